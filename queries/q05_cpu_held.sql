@@ -1,0 +1,24 @@
+-- Question: how much CPU did each task hold while it ran: slots, and what it had asked for?
+-- Tables:   q03_attempts, settings
+-- Key:      job_id, task_index
+-- Columns:  job_id, task_index
+--           attempt_count
+--           slots_s                    s, time running over all attempts
+--           requested_s                NCU-s, CPU request times time running; no request is 0
+--           attempts_without_request   attempts counted as 0 for want of a request
+-- Used by:  account --cpu slots, --cpu requested
+-- An open attempt is closed at the window's end. The end of task_events is
+-- settings.task_window_end_us; an attempt that starts after it (at 2^63-1) has no length.
+SELECT job_id, task_index,
+       CAST(count(*) AS BIGINT) AS attempt_count,
+       SUM(length_us) / 1e6 AS slots_s,
+       SUM(CASE WHEN cpu_request IS NULL THEN 0.0 ELSE CAST(cpu_request AS DOUBLE) * length_us END) / 1e6 AS requested_s,
+       CAST(SUM(CASE WHEN cpu_request IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS attempts_without_request
+FROM (SELECT a.job_id, a.task_index, a.cpu_request,
+             CASE WHEN a.end_us IS NOT NULL THEN a.end_us - a.start_us
+                  WHEN a.start_us < s.task_window_end_us THEN s.task_window_end_us - a.start_us
+                  ELSE 0 END AS length_us
+      FROM q03_attempts AS a
+      CROSS JOIN settings AS s) AS lengths
+GROUP BY job_id, task_index
+ORDER BY job_id, task_index;

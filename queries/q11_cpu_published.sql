@@ -1,0 +1,56 @@
+-- Question: how much CPU did each job use by the definition of the paper of 2017?
+-- Tables:   q01_job_outcomes, task_usage, q10_machine_periods, settings
+-- Key:      job_id
+-- Columns:  job_id
+--           duration_s      first SCHEDULE to last event; an unended job to the window's end
+--           mean_rate       NCU, mean CPU rate over the job's windows, weighted by their length
+--           mean_capacity   share, CPU capacity of the windows' machines, weighted alike
+--           published_s     duration_s * mean_rate * mean_capacity; 0 without windows
+-- Used by:  account --cpu published
+-- Windows without a rate, and windows on machines of unknown capacity, are left out of the mean
+-- that they cannot contribute to. The capacity is the last one known at the window's start, or
+-- the first one known at all.
+WITH windows AS (
+  SELECT job_id, row_id, machine_id, start_time_us, mean_cpu_rate, end_time_us - start_time_us AS length_us
+  FROM task_usage
+  WHERE start_time_us < end_time_us
+),
+capacities AS (
+  SELECT machine_id, period, start_us, cpu_capacity,
+         row_number() OVER (PARTITION BY machine_id ORDER BY period) AS known,
+         lead(start_us) OVER (PARTITION BY machine_id ORDER BY period) AS end_us
+  FROM q10_machine_periods
+  WHERE cpu_capacity IS NOT NULL
+),
+placed AS (
+  SELECT w.job_id, w.length_us, CAST(c.cpu_capacity AS DOUBLE) AS cpu_capacity
+  FROM windows AS w
+  JOIN capacities AS c ON w.machine_id = c.machine_id
+  WHERE (c.start_us <= w.start_time_us OR c.known = 1)
+    AND (c.end_us IS NULL OR w.start_time_us < c.end_us)
+),
+rates AS (
+  SELECT job_id, SUM(CAST(mean_cpu_rate AS DOUBLE) * length_us) / SUM(length_us) AS mean_rate
+  FROM windows
+  WHERE mean_cpu_rate IS NOT NULL
+  GROUP BY job_id
+),
+sizes AS (
+  SELECT job_id, SUM(cpu_capacity * length_us) / SUM(length_us) AS mean_capacity
+  FROM placed
+  GROUP BY job_id
+),
+durations AS (
+  SELECT j.job_id,
+         CASE WHEN j.outcome_terminal IN ('pending', 'running', 'unknown') OR s.job_window_end_us < j.last_event_us
+              THEN s.job_window_end_us ELSE j.last_event_us END - j.first_schedule_us AS duration_us
+  FROM q01_job_outcomes AS j
+  CROSS JOIN settings AS s
+  WHERE j.first_schedule_us < 9223372036854775807
+)
+SELECT d.job_id, d.duration_us / 1e6 AS duration_s, r.mean_rate, z.mean_capacity,
+       COALESCE(d.duration_us / 1e6 * r.mean_rate * z.mean_capacity, 0.0) AS published_s
+FROM durations AS d
+LEFT JOIN rates AS r ON d.job_id = r.job_id
+LEFT JOIN sizes AS z ON d.job_id = z.job_id
+ORDER BY d.job_id;

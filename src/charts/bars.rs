@@ -1,0 +1,125 @@
+//! Horizontal bars with their values written beside them.
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    ChartBuilder, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, FontFamily, IntoFont, Rectangle,
+    Text, TextStyle,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::theme::{self, Tone};
+
+/// Horizontal bars from 0.
+#[derive(Clone, Debug)]
+pub struct BarChart {
+    /// What is seen.
+    pub title: String,
+    /// Definition and source, below the title.
+    pub caption: String,
+    /// What the length of a bar is, with its unit.
+    pub value_axis: String,
+    /// From top to bottom.
+    pub bars: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// Name, to the left.
+    pub label: String,
+    /// Length, not below 0.
+    pub value: f64,
+    /// Text at its end.
+    pub note: String,
+    /// Colour.
+    pub tone: Tone,
+}
+
+pub(super) fn font<'a>(size: u32, zoom: u32, color: &impl Color) -> TextStyle<'a> {
+    (FontFamily::SansSerif, size * zoom).into_font().color(color)
+}
+
+/// Writes title and caption and returns the area that is left.
+pub(super) fn head<'a, DB: DrawingBackend>(
+    area: &'a DrawingArea<DB, Shift>,
+    title: &str,
+    caption: &str,
+    zoom: u32,
+) -> Result<DrawingArea<DB, Shift>, DrawingAreaErrorKind<DB::ErrorType>> {
+    let z = i32::try_from(zoom).expect("a zoom is small");
+    area.draw(&Text::new(title.to_owned(), (16 * z, 14 * z), font(theme::TITLE, zoom, &theme::INK)))?;
+    let lines = wrap(caption, 122);
+    for (idx, line) in (0_i32..).zip(&lines) {
+        let at = (16 * z, (40 + 16 * idx) * z);
+        area.draw(&Text::new(line.clone(), at, font(theme::TEXT - 1, zoom, &theme::FAINT)))?;
+    }
+    let used = 48 + 16 * i32::try_from(lines.len()).expect("a caption is short");
+    Ok(area.split_vertically(used * z).1)
+}
+
+/// Breaks a text at spaces into lines of at most `width` letters.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+pub(super) fn draw<DB: DrawingBackend>(
+    chart: &BarChart,
+    area: &DrawingArea<DB, Shift>,
+    zoom: u32,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let area = head(area, &chart.title, &chart.caption, zoom)?;
+    let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let reach = if longest == 0.0 { 1.0 } else { longest * 1.28 };
+    let count = i32::try_from(chart.bars.len().max(1)).expect("a chart has few bars");
+    let letters = chart.bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
+    let label_width = u32::try_from(letters).expect("labels are short") * 8 + 24;
+    let mut builder = ChartBuilder::on(&area);
+    builder.margin(8 * zoom).margin_right(24 * zoom).x_label_area_size(44 * zoom).y_label_area_size(label_width * zoom);
+    let mut plot = builder.build_cartesian_2d(0.0..reach, (f64::from(count) - 0.5)..-0.5)?;
+    plot.configure_mesh()
+        .disable_y_mesh()
+        .y_labels(0)
+        .x_labels(6)
+        .x_desc(chart.value_axis.clone())
+        .x_label_formatter(&|value| theme::axis_number(*value))
+        .label_style(font(theme::TEXT, zoom, &theme::INK))
+        .axis_desc_style(font(theme::TEXT, zoom, &theme::INK))
+        .bold_line_style(theme::GRID)
+        .light_line_style(theme::PAPER)
+        .axis_style(theme::INK)
+        .draw()?;
+    for (idx, bar) in (0_i32..).zip(&chart.bars) {
+        let middle = f64::from(idx);
+        let body = [(0.0, middle - 0.32), (bar.value, middle + 0.32)];
+        plot.draw_series([Rectangle::new(body, bar.tone.color().filled())])?;
+        let style = font(theme::TEXT, zoom, &theme::INK).pos(Pos::new(HPos::Left, VPos::Center));
+        plot.draw_series([Text::new(format!(" {}", bar.note), (bar.value, middle), style)])?;
+        let style = font(theme::TEXT, zoom, &theme::INK).pos(Pos::new(HPos::Right, VPos::Center));
+        let at = plot.backend_coord(&(0.0, middle));
+        let gap = i32::try_from(8 * zoom).expect("a zoom is small");
+        let (left, top) = area.get_base_pixel();
+        area.draw(&Text::new(bar.label.clone(), (at.0 - left - gap, at.1 - top), style))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captions_are_wrapped_at_spaces() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert!(wrap("", 7).is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+//! Curves over a linear or logarithmic axis, with a legend and bands of confidence.
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::prelude::{
+    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange, LineSeries,
+    PathElement, Polygon, SeriesLabelPosition,
+};
+
+use super::bars::{font, head};
+use super::theme::{self, Tone};
+
+/// Curves over one pair of axes.
+#[derive(Clone, Debug)]
+pub struct LineChart {
+    /// What is seen.
+    pub title: String,
+    /// Definition, source and censoring, below the title.
+    pub caption: String,
+    /// What runs to the right, with its unit.
+    pub x_axis: String,
+    /// What runs up, with its unit.
+    pub y_axis: String,
+    /// How x is spread.
+    pub x_scale: Scale,
+    /// The curves.
+    pub lines: Vec<Line>,
+}
+
+/// How an axis is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    Linear,
+    /// By powers of ten; points at or below 0 are put at the left edge.
+    Log,
+}
+
+/// One curve.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Name in the legend.
+    pub name: String,
+    /// Points from left to right.
+    pub points: Vec<(f64, f64)>,
+    /// Lower and upper bound at some x, or nothing.
+    pub band: Vec<(f64, f64, f64)>,
+    /// Colour.
+    pub tone: Tone,
+    /// How points are joined.
+    pub stroke: Stroke,
+}
+
+/// How the points of a curve are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// By straight lines.
+    Straight,
+    /// A value holds until the next point (distributions).
+    Steps,
+    /// By straight lines, each point marked.
+    Marked,
+}
+
+pub(super) fn draw<DB: DrawingBackend>(
+    chart: &LineChart,
+    area: &DrawingArea<DB, Shift>,
+    zoom: u32,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let area = head(area, &chart.title, &chart.caption, zoom)?;
+    let xs = || chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
+    let top = chart
+        .lines
+        .iter()
+        .flat_map(|line| line.points.iter().map(|point| point.1).chain(line.band.iter().map(|band| band.2)))
+        .fold(0.0, f64::max);
+    let top = if top == 0.0 { 1.0 } else { top * 1.04 };
+    let right = xs().fold(f64::MIN, f64::max);
+    match chart.x_scale {
+        Scale::Linear => {
+            let left = xs().fold(f64::MAX, f64::min).min(0.0);
+            let right = if right <= left { left + 1.0 } else { right };
+            plot(chart, &area, zoom, left..right, top)
+        }
+        Scale::Log => {
+            let left = xs().filter(|&x| 0.0 < x).fold(f64::MAX, f64::min);
+            let left = if left == f64::MAX { 1.0 } else { left };
+            let right = if right <= left { left * 10.0 } else { right };
+            plot(chart, &area, zoom, (left..right).log_scale(), top)
+        }
+    }
+}
+
+fn plot<DB, X>(
+    chart: &LineChart,
+    area: &DrawingArea<DB, Shift>,
+    zoom: u32,
+    x_range: X,
+    top: f64,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>>
+where
+    DB: DrawingBackend,
+    X: AsRangedCoord<Value = f64>,
+    X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
+    let mut builder = ChartBuilder::on(area);
+    builder.margin(8 * zoom).margin_right(24 * zoom).x_label_area_size(44 * zoom).y_label_area_size(84 * zoom);
+    let mut plot = builder.build_cartesian_2d(x_range, 0.0..top)?;
+    let left = plot.x_range().start;
+    plot.configure_mesh()
+        .x_desc(chart.x_axis.clone())
+        .y_desc(chart.y_axis.clone())
+        .x_labels(9)
+        .y_labels(7)
+        .x_label_formatter(&|value| theme::axis_number(*value))
+        .y_label_formatter(&|value| theme::axis_number(*value))
+        .label_style(font(theme::TEXT, zoom, &theme::INK))
+        .axis_desc_style(font(theme::TEXT, zoom, &theme::INK))
+        .bold_line_style(theme::GRID)
+        .light_line_style(theme::PAPER)
+        .axis_style(theme::INK)
+        .draw()?;
+    for line in &chart.lines {
+        let color = line.tone.color();
+        let stroke = color.stroke_width(2 * zoom);
+        if !line.band.is_empty() {
+            let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
+            let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
+            plot.draw_series([Polygon::new(lower.chain(upper).collect::<Vec<_>>(), color.mix(0.18).filled())])?;
+        }
+        let points = shaped(line, left);
+        if line.stroke == Stroke::Marked {
+            plot.draw_series(points.iter().map(|&at| Circle::new(at, 3 * zoom, color.filled())))?;
+        }
+        let swatch = i32::try_from(18 * zoom).expect("a zoom is small");
+        let drawn = plot.draw_series(LineSeries::new(points, stroke))?;
+        if !line.name.is_empty() {
+            drawn
+                .label(line.name.clone())
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + swatch, y)], stroke));
+        }
+    }
+    if chart.lines.iter().any(|line| !line.name.is_empty()) {
+        plot.configure_series_labels()
+            .position(legend_place(chart))
+            .legend_area_size(24 * zoom)
+            .margin(12 * zoom)
+            .label_font(font(theme::TEXT, zoom, &theme::INK))
+            .background_style(theme::PAPER.mix(0.85))
+            .border_style(theme::GRID)
+            .draw()?;
+    }
+    Ok(())
+}
+
+/// Curves that rise leave room at the lower right, curves that fall at the upper right.
+fn legend_place(chart: &LineChart) -> SeriesLabelPosition {
+    let rises = chart.lines.iter().filter(|line| {
+        matches!((line.points.first(), line.points.last()), (Some(first), Some(last)) if first.1 < last.1)
+    });
+    if chart.lines.len() < 2 * rises.count() {
+        SeriesLabelPosition::LowerRight
+    } else {
+        SeriesLabelPosition::UpperRight
+    }
+}
+
+fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = Vec::with_capacity(line.points.len());
+    for &(x, y) in &line.points {
+        let x = x.max(left);
+        if line.stroke == Stroke::Steps
+            && let Some(&(_, before)) = points.last()
+        {
+            points.push((x, before));
+        }
+        points.push((x, y));
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_hold_their_value_until_the_next_point() {
+        let line = Line {
+            name: String::new(),
+            points: vec![(0.0, 0.0), (2.0, 1.0)],
+            band: Vec::new(),
+            tone: Tone::Ink,
+            stroke: Stroke::Steps,
+        };
+        assert_eq!(shaped(&line, 0.5), [(0.5, 0.0), (2.0, 0.0), (2.0, 1.0)]);
+    }
+}

@@ -1,0 +1,132 @@
+//! Numbers to pictures: SVG for papers, PNG for everything else, in one theme.
+//!
+//! In: a [`Chart`], plain data. Out: two files with the same picture. Text is drawn with a font
+//! that is compiled in, so the same chart is the same bytes on every machine. Nothing in here
+//! computes a result.
+
+use std::path::{Path, PathBuf};
+
+use plotters::coord::Shift;
+use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
+use thiserror::Error;
+
+mod bars;
+mod lines;
+mod theme;
+
+pub use bars::{Bar, BarChart};
+pub use lines::{Line, LineChart, Scale, Stroke};
+pub use theme::{Tone, outcome_tone};
+
+/// A picture to be drawn.
+#[derive(Clone, Debug)]
+pub enum Chart {
+    /// Horizontal bars.
+    Bars(BarChart),
+    /// Curves.
+    Lines(LineChart),
+}
+
+/// A chart could not be drawn or stored.
+#[derive(Debug, Error)]
+#[error("could not draw `{}`: {reason}", path.display())]
+pub struct ChartError {
+    /// The picture.
+    pub path: PathBuf,
+    /// Why, in the words of the drawing library.
+    reason: String,
+}
+
+/// Width and height of the SVG; the PNG has twice as many pixels each way.
+const SIZE: (u32, u32) = (840, 520);
+
+/// Draws `chart` to `<stem>.svg` and `<stem>.png` in `folder`.
+pub fn write_chart(chart: &Chart, folder: &Path, stem: &str) -> Result<(), ChartError> {
+    theme::register_fonts();
+    let svg = folder.join(format!("{stem}.svg"));
+    let fail = |path: &Path, reason: String| ChartError { path: path.to_owned(), reason };
+    let area = SVGBackend::new(&svg, SIZE).into_drawing_area();
+    draw(chart, &area, 1).map_err(|reason| fail(&svg, reason))?;
+    drop(area);
+    let png = folder.join(format!("{stem}.png"));
+    let area = BitMapBackend::new(&png, (SIZE.0 * 2, SIZE.1 * 2)).into_drawing_area();
+    draw(chart, &area, 2).map_err(|reason| fail(&png, reason))
+}
+
+fn draw<DB: DrawingBackend>(chart: &Chart, area: &DrawingArea<DB, Shift>, zoom: u32) -> Result<(), String> {
+    area.fill(&theme::PAPER).map_err(|error| error.to_string())?;
+    match chart {
+        Chart::Bars(bars) => bars::draw(bars, area, zoom),
+        Chart::Lines(lines) => lines::draw(lines, area, zoom),
+    }
+    .map_err(|error| error.to_string())?;
+    area.present().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_is_the_same_bytes_each_time() {
+        let bar = |label: &str, value| Bar {
+            label: label.into(),
+            value,
+            note: "1,000 (50.0 %)".into(),
+            tone: outcome_tone(label),
+        };
+        let bars = Chart::Bars(BarChart {
+            title: "Title".into(),
+            caption: "Caption <with> & signs".into(),
+            value_axis: "jobs".into(),
+            bars: vec![bar("finished", 1000.0), bar("failed", 0.0)],
+        });
+        let line = Line {
+            name: "all".into(),
+            points: vec![(0.0, 0.0), (1.0, 0.25), (10.0, 1.0)],
+            band: Vec::new(),
+            tone: Tone::Ink,
+            stroke: Stroke::Steps,
+        };
+        let lines = |x_scale| {
+            Chart::Lines(LineChart {
+                title: "Title".into(),
+                caption: "Caption".into(),
+                x_axis: "x (s)".into(),
+                y_axis: "y".into(),
+                x_scale,
+                lines: vec![line.clone()],
+            })
+        };
+        for chart in [bars, lines(Scale::Linear), lines(Scale::Log)] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut bytes = Vec::new();
+            for stem in ["a", "b"] {
+                write_chart(&chart, folder.path(), stem).unwrap();
+                bytes.push(["svg", "png"].map(|end| std::fs::read(folder.path().join(format!("{stem}.{end}"))).unwrap()));
+            }
+            assert_eq!(bytes[0], bytes[1]);
+            let svg = String::from_utf8(bytes[0][0].clone()).unwrap();
+            assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
+        }
+    }
+
+    #[test]
+    fn empty_charts_are_drawn_and_not_a_crash() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = String::new;
+        let bars = BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
+        write_chart(&Chart::Bars(bars), folder.path(), "bars").unwrap();
+        for x_scale in [Scale::Linear, Scale::Log] {
+            let lines = LineChart {
+                title: text(),
+                caption: text(),
+                x_axis: text(),
+                y_axis: text(),
+                x_scale,
+                lines: Vec::new(),
+            };
+            write_chart(&Chart::Lines(lines), folder.path(), "lines").unwrap();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `jobfate classify`: counts jobs or tasks by their sequence of events.
+
+use anyhow::Result;
+use arrow::record_batch::RecordBatch;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::console::grouped;
+use super::render::Frame;
+use super::store::{self, Answer};
+use super::AnswerArgs;
+use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::facts::query::{Query, Settings};
+use crate::facts::window::Windows;
+use crate::lake::{Lake, TableEntry};
+use crate::schema::Table;
+use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow};
+
+/// Count jobs or tasks by what became of them
+#[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results")]
+pub(crate) struct ClassifyArgs {
+    /// What is counted
+    #[arg(long, value_enum, default_value_t)]
+    pub by: By,
+
+    /// How outcomes are told: sequence or terminal
+    ///
+    /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
+    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted,
+    /// failed, finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending,
+    /// running); UPDATE events never decide.
+    #[arg(long, value_name = "CLASSES", default_value_t)]
+    pub classes: Classes,
+
+    /// List every exact sequence instead of the outcomes
+    ///
+    /// Shows what stands behind `other`. In JSON the sequences are always there.
+    #[arg(long)]
+    pub sequences: bool,
+
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Jobs, from job_events
+    #[default]
+    Job,
+    /// Tasks, from task_events
+    Task,
+}
+
+impl By {
+    pub(crate) const fn table(self) -> Table {
+        match self {
+            Self::Job => Table::JobEvents,
+            Self::Task => Table::TaskEvents,
+        }
+    }
+
+    const fn query(self) -> &'static str {
+        match self {
+            Self::Job => "q01_job_outcomes",
+            Self::Task => "q02_task_outcomes",
+        }
+    }
+
+    pub(crate) const fn plural(self) -> &'static str {
+        match self {
+            Self::Job => "jobs",
+            Self::Task => "tasks",
+        }
+    }
+}
+
+/// Counts all of a lake's jobs or tasks, bucket by bucket.
+pub(crate) fn classification(lake: &Lake, by: By, classes: Classes) -> Result<Classification> {
+    lake.require(by.table())?;
+    let query = Query::find(by.query())?;
+    let settings = Settings { windows: Windows::of(lake, None), thresholds: Vec::new() };
+    let mut counter = Counter::default();
+    for bucket in 0..lake.bucket_count() {
+        counter.add(&query.run_bucket(lake, Some(bucket), &settings)?, classes);
+    }
+    Ok(counter.finish(classes))
+}
+
+pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
+    let lake = Lake::open(&args.answer.lake)?;
+    let outcome = classification(&lake, args.by, args.classes)?;
+    let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
+    let answer = answer(&lake, &outcome, args.by, args.classes, &table)?;
+    store::give(&answer, &lake, &args.answer)
+}
+
+/// The answer in all its forms.
+pub(crate) fn answer<'a>(
+    lake: &Lake,
+    outcome: &Classification,
+    by: By,
+    classes: Classes,
+    table: &'a RecordBatch,
+) -> Result<Answer<'a>> {
+    let name = match by {
+        By::Job => "classify-jobs",
+        By::Task => "classify-tasks",
+    };
+    Ok(Answer {
+        name,
+        table,
+        json: json_of(outcome),
+        settings: json!({"by": by.plural(), "classes": classes}),
+        charts: vec![(name.to_owned(), chart(lake.require(by.table())?, outcome, by, classes))],
+    })
+}
+
+fn json_of(outcome: &Classification) -> Value {
+    json!({"rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences})
+}
+
+/// The rows as columns; `-` stands for an outcome of many sequences.
+pub(crate) fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
+    Frame::default()
+        .text("sequence", rows.iter().map(|row| row.sequence.as_deref().unwrap_or("-")))
+        .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
+        .count("count", rows.iter().map(|row| row.count))
+        .float("share", rows.iter().map(|row| Some(row.share)))
+        .batch()
+}
+
+fn chart(entry: &TableEntry, outcome: &Classification, by: By, classes: Classes) -> Chart {
+    let bars = outcome
+        .rows
+        .iter()
+        .map(|row| Bar {
+            label: match &row.sequence {
+                Some(sequence) => format!("{} ({sequence})", row.outcome),
+                None => row.outcome.clone(),
+            },
+            #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
+            value: row.count as f64,
+            note: format!("{} ({:.3} %)", grouped(row.count), row.share * 100.0),
+            tone: outcome_tone(&row.outcome),
+        })
+        .collect();
+    let how = match classes {
+        Classes::Sequence => "by their exact event sequence",
+        Classes::Terminal => "by their last terminal event",
+    };
+    Chart::Bars(BarChart {
+        title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
+        caption: format!(
+            "Outcomes of {} told {how}. Table {}, {} rows of parts {}.",
+            by.plural(),
+            by.table(),
+            grouped(entry.rows()),
+            entry.part_ranges()
+        ),
+        value_axis: by.plural().to_owned(),
+        bars,
+    })
+}

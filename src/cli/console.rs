@@ -1,0 +1,131 @@
+//! The only place that writes to the user: data to stdout, everything else to stderr.
+//!
+//! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal. A
+//! reader that goes away (a broken pipe) ends the program quietly.
+#![expect(clippy::print_stderr, reason = "this is the console")]
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::sources::part::Progress;
+
+/// Writes data to stdout. A broken pipe is passed on as an error that ends with exit code 0.
+pub(crate) fn data(text: &str) -> io::Result<()> {
+    data_bytes(text.as_bytes())
+}
+
+/// Writes data that is no text to stdout.
+pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
+}
+
+/// Writes a line about what is going on.
+pub(crate) fn note(text: impl AsRef<str>) {
+    eprintln!("{}", text.as_ref());
+}
+
+/// Writes a line about something the user should look at.
+pub(crate) fn warn(text: impl AsRef<str>) {
+    eprintln!("warning: {}", text.as_ref());
+}
+
+/// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is no terminal.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    is_over: Arc<AtomicBool>,
+    follower: Option<JoinHandle<()>>,
+}
+
+/// What a bar counts.
+#[derive(Clone, Copy)]
+pub(crate) enum Counts {
+    /// Raw bytes.
+    Bytes,
+    /// Hundredths of the work.
+    Percent,
+}
+
+impl Bar {
+    /// Follows `progress` up to `total`.
+    pub(crate) fn follow(what: &str, counts: Counts, total: u64, progress: &Arc<Progress>) -> Self {
+        let template = match counts {
+            Counts::Bytes => "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",
+            Counts::Percent => "{msg} [{bar:30}] {pos} %, {eta} left",
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is checked by a test");
+        let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(what.to_owned());
+        let is_over = Arc::new(AtomicBool::new(false));
+        let follower = thread::spawn({
+            let (bar, progress, is_over) = (bar.clone(), Arc::clone(progress), Arc::clone(&is_over));
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    bar.set_position(match counts {
+                        Counts::Bytes => progress.raw_bytes.load(Ordering::Relaxed),
+                        Counts::Percent => progress.rows.load(Ordering::Relaxed),
+                    });
+                    thread::park_timeout(Duration::from_millis(100));
+                }
+            }
+        });
+        Self { bar, is_over, follower: Some(follower) }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(follower) = self.follower.take() {
+            follower.thread().unpark();
+            // A bar that failed to draw is no reason to fail.
+            let _ = follower.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Writes a number with thin groups of three: `2,012,242`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (idx, digit) in digits.chars().enumerate() {
+        if 0 < idx && (digits.len() - idx).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The same for a number that may be below 0.
+pub(crate) fn grouped_signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(number.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (2_012_242, "2,012,242")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn bars_of_both_kinds_can_be_drawn() {
+        let progress = Arc::new(Progress::default());
+        for counts in [Counts::Bytes, Counts::Percent] {
+            drop(Bar::follow("test", counts, 10, &progress));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What went wrong, as text and as an exit code.
+//!
+//! In: any error of a command. Out: the message on stderr (what could not be done, why, what to
+//! do about it) and one of the codes of [`Code`], which scripts rely on.
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+use super::console;
+use crate::facts::FactError;
+use crate::lake::LakeError;
+use crate::lake::LakeErrorKind;
+use crate::sources::{Reject, SourceError};
+use crate::synth::{SynthError, SynthErrorKind};
+
+/// The exit codes, a contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// Done.
+    Done = 0,
+    /// Done, but the answer is no: a check failed.
+    CheckFailed = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// The input data are wrong.
+    BadData = 3,
+    /// The machine: a disk that is full, a file that is not there.
+    Environment = 4,
+    /// A fault of this program.
+    Bug = 70,
+    /// Stopped by the user, as shells report an interrupt.
+    Interrupted = 130,
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+/// A check that was asked for has failed; what failed has been shown.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct CheckFailed(pub String);
+
+/// A command line that clap cannot know to be wrong.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub String);
+
+/// Parts that could not be ingested; each has been shown.
+#[derive(Debug, Error)]
+#[error("{0} of the parts could not be ingested; the others are in the lake")]
+pub(crate) struct PartsFailed(pub usize);
+
+/// The user stopped the program.
+#[derive(Debug, Error)]
+#[error("stopped; what is done is kept, run the same command to go on")]
+pub(crate) struct Interrupted;
+
+/// Shows an error and returns its code.
+pub(crate) fn report(error: &anyhow::Error) -> Code {
+    if is_broken_pipe(error) {
+        return Code::Done;
+    }
+    show(error.as_ref(), error.downcast_ref::<LakeError>());
+    code_of(error)
+}
+
+/// Shows an error with its causes and a hint.
+pub(crate) fn show(error: &(dyn Error + 'static), lake_error: Option<&LakeError>) {
+    console::note(format!("error: {error}"));
+    let mut cause = error.source();
+    let mut said = error.to_string();
+    let mut hint = None;
+    while let Some(next) = cause {
+        let text = next.to_string();
+        if text != said {
+            console::note(format!("cause: {text}"));
+        }
+        if let Some(io) = next.downcast_ref::<io::Error>() {
+            hint = hint.or_else(|| hint_of_io(io));
+        }
+        said = text;
+        cause = next.source();
+    }
+    if let Some(LakeErrorKind::TooManyRejects { first, .. } | LakeErrorKind::OtherTrace { first, .. }) =
+        lake_error.map(|error| &error.kind)
+    {
+        first.iter().for_each(show_reject);
+    }
+    if let Some(hint) = hint_of(error).or(hint) {
+        console::note(format!("hint: {hint}"));
+    }
+}
+
+fn show_reject(reject: &Reject) {
+    let column = if reject.column.is_empty() { String::new() } else { format!(", column `{}`", reject.column) };
+    let text: String = reject.text.chars().take(120).flat_map(char::escape_default).collect();
+    console::note(format!("  line {}{column}: {}: {text}", reject.line, reject.reason.name()));
+}
+
+fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    if let Some(error) = error.downcast_ref::<LakeError>() {
+        return error.kind.hint();
+    }
+    if let Some(error) = error.downcast_ref::<SourceError>() {
+        return error.kind.hint();
+    }
+    if let Some(FactError::Lake(error)) = error.downcast_ref::<FactError>() {
+        return error.kind.hint();
+    }
+    None
+}
+
+fn hint_of_io(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space and run the same command"),
+        _ => None,
+    }
+}
+
+fn code_of(error: &anyhow::Error) -> Code {
+    let of_data = |is_bad_data| if is_bad_data { Code::BadData } else { Code::Environment };
+    if let Some(error) = error.downcast_ref::<LakeError>() {
+        return of_data(error.kind.is_bad_data());
+    }
+    if let Some(error) = error.downcast_ref::<SourceError>() {
+        return of_data(error.kind.is_bad_data());
+    }
+    if let Some(error) = error.downcast_ref::<FactError>() {
+        return of_data(error.is_bad_data());
+    }
+    if let Some(error) = error.downcast_ref::<SynthError>() {
+        return match error.kind() {
+            SynthErrorKind::Setting { .. } => Code::Usage,
+            _ => Code::Environment,
+        };
+    }
+    if error.is::<CheckFailed>() {
+        return Code::CheckFailed;
+    }
+    if error.is::<Usage>() {
+        return Code::Usage;
+    }
+    if error.is::<PartsFailed>() {
+        return Code::BadData;
+    }
+    if error.is::<Interrupted>() {
+        return Code::Interrupted;
+    }
+    Code::Environment
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::sources::SourceErrorKind;
+
+    #[test]
+    fn every_kind_of_error_has_its_code() {
+        let io = |kind| io::Error::from(kind);
+        let lake = |kind| LakeError::new(Path::new("lake"), kind);
+        let cases: [(anyhow::Error, Code); 9] = [
+            (CheckFailed(String::new()).into(), Code::CheckFailed),
+            (Usage(String::new()).into(), Code::Usage),
+            (PartsFailed(1).into(), Code::BadData),
+            (Interrupted.into(), Code::Interrupted),
+            (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
+            (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),
+            (lake(LakeErrorKind::Busy).into(), Code::Environment),
+            (SourceError::new(Path::new("a"), SourceErrorKind::NotGzip).into(), Code::BadData),
+            (SourceError::new(Path::new("a"), SourceErrorKind::NoFolder).into(), Code::Environment),
+        ];
+        for (error, code) in cases {
+            assert_eq!(code_of(&error), code, "{error}");
+        }
+        assert!(is_broken_pipe(&io(io::ErrorKind::BrokenPipe).into()));
+    }
+}

@@ -1,0 +1,227 @@
+//! `jobfate ingest`: a raw trace into a lake.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::console::{self, Bar, Counts, grouped};
+use super::exit::{self, Interrupted, PartsFailed, Usage};
+use super::{Stop, stop_on_signal};
+use crate::lake::ingest::{IngestOutcome, IngestPlan, MaxRejects, Shard, choose_parts, ingest};
+use crate::lake::{Origin, PartEntry};
+use crate::schema::{ROW_ID, Table};
+use crate::sources::TraceFolder;
+
+/// Read a downloaded trace into a lake of Parquet tables
+#[derive(Args, Debug)]
+#[command(after_long_help = tables_help())]
+pub(crate) struct IngestArgs {
+    /// Folder of the downloaded trace
+    ///
+    /// Holds the tables as the trace lays them out, any subset of tables and parts:
+    /// `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv` is read too. With --table, a
+    /// flat folder of parts of one table.
+    #[arg(value_name = "TRACE_DIR")]
+    pub trace: PathBuf,
+
+    /// Folder of the lake, made if it is not there
+    ///
+    /// A lake that holds some of the parts already gets the missing ones only, so an ingest that
+    /// was stopped goes on when the same command is run again.
+    #[arg(long, value_name = "DIR", default_value = "lake")]
+    pub lake: PathBuf,
+
+    #[command(flatten)]
+    pub choice: IngestChoice,
+}
+
+/// What to ingest and how; shared with `analyze`.
+#[derive(Args, Debug, Default)]
+pub(crate) struct IngestChoice {
+    /// Table whose parts lie flat in TRACE_DIR
+    #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
+    pub table: Option<Table>,
+
+    /// Tables to ingest, all by default
+    ///
+    /// For example `--tables job_events,task_events`.
+    #[arg(long, value_name = "TABLE,...", value_delimiter = ',')]
+    pub tables: Option<Vec<Table>>,
+
+    /// Numbers of the parts to ingest, all by default
+    ///
+    /// For example `--parts 0-13,15`. Tables of a single part (machine_events,
+    /// machine_attributes) are always taken whole.
+    #[arg(long, value_name = "RANGES", value_parser = parse_ranges)]
+    pub parts: Option<PartNumbers>,
+
+    /// Most lines of a part that may give no row
+    ///
+    /// A count (`100`) or a share of the part's lines (`0.1%`). Lines that give no row are kept
+    /// under `rejects/` in the lake with line, column and reason. A part with more is not
+    /// ingested, and the exit code is 3.
+    #[arg(long, value_name = "COUNT|PERCENT", default_value = "0.1%")]
+    pub max_rejects: MaxRejects,
+
+    /// Number of buckets of a new lake, by size by default
+    ///
+    /// Rows are spread over buckets by job. More buckets need less memory per question; fewer
+    /// make larger files.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub buckets: Option<u32>,
+
+    /// This program's share of the work, `I/N`
+    ///
+    /// N programs, on N machines with a shared file system, fill one lake side by side: give
+    /// each the same arguments and its own I from 1 to N.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+
+    /// Number of threads, one per core by default
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Numbers given as ranges.
+#[derive(Clone, Debug)]
+pub(crate) struct PartNumbers(BTreeSet<u32>);
+
+fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
+    let bad = || format!("`{text}` is no list of part numbers such as `0-13,15`");
+    let mut numbers = BTreeSet::new();
+    for range in text.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
+        if last < first || 1_000_000 < last {
+            return Err(bad());
+        }
+        numbers.extend(first..=last);
+    }
+    Ok(PartNumbers(numbers))
+}
+
+/// Failed parts that are shown with their first rejects and a hint.
+const FAILED_SHOWN: usize = 3;
+
+/// What is to be done, checked against the folder.
+pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
+    let choice = &args.choice;
+    let folder = TraceFolder::open(&args.trace, choice.table)?;
+    for name in &folder.ignored {
+        console::warn(format!("`{name}` is no table of the trace and no part of one: passed over"));
+    }
+    let numbers = choice.parts.as_ref().map(|parts| &parts.0);
+    let parts = choose_parts(&folder, choice.tables.as_deref(), numbers);
+    if parts.is_empty() {
+        return Err(Usage("none of the chosen tables and parts is in the folder".to_owned()).into());
+    }
+    for table in choice.tables.iter().flatten().filter(|table| !parts.contains_key(table)) {
+        console::warn(format!("table `{table}` is not in the folder, or none of the chosen parts is"));
+    }
+    Ok(IngestPlan {
+        lake: args.lake.clone(),
+        origin: Origin::of_folder(&args.trace),
+        parts,
+        max_rejects: choice.max_rejects,
+        bucket_count: choice.buckets,
+        shard: choice.shard,
+        threads: choice.threads.map_or_else(super::core_count, usize::from),
+    })
+}
+
+/// Runs the plan under a progress bar.
+pub(crate) fn run_plan(plan: &IngestPlan, stop: &Stop) -> Result<IngestOutcome> {
+    let total = plan.parts.values().flatten().map(|part| part.bytes).sum();
+    let bar = Bar::follow("ingest", Counts::Bytes, total, stop.progress());
+    let outcome = ingest(plan, stop.progress())?;
+    drop(bar);
+    show(&outcome);
+    if outcome.is_cancelled {
+        return Err(Interrupted.into());
+    }
+    if !outcome.failed.is_empty() {
+        return Err(PartsFailed(outcome.failed.len()).into());
+    }
+    Ok(outcome)
+}
+
+pub(crate) fn run(args: &IngestArgs) -> Result<()> {
+    let plan = plan(args)?;
+    let stop = stop_on_signal()?;
+    let started = super::now();
+    let outcome = run_plan(&plan, &stop)?;
+    if !outcome.stored.is_empty() {
+        console::note(format!("in {:.1} s", started.elapsed().as_secs_f64()));
+    }
+    console::note(format!("next: jobfate classify --lake {}", args.lake.display()));
+    Ok(())
+}
+
+/// Says what was stored, table by table, and what was wrong.
+fn show(outcome: &IngestOutcome) {
+    let mut tables: BTreeMap<Table, Vec<&PartEntry>> = BTreeMap::new();
+    for (table, part) in &outcome.stored {
+        tables.entry(*table).or_default().push(part);
+    }
+    for (table, parts) in tables {
+        let rows: u64 = parts.iter().map(|part| part.rows).sum();
+        let numbers: Vec<u32> = parts.iter().map(|part| part.part).collect();
+        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+        for (reason, count) in parts.iter().flat_map(|part| &part.rejects) {
+            *reasons.entry(reason).or_default() += count;
+        }
+        console::note(format!(
+            "{table}: {} rows of {} parts ({})",
+            grouped(rows),
+            parts.len(),
+            crate::lake::manifest::ranges(&numbers),
+        ));
+        if !reasons.is_empty() {
+            let list: Vec<String> = reasons.iter().map(|(reason, count)| format!("{reason} {}", grouped(*count))).collect();
+            console::warn(format!("{table}: lines without a row: {}; see `rejects/{table}/` in the lake", list.join(", ")));
+        }
+    }
+    if 0 < outcome.skipped {
+        console::note(format!("{} parts were in the lake already", outcome.skipped));
+    }
+    for (idx, failed) in outcome.failed.iter().enumerate() {
+        // The first few in full; one fault is often that of all.
+        if idx < FAILED_SHOWN {
+            exit::show(&failed.error, Some(&failed.error));
+        } else {
+            console::note(format!("error: {}: {}", failed.error, failed.error.kind));
+        }
+    }
+}
+
+/// The tables and columns, for `ingest --help`.
+fn tables_help() -> String {
+    let mut text = String::from("Tables and columns of the lake (name, type, unit, meaning; * may be missing):\n");
+    for table in Table::ALL {
+        text.push_str(&format!("\n  {table}: {}\n", table.meaning()));
+        text.push_str(&format!("    {ROW_ID:32} int64    file order: part number x 2^40 + line\n"));
+        for column in table.columns() {
+            let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });
+            let unit = if column.unit.is_empty() { String::new() } else { format!("[{}] ", column.unit) };
+            text.push_str(&format!("    {name:32} {:8} {unit}{}\n", column.type_name(), column.meaning));
+        }
+    }
+    text.push_str("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_ranges_are_read() {
+        let numbers = parse_ranges("0-2,5").unwrap().0;
+        assert_eq!(numbers.into_iter().collect::<Vec<u32>>(), [0, 1, 2, 5]);
+        for odd in ["", "a", "3-1", "1-", "-1", "0-99999999"] {
+            assert!(parse_ranges(odd).is_err(), "{odd}");
+        }
+    }
+}

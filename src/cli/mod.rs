@@ -1,0 +1,184 @@
+//! Flags to plan to outcome to text: the only layer that knows all others, and the only one
+//! that prints.
+//!
+//! In: the command line. Out: data on stdout, everything else on stderr, and an exit code. Each
+//! command is one file with `Args`, a function that checks them, and one that shows the outcome.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::sources::part::Progress;
+
+mod analyze;
+mod classify;
+mod console;
+mod exit;
+mod ingest;
+mod query;
+mod render;
+mod store;
+mod synth;
+mod verify;
+
+/// What became of every job in a cluster trace, what it cost,
+/// and what another policy would have made of it
+#[derive(Debug, Parser)]
+#[command(name = "jobfate", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Analyze(analyze::AnalyzeArgs),
+    Ingest(ingest::IngestArgs),
+    Verify(verify::VerifyArgs),
+    Classify(classify::ClassifyArgs),
+    Query(query::QueryArgs),
+    Synth(synth::SynthArgs),
+}
+
+/// Flags of every command that answers a question from a lake.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AnswerArgs {
+    /// Folder of the lake
+    #[arg(long, value_name = "DIR", default_value = "lake")]
+    pub lake: PathBuf,
+
+    /// Form of the answer on stdout
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: Format,
+
+    /// Folder for result.json, data and charts
+    ///
+    /// Made if it is not there. Holds `result.json` (the answer with the command line, the
+    /// settings and the checksums of the input), the answer as CSV, and charts as SVG and PNG.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// End of the window in seconds of the trace clock
+    ///
+    /// What is still open is closed there. By default 2506200 for a whole table of the 2011
+    /// trace, and otherwise the last event of the table that is asked about.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
+    pub window_end: Option<i64>,
+}
+
+/// Seconds of the trace clock, to the microsecond.
+fn parse_window_end(text: &str) -> Result<i64, String> {
+    let bad = || format!("`{text}` is no time in seconds, such as 2506200");
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let whole: i64 = whole.parse().ok().filter(|&whole| 0 <= whole).ok_or_else(bad)?;
+    let fraction: i64 = format!("{fraction:0<6}").parse().map_err(|_| bad())?;
+    whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)
+}
+
+/// Form of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns to read
+    #[default]
+    Table,
+    /// Comma-separated, with a header
+    Csv,
+    /// One JSON value
+    Json,
+    /// A Parquet file
+    Parquet,
+}
+
+/// Lets a signal stop a long run between two blocks.
+#[derive(Clone)]
+pub(crate) struct Stop(Arc<Progress>);
+
+impl Stop {
+    pub(crate) fn progress(&self) -> &Arc<Progress> {
+        &self.0
+    }
+}
+
+/// Catches SIGINT and SIGTERM from here on; a second one ends the program at once.
+pub(crate) fn stop_on_signal() -> Result<Stop> {
+    let progress = Arc::new(Progress::default());
+    let caught = Arc::clone(&progress);
+    ctrlc::set_handler(move || {
+        if caught.is_cancelled.swap(true, Ordering::Relaxed) {
+            #[expect(clippy::exit, reason = "asked twice; files in the making are removed by the next run")]
+            std::process::exit(exit::Code::Interrupted as i32);
+        }
+        console::note("stopping after the blocks in flight; once more to stop at once");
+    })
+    .context("could not catch interrupts")?;
+    Ok(Stop(progress))
+}
+
+/// The time now, for what the user is told about durations and for nothing else.
+#[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Threads that run at once on this machine.
+pub(crate) fn core_count() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers; everything else is wrong use.
+            let code = if error.use_stderr() { exit::Code::Usage } else { exit::Code::Done };
+            // Nothing can be said if even the message cannot be written.
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    std::panic::set_hook(Box::new(|panic| {
+        console::note(format!("error: this is a bug in jobfate: {panic}"));
+        console::note("hint: please report it with the command line and this message");
+    }));
+    let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(cli.command)));
+    match run {
+        Ok(Ok(())) => exit::Code::Done,
+        Ok(Err(error)) => exit::report(&error),
+        Err(_) => exit::Code::Bug,
+    }
+    .into()
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Analyze(args) => analyze::run(args),
+        Command::Ingest(args) => ingest::run(&args),
+        Command::Classify(args) => classify::run(&args),
+        Command::Query(args) => query::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Synth(args) => synth::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_ends_are_read_to_the_microsecond() {
+        assert_eq!(parse_window_end("2506200"), Ok(2_506_200_000_000));
+        assert_eq!(parse_window_end("0.25"), Ok(250_000));
+        for odd in ["", "-1", "1e3", "1.2345678", "99999999999999"] {
+            assert!(parse_window_end(odd).is_err(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Record batches as text: aligned columns, CSV, JSON rows, Parquet.
+//!
+//! In: a batch of whole numbers, quantities, names and yes/no. Out: bytes. A missing cell is
+//! empty in CSV, null in JSON and `-` in a table. Quantities are printed with all their digits
+//! in CSV and JSON, and to six significant digits in a table.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use serde_json::{Map, Value, json};
+
+use super::Format;
+
+/// Builds a batch column by column.
+#[derive(Default)]
+pub(crate) struct Frame {
+    fields: Vec<Field>,
+    columns: Vec<ArrayRef>,
+}
+
+impl Frame {
+    fn with(mut self, name: &str, data_type: DataType, array: ArrayRef) -> Self {
+        self.fields.push(Field::new(name, data_type, true));
+        self.columns.push(array);
+        self
+    }
+
+    /// Adds a column of names.
+    pub(crate) fn text<T: AsRef<str>>(self, name: &str, cells: impl IntoIterator<Item = T>) -> Self {
+        self.with(name, DataType::Utf8, Arc::new(StringArray::from_iter(cells.into_iter().map(Some))))
+    }
+
+    /// Adds a column of whole numbers.
+    pub(crate) fn int(self, name: &str, cells: impl IntoIterator<Item = i64>) -> Self {
+        self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(cells)))
+    }
+
+    /// Adds a column of counts.
+    pub(crate) fn count(self, name: &str, cells: impl IntoIterator<Item = u64>) -> Self {
+        self.int(name, cells.into_iter().map(|count| i64::try_from(count).unwrap_or(i64::MAX)))
+    }
+
+    /// Adds a column of quantities, some of which may be unknown.
+    pub(crate) fn float(self, name: &str, cells: impl IntoIterator<Item = Option<f64>>) -> Self {
+        self.with(name, DataType::Float64, Arc::new(cells.into_iter().collect::<Float64Array>()))
+    }
+
+    /// Adds a yes/no column.
+    #[expect(dead_code, reason = "one constructor per kind of column")]
+    pub(crate) fn bool(self, name: &str, cells: impl IntoIterator<Item = bool>) -> Self {
+        self.with(name, DataType::Boolean, Arc::new(BooleanArray::from_iter(cells.into_iter().map(Some))))
+    }
+
+    /// The batch.
+    pub(crate) fn batch(self) -> RecordBatch {
+        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns).expect("columns are of one length")
+    }
+}
+
+/// Returns `batch` in `format`; `whole` is the JSON value, rows of the batch with `None`.
+pub(crate) fn render(batch: &RecordBatch, format: Format, whole: Option<&Value>) -> Result<Vec<u8>> {
+    Ok(match format {
+        Format::Table => table(batch).into_bytes(),
+        Format::Csv => csv(batch)?,
+        Format::Json => {
+            let mut text = match whole {
+                Some(whole) => whole.to_string(),
+                None => Value::Array(rows(batch)).to_string(),
+            };
+            text.push('\n');
+            text.into_bytes()
+        }
+        Format::Parquet => parquet(batch)?,
+    })
+}
+
+/// The rows as JSON objects.
+pub(crate) fn rows(batch: &RecordBatch) -> Vec<Value> {
+    let schema = batch.schema();
+    (0..batch.num_rows())
+        .map(|row| {
+            let cells = schema.fields().iter().zip(batch.columns());
+            Value::Object(cells.map(|(field, column)| (field.name().clone(), cell(column, row))).collect::<Map<_, _>>())
+        })
+        .collect()
+}
+
+fn cell(column: &ArrayRef, row: usize) -> Value {
+    if column.is_null(row) {
+        return Value::Null;
+    }
+    match column.data_type() {
+        DataType::Utf8 => json!(column.as_string::<i32>().value(row)),
+        DataType::Int64 => json!(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Float64 => json!(column.as_primitive::<Float64Type>().value(row)),
+        DataType::Boolean => json!(column.as_boolean().value(row)),
+        other => unreachable!("answers hold no {other}"),
+    }
+}
+
+fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(batch.schema().fields().iter().map(|field| field.name().as_str()))?;
+    for row in 0..batch.num_rows() {
+        writer.write_record(batch.columns().iter().map(|column| match cell(column, row) {
+            Value::Null => String::new(),
+            Value::String(text) => safe_in_spreadsheets(text),
+            other => other.to_string(),
+        }))?;
+    }
+    writer.into_inner().context("could not write CSV")
+}
+
+/// Names come from traces: one that a spreadsheet would run as a formula gets a quote before it.
+fn safe_in_spreadsheets(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
+}
+
+fn parquet(batch: &RecordBatch) -> Result<Vec<u8>> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by(crate::PROGRAM.to_owned())
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
+    writer.write(batch)?;
+    writer.into_inner().context("could not write Parquet")
+}
+
+fn table(batch: &RecordBatch) -> String {
+    let schema = batch.schema();
+    let columns: Vec<(Vec<String>, bool)> = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .map(|(field, column)| {
+            let mut cells = vec![field.name().clone()];
+            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row)));
+            (cells, column.data_type() == &DataType::Utf8)
+        })
+        .collect();
+    let widths: Vec<usize> =
+        columns.iter().map(|(cells, _)| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in 0..=batch.num_rows() {
+        let cells: Vec<String> = columns
+            .iter()
+            .zip(&widths)
+            .map(|((cells, is_text), &width)| {
+                if *is_text { format!("{:<width$}", cells[row]) } else { format!("{:>width$}", cells[row]) }
+            })
+            .collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn table_cell(column: &ArrayRef, row: usize) -> String {
+    match cell(column, row) {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.chars().flat_map(visible).collect(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => super::console::grouped_signed(whole),
+            None => six_digits(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Control characters of a name must not steer the terminal.
+fn visible(letter: char) -> impl Iterator<Item = char> {
+    let escaped: Vec<char> = if letter.is_control() { letter.escape_default().collect() } else { vec![letter] };
+    escaped.into_iter()
+}
+
+/// Six significant digits, without an exponent between 10^-4 and 10^9.
+pub(crate) fn six_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-4.0..9.0).contains(&magnitude) {
+        return format!("{value:.5e}");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
+    let decimals = (5.0 - magnitude).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> RecordBatch {
+        Frame::default()
+            .text("name", ["a", "=1+1,\"x\"", "tab\u{1b}[31m"])
+            .int("count", [1, 2_012_242, -5])
+            .float("share", [Some(0.5), None, Some(1.0 / 3.0)])
+            .batch()
+    }
+
+    #[test]
+    fn a_table_is_aligned_and_harmless() {
+        let text = String::from_utf8(render(&sample(), Format::Table, None).unwrap()).unwrap();
+        assert_eq!(
+            text,
+            "name                   count     share\n\
+             a                          1  0.500000\n\
+             =1+1,\"x\"          2,012,242         -\n\
+             tab\\u{1b}[31m             -5  0.333333\n"
+        );
+    }
+
+    #[test]
+    fn csv_runs_no_formula() {
+        let text = String::from_utf8(render(&sample(), Format::Csv, None).unwrap()).unwrap();
+        assert!(text.contains("\"'=1+1,\"\"x\"\"\",2012242,\n"), "{text}");
+    }
+
+    #[test]
+    fn json_has_every_digit() {
+        let text = String::from_utf8(render(&sample(), Format::Json, None).unwrap()).unwrap();
+        assert!(text.contains("\"share\":0.3333333333333333"), "{text}");
+        assert!(text.contains("\"share\":null"), "{text}");
+    }
+
+    #[test]
+    fn six_digits_are_enough_for_a_table() {
+        for (value, text) in
+            [(0.0, "0"), (15_308.952, "15309.0"), (2.818e10, "2.81800e10"), (0.57372, "0.573720"), (1e-7, "1.00000e-7")]
+        {
+            assert_eq!(six_digits(value), text);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Keeps an answer: `result.json`, the table as CSV, and the charts, in the folder of `--out`.
+//!
+//! In: an outcome and what it was made from. Out: files from which the report is built without
+//! running anything again. Every `result.json` carries the command line, the settings, the
+//! program's version and the checksums of the input.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use arrow::record_batch::RecordBatch;
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::render::render;
+use super::{AnswerArgs, Format, console};
+use crate::charts::{Chart, write_chart};
+use crate::lake::Lake;
+use crate::schema::FORMAT_VERSION;
+use crate::sources::hex;
+
+/// An answer in all its forms.
+pub(crate) struct Answer<'a> {
+    /// The command, which names the files.
+    pub name: &'a str,
+    /// The table.
+    pub table: &'a RecordBatch,
+    /// The JSON value of the contract.
+    pub json: Value,
+    /// Definitions and choices that move the numbers.
+    pub settings: Value,
+    /// Charts by the stem of their file.
+    pub charts: Vec<(String, Chart)>,
+}
+
+/// One table of the lake that an answer was made from.
+#[derive(Serialize)]
+struct Input {
+    table: String,
+    parts: String,
+    rows: u64,
+    /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
+    sha256: String,
+}
+
+/// Stores the answer if `--out` is given, and gives it on stdout.
+pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()> {
+    if let Some(folder) = &args.out {
+        store(answer, lake, folder)?;
+        console::note(format!("wrote {}", folder.join(format!("{}.json", answer.name)).display()));
+    }
+    Ok(console::data_bytes(&render(answer.table, args.format, Some(&answer.json))?)?)
+}
+
+/// Writes the files of an answer into `folder`.
+pub(crate) fn store(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
+    let write = |name: String, bytes: &[u8]| {
+        let path = folder.join(name);
+        fs::write(&path, bytes).with_context(|| format!("could not write `{}`", path.display()))
+    };
+    let result = json!({
+        "program": crate::PROGRAM,
+        "format_version": FORMAT_VERSION,
+        "command": std::env::args().collect::<Vec<String>>(),
+        "source": lake.manifest.source,
+        "inputs": inputs(lake),
+        "settings": answer.settings,
+        "charts": answer.charts.iter().map(|(stem, _)| stem).collect::<Vec<&String>>(),
+        "answer": answer.json,
+    });
+    let mut text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
+    text.push('\n');
+    write(format!("{}.json", answer.name), text.as_bytes())?;
+    write(format!("{}.csv", answer.name), &render(answer.table, Format::Csv, None)?)?;
+    for (stem, chart) in &answer.charts {
+        write_chart(chart, folder, stem)?;
+    }
+    Ok(())
+}
+
+fn inputs(lake: &Lake) -> Vec<Input> {
+    lake.manifest
+        .tables
+        .iter()
+        .map(|(table, entry)| {
+            let mut hasher = Sha256::new();
+            entry.parts.iter().for_each(|part| hasher.update(part.sha256.as_bytes()));
+            Input {
+                table: table.clone(),
+                parts: entry.part_ranges(),
+                rows: entry.rows(),
+                sha256: hex(&hasher.finalize()),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,102 @@
+//! `jobfate synth`: a synthetic trace with the truth beside it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::console::{self, Bar, Counts, grouped};
+use crate::sources::part::Progress;
+use crate::synth::{Dirty, SynthConfig, SynthStage, Truth, write_trace};
+
+/// Write a synthetic trace with known answers
+///
+/// Six tables in the layout of the Google trace v2.1, with its shape: outcome shares, heavy-tailed
+/// jobs, crash-looping tasks, usage windows, machines that leave and return. `truth.json` beside
+/// them says what was planted: counts per outcome and sequence, CPU per outcome, threshold
+/// crossings, stragglers. The same seed gives the same bytes.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  jobfate synth trace\n  jobfate synth trace --jobs 20000 --days 5 --parts 20 --seed 7\n  jobfate synth trace --scale 0.01 --dirty")]
+pub(crate) struct SynthArgs {
+    /// Folder of the trace, new or empty
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Seed of everything that is drawn
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Size as a share of the real trace
+    ///
+    /// 1 is 672,074 jobs in 29 days, 500 parts. Jobs and parts grow with it; days and machines
+    /// with its square root.
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["jobs", "days", "parts"])]
+    pub scale: Option<f64>,
+
+    /// Number of jobs
+    #[arg(long, value_name = "COUNT")]
+    pub jobs: Option<u64>,
+
+    /// Length of the window in days
+    #[arg(long, value_name = "DAYS")]
+    pub days: Option<f64>,
+
+    /// Number of time slices, and so of parts per table
+    #[arg(long, value_name = "COUNT")]
+    pub parts: Option<u32>,
+
+    /// Number of machines, by the size of the trace by default
+    #[arg(long, value_name = "COUNT")]
+    pub machines: Option<u32>,
+
+    /// Leave out task_usage, by far the largest table
+    #[arg(long)]
+    pub no_usage: bool,
+
+    /// Plant bad lines of every kind
+    ///
+    /// They come on top of the good ones and are counted in truth.json; `ingest` needs a larger
+    /// `--max-rejects` for them.
+    #[arg(long)]
+    pub dirty: bool,
+}
+
+pub(crate) fn config(args: &SynthArgs) -> SynthConfig {
+    let base = args.scale.map_or_else(SynthConfig::default, SynthConfig::scale);
+    SynthConfig {
+        seed: args.seed,
+        job_count: args.jobs.unwrap_or(base.job_count),
+        days: args.days.unwrap_or(base.days),
+        part_count: args.parts.unwrap_or(base.part_count),
+        machine_count: args.machines.unwrap_or(base.machine_count),
+        with_usage: !args.no_usage,
+        dirty: if args.dirty { Dirty::Dirty } else { Dirty::Clean },
+    }
+}
+
+/// Writes a trace under a progress bar.
+pub(crate) fn write(config: &SynthConfig, folder: &Path) -> Result<Truth> {
+    let progress = Arc::new(Progress::default());
+    // Drawing the jobs and writing the parts take about as long as each other.
+    let bar = Bar::follow("synth", Counts::Percent, 100, &progress);
+    let truth = write_trace(config, folder, &|state| {
+        let done = state.done * 50 / state.total.max(1);
+        let before = if state.stage == SynthStage::Jobs { 0 } else { 50 };
+        progress.rows.fetch_max(before + done, Ordering::Relaxed);
+    })?;
+    drop(bar);
+    Ok(truth)
+}
+
+pub(crate) fn run(args: &SynthArgs) -> Result<()> {
+    let started = super::now();
+    let truth = write(&config(args), &args.folder)?;
+    for (table, rows) in &truth.rows {
+        console::note(format!("{table}: {} rows", grouped(*rows)));
+    }
+    console::note(format!("in {:.1} s", started.elapsed().as_secs_f64()));
+    console::note(format!("next: jobfate ingest {} --lake lake", args.folder.display()));
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! `jobfate verify`: is the download whole, and is the lake what it should be?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::Result;
+use arrow::record_batch::RecordBatch;
+use clap::Args;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::console::{self, Bar, Counts, grouped};
+use super::exit::{CheckFailed, Interrupted};
+use super::render::{Frame, rows};
+use super::store::{self, Answer};
+use super::{AnswerArgs, Stop, stop_on_signal};
+use crate::facts::census::{Census, census};
+use crate::lake::Lake;
+use crate::lake::manifest::{MANIFEST, ranges};
+use crate::schema::Table;
+use crate::sources::checksums::{Checksums, SumKind};
+use crate::sources::part::{PartStop, read_part};
+use crate::sources::{RawPart, SourceError, TraceFolder};
+use crate::studies::checks::{self, Check};
+
+/// Check a downloaded trace or a lake
+///
+/// On a raw folder: the checksum of every part against the folder's SHA256SUM, SHA1SUM or
+/// MD5SUM; whether every part can be read; lines that would give no row; parts that are absent.
+/// On a lake: every file against the manifest; the published counts of the whole trace of 2011,
+/// for the tables that are whole; and a report on the quality of the data. Exits with 1 when a
+/// check fails. What is absent is named and is no failure.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json")]
+pub(crate) struct VerifyArgs {
+    /// Folder of the downloaded trace; the lake of --lake by default
+    #[arg(value_name = "TRACE_DIR")]
+    pub trace: Option<PathBuf>,
+
+    /// Table whose parts lie flat in TRACE_DIR
+    #[arg(long, value_name = "TABLE", requires = "trace")]
+    pub table: Option<Table>,
+
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<()> {
+    match &args.trace {
+        Some(trace) if !trace.join(MANIFEST).exists() => verify_raw(trace, args),
+        Some(lake) => verify_lake(&Lake::open(lake)?, &args.answer),
+        None => verify_lake(&Lake::open(&args.answer.lake)?, &args.answer),
+    }
+}
+
+/// What was found of a raw part.
+struct PartReport {
+    part: RawPart,
+    /// Agrees with the list of checksums; `None` where the part is not listed.
+    is_sum_right: Option<bool>,
+    lines: u64,
+    rejects: BTreeMap<&'static str, u64>,
+    /// The first line that would give no row.
+    first_reject: Option<String>,
+    error: Option<SourceError>,
+}
+
+impl PartReport {
+    fn is_ok(&self) -> bool {
+        self.is_sum_right != Some(false) && self.error.is_none() && self.rejects.is_empty()
+    }
+}
+
+fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
+    let folder = TraceFolder::open(trace, args.table)?;
+    let sums = Checksums::of_folder(trace)?;
+    let stop = stop_on_signal()?;
+    let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
+    let bar = Bar::follow("verify", Counts::Bytes, parts.iter().map(|part| part.bytes).sum(), stop.progress());
+    let reports = Mutex::new(Vec::new());
+    parts.par_iter().with_max_len(1).try_for_each(|part| {
+        let report = check_part(part, sums.as_ref(), &stop)?;
+        reports.lock().expect("no thread panicked with the lock").push(report);
+        Ok::<(), anyhow::Error>(())
+    })?;
+    drop(bar);
+    let mut reports = reports.into_inner().expect("no thread panicked with the lock");
+    reports.sort_by_key(|report| (report.part.table, report.part.part));
+    for report in reports.iter().filter(|report| !report.is_ok()) {
+        console::warn(describe(report));
+    }
+    show_absent(&folder, sums.as_ref());
+    let table = raw_table(&folder, &reports);
+    let json = Value::Array(rows(&table));
+    console::data_bytes(&super::render::render(&table, args.answer.format, Some(&json))?)?;
+    match reports.iter().filter(|report| !report.is_ok()).count() {
+        0 => Ok(()),
+        count => Err(CheckFailed(format!("{count} of {} parts are not as they should be", reports.len())).into()),
+    }
+}
+
+fn check_part(part: &RawPart, sums: Option<&Checksums>, stop: &Stop) -> Result<PartReport> {
+    let mut rejects: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut first_reject = None;
+    let read = read_part::<()>(part, stop.progress(), |block| {
+        for reject in &block.rejects {
+            *rejects.entry(reject.reason.name()).or_default() += 1;
+            first_reject
+                .get_or_insert_with(|| format!("line {} {} {}", reject.line, reject.column, reject.reason.name()));
+        }
+        Ok(())
+    });
+    let expected = sums.and_then(|sums| Some((sums.kind, sums.sums.get(&part.listed_name())?)));
+    let found = |kind: SumKind, sha256: Option<&str>| match (kind, sha256) {
+        (SumKind::Sha256, Some(sum)) => Ok(sum.to_owned()),
+        _ => kind.of_file(&part.path),
+    };
+    let (lines, sha256, error) = match read {
+        Ok(summary) => (summary.line_count, Some(summary.digest.sha256), None),
+        Err(PartStop::Source(error)) => (0, None, Some(error)),
+        Err(PartStop::Cancelled | PartStop::Sink(())) => return Err(Interrupted.into()),
+    };
+    let is_sum_right = match expected {
+        Some((kind, sum)) => Some(found(kind, sha256.as_deref())? == *sum),
+        None => None,
+    };
+    Ok(PartReport { part: part.clone(), is_sum_right, lines, rejects, first_reject, error })
+}
+
+fn describe(report: &PartReport) -> String {
+    let mut faults = Vec::new();
+    if report.is_sum_right == Some(false) {
+        faults.push("its checksum differs from the list".to_owned());
+    }
+    if let Some(error) = &report.error {
+        faults.push(error.kind.to_string());
+    }
+    if let Some(first) = &report.first_reject {
+        let count: u64 = report.rejects.values().sum();
+        faults.push(format!("{} lines would give no row (first: {first})", grouped(count)));
+    }
+    format!("{}: {}", report.part.listed_name(), faults.join("; "))
+}
+
+/// Names the parts that the names of the others, or the list of checksums, promise.
+fn show_absent(folder: &TraceFolder, sums: Option<&Checksums>) {
+    for table in Table::ALL {
+        let parts = folder.parts.get(&table).map_or(&[][..], Vec::as_slice);
+        let there: BTreeSet<u32> = parts.iter().map(|part| part.part).collect();
+        let listed = sums.into_iter().flat_map(|sums| sums.sums.keys()).filter_map(|name| {
+            name.strip_prefix(table.name())?.strip_prefix("/part-")?.split('-').next()?.parse().ok()
+        });
+        let promised = parts.iter().find_map(|part| part.of).map_or(0..0, |of| 0..of);
+        let absent: BTreeSet<u32> =
+            listed.chain(promised).filter(|part: &u32| !there.contains(part)).collect();
+        let absent: Vec<u32> = absent.into_iter().collect();
+        if parts.is_empty() {
+            console::note(format!("absent: {table}, all of it"));
+        } else if !absent.is_empty() {
+            console::note(format!("absent: {table} parts {}", ranges(&absent)));
+        }
+    }
+}
+
+fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
+    let tables: Vec<Table> = folder.parts.keys().copied().collect();
+    let sum = |value: fn(&PartReport) -> u64| {
+        let of_table = move |table: &Table| {
+            reports.iter().filter(|report| report.part.table == *table).map(value).sum::<u64>()
+        };
+        tables.iter().map(of_table).collect::<Vec<u64>>()
+    };
+    Frame::default()
+        .text("table", tables.iter().map(|table| table.name()))
+        .count("parts", sum(|_| 1))
+        .count("sum_right", sum(|report| u64::from(report.is_sum_right == Some(true))))
+        .count("sum_wrong", sum(|report| u64::from(report.is_sum_right == Some(false))))
+        .count("not_listed", sum(|report| u64::from(report.is_sum_right.is_none())))
+        .count("unreadable", sum(|report| u64::from(report.error.is_some())))
+        .count("lines", sum(|report| report.lines))
+        .count("lines_without_row", sum(|report| report.rejects.values().sum()))
+        .batch()
+}
+
+fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
+    let report = lake_report(lake)?;
+    let table = report.table();
+    store::give(&report.answer(&table), lake, args)?;
+    report.into_result()
+}
+
+/// What is in a lake, and what of it should be otherwise.
+pub(crate) struct LakeReport {
+    census: Census,
+    checks: Vec<Check>,
+}
+
+/// Checks the files and the numbers of a lake, and says what is absent.
+pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
+    lake.check_files()?;
+    for table in Table::ALL {
+        match lake.manifest.table(table) {
+            None => console::note(format!("absent: {table}, all of it")),
+            Some(entry) if !entry.is_whole() => {
+                let of = entry.parts.iter().find_map(|part| part.of);
+                let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+                console::note(format!("{table}: parts {}{of} are in the lake", entry.part_ranges()));
+            }
+            Some(_) => {}
+        }
+    }
+    if !lake.manifest.origin.is_original() {
+        console::note("the trace is synthetic or a sample: published counts do not apply");
+    }
+    let census = census(lake)?;
+    let checks = checks::compare(lake, &census);
+    for check in checks.iter().filter(|check| !check.is_ok()) {
+        console::warn(format!(
+            "{}: {} is {}, published is {}",
+            check.table,
+            check.what,
+            grouped(check.found),
+            grouped(check.published)
+        ));
+    }
+    Ok(LakeReport { census, checks })
+}
+
+impl LakeReport {
+    /// One row per count.
+    pub(crate) fn table(&self) -> RecordBatch {
+        let counts: Vec<(Table, &String, u64)> = self
+            .census
+            .tables
+            .iter()
+            .flat_map(|(&table, counts)| counts.iter().map(move |(what, &count)| (table, what, count)))
+            .collect();
+        let published = |table: Table, what: &str| {
+            self.checks.iter().find(|check| check.table == table.name() && check.what == what)
+        };
+        let verdict = |table, what: &str| match published(table, what) {
+            None => "",
+            Some(check) if check.is_ok() => "as published",
+            Some(_) => "DIFFERS",
+        };
+        Frame::default()
+            .text("table", counts.iter().map(|(table, ..)| table.name()))
+            .text("what", counts.iter().map(|(_, what, _)| what.as_str()))
+            .count("count", counts.iter().map(|(.., count)| *count))
+            .text("check", counts.iter().map(|(table, what, _)| verdict(*table, what)))
+            .batch()
+    }
+
+    pub(crate) fn answer<'a>(&self, table: &'a RecordBatch) -> Answer<'a> {
+        Answer {
+            name: "verify",
+            table,
+            json: json!({"checks": self.checks, "counts": rows(table)}),
+            settings: json!({}),
+            charts: Vec::new(),
+        }
+    }
+
+    /// Ends with exit code 1 if a number differs from what is published.
+    pub(crate) fn into_result(self) -> Result<()> {
+        let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
+        console::note(format!("{} of {} published counts agree", self.checks.len() - wrong, self.checks.len()));
+        if wrong == 0 { Ok(()) } else { Err(CheckFailed(format!("{wrong} counts differ from what is published")).into()) }
+    }
+}

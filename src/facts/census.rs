@@ -1,0 +1,340 @@
+//! Counts what is in a lake and what is odd about it, table by table.
+//!
+//! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or
+//! `nulls in user`. Nothing is judged here; `studies::checks` compares with published counts.
+//!
+//! The state machine of jobs and tasks, as the trace's document gives it:
+//!
+//! ```text
+//!  unsubmitted ──SUBMIT──► pending ──SCHEDULE──► running ──EVICT FAIL FINISH KILL LOST──► dead
+//!       dead ──SUBMIT──► pending ──FAIL KILL LOST──► dead      UPDATE_* keep the state
+//! ```
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Float32Type, Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use super::FactError;
+use super::events::{self, Event, Histories, i32_column, i64_column, is_terminal};
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Table};
+
+/// Counts of one table by name.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Counts of every table that is in the lake.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    /// By table.
+    pub tables: BTreeMap<Table, Counts>,
+}
+
+/// What one bucket (or a whole table without buckets) adds.
+#[derive(Default)]
+struct Tally {
+    counts: Counts,
+    texts: BTreeMap<&'static str, FxHashSet<String>>,
+    machines: FxHashSet<i64>,
+}
+
+impl Tally {
+    fn add(&mut self, name: impl Into<String>, count: u64) {
+        *self.counts.entry(name.into()).or_default() += count;
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        for (name, count) in other.counts {
+            self.add(name, count);
+        }
+        for (column, texts) in other.texts {
+            self.texts.entry(column).or_default().extend(texts);
+        }
+        self.machines.extend(other.machines);
+        self
+    }
+}
+
+/// Counts everything in a lake.
+pub fn census(lake: &Lake) -> Result<Census, FactError> {
+    let mut census = Census::default();
+    let mut announced: Option<FxHashSet<i64>> = None;
+    let mut used: Vec<(Table, FxHashSet<i64>)> = Vec::new();
+    for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
+        let buckets: Vec<Option<u32>> =
+            if table.job_column().is_some() { (0..lake.bucket_count()).map(Some).collect() } else { vec![None] };
+        let tallies: Result<Vec<Tally>, FactError> =
+            buckets.into_par_iter().with_max_len(1).map(|bucket| tally(lake, table, bucket)).collect();
+        let mut whole = tallies?.into_iter().fold(Tally::default(), Tally::merge);
+        for (column, texts) in std::mem::take(&mut whole.texts) {
+            whole.add(format!("distinct {column}"), texts.len() as u64);
+        }
+        if table == Table::MachineEvents {
+            whole.add("machines", whole.machines.len() as u64);
+            announced = Some(std::mem::take(&mut whole.machines));
+        } else if !whole.machines.is_empty() {
+            used.push((table, std::mem::take(&mut whole.machines)));
+        }
+        census.tables.insert(table, whole.counts);
+    }
+    if let Some(announced) = announced {
+        for (table, machines) in used {
+            let unknown = machines.difference(&announced).count() as u64;
+            census.tables.entry(table).or_default().insert("machines never announced".to_owned(), unknown);
+        }
+    }
+    Ok(census)
+}
+
+fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactError> {
+    let names: Vec<&'static str> =
+        std::iter::once(ROW_ID).chain(table.columns().iter().map(|column| column.name)).collect();
+    let mut tally = Tally::default();
+    let mut hashes: Vec<u64> = Vec::new();
+    // Batch by batch: only the columns that say when and of whom stay in memory.
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    let kept = kept_columns(table);
+    tally.add("rows", 0);
+    lake.scan(table, bucket, &names, |batch| {
+        tally.add("rows", batch.num_rows() as u64);
+        count_cells(&mut tally, table, &batch);
+        hashes.extend(row_hashes(&batch));
+        if !kept.is_empty() {
+            let order: Vec<usize> =
+                kept.iter().map(|name| batch.schema().index_of(name).expect("kept columns were read")).collect();
+            batches.push(batch.project(&order).expect("indices are in range"));
+        }
+    })?;
+    hashes.sort_unstable();
+    // Two rows of one bucket with equal hashes by chance: once in a hundred thousand whole traces.
+    let repeats = hashes.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    tally.add("exact duplicates", repeats as u64);
+    drop(hashes);
+    match table {
+        Table::JobEvents | Table::TaskEvents => count_histories(&mut tally, &Histories::of(table, &batches)),
+        Table::TaskUsage => count_windows(&mut tally, lake, bucket, &batches)?,
+        _ => {}
+    }
+    Ok(tally)
+}
+
+/// The columns that are looked at again once the whole bucket has been read.
+fn kept_columns(table: Table) -> &'static [&'static str] {
+    match table {
+        Table::JobEvents | Table::TaskEvents => events::columns(table),
+        Table::TaskUsage => &[ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index"],
+        _ => &[],
+    }
+}
+
+/// Nulls, codes, sentinel times, distinct names.
+fn count_cells(tally: &mut Tally, table: Table, batch: &RecordBatch) {
+    for (column, array) in table.columns().iter().zip(&batch.columns()[1..]) {
+        if !column.is_mandatory {
+            tally.add(format!("nulls in {}", column.name), array.null_count() as u64);
+        }
+        if matches!(column.name, "event_type" | "missing_info" | "scheduling_class" | "comparison_operator") {
+            let codes = array.as_primitive::<Int32Type>();
+            let mut counts: FxHashMap<i32, u64> = FxHashMap::default();
+            codes.iter().flatten().for_each(|code| *counts.entry(code).or_default() += 1);
+            let counts: BTreeMap<i32, u64> = counts.into_iter().collect();
+            for (code, count) in counts {
+                tally.add(format!("{} {code}", column.name), count);
+            }
+        }
+        if matches!(column.name, "user" | "job_name" | "logical_job_name" | "platform_id") {
+            let seen = tally.texts.entry(column.name).or_default();
+            for text in array.as_string::<i32>().iter().flatten() {
+                if !seen.contains(text) {
+                    seen.insert(text.to_owned());
+                }
+            }
+        }
+        if column.name == "machine_id" {
+            tally.machines.extend(array.as_primitive::<Int64Type>().iter().flatten());
+        }
+    }
+    let times = i64_column(batch, table.columns()[0].name);
+    tally.add("rows at time 0", times.iter().filter(|&&time| time == 0).count() as u64);
+    tally.add("rows at time 2^63-1", times.iter().filter(|&&time| time == i64::MAX).count() as u64);
+}
+
+/// A hash of each row over all its columns but the first (`row_id`).
+fn row_hashes(batch: &RecordBatch) -> Vec<u64> {
+    let mut hashers = vec![FxHasher::default(); batch.num_rows()];
+    for column in &batch.columns()[1..] {
+        hash_column(column, &mut hashers);
+    }
+    hashers.iter().map(Hasher::finish).collect()
+}
+
+fn hash_column(column: &ArrayRef, hashers: &mut [FxHasher]) {
+    fn feed<T: Hash>(cells: impl Iterator<Item = T>, hashers: &mut [FxHasher]) {
+        cells.zip(hashers).for_each(|(cell, hasher)| cell.hash(hasher));
+    }
+    match column.data_type() {
+        DataType::Int64 => feed(column.as_primitive::<Int64Type>().iter(), hashers),
+        DataType::Int32 => feed(column.as_primitive::<Int32Type>().iter(), hashers),
+        DataType::Float32 => {
+            feed(column.as_primitive::<Float32Type>().iter().map(|cell| cell.map(f32::to_bits)), hashers);
+        }
+        DataType::Boolean => feed(column.as_boolean().iter(), hashers),
+        _ => feed(column.as_string::<i32>().iter(), hashers),
+    }
+}
+
+/// State of a job or task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unsubmitted,
+    Pending,
+    Running,
+    Dead,
+}
+
+impl State {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Unsubmitted => "before submission",
+            Self::Pending => "while pending",
+            Self::Running => "while running",
+            Self::Dead => "while dead",
+        }
+    }
+
+    /// The state after an event, and whether the state machine knows the transition.
+    const fn after(self, event_type: u8) -> (Self, bool) {
+        match event_type {
+            0 => (Self::Pending, matches!(self, Self::Unsubmitted | Self::Dead)),
+            1 => (Self::Running, matches!(self, Self::Pending)),
+            2 | 4 => (Self::Dead, matches!(self, Self::Running)),
+            3 | 5 | 6 => (Self::Dead, matches!(self, Self::Pending | Self::Running)),
+            7 => (self, matches!(self, Self::Pending)),
+            8 => (self, matches!(self, Self::Running)),
+            _ => (self, true),
+        }
+    }
+}
+
+/// Names of the event types of jobs and tasks.
+const EVENT_NAMES: [&str; 11] = [
+    "SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING", "QUEUE",
+    "ENABLE",
+];
+
+fn count_histories(tally: &mut Tally, histories: &Histories) {
+    tally.add("entities", histories.len() as u64);
+    tally.add("first event is not SUBMIT", 0);
+    tally.add("ties", 0);
+    tally.add("illegal transitions", 0);
+    tally.add("ended while pending", 0);
+    for entity in 0..histories.len() {
+        count_history(tally, histories.events(entity));
+    }
+    let jobs: FxHashSet<i64> = histories.ids.iter().map(|id| id.0).collect();
+    tally.add("jobs", jobs.len() as u64);
+}
+
+fn count_history(tally: &mut Tally, events: &[Event]) {
+    let ties = events.windows(2).filter(|pair| pair[0].time_us == pair[1].time_us).count();
+    if 0 < ties {
+        tally.add("ties", ties as u64);
+        let late = events.windows(2).filter(|pair| 0 < pair[0].time_us && pair[0].time_us == pair[1].time_us).count();
+        tally.add("ties after time 0", late as u64);
+    }
+    let mut state = State::Unsubmitted;
+    for (idx, event) in events.iter().enumerate() {
+        let (next, is_legal) = state.after(event.event_type);
+        if idx == 0 && event.event_type != 0 {
+            // Begun before the first loaded part: nothing can be said of this transition.
+            tally.add("first event is not SUBMIT", 1);
+        } else if !is_legal {
+            tally.add("illegal transitions", 1);
+            let name = EVENT_NAMES[usize::from(event.event_type)];
+            tally.add(format!("illegal: {name} {}", state.name()), 1);
+        }
+        if state == State::Pending && is_terminal(event.event_type) {
+            tally.add("ended while pending", 1);
+        }
+        state = match (idx, event.event_type) {
+            (0, 7) => State::Pending,
+            (0, 8) => State::Running,
+            _ => next,
+        };
+    }
+}
+
+/// Windows without a task, without length, and such that overlap.
+fn count_windows(
+    tally: &mut Tally,
+    lake: &Lake,
+    bucket: Option<u32>,
+    batches: &[RecordBatch],
+) -> Result<(), FactError> {
+    let tasks = match bucket {
+        Some(bucket) if lake.has(Table::TaskEvents) => Some(Histories::read(lake, Table::TaskEvents, bucket)?),
+        _ => None,
+    };
+    let mut ends: FxHashMap<(i64, i32), i64> = FxHashMap::default();
+    let (mut overlapping, mut unknown, mut empty) = (0_u64, 0_u64, 0_u64);
+    let mut rows: Vec<(i64, i64, i64, (i64, i32))> = Vec::new();
+    for batch in batches {
+        let (starts, stops) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
+        let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
+        let row_ids = i64_column(batch, ROW_ID);
+        for row in 0..batch.num_rows() {
+            let id = (jobs[row], indices[row]);
+            rows.push((starts[row], row_ids[row], stops[row], id));
+            empty += u64::from(stops[row] <= starts[row]);
+            unknown += u64::from(tasks.as_ref().is_some_and(|tasks| tasks.find(id).is_none()));
+        }
+    }
+    if !rows.is_sorted() {
+        rows.sort_unstable();
+    }
+    for (start, _, stop, id) in rows {
+        let latest = ends.entry(id).or_insert(i64::MIN);
+        overlapping += u64::from(start < *latest);
+        *latest = (*latest).max(stop);
+    }
+    tally.add("windows that overlap an earlier one", overlapping);
+    tally.add("windows without length", empty);
+    if tasks.is_some() {
+        tally.add("windows without a task", unknown);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the events of one history given as digits, one second apart.
+    fn check(sequence: &str, name: &str, expected: u64) {
+        let events: Vec<Event> = (0_i64..)
+            .zip(sequence.bytes())
+            .map(|(idx, digit)| Event { time_us: idx, row_id: idx, event_type: digit - b'0', row: 0 })
+            .collect();
+        let mut tally = Tally::default();
+        count_history(&mut tally, &events);
+        assert_eq!(tally.counts.get(name).copied().unwrap_or(0), expected, "{sequence}: {name}");
+    }
+
+    #[test]
+    fn the_state_machine_is_the_documents() {
+        for legal in ["014", "013014", "05", "071", "0184", "0130150", "14"] {
+            check(legal, "illegal transitions", 0);
+        }
+        check("8014", "illegal: SUBMIT while running", 1);
+        check("02", "illegal: EVICT while pending", 1);
+        check("04", "illegal: FINISH while pending", 1);
+        check("011", "illegal: SCHEDULE while running", 1);
+        check("0144", "illegal: FINISH while dead", 1);
+        check("05", "ended while pending", 1);
+        check("14", "first event is not SUBMIT", 1);
+    }
+}

@@ -1,0 +1,191 @@
+//! The events of each job or task of a bucket, side by side and in order.
+//!
+//! In: `job_events` or `task_events` of one bucket. Out: [`Histories`], in which the events of an
+//! entity lie together in (time, `row_id`) order. Rows of the lake are in time order already, so
+//! this is a hash look-up and a counting sort; only what is out of order is sorted.
+
+use arrow::array::AsArray;
+use arrow::datatypes::{Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+use rustc_hash::FxHashMap;
+
+use super::FactError;
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Table};
+
+/// A job (with task 0) or a task.
+pub type EntityId = (i64, i32);
+
+/// The events of every entity of a bucket.
+#[derive(Debug, Default)]
+pub struct Histories {
+    /// The entities, in the order of their first row.
+    pub ids: Vec<EntityId>,
+    /// The events of entity `i` are those from `starts[i]` up to `starts[i + 1]`.
+    starts: Vec<u32>,
+    events: Vec<Event>,
+    index: FxHashMap<EntityId, u32>,
+}
+
+/// One event of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When, µs.
+    pub time_us: i64,
+    /// The file order.
+    pub row_id: i64,
+    /// What, by the numbers of the lake.
+    pub event_type: u8,
+    /// The row in the order in which the bucket was read.
+    pub row: u32,
+}
+
+impl Histories {
+    /// Puts the rows of `batches` (with at least the [`columns`] of the table) in order.
+    pub fn of(table: Table, batches: &[RecordBatch]) -> Self {
+        let row_count: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        let mut ids: Vec<EntityId> = Vec::new();
+        let mut index: FxHashMap<EntityId, u32> = FxHashMap::default();
+        let mut owners: Vec<u32> = Vec::with_capacity(row_count);
+        for batch in batches {
+            let jobs = i64_column(batch, "job_id");
+            let tasks = (table != Table::JobEvents).then(|| i32_column(batch, "task_index"));
+            for (row, &job) in jobs.iter().enumerate() {
+                let id = (job, tasks.map_or(0, |tasks| tasks[row]));
+                let next = u32::try_from(ids.len()).expect("a bucket has fewer than 2^32 tasks");
+                owners.push(*index.entry(id).or_insert_with(|| {
+                    ids.push(id);
+                    next
+                }));
+            }
+        }
+        let mut starts = vec![0_u32; ids.len() + 1];
+        for &owner in &owners {
+            starts[owner as usize + 1] += 1;
+        }
+        for entity in 0..ids.len() {
+            starts[entity + 1] += starts[entity];
+        }
+        let mut next = starts.clone();
+        let mut events = vec![Event { time_us: 0, row_id: 0, event_type: 0, row: 0 }; row_count];
+        let mut row = 0_usize;
+        for batch in batches {
+            let (times, row_ids) = (i64_column(batch, "time_us"), i64_column(batch, ROW_ID));
+            let types = i32_column(batch, "event_type");
+            for idx in 0..batch.num_rows() {
+                let slot = &mut next[owners[row] as usize];
+                events[*slot as usize] = Event {
+                    time_us: times[idx],
+                    row_id: row_ids[idx],
+                    event_type: u8::try_from(types[idx]).expect("ingest checks event numbers"),
+                    row: u32::try_from(row).expect("a bucket has fewer than 2^32 rows"),
+                };
+                *slot += 1;
+                row += 1;
+            }
+        }
+        let mut histories = Self { ids, starts, events, index };
+        histories.order();
+        histories
+    }
+
+    /// Sorts the events of those entities whose rows were not in order.
+    fn order(&mut self) {
+        for entity in 0..self.ids.len() {
+            let events = &mut self.events[self.starts[entity] as usize..self.starts[entity + 1] as usize];
+            if !events.is_sorted_by_key(|event| (event.time_us, event.row_id)) {
+                events.sort_unstable_by_key(|event| (event.time_us, event.row_id));
+            }
+        }
+    }
+
+    /// Reads a bucket's events and puts them in order.
+    pub fn read(lake: &Lake, table: Table, bucket: u32) -> Result<Self, FactError> {
+        Ok(Self::of(table, &lake.read(table, Some(bucket), columns(table))?))
+    }
+
+    /// How many entities there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The events of an entity, in order.
+    pub fn events(&self, entity: usize) -> &[Event] {
+        &self.events[self.starts[entity] as usize..self.starts[entity + 1] as usize]
+    }
+
+    /// The position of an entity.
+    #[inline]
+    pub fn find(&self, id: EntityId) -> Option<usize> {
+        self.index.get(&id).map(|&entity| entity as usize)
+    }
+}
+
+/// The columns that [`Histories`] needs.
+pub fn columns(table: Table) -> &'static [&'static str] {
+    match table {
+        Table::JobEvents => &[ROW_ID, "time_us", "job_id", "event_type"],
+        _ => &[ROW_ID, "time_us", "job_id", "task_index", "event_type"],
+    }
+}
+
+/// Returns a column of whole 64-bit numbers without missing cells.
+pub fn i64_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i64] {
+    batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int64Type>().values()
+}
+
+/// Returns a column of whole 32-bit numbers without missing cells.
+pub fn i32_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i32] {
+    batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int32Type>().values()
+}
+
+/// Whether the type is one that ends an attempt: EVICT, FAIL, FINISH, KILL, LOST.
+pub const fn is_terminal(event_type: u8) -> bool {
+    matches!(event_type, 2..=6)
+}
+
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{Int32Array, Int64Array};
+    use arrow::datatypes::{DataType, Field, Schema};
+
+    use super::*;
+
+    /// Rows of (`row_id`, time, job, task, type).
+    fn batch(rows: &[(i64, i64, i64, i32, i32)]) -> RecordBatch {
+        let int = |name: &str| Field::new(name, DataType::Int32, false);
+        let long = |name: &str| Field::new(name, DataType::Int64, false);
+        let fields = vec![long(ROW_ID), long("time_us"), long("job_id"), int("task_index"), int("event_type")];
+        RecordBatch::try_new(
+            Arc::new(Schema::new(fields)),
+            vec![
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0))),
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.1))),
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.2))),
+                Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| row.3))),
+                Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| row.4))),
+            ],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn events_of_a_task_lie_together_in_order_of_time_then_row() {
+        //  task (1,0):  SUBMIT 5 (row 2), SCHEDULE 5 (row 9, a later part), FINISH 8
+        let batches = [batch(&[(9, 5, 1, 0, 1), (3, 6, 1, 1, 0)]), batch(&[(2, 5, 1, 0, 0), (10, 8, 1, 0, 4)])];
+        let histories = Histories::of(Table::TaskEvents, &batches);
+        assert_eq!(histories.ids, [(1, 0), (1, 1)]);
+        let types: Vec<u8> = histories.events(0).iter().map(|event| event.event_type).collect();
+        assert_eq!(types, [0, 1, 4]);
+        assert_eq!(histories.find((1, 1)), Some(1));
+        assert_eq!(histories.find((2, 0)), None);
+    }
+}

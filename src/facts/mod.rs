@@ -1,0 +1,47 @@
+//! Tables computed from the lake: one row per job, task, attempt, crossing.
+//!
+//! In: a lake. Out: record batches. Every fact is defined by one file of `queries/`, run by
+//! Polars bucket by bucket ([`query`]); where a fold in Rust is quicker it gives the same table
+//!, and a test holds the two together. Nothing in here decides what a result means.
+
+use thiserror::Error;
+
+use crate::lake::LakeError;
+
+pub mod census;
+pub mod events;
+pub mod query;
+pub mod window;
+
+/// A fact could not be computed.
+#[derive(Debug, Error)]
+pub enum FactError {
+    /// The lake is at fault.
+    #[error(transparent)]
+    Lake(#[from] LakeError),
+    /// The engine refused or failed.
+    #[error("query `{query}` failed")]
+    Engine {
+        /// The query.
+        query: &'static str,
+        /// Why.
+        #[source]
+        cause: polars::error::PolarsError,
+    },
+    /// No such query.
+    #[error("there is no query `{name}` (known: {})", query::names().join(", "))]
+    UnknownQuery {
+        /// What was asked for.
+        name: String,
+    },
+}
+
+impl FactError {
+    /// Whether the data are at fault, and not the machine.
+    pub fn is_bad_data(&self) -> bool {
+        match self {
+            Self::Lake(error) => error.kind.is_bad_data(),
+            Self::Engine { .. } | Self::UnknownQuery { .. } => false,
+        }
+    }
+}

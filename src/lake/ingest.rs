@@ -1,0 +1,667 @@
+//! A raw trace into a lake: what is missing is read, spread over buckets and stored.
+//!
+//! In: a [`TraceFolder`] and an [`IngestPlan`]. Out: a lake in which every part that stands in
+//! the manifest is whole, and an [`IngestOutcome`] with what was stored and what was wrong.
+//!
+//! Consecutive parts of a table form a segment, sized so that files are neither tiny nor huge.
+//! A thread takes a segment, reads its parts one after the other, and writes one file per bucket.
+//! A bad part spoils only itself: its segment is done again without it, the others go on, and it
+//! is named at the end. What is wrong with the machine (a full disk) stops everything at once.
+//!
+//! ```text
+//!  claim segment ─► read parts ─► spread rows ─► files beside ─► rename ─► manifest
+//!                                                              killed here: files without an
+//!                                                              entry, removed by the next run
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::manifest::{MANIFEST, Manifest, Origin, PartEntry, manifest_files};
+use super::writer::{SegmentWriter, WrittenFile};
+use super::{FileEntry, LakeError, LakeErrorKind, files};
+use crate::schema::Table;
+use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
+use crate::sources::{RawPart, Reject, RowBlock, TraceFolder};
+
+/// Raw bytes of consecutive parts that share their files.
+const SEGMENT_BYTES: u64 = 32 << 20;
+
+/// Raw bytes (of tables with jobs) per bucket in a lake of ordinary size.
+const BUCKET_BYTES: u64 = 64 << 20;
+
+/// More buckets than this only when a bucket would grow past [`LARGE_BUCKET_BYTES`].
+const BUCKETS_MAX: u64 = 64;
+
+/// Raw bytes per bucket in a lake of very many buckets.
+const LARGE_BUCKET_BYTES: u64 = 512 << 20;
+
+/// Rejects kept in memory before a share is judged against the lines read so far.
+const REJECTS_HELD: usize = 100_000;
+
+/// Rejects shown in an error.
+const REJECTS_SHOWN: usize = 10;
+
+/// How many lines of a part may give no row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxRejects {
+    /// So many.
+    Count(u64),
+    /// So many of a hundred.
+    Percent(f64),
+}
+
+impl Default for MaxRejects {
+    fn default() -> Self {
+        Self::Percent(0.1)
+    }
+}
+
+impl MaxRejects {
+    #[expect(clippy::cast_precision_loss, reason = "a part has far fewer than 2^53 lines")]
+    fn allows(self, rejects: u64, lines: u64) -> bool {
+        match self {
+            Self::Count(count) => rejects <= count,
+            Self::Percent(percent) => rejects as f64 <= percent / 100.0 * lines as f64,
+        }
+    }
+}
+
+impl std::fmt::Display for MaxRejects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl FromStr for MaxRejects {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is neither a count (`100`) nor a share of the lines (`0.1%`)");
+        match text.strip_suffix('%') {
+            Some(percent) => match percent.parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+                _ => Err(bad()),
+            },
+            None => text.parse().map(Self::Count).map_err(|_| bad()),
+        }
+    }
+}
+
+/// One of several programs that fill one lake side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// This one, from 1.
+    pub index: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is not `I/N` with 1 <= I <= N, such as `2/4`");
+        let (index, count) = text.split_once('/').ok_or_else(bad)?;
+        let shard = Self { index: index.parse().map_err(|_| bad())?, count: count.parse().map_err(|_| bad())? };
+        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(bad()) }
+    }
+}
+
+/// What is to be ingested, and how.
+#[derive(Clone, Debug)]
+pub struct IngestPlan {
+    /// The lake.
+    pub lake: PathBuf,
+    /// Whether the raw files are the trace itself.
+    pub origin: Origin,
+    /// The parts wanted, by table.
+    pub parts: BTreeMap<Table, Vec<RawPart>>,
+    /// How many lines of a part may give no row.
+    pub max_rejects: MaxRejects,
+    /// Over how many buckets jobs are spread in a new lake; by size with `None`.
+    pub bucket_count: Option<u32>,
+    /// This program's share of the work.
+    pub shard: Option<Shard>,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// A part that could not be stored.
+#[derive(Debug)]
+pub struct FailedPart {
+    /// The part.
+    pub part: RawPart,
+    /// Why.
+    pub error: LakeError,
+}
+
+/// What an ingest did.
+#[derive(Debug, Default)]
+pub struct IngestOutcome {
+    /// Parts stored by this run, by table and number.
+    pub stored: Vec<(Table, PartEntry)>,
+    /// Parts that the lake had already.
+    pub skipped: usize,
+    /// Parts with a fault.
+    pub failed: Vec<FailedPart>,
+    /// Whether the user stopped it.
+    pub is_cancelled: bool,
+}
+
+/// Consecutive parts of a table that share their files.
+struct Segment {
+    table: Table,
+    parts: Vec<RawPart>,
+}
+
+/// Ingests what the lake does not have yet.
+///
+/// # Errors
+///
+/// What is wrong with the lake or the machine. Faults of single parts stand in the outcome.
+pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
+    fs::create_dir_all(&plan.lake).map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
+    let _lock = lock(plan)?;
+    let (manifest, own) = open_manifest(plan)?;
+    check_unchanged(plan, &manifest)?;
+    remove_leftovers(plan, &manifest)?;
+    let segments = segments(plan, &manifest);
+    let wanted: usize = plan.parts.values().map(Vec::len).sum();
+    let skipped = plan
+        .parts
+        .iter()
+        .flat_map(|(&table, parts)| parts.iter().map(move |part| (table, part.part)))
+        .filter(|&(table, part)| manifest.has_part(table, part))
+        .count();
+    debug_assert!(skipped <= wanted, "a part is skipped at most once");
+    let bucket_count = manifest.bucket_count;
+    let state = Mutex::new(State { manifest: own, outcome: IngestOutcome { skipped, ..IngestOutcome::default() } });
+    let next = AtomicUsize::new(0);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(plan.threads)
+        .build()
+        .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(std::io::Error::other(error))))?;
+    // One driver per thread, so that a thread that waits within a segment never starts another.
+    let ends: Vec<Result<(), LakeError>> = pool.broadcast(|context| {
+        let folder = work_folder(plan).join(context.index().to_string());
+        fs::create_dir_all(&folder).map_err(|error| LakeError::new(&folder, LakeErrorKind::Io(error)))?;
+        while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if progress.is_cancelled.load(Ordering::Relaxed) {
+                break;
+            }
+            if let Err(error) = store_segment(plan, bucket_count, segment, &folder, progress, &state) {
+                next.store(segments.len(), Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    });
+    // The folder is empty but for what an error left; the next run removes it all the same.
+    let _ = fs::remove_dir_all(work_folder(plan));
+    ends.into_iter().collect::<Result<(), LakeError>>()?;
+    let mut outcome = state.into_inner().expect("no thread panicked with the lock").outcome;
+    outcome.is_cancelled = progress.is_cancelled.load(Ordering::Relaxed);
+    outcome.stored.sort_by_key(|(table, part)| (*table, part.part));
+    outcome.failed.sort_by_key(|failed| (failed.part.table, failed.part.part));
+    Ok(outcome)
+}
+
+/// What the threads share.
+struct State {
+    manifest: Manifest,
+    outcome: IngestOutcome,
+}
+
+/// Locks of a lake; they end with the process, however it ends.
+struct Locks(#[expect(dead_code, reason = "held, not read")] Vec<File>);
+
+/// An ingest without shards excludes every other; a shard excludes only its own number.
+fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
+    let open = |name: &str| {
+        let path = plan.lake.join(name);
+        File::create(&path).map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))
+    };
+    let busy = |result: Result<(), TryLockError>| match result {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(LakeError::new(&plan.lake, LakeErrorKind::Busy)),
+        Err(TryLockError::Error(error)) => Err(LakeError::new(&plan.lake, LakeErrorKind::Io(error))),
+    };
+    let all = open(".lock")?;
+    let Some(shard) = plan.shard else {
+        busy(all.try_lock())?;
+        return Ok(Locks(vec![all]));
+    };
+    busy(all.try_lock_shared())?;
+    let own = open(&format!(".lock-{}-of-{}", shard.index, shard.count))?;
+    busy(own.try_lock())?;
+    Ok(Locks(vec![all, own]))
+}
+
+fn own_manifest_path(plan: &IngestPlan) -> PathBuf {
+    plan.lake.join(match plan.shard {
+        None => MANIFEST.to_owned(),
+        Some(shard) => format!("manifest-{}-of-{}.json", shard.index, shard.count),
+    })
+}
+
+fn work_folder(plan: &IngestPlan) -> PathBuf {
+    plan.lake.join(match plan.shard {
+        None => ".work".to_owned(),
+        Some(shard) => format!(".work-{}-of-{}", shard.index, shard.count),
+    })
+}
+
+/// Returns the manifest of the whole lake and the one that this writer owns, both stored.
+fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
+    const SOURCE: &str = "google-2011";
+    let own_path = own_manifest_path(plan);
+    let Some(all) = Manifest::load(&plan.lake)? else {
+        let new = Manifest::new(SOURCE, plan.origin, plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts)));
+        new.store(&own_path)?;
+        return Ok((new.clone(), new));
+    };
+    if all.source != SOURCE || all.origin != plan.origin {
+        let found = format!("{} ({:?})", all.source, all.origin).to_lowercase();
+        let wanted = format!("{SOURCE} ({:?})", plan.origin).to_lowercase();
+        let kind = LakeErrorKind::OtherSource { found, wanted };
+        return Err(LakeError::new(&plan.lake, kind));
+    }
+    if plan.shard.is_none() {
+        // Fold what shards have left: first the union, then their files go.
+        all.store(&own_path)?;
+        for path in manifest_files(&plan.lake)?.into_iter().filter(|path| *path != own_path) {
+            fs::remove_file(&path).map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))?;
+        }
+        return Ok((all.clone(), all));
+    }
+    let own = if own_path.exists() {
+        Manifest::load_one(&own_path)?
+    } else {
+        let new = Manifest { tables: BTreeMap::new(), ..all.clone() };
+        new.store(&own_path)?;
+        new
+    };
+    Ok((all, own))
+}
+
+/// The number of buckets for a new lake, from the size of the raw files alone, so that shards
+/// agree without talking to each other.
+fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
+    let bytes: u64 = parts
+        .iter()
+        .filter(|(table, _)| table.job_column().is_some())
+        .flat_map(|(_, parts)| parts)
+        .map(|part| if part.path.extension().is_some_and(|end| end == "gz") { part.bytes } else { part.bytes / 4 })
+        .sum();
+    let ordinary = bytes.div_ceil(BUCKET_BYTES).next_power_of_two().clamp(1, BUCKETS_MAX);
+    let large = bytes.div_ceil(LARGE_BUCKET_BYTES).next_power_of_two();
+    u32::try_from(ordinary.max(large)).expect("a trace is smaller than an exabyte")
+}
+
+/// Refuses to mix two traces: a part in the lake must come from a file of the same size.
+fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
+    for (&table, parts) in &plan.parts {
+        let Some(entry) = manifest.table(table) else { continue };
+        for part in parts {
+            let stored = entry.parts.binary_search_by_key(&part.part, |entry| entry.part).map(|idx| &entry.parts[idx]);
+            if let Ok(stored) = stored
+                && stored.raw_file == part.file_name()
+                && stored.raw_bytes != part.bytes
+            {
+                let kind = LakeErrorKind::PartChanged {
+                    table,
+                    part: part.part,
+                    stored: stored.raw_bytes,
+                    found: part.bytes,
+                };
+                return Err(LakeError::new(&part.path, kind));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes what a killed run left: its work folder, and files that no manifest records.
+fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
+    let fail = |path: &Path, error| LakeError::new(path, LakeErrorKind::Io(error));
+    let work = work_folder(plan);
+    if work.exists() {
+        fs::remove_dir_all(&work).map_err(|error| fail(&work, error))?;
+    }
+    if plan.shard.is_some() {
+        // Another shard may just have renamed a file that it has not recorded yet.
+        return Ok(());
+    }
+    let recorded: BTreeSet<PathBuf> = manifest
+        .tables
+        .values()
+        .flat_map(|entry| &entry.files)
+        .map(|file| plan.lake.join(&file.path))
+        .collect();
+    for entry in fs::read_dir(&plan.lake).map_err(|error| fail(&plan.lake, error))? {
+        let path = entry.map_err(|error| fail(&plan.lake, error))?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if name.starts_with(".work-") {
+            fs::remove_dir_all(&path).map_err(|error| fail(&path, error))?;
+        }
+    }
+    for table in Table::ALL {
+        let folder = plan.lake.join(table.name());
+        for file in parquet_files_below(&folder).map_err(|error| fail(&folder, error))? {
+            if !recorded.contains(&file) {
+                fs::remove_file(&file).map_err(|error| fail(&file, error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn parquet_files_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    if !folder.is_dir() {
+        return Ok(found);
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(parquet_files_below(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "parquet") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Cuts the parts into segments, always in the same way for the same folder, and leaves out what
+/// the lake has.
+fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
+    let mut all = Vec::new();
+    for (&table, parts) in &plan.parts {
+        let mut current = Segment { table, parts: Vec::new() };
+        let mut bytes = 0;
+        for part in parts {
+            if SEGMENT_BYTES < bytes + part.bytes && !current.parts.is_empty() {
+                all.push(std::mem::replace(&mut current, Segment { table, parts: Vec::new() }));
+                bytes = 0;
+            }
+            bytes += part.bytes;
+            current.parts.push(part.clone());
+        }
+        all.push(current);
+    }
+    if let Some(shard) = plan.shard {
+        let mut place = 0;
+        all.retain(|_| {
+            place += 1;
+            (place - 1) % shard.count == shard.index - 1
+        });
+    }
+    for segment in &mut all {
+        segment.parts.retain(|part| !manifest.has_part(segment.table, part.part));
+    }
+    all.retain(|segment| !segment.parts.is_empty());
+    // The largest first, so that no thread is left with a big one at the end.
+    all.sort_by_key(|segment| std::cmp::Reverse(segment.parts.iter().map(|part| part.bytes).sum::<u64>()));
+    all
+}
+
+/// Stores a segment, again without a part that turns out to be bad.
+fn store_segment(
+    plan: &IngestPlan,
+    bucket_count: u32,
+    segment: &Segment,
+    folder: &Path,
+    progress: &Progress,
+    state: &Mutex<State>,
+) -> Result<(), LakeError> {
+    let mut parts = segment.parts.clone();
+    while !parts.is_empty() {
+        let mut writer = SegmentWriter::new(segment.table, bucket_count, folder);
+        let mut read = Vec::new();
+        let mut bad = None;
+        for (part_idx, part) in parts.iter().enumerate() {
+            match read_one(plan, part, &mut writer, progress) {
+                Ok(done) => read.push(done),
+                Err(PartStop::Cancelled) => return Ok(()),
+                Err(PartStop::Source(error)) => {
+                    bad = Some((part_idx, LakeError::new(&part.path, LakeErrorKind::Source(error))));
+                }
+                Err(PartStop::Sink(error)) if error.kind.is_bad_data() => bad = Some((part_idx, error)),
+                Err(PartStop::Sink(error)) => return Err(error),
+            }
+            if bad.is_some() {
+                break;
+            }
+        }
+        let Some((part_idx, error)) = bad else {
+            let written = writer.finish()?;
+            return publish(plan, segment.table, &parts, read, written, state);
+        };
+        let part = parts.remove(part_idx);
+        let mut state = state.lock().expect("no thread panicked with the lock");
+        state.outcome.failed.push(FailedPart { part, error });
+    }
+    Ok(())
+}
+
+/// A part that was read to its end.
+struct ReadPart {
+    entry: PartEntry,
+    rejects: Vec<Reject>,
+}
+
+fn read_one(
+    plan: &IngestPlan,
+    part: &RawPart,
+    writer: &mut SegmentWriter,
+    progress: &Progress,
+) -> Result<ReadPart, PartStop<LakeError>> {
+    let mut rejects: Vec<Reject> = Vec::new();
+    let mut seen = Seen::default();
+    let summary = read_part(part, progress, |mut block| {
+        seen.add(&block);
+        rejects.append(&mut block.rejects);
+        if REJECTS_HELD < rejects.len() || matches!(plan.max_rejects, MaxRejects::Count(_)) {
+            judge(plan, part, &rejects, &seen)?;
+        }
+        progress.rows.fetch_add(block.row_ids.len() as u64, Ordering::Relaxed);
+        writer.push(block)
+    })?;
+    judge(plan, part, &rejects, &seen).map_err(PartStop::Sink)?;
+    let entry = seen.into_entry(part, &summary, &rejects, plan.max_rejects);
+    Ok(ReadPart { entry, rejects })
+}
+
+/// What was seen of a part so far.
+#[derive(Default)]
+struct Seen {
+    lines: u64,
+    rows: u64,
+    min_time_us: Option<i64>,
+    max_time_us: Option<i64>,
+}
+
+impl Seen {
+    fn add(&mut self, block: &RowBlock) {
+        self.lines += block.line_count;
+        self.rows += block.row_ids.len() as u64;
+        for &time in block.i64_cells(0) {
+            self.min_time_us = Some(self.min_time_us.map_or(time, |min| min.min(time)));
+            if time != i64::MAX {
+                self.max_time_us = Some(self.max_time_us.map_or(time, |max| max.max(time)));
+            }
+        }
+    }
+
+    fn into_entry(self, part: &RawPart, summary: &PartSummary, rejects: &[Reject], max: MaxRejects) -> PartEntry {
+        let mut reasons = BTreeMap::new();
+        for reject in rejects {
+            *reasons.entry(reject.reason.name().to_owned()).or_insert(0) += 1;
+        }
+        PartEntry {
+            part: part.part,
+            of: part.of,
+            raw_file: part.file_name(),
+            raw_bytes: summary.digest.bytes,
+            sha256: summary.digest.sha256.clone(),
+            lines: summary.line_count,
+            rows: self.rows,
+            rejects: reasons,
+            min_time_us: self.min_time_us,
+            max_time_us: self.max_time_us,
+            max_rejects: max.to_string(),
+            segment: String::new(),
+        }
+    }
+}
+
+/// Decides whether a part has given too few rows.
+fn judge(plan: &IngestPlan, part: &RawPart, rejects: &[Reject], seen: &Seen) -> Result<(), LakeError> {
+    let count = rejects.len() as u64;
+    if plan.max_rejects.allows(count, seen.lines) {
+        return Ok(());
+    }
+    let first = rejects.iter().take(REJECTS_SHOWN).cloned().collect();
+    let is_other_trace = seen.rows == 0 && rejects.iter().all(|reject| reject.column.is_empty());
+    let kind = if is_other_trace {
+        LakeErrorKind::OtherTrace { table: part.table, expected: part.table.columns().len(), first }
+    } else {
+        LakeErrorKind::TooManyRejects { count, lines: seen.lines, allowed: plan.max_rejects.to_string(), first }
+    };
+    Err(LakeError::new(&part.path, kind))
+}
+
+/// Gives the files of a segment their names and records its parts.
+fn publish(
+    plan: &IngestPlan,
+    table: Table,
+    parts: &[RawPart],
+    read: Vec<ReadPart>,
+    written: Vec<WrittenFile>,
+    state: &Mutex<State>,
+) -> Result<(), LakeError> {
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
+    let segment = format!("part-{:05}-{:05}", first.part, last.part);
+    write_rejects(plan, parts, &read)?;
+    let mut entries = Vec::new();
+    let mut folders = BTreeSet::new();
+    for file in written {
+        let run = if file.run == 0 { String::new() } else { format!("-{}", file.run) };
+        let path = match table.job_column() {
+            Some(_) => format!("{table}/bucket={:02}/{segment}{run}.parquet", file.bucket),
+            None => format!("{table}/{segment}{run}.parquet"),
+        };
+        let target = plan.lake.join(&path);
+        let folder = target.parent().expect("a file lies in a folder").to_owned();
+        let fail = |error| LakeError::new(&target, LakeErrorKind::Io(error));
+        fs::create_dir_all(&folder).map_err(fail)?;
+        fs::rename(&file.beside, &target).map_err(fail)?;
+        folders.insert(folder);
+        entries.push(FileEntry { path, bucket: file.bucket, rows: file.rows, bytes: file.bytes });
+    }
+    folders.insert(plan.lake.join(table.name()));
+    folders.insert(plan.lake.clone());
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        files::sync_folder(folder).map_err(|error| LakeError::new(folder, LakeErrorKind::Io(error)))?;
+    }
+    let part_entries: Vec<PartEntry> =
+        read.into_iter().map(|part| PartEntry { segment: segment.clone(), ..part.entry }).collect();
+    let mut state = state.lock().expect("no thread panicked with the lock");
+    state.manifest.record(table, part_entries.clone(), entries);
+    state.manifest.store(&own_manifest_path(plan))?;
+    state.outcome.stored.extend(part_entries.into_iter().map(|part| (table, part)));
+    Ok(())
+}
+
+/// Keeps the lines that gave no row, as CSV, one file per part.
+fn write_rejects(plan: &IngestPlan, parts: &[RawPart], read: &[ReadPart]) -> Result<(), LakeError> {
+    for (part, read) in parts.iter().zip(read) {
+        if read.rejects.is_empty() {
+            continue;
+        }
+        let folder = plan.lake.join("rejects").join(part.table.name());
+        let path = folder.join(format!("part-{:05}.csv", part.part));
+        let fail = |error| LakeError::new(&path, LakeErrorKind::Io(error));
+        fs::create_dir_all(&folder).map_err(fail)?;
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let rows = read.rejects.iter().map(|reject| {
+            let reason = reject.reason.name();
+            [part.part.to_string(), reject.line.to_string(), reject.column.into(), reason.into(), reject.text.clone()]
+        });
+        let header = ["part", "line", "column", "reason", "text"].map(str::to_owned);
+        for row in std::iter::once(header).chain(rows) {
+            writer.write_record(row).expect("writing to memory cannot fail");
+        }
+        let bytes = writer.into_inner().expect("writing to memory cannot fail");
+        files::write_whole(&path, &bytes).map_err(fail)?;
+    }
+    Ok(())
+}
+
+/// The plan's parts: those of `folder` that are wanted.
+pub fn choose_parts(
+    folder: &TraceFolder,
+    tables: Option<&[Table]>,
+    parts: Option<&BTreeSet<u32>>,
+) -> BTreeMap<Table, Vec<RawPart>> {
+    let mut chosen = BTreeMap::new();
+    for (&table, all) in &folder.parts {
+        if tables.is_some_and(|tables| !tables.contains(&table)) {
+            continue;
+        }
+        // Tables of one part are always whole: `--parts 0-13` is about the 500.
+        let is_single = all.iter().any(|part| part.of == Some(1));
+        let wanted = |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
+        let kept: Vec<RawPart> = all.iter().filter(wanted).cloned().collect();
+        if !kept.is_empty() {
+            chosen.insert(table, kept);
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_shards_are_read_as_they_are_written() {
+        for text in ["100", "0.1%", "0"] {
+            assert_eq!(text.parse::<MaxRejects>().unwrap().to_string(), text);
+        }
+        for odd in ["", "-1", "1.5", "101%", "x%"] {
+            assert!(odd.parse::<MaxRejects>().is_err(), "{odd}");
+        }
+        assert_eq!("2/4".parse::<Shard>().unwrap(), Shard { index: 2, count: 4 });
+        for odd in ["0/4", "5/4", "4", "a/b"] {
+            assert!(odd.parse::<Shard>().is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_of_the_lines_read() {
+        assert!(MaxRejects::Percent(0.1).allows(1, 1000));
+        assert!(!MaxRejects::Percent(0.1).allows(2, 1000));
+        assert!(MaxRejects::Percent(0.1).allows(0, 0));
+        assert!(!MaxRejects::Count(0).allows(1, 1000));
+    }
+
+    #[test]
+    fn buckets_grow_with_the_raw_files() {
+        let part = |bytes| RawPart { table: Table::TaskUsage, part: 0, of: None, path: "a.csv.gz".into(), bytes };
+        let count = |bytes| bucket_count_of(&BTreeMap::from([(Table::TaskUsage, vec![part(bytes)])]));
+        assert_eq!(count(0), 1);
+        assert_eq!(count(64 << 20), 1);
+        assert_eq!(count(122 << 20), 2);
+        assert_eq!(count(4 << 30), 64);
+        assert_eq!(count(41 << 30), 128);
+    }
+}

@@ -1,0 +1,349 @@
+//! What a lake holds, part by part: `manifest.json`.
+//!
+//! In: a lake folder. Out: the settings every writer must follow, and for each raw part what was
+//! stored of it. A part that stands here is wholly in the lake; one that does not is not. The
+//! file holds no time of day, so that two runs over the same input write the same bytes. Raise
+//! [`FORMAT_VERSION`] when a field changes.
+//!
+//! Each writer owns one file: `manifest.json`, or `manifest-I-of-N.json` with `--shard I/N`.
+//! Readers see the union; the next unsharded `ingest` folds the shards' files into the first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{LakeError, LakeErrorKind, files};
+use crate::schema::{FORMAT_VERSION, Table};
+
+/// The name of the manifest in a lake.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The name of the function that spreads jobs over buckets; see [`crate::schema::bucket_of`].
+const BUCKET_HASH: &str = "splitmix64(job_id) mod bucket_count";
+
+/// What a lake holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Version of the layout and of the columns.
+    pub format_version: u32,
+    /// The program that began the lake.
+    pub program: String,
+    /// The kind of trace.
+    pub source: String,
+    /// Whether the raw files are the trace itself.
+    pub origin: Origin,
+    /// Over how many buckets jobs are spread.
+    pub bucket_count: u32,
+    /// How a job's bucket is found.
+    pub bucket_hash: String,
+    /// The raw parts and the files made of them, by table name.
+    pub tables: BTreeMap<String, TableEntry>,
+}
+
+/// Where raw files come from, as far as their folder tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Downloaded.
+    #[default]
+    Original,
+    /// Made by `jobfate synth` (a `truth.json` lies beside the tables).
+    Synthetic,
+    /// A sample of jobs (a `sample.txt` lies beside the tables).
+    Sample,
+}
+
+impl Origin {
+    /// Whether published numbers apply.
+    pub fn is_original(self) -> bool {
+        self == Self::Original
+    }
+
+    /// Tells the origin of a trace folder.
+    pub fn of_folder(folder: &Path) -> Self {
+        if folder.join("truth.json").exists() {
+            Self::Synthetic
+        } else if folder.join("sample.txt").exists() {
+            Self::Sample
+        } else {
+            Self::Original
+        }
+    }
+}
+
+/// What a lake holds of one table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableEntry {
+    /// The parts, by number.
+    pub parts: Vec<PartEntry>,
+    /// The Parquet files, by path.
+    pub files: Vec<FileEntry>,
+}
+
+/// One raw part and what was stored of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartEntry {
+    /// The part's number.
+    pub part: u32,
+    /// How many parts the whole table has, where the name says so.
+    pub of: Option<u32>,
+    /// Name of the raw file.
+    pub raw_file: String,
+    /// Size of the raw file.
+    pub raw_bytes: u64,
+    /// SHA-256 of the raw file.
+    pub sha256: String,
+    /// Lines, usable or not.
+    pub lines: u64,
+    /// Rows stored.
+    pub rows: u64,
+    /// Lines that gave no row, by reason.
+    pub rejects: BTreeMap<String, u64>,
+    /// Smallest time of a row; none without rows.
+    pub min_time_us: Option<i64>,
+    /// Largest time of a row, but for 2^63-1 (after the window).
+    pub max_time_us: Option<i64>,
+    /// The most rejects that this part was allowed.
+    pub max_rejects: String,
+    /// The stem of the files that hold the rows.
+    pub segment: String,
+}
+
+/// One Parquet file of a lake.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// Path below the lake folder, with `/`.
+    pub path: String,
+    /// The bucket; 0 in tables that are not spread.
+    pub bucket: u32,
+    /// Rows in it.
+    pub rows: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+impl Manifest {
+    /// A manifest of an empty lake.
+    pub fn new(source: &str, origin: Origin, bucket_count: u32) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            program: crate::PROGRAM.to_owned(),
+            source: source.to_owned(),
+            origin,
+            bucket_count,
+            bucket_hash: BUCKET_HASH.to_owned(),
+            tables: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the manifests of a lake, all shards together; `None` where there is none yet.
+    pub fn load(lake: &Path) -> Result<Option<Self>, LakeError> {
+        let mut all: Option<Self> = None;
+        for path in manifest_files(lake)? {
+            let part = Self::load_one(&path)?;
+            match &mut all {
+                None => all = Some(part),
+                Some(all) => all.absorb(part, &path)?,
+            }
+        }
+        Ok(all)
+    }
+
+    /// Reads one writer's manifest.
+    pub(crate) fn load_one(path: &Path) -> Result<Self, LakeError> {
+        /// Read first, so that another version is told from a damaged file.
+        #[derive(Deserialize)]
+        struct Version {
+            format_version: u32,
+        }
+        let fail = |kind| LakeError::new(path, kind);
+        let text = fs::read_to_string(path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
+        let bad = |error| fail(LakeErrorKind::BadManifest(error));
+        let version: Version = serde_json::from_str(&text).map_err(bad)?;
+        if version.format_version != FORMAT_VERSION {
+            return Err(fail(LakeErrorKind::OtherVersion { found: version.format_version }));
+        }
+        let manifest: Self = serde_json::from_str(&text).map_err(bad)?;
+        manifest.check().map_err(|problem| fail(LakeErrorKind::Inconsistent(problem)))?;
+        Ok(manifest)
+    }
+
+    /// Refuses what an edit by hand or a bad merge could have left behind.
+    fn check(&self) -> Result<(), String> {
+        if self.bucket_count == 0 {
+            return Err("bucket_count is 0".to_owned());
+        }
+        if self.bucket_hash != BUCKET_HASH {
+            return Err(format!("bucket_hash is `{}`, not `{BUCKET_HASH}`", self.bucket_hash));
+        }
+        for (name, entry) in &self.tables {
+            let table = name.parse::<Table>().map_err(|error| error.to_string())?;
+            let numbers: BTreeSet<u32> = entry.parts.iter().map(|part| part.part).collect();
+            if numbers.len() != entry.parts.len() {
+                return Err(format!("a part of `{name}` stands there twice"));
+            }
+            let part_rows: u64 = entry.parts.iter().map(|part| part.rows).sum();
+            let file_rows: u64 = entry.files.iter().map(|file| file.rows).sum();
+            if part_rows != file_rows {
+                return Err(format!("the parts of `{name}` have {part_rows} rows, its files {file_rows}"));
+            }
+            for file in &entry.files {
+                let is_below = file.path.split('/').next() == Some(table.name())
+                    && !file.path.split('/').any(|step| step == "..");
+                if !is_below || self.bucket_count <= file.bucket {
+                    return Err(format!("`{}` is no file of table `{name}`", file.path));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what another shard wrote.
+    fn absorb(&mut self, other: Self, path: &Path) -> Result<(), LakeError> {
+        if (other.bucket_count, &other.source, other.origin) != (self.bucket_count, &self.source, self.origin) {
+            let problem = "its source, origin or bucket count differs from the other shards'".to_owned();
+            return Err(LakeError::new(path, LakeErrorKind::Inconsistent(problem)));
+        }
+        for (name, entry) in other.tables {
+            let table = self.tables.entry(name).or_default();
+            table.parts.extend(entry.parts);
+            table.files.extend(entry.files);
+            table.sort();
+        }
+        self.check().map_err(|problem| LakeError::new(path, LakeErrorKind::Inconsistent(problem)))
+    }
+
+    /// Writes the manifest so that a reader sees either the old or the new one.
+    pub(crate) fn store(&self, path: &Path) -> Result<(), LakeError> {
+        let mut text = serde_json::to_string_pretty(self).expect("a manifest is plain data");
+        text.push('\n');
+        files::write_whole(path, text.as_bytes()).map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
+    }
+
+    /// The entry of a table, if any part of it is in the lake.
+    pub fn table(&self, table: Table) -> Option<&TableEntry> {
+        self.tables.get(table.name())
+    }
+
+    pub(crate) fn has_part(&self, table: Table, part: u32) -> bool {
+        self.table(table).is_some_and(|entry| entry.parts.binary_search_by_key(&part, |entry| entry.part).is_ok())
+    }
+
+    pub(crate) fn record(&mut self, table: Table, parts: Vec<PartEntry>, files: Vec<FileEntry>) {
+        let entry = self.tables.entry(table.name().to_owned()).or_default();
+        entry.parts.extend(parts);
+        entry.files.extend(files);
+        entry.sort();
+    }
+}
+
+impl TableEntry {
+    fn sort(&mut self) {
+        self.parts.sort_by_key(|part| part.part);
+        self.files.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+
+    /// Rows of all parts.
+    pub fn rows(&self) -> u64 {
+        self.parts.iter().map(|part| part.rows).sum()
+    }
+
+    /// Rejects of all parts.
+    pub fn rejects(&self) -> u64 {
+        self.parts.iter().flat_map(|part| part.rejects.values()).sum()
+    }
+
+    /// The last time in the loaded parts, but for 2^63-1.
+    pub fn max_time_us(&self) -> Option<i64> {
+        self.parts.iter().filter_map(|part| part.max_time_us).max()
+    }
+
+    /// Whether every part that the names promise is in the lake.
+    pub fn is_whole(&self) -> bool {
+        self.parts.iter().find_map(|part| part.of).is_some_and(|of| self.parts.len() == of as usize)
+    }
+
+    /// The numbers of the parts in the lake as ranges, such as `0-13,15`.
+    pub fn part_ranges(&self) -> String {
+        let numbers: Vec<u32> = self.parts.iter().map(|part| part.part).collect();
+        ranges(&numbers)
+    }
+}
+
+/// Writes ascending numbers as ranges: `0-13,15`.
+pub fn ranges(numbers: &[u32]) -> String {
+    let mut text = Vec::new();
+    for run in numbers.chunk_by(|one, next| one + 1 == *next) {
+        text.push(match run {
+            [only] => only.to_string(),
+            [first, .., last] => format!("{first}-{last}"),
+            [] => unreachable!("chunks are not empty"),
+        });
+    }
+    text.join(",")
+}
+
+/// The manifests in a lake: the main one first, then the shards' in the order of their names.
+pub(crate) fn manifest_files(lake: &Path) -> Result<Vec<PathBuf>, LakeError> {
+    let fail = |error| LakeError::new(lake, LakeErrorKind::Io(error));
+    let mut found = Vec::new();
+    if !lake.is_dir() {
+        return Ok(found);
+    }
+    for entry in fs::read_dir(lake).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_shard = name.strip_prefix("manifest-").is_some_and(|rest| rest.ends_with(".json"));
+        if name == MANIFEST || is_shard {
+            found.push(path);
+        }
+    }
+    found.sort_by_key(|path| (!path.ends_with(MANIFEST), path.clone()));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_numbers_are_shown_as_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 13, 15, 16]), "0-2,13,15-16");
+        assert_eq!(ranges(&[]), "");
+    }
+
+    fn stored(edit: impl Fn(&mut Manifest)) -> Result<Option<Manifest>, LakeErrorKind> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut manifest = Manifest::new("google-2011", Origin::Original, 4);
+        let file = FileEntry { path: "job_events/bucket=00/a.parquet".into(), bucket: 0, rows: 0, bytes: 1 };
+        manifest.record(Table::JobEvents, Vec::new(), vec![file]);
+        edit(&mut manifest);
+        manifest.store(&folder.path().join(MANIFEST)).unwrap();
+        Manifest::load(folder.path()).map_err(|error| error.kind)
+    }
+
+    #[test]
+    fn a_manifest_comes_back_as_it_was_stored() {
+        assert_eq!(stored(|_| ()).unwrap().unwrap().bucket_count, 4);
+    }
+
+    #[test]
+    fn a_manifest_edited_by_hand_is_refused() {
+        assert!(matches!(stored(|all| all.format_version = 99), Err(LakeErrorKind::OtherVersion { found: 99 })));
+        let edits: [fn(&mut Manifest); 4] = [
+            |all| all.bucket_count = 0,
+            |all| all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into(),
+            |all| all.tables.get_mut("job_events").unwrap().files[0].bucket = 4,
+            |all| all.tables.get_mut("job_events").unwrap().files[0].rows = 1,
+        ];
+        for edit in edits {
+            assert!(matches!(stored(edit), Err(LakeErrorKind::Inconsistent(_))));
+        }
+    }
+}

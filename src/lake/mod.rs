@@ -1,0 +1,176 @@
+//! Typed rows to Parquet and back: the folder that every question is asked of.
+//!
+//! In: row blocks from [`crate::sources`]. Out: a folder that Polars, DuckDB, Spark and pandas
+//! read without us. A raw part is wholly in the lake or not at all, whatever kills the program:
+//! files are written beside, synced, renamed, and only then recorded in the manifest.
+//!
+//! ```text
+//! lake/manifest.json                                     what is in here, part by part
+//! lake/task_usage/bucket=03/part-00012-00013.parquet     rows of jobs of bucket 3, in time order
+//! lake/machine_events/part-00000-00000.parquet           tables without a job are not spread
+//! lake/rejects/task_events/part-00003.csv                lines that gave no row, and why
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::schema::Table;
+use crate::sources::{Reject, SourceError};
+
+pub(crate) mod files;
+pub mod ingest;
+pub mod manifest;
+mod reader;
+mod writer;
+
+pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
+pub use reader::Lake;
+
+/// A lake could not be read or written.
+#[derive(Debug, Error)]
+#[error("could not use `{}`", path.display())]
+pub struct LakeError {
+    /// The lake, or the file in it.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub kind: LakeErrorKind,
+}
+
+impl LakeError {
+    pub(crate) fn new(path: &Path, kind: LakeErrorKind) -> Self {
+        Self { path: path.to_owned(), kind }
+    }
+}
+
+/// Why a lake could not be read or written.
+#[derive(Debug, Error)]
+pub enum LakeErrorKind {
+    /// Reading or writing failed.
+    #[error("reading or writing failed")]
+    Io(#[source] io::Error),
+    /// No manifest: not a lake.
+    #[error("there is no lake (no `manifest.json`)")]
+    NoLake,
+    /// The manifest is no JSON, or not of our shape.
+    #[error("the manifest is damaged")]
+    BadManifest(#[source] serde_json::Error),
+    /// The manifest contradicts itself.
+    #[error("the manifest does not hold together: {0}")]
+    Inconsistent(String),
+    /// A lake of another program version.
+    #[error("the lake has format version {found}, this program reads {}", crate::schema::FORMAT_VERSION)]
+    OtherVersion {
+        /// What the manifest says.
+        found: u32,
+    },
+    /// Another process writes.
+    #[error("another process is writing into the lake")]
+    Busy,
+    /// The lake was made from another kind of trace.
+    #[error("the lake holds another kind of trace: {found}, not {wanted}")]
+    OtherSource {
+        /// What the manifest says.
+        found: String,
+        /// What is to be ingested.
+        wanted: String,
+    },
+    /// A file is gone or is not the one that was recorded.
+    #[error("the file is not the one recorded in the manifest: {0}")]
+    OtherFile(String),
+    /// A Parquet file could not be read.
+    #[error("the Parquet file could not be read")]
+    Parquet(#[source] parquet::errors::ParquetError),
+    /// A column is missing or of another type.
+    #[error("column `{column}` is missing or of another type")]
+    Column {
+        /// The column.
+        column: &'static str,
+    },
+    /// A table that the question needs is not in the lake.
+    #[error("table `{0}` is not in the lake")]
+    NoTable(Table),
+    /// A raw part differs from the one that was stored under the same number.
+    #[error("part {part} of `{table}` is in the lake, but made from another file ({stored} bytes, now {found})")]
+    PartChanged {
+        /// The table.
+        table: Table,
+        /// The part.
+        part: u32,
+        /// Size of the raw file that was stored.
+        stored: u64,
+        /// Size of the raw file that is there now.
+        found: u64,
+    },
+    /// A raw file is at fault.
+    #[error(transparent)]
+    Source(SourceError),
+    /// More lines than allowed gave no row.
+    #[error("{count} of {lines} lines gave no row, more than the allowed {allowed}")]
+    TooManyRejects {
+        /// Rejected lines.
+        count: u64,
+        /// Lines read.
+        lines: u64,
+        /// What was allowed.
+        allowed: String,
+        /// The first of them.
+        first: Vec<Reject>,
+    },
+    /// No line has the right number of columns.
+    #[error("no line has the {expected} columns of table `{table}`: this is probably another trace")]
+    OtherTrace {
+        /// The table.
+        table: Table,
+        /// Its number of columns.
+        expected: usize,
+        /// The first of the lines.
+        first: Vec<Reject>,
+    },
+}
+
+impl LakeErrorKind {
+    /// Whether the data are at fault, and not the machine.
+    pub fn is_bad_data(&self) -> bool {
+        match self {
+            Self::Io(_) | Self::NoLake | Self::Busy => false,
+            Self::Source(error) => error.kind.is_bad_data(),
+            Self::Parquet(_) => true,
+            _ => true,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoLake => Some("make one with `jobfate ingest TRACE_DIR --lake DIR`"),
+            Self::BadManifest(_) | Self::Inconsistent(_) | Self::OtherFile(_) => {
+                Some("remove the lake and run `ingest` again; the raw trace is not touched")
+            }
+            Self::Parquet(_) | Self::Column { .. } => {
+                Some("the file is damaged or not ours; remove the lake and run `ingest` again")
+            }
+            Self::OtherVersion { .. } => Some("run `ingest` into a new folder with this program"),
+            Self::Busy => Some("wait for it, or fill the lake side by side with `--shard I/N`"),
+            Self::OtherSource { .. } => Some("give another folder with `--lake`"),
+            Self::NoTable(_) => Some("run `ingest` again with the table's folder present; what is done is kept"),
+            Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
+            Self::TooManyRejects { .. } => Some("look at the lines, then allow more with `--max-rejects`"),
+            Self::OtherTrace { .. } => {
+                Some("check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`")
+            }
+            Self::Io(error) => match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    Some("free some space, then run the same command: what is done is kept")
+                }
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    Some("give a folder that you may write to with `--lake`")
+                }
+                _ => None,
+            },
+            Self::Source(error) => error.kind.hint(),
+        }
+    }
+}

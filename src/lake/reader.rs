@@ -1,0 +1,157 @@
+//! Columns of a bucket out of the lake.
+//!
+//! In: a lake folder. Out: record batches of the asked-for columns, file by file in the order of
+//! the manifest. Only files that the manifest records are read, and only if they are the ones it
+//! recorded; what else lies in the folder is never looked at.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use rayon::prelude::*;
+
+use super::manifest::{FileEntry, Manifest, TableEntry};
+use super::writer::arrow_schema;
+use super::{LakeError, LakeErrorKind};
+use crate::schema::Table;
+
+/// Rows per batch: columns of this length fit a core's cache.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// A lake that is read.
+#[derive(Clone, Debug)]
+pub struct Lake {
+    /// The folder.
+    pub path: PathBuf,
+    /// What it holds.
+    pub manifest: Manifest,
+}
+
+impl Lake {
+    /// Opens a lake and reads its manifest.
+    pub fn open(path: &Path) -> Result<Self, LakeError> {
+        match Manifest::load(path)? {
+            Some(manifest) => Ok(Self { path: path.to_owned(), manifest }),
+            None => Err(LakeError::new(path, LakeErrorKind::NoLake)),
+        }
+    }
+
+    /// Over how many buckets jobs are spread.
+    pub fn bucket_count(&self) -> u32 {
+        self.manifest.bucket_count
+    }
+
+    /// Whether any row of the table could be there.
+    pub fn has(&self, table: Table) -> bool {
+        self.manifest.table(table).is_some()
+    }
+
+    /// The entry of a table, or an error that names it.
+    pub fn require(&self, table: Table) -> Result<&TableEntry, LakeError> {
+        self.manifest.table(table).ok_or_else(|| LakeError::new(&self.path, LakeErrorKind::NoTable(table)))
+    }
+
+    /// The files of a table in a bucket; of all buckets with `None`.
+    pub fn files(&self, table: Table, bucket: Option<u32>) -> Vec<&FileEntry> {
+        let entries = self.manifest.table(table).map_or(&[][..], |entry| entry.files.as_slice());
+        entries.iter().filter(|file| bucket.is_none_or(|bucket| file.bucket == bucket)).collect()
+    }
+
+    /// Checks that every recorded file is there with its recorded size.
+    pub fn check_files(&self) -> Result<(), LakeError> {
+        for file in self.manifest.tables.values().flat_map(|entry| &entry.files) {
+            self.check_file(file)?;
+        }
+        Ok(())
+    }
+
+    fn check_file(&self, file: &FileEntry) -> Result<PathBuf, LakeError> {
+        let path = self.path.join(&file.path);
+        let other = |problem: String| LakeError::new(&path, LakeErrorKind::OtherFile(problem));
+        let found = std::fs::metadata(&path).map_err(|error| other(error.to_string()))?.len();
+        if found != file.bytes {
+            return Err(other(format!("it has {found} bytes, not {}", file.bytes)));
+        }
+        Ok(path)
+    }
+
+    /// Paths of the files of a table in a bucket (or all buckets), each checked.
+    pub fn paths(&self, table: Table, bucket: Option<u32>) -> Result<Vec<PathBuf>, LakeError> {
+        self.files(table, bucket).into_iter().map(|file| self.check_file(file)).collect()
+    }
+
+    /// Reads columns of a table in a bucket, in the order asked for.
+    pub fn read(
+        &self,
+        table: Table,
+        bucket: Option<u32>,
+        columns: &[&'static str],
+    ) -> Result<Vec<RecordBatch>, LakeError> {
+        let files = self.files(table, bucket);
+        let batches: Result<Vec<Vec<RecordBatch>>, LakeError> = files
+            .into_par_iter()
+            .map(|file| {
+                let mut batches = Vec::new();
+                self.scan_file(table, file, columns, &mut |batch| batches.push(batch))?;
+                Ok(batches)
+            })
+            .collect();
+        Ok(batches?.into_iter().flatten().collect())
+    }
+
+    /// Hands out the batches of a table in a bucket one by one, in the same order.
+    pub fn scan(
+        &self,
+        table: Table,
+        bucket: Option<u32>,
+        columns: &[&'static str],
+        mut take: impl FnMut(RecordBatch),
+    ) -> Result<(), LakeError> {
+        self.files(table, bucket).into_iter().try_for_each(|file| self.scan_file(table, file, columns, &mut take))
+    }
+
+    fn scan_file(
+        &self,
+        table: Table,
+        file: &FileEntry,
+        columns: &[&'static str],
+        take: &mut dyn FnMut(RecordBatch),
+    ) -> Result<(), LakeError> {
+        let path = self.check_file(file)?;
+        let fail = |kind| LakeError::new(&path, kind);
+        let input = File::open(&path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(input)
+            .map_err(|error| fail(LakeErrorKind::Parquet(error)))?;
+        let rows = builder.metadata().file_metadata().num_rows();
+        if u64::try_from(rows).ok() != Some(file.rows) {
+            let problem = format!("it has {rows} rows, not {}", file.rows);
+            return Err(fail(LakeErrorKind::OtherFile(problem)));
+        }
+        let wanted = arrow_schema(table);
+        for &column in columns {
+            let expected = wanted.field_with_name(column).expect("callers name columns of the table");
+            let found = builder.schema().field_with_name(column);
+            if !found.is_ok_and(|found| found.data_type() == expected.data_type()) {
+                return Err(fail(LakeErrorKind::Column { column }));
+            }
+        }
+        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+        let reader = builder
+            .with_projection(mask)
+            .with_batch_size(BATCH_ROWS)
+            .build()
+            .map_err(|error| fail(LakeErrorKind::Parquet(error)))?;
+        for batch in reader {
+            let batch = batch.map_err(|error| fail(LakeErrorKind::Parquet(error.into())))?;
+            // The reader gives columns in the file's order; callers get the order they asked for.
+            let order: Vec<usize> = columns
+                .iter()
+                .map(|column| batch.schema().index_of(column).expect("checked above"))
+                .collect();
+            take(batch.project(&order).expect("indices are in range"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! A part file, plain or gzip, as blocks of whole lines, with its checksum on the side.
+//!
+//! In: a path. Out: blocks that end with a line feed and are padded for the parsers, then the
+//! SHA-256 and the size of the raw file. Every byte of the file is read, inflated and hashed
+//! exactly once; a stream that is cut short, fails its CRC or is no gzip at all is an error and
+//! never a short file.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+
+use super::fields::PADDING;
+use super::{SourceError, SourceErrorKind};
+
+/// Text per block: small enough to stay in a core's cache between inflating and parsing.
+const BLOCK_BYTES: usize = 512 * 1024;
+
+/// A line longer than this is no line of a trace.
+const LINE_MAX: usize = 64 * 1024 * 1024;
+
+/// Raw bytes per read.
+const READ_BYTES: usize = 256 * 1024;
+
+/// Whole lines of a part; `text()` ends with a line feed.
+#[derive(Debug, Default)]
+pub(crate) struct TextBlock {
+    buffer: Vec<u8>,
+    len: usize,
+}
+
+impl TextBlock {
+    /// The lines and the padding after them.
+    pub(crate) fn padded(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// How much of [`TextBlock::padded`] is text.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The lines.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+}
+
+/// What is known of a raw file once it has been read to the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawDigest {
+    /// Size of the file as it lies on disk.
+    pub bytes: u64,
+    /// SHA-256 of the file as it lies on disk, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Reads a part file block by block.
+pub(crate) struct BlockReader {
+    path: PathBuf,
+    input: Input,
+    carry: Vec<u8>,
+    is_done: bool,
+}
+
+enum Input {
+    Plain(BufReader<HashingFile>),
+    Gzip(Box<MultiGzDecoder<BufReader<HashingFile>>>),
+}
+
+impl BlockReader {
+    /// Opens a part; whether it is gzip is told by its name and checked by its first bytes.
+    pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
+        let fail = |kind| SourceError::new(path, kind);
+        let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
+        let mut raw = BufReader::with_capacity(READ_BYTES, HashingFile { file, hasher: Sha256::new(), bytes: 0 });
+        let input = if path.extension().is_some_and(|extension| extension == "gz") {
+            match raw.fill_buf().map_err(|error| fail(SourceErrorKind::Read(error)))? {
+                [] => return Err(fail(SourceErrorKind::EmptyGzip)),
+                [0x1F, 0x8B, ..] => {}
+                _ => return Err(fail(SourceErrorKind::NotGzip)),
+            }
+            Input::Gzip(Box::new(MultiGzDecoder::new(raw)))
+        } else {
+            Input::Plain(raw)
+        };
+        Ok(Self { path: path.to_owned(), input, carry: Vec::new(), is_done: false })
+    }
+
+    /// Raw bytes read so far.
+    pub(crate) fn raw_bytes(&self) -> u64 {
+        match &self.input {
+            Input::Plain(raw) => raw.get_ref().bytes,
+            Input::Gzip(decoder) => decoder.get_ref().get_ref().bytes,
+        }
+    }
+
+    /// Returns the next block, reusing the memory of an old one; `None` at the end of the file.
+    pub(crate) fn next_block(&mut self, old: TextBlock) -> Result<Option<TextBlock>, SourceError> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let mut buffer = old.buffer;
+        buffer.clear();
+        buffer.append(&mut self.carry);
+        let mut len = buffer.len();
+        let mut wanted = len + BLOCK_BYTES;
+        loop {
+            buffer.resize(wanted + PADDING, 0);
+            len += self.fill(&mut buffer[len..wanted])?;
+            if len < wanted {
+                self.is_done = true;
+                // A last line without a line feed is read like any other.
+                if 0 < len && buffer[len - 1] != b'\n' {
+                    buffer[len] = b'\n';
+                    len += 1;
+                }
+                break;
+            }
+            if let Some(last) = memchr::memrchr(b'\n', &buffer[..len]) {
+                self.carry.extend_from_slice(&buffer[last + 1..len]);
+                len = last + 1;
+                break;
+            }
+            if LINE_MAX < len {
+                return Err(SourceError::new(&self.path, SourceErrorKind::EndlessLine));
+            }
+            wanted += len;
+        }
+        buffer.resize(len + PADDING, 0);
+        Ok((0 < len).then_some(TextBlock { buffer, len }))
+    }
+
+    /// Fills `target` unless the file ends first.
+    fn fill(&mut self, target: &mut [u8]) -> Result<usize, SourceError> {
+        let mut len = 0;
+        while len < target.len() {
+            let read = match &mut self.input {
+                Input::Plain(raw) => raw.read(&mut target[len..]),
+                Input::Gzip(decoder) => decoder.read(&mut target[len..]),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(count) => len += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(SourceError::new(&self.path, SourceErrorKind::of_read(error))),
+            }
+        }
+        Ok(len)
+    }
+
+    /// Returns size and checksum; call it after the last block.
+    pub(crate) fn finish(self) -> RawDigest {
+        let file = match self.input {
+            Input::Plain(raw) => raw.into_inner(),
+            Input::Gzip(decoder) => decoder.into_inner().into_inner(),
+        };
+        RawDigest { bytes: file.bytes, sha256: hex(&file.hasher.finalize()) }
+    }
+}
+
+/// A file that is hashed as it is read.
+struct HashingFile {
+    file: File,
+    hasher: Sha256,
+    bytes: u64,
+}
+
+impl Read for HashingFile {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(target)?;
+        self.hasher.update(&target[..count]);
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
+/// Reads a whole file and returns its size and checksum.
+pub fn digest_file(path: &Path) -> Result<RawDigest, SourceError> {
+    let fail = |kind| SourceError::new(path, kind);
+    let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
+    let mut hashing = HashingFile { file, hasher: Sha256::new(), bytes: 0 };
+    let mut buffer = vec![0; READ_BYTES];
+    while 0 < hashing.read(&mut buffer).map_err(|error| fail(SourceErrorKind::Read(error)))? {}
+    Ok(RawDigest { bytes: hashing.bytes, sha256: hex(&hashing.hasher.finalize()) })
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_back(name: &str, raw: &[u8]) -> Result<(Vec<u8>, RawDigest), SourceErrorKind> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, raw).unwrap();
+        let mut reader = BlockReader::open(&path).map_err(|error| error.kind)?;
+        let mut all = Vec::new();
+        let mut block = TextBlock::default();
+        while let Some(next) = reader.next_block(block).map_err(|error| error.kind)? {
+            assert_eq!(next.text().last(), Some(&b'\n'));
+            assert!(next.len() + PADDING <= next.padded().len());
+            all.extend_from_slice(next.text());
+            block = next;
+        }
+        Ok((all, reader.finish()))
+    }
+
+    #[test]
+    fn blocks_join_up_to_the_text() {
+        let line = "0,1,2,3,some words to fill the line\n";
+        let text = line.repeat(3 * BLOCK_BYTES / line.len());
+        for (name, raw) in [("a.csv", text.clone().into_bytes()), ("a.csv.gz", gzip(text.as_bytes()))] {
+            let (all, digest) = read_back(name, &raw).unwrap();
+            assert_eq!(all, text.as_bytes());
+            assert_eq!(digest.bytes, raw.len() as u64);
+        }
+    }
+
+    #[test]
+    fn members_of_a_gzip_are_read_one_after_the_other() {
+        let raw = [gzip(b"a\nb"), gzip(b"c\nd")].concat();
+        assert_eq!(read_back("a.csv.gz", &raw).unwrap().0, b"a\nbc\nd\n");
+    }
+
+    #[test]
+    fn empty_is_no_error_unless_it_claims_to_be_gzip() {
+        assert_eq!(read_back("a.csv", b"").unwrap().0, b"");
+        assert_eq!(read_back("a.csv.gz", &gzip(b"")).unwrap().0, b"");
+        assert!(matches!(read_back("a.csv.gz", b""), Err(SourceErrorKind::EmptyGzip)));
+        assert!(matches!(read_back("a.csv.gz", b"1,2,3\n"), Err(SourceErrorKind::NotGzip)));
+    }
+
+    #[test]
+    fn a_cut_or_damaged_gzip_is_an_error_at_every_length() {
+        let raw = gzip("1,2,3\n".repeat(50).as_bytes());
+        for len in 2..raw.len() {
+            assert!(
+                matches!(read_back("a.csv.gz", &raw[..len]), Err(SourceErrorKind::TruncatedGzip)),
+                "cut at {len}"
+            );
+        }
+        let mut damaged = raw.clone();
+        let crc_at = damaged.len() - 6;
+        damaged[crc_at] ^= 1;
+        assert!(matches!(read_back("a.csv.gz", &damaged), Err(SourceErrorKind::CorruptGzip(_))));
+    }
+
+    #[test]
+    fn a_line_longer_than_a_block_stays_whole() {
+        let text = format!("{}\nb\n", "x".repeat(3 * BLOCK_BYTES + 17));
+        assert_eq!(read_back("a.csv", text.as_bytes()).unwrap().0, text.as_bytes());
+    }
+}

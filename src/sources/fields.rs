@@ -1,0 +1,279 @@
+//! Numbers out of text, as fast as the machine allows and rounded correctly.
+//!
+//! In: bytes of a line and a position. Out: the value and the position after it, or `None`, in
+//! which case the careful parsers at the end decide whether the field is bad. The quick parsers
+//! never accept what the careful ones refuse, and never give another value; a property test
+//! compares the two.
+//!
+//! The quick parsers load eight bytes at a time, find the first byte that is no digit with bit
+//! tricks, and turn the digits before it into a number with three multiplications.
+
+/// Bytes that must follow the last line of a block, so that a load of eight is always in bounds.
+pub(crate) const PADDING: usize = 32;
+
+const POWERS: [u64; 9] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// 10^k, exact in an `f64` up to k = 22.
+const F64_POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// Whole numbers up to this are exact in an `f64`.
+const F64_EXACT_MAX: u64 = 1 << 53;
+
+#[inline]
+fn load8(text: &[u8], at: usize) -> u64 {
+    let bytes: [u8; 8] = text[at..at + 8].try_into().expect("a slice of eight bytes");
+    u64::from_le_bytes(bytes)
+}
+
+/// Returns the number made of the leading digits of the eight bytes in `word`, and their count.
+#[inline]
+fn leading_digits(word: u64) -> (u64, usize) {
+    const LOW_7: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    let digits = word ^ 0x3030_3030_3030_3030;
+    // The high bit of a byte is set when the byte is above 9, with no carry between bytes.
+    let others = (((digits & LOW_7) + 0x7676_7676_7676_7676) | digits) & !LOW_7;
+    let count = (others.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // Leading zero bytes stand for leading zero digits.
+    let digits = digits << (64 - 8 * count);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
+    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
+    (low.wrapping_add(high) >> 32, count)
+}
+
+/// Reads up to 18 digits at `at`; `None` when there is none or more.
+#[inline]
+pub(crate) fn quick_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let (first, count) = leading_digits(load8(text, at));
+    if count == 0 {
+        return None;
+    }
+    if count < 8 {
+        return Some((first, at + count));
+    }
+    let (second, count) = leading_digits(load8(text, at + 8));
+    let value = first * POWERS[count] + second;
+    if count < 8 {
+        return Some((value, at + 8 + count));
+    }
+    let (third, count) = leading_digits(load8(text, at + 16));
+    (count <= 2).then(|| (value * POWERS[count] + third, at + 16 + count))
+}
+
+/// Reads a plain or exponent number of few digits at `at`; `None` when it takes the careful way.
+#[inline]
+pub(crate) fn quick_float(text: &[u8], at: usize) -> Option<(f32, usize)> {
+    let (whole, whole_count) = leading_digits(load8(text, at));
+    // Eight digits may go on: rare enough for the careful way.
+    if whole_count == 0 || whole_count == 8 {
+        return None;
+    }
+    let mut end = at + whole_count;
+    let mut mantissa = whole;
+    let mut scale = 0;
+    if text[end] == b'.' {
+        let (first, count) = leading_digits(load8(text, end + 1));
+        if count == 0 {
+            return None;
+        }
+        mantissa = whole * POWERS[count] + first;
+        scale = count;
+        end += 1 + count;
+        if count == 8 {
+            let (second, count) = leading_digits(load8(text, end));
+            // At most 7 + 8 + 3 digits, so that the mantissa fits.
+            if 3 < count {
+                return None;
+            }
+            mantissa = mantissa * POWERS[count] + second;
+            scale += count;
+            end += count;
+        }
+    }
+    if text[end] == b'e' && text[end + 1] == b'-' {
+        let (exponent, count) = leading_digits(load8(text, end + 2));
+        if count == 0 || 2 < count {
+            return None;
+        }
+        scale += usize::try_from(exponent).ok()?;
+        end += 2 + count;
+    }
+    round_to_f32(mantissa, scale).map(|value| (value, end))
+}
+
+/// Returns `mantissa` / 10^`scale`, rounded once to `f32`; `None` when that is not certain.
+///
+/// Both operands are exact in `f64`, so the quotient is the true value rounded to 53 bits.
+/// Rounding it again to 24 bits can go wrong only where the quotient stands exactly half-way
+/// between two `f32`, or below the normal range, which 10^-22 never reaches.
+#[inline]
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "argued above")]
+fn round_to_f32(mantissa: u64, scale: usize) -> Option<f32> {
+    const HALF_WAY: u64 = 1 << 28;
+    const BELOW_F32: u64 = (1 << 29) - 1;
+    if F64_EXACT_MAX < mantissa || F64_POWERS.len() <= scale {
+        return None;
+    }
+    let quotient = mantissa as f64 / F64_POWERS[scale];
+    (quotient.to_bits() & BELOW_F32 != HALF_WAY).then_some(quotient as f32)
+}
+
+/// Parses a whole number with an optional minus sign; no spaces, no plus, no leading text.
+pub(crate) fn careful_i64(field: &[u8]) -> Option<i64> {
+    if field.first() == Some(&b'+') {
+        return None;
+    }
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// What a time field turned out to be.
+pub(crate) enum CarefulTime {
+    /// A usable time.
+    Time(i64),
+    /// A whole number below 0.
+    Negative,
+    /// Not a time.
+    Bad,
+}
+
+/// Parses a time; above 2^63-1 (raw traces write 2^64-1) means after the window.
+pub(crate) fn careful_time(field: &[u8]) -> CarefulTime {
+    match careful_i64(field) {
+        Some(time) if time < 0 => CarefulTime::Negative,
+        Some(time) => CarefulTime::Time(time),
+        None if field.first().is_some_and(u8::is_ascii_digit) => {
+            match std::str::from_utf8(field).ok().and_then(|text| text.parse::<u64>().ok()) {
+                Some(_) => CarefulTime::Time(i64::MAX),
+                None => CarefulTime::Bad,
+            }
+        }
+        None => CarefulTime::Bad,
+    }
+}
+
+/// Parses a finite decimal number; no spaces, no plus, no words such as `inf` or `nan`.
+pub(crate) fn careful_f32(field: &[u8]) -> Option<f32> {
+    let is_decimal = field.first().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'))
+        && field.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E'));
+    if !is_decimal {
+        return None;
+    }
+    let value: f32 = std::str::from_utf8(field).ok()?.parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
+/// Parses `0`, `1`, `true` or `false`.
+pub(crate) fn careful_bool(field: &[u8]) -> Option<bool> {
+    match field {
+        b"0" | b"false" => Some(false),
+        b"1" | b"true" => Some(true),
+        _ => None,
+    }
+}
+
+/// Checks a name: UTF-8 without control characters.
+pub(crate) fn careful_text(field: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(field).ok()?;
+    (!field.iter().any(u8::is_ascii_control)).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn padded(field: &str) -> Vec<u8> {
+        let mut text = field.as_bytes().to_vec();
+        text.push(b',');
+        text.resize(text.len() + PADDING, 0);
+        text
+    }
+
+    fn check_float(field: &str) {
+        if let Some((value, end)) = quick_float(&padded(field), 0)
+            && end == field.len()
+        {
+            let careful = careful_f32(field.as_bytes()).expect("the careful parser takes it too");
+            assert_eq!(value.to_bits(), careful.to_bits(), "{field}");
+        }
+    }
+
+    #[test]
+    fn quick_floats_of_the_trace_are_taken_and_right() {
+        for field in ["0.001249", "3.815e-05", "0", "1", "2.336", "0.5", "8.583e-06", "0.000008583"] {
+            assert!(quick_float(&padded(field), 0).is_some(), "{field}");
+            check_float(field);
+        }
+    }
+
+    #[test]
+    fn a_half_way_case_takes_the_careful_way() {
+        // 1 + 2^-24 is half-way between two f32.
+        assert_eq!(round_to_f32(10_000_000_596_046_448, 16), None);
+        check_float("1.000000059604644775390625");
+        check_float("16777217");
+    }
+
+    #[test]
+    fn every_four_digit_float_rounds_like_the_careful_parser() {
+        for mantissa in 0..100_000_u32 {
+            check_float(&format!("0.{mantissa:05}"));
+            check_float(&format!("0.0{mantissa:05}"));
+            check_float(&format!("{}.{:04}", mantissa / 10_000, mantissa % 10_000));
+            check_float(&format!("{}.{:03}e-{:02}", mantissa % 10, mantissa % 1000, mantissa % 24));
+        }
+    }
+
+    #[test]
+    fn long_and_odd_times_are_told_apart() {
+        assert!(matches!(careful_time(b"18446744073709551615"), CarefulTime::Time(i64::MAX)));
+        assert!(matches!(careful_time(b"9223372036854775807"), CarefulTime::Time(i64::MAX)));
+        assert!(matches!(careful_time(b"18446744073709551616"), CarefulTime::Bad));
+        assert!(matches!(careful_time(b"-5"), CarefulTime::Negative));
+        assert!(matches!(careful_time(b"+5"), CarefulTime::Bad));
+        assert!(matches!(careful_time(b" 5"), CarefulTime::Bad));
+        assert!(matches!(careful_time(b"1.0"), CarefulTime::Bad));
+    }
+
+    #[test]
+    fn words_and_signs_are_no_floats() {
+        for field in ["inf", "nan", "+1", " 1", "1 ", "1e400", "", "-", "1.2.3", "0x1"] {
+            assert_eq!(careful_f32(field.as_bytes()), None, "{field}");
+        }
+        assert_eq!(careful_f32(b"-0.5"), Some(-0.5));
+    }
+
+    proptest! {
+        #[test]
+        fn quick_digits_agree_with_the_careful_parser(value in 0u64..=u64::MAX, cut in 1usize..20) {
+            let text = value.to_string();
+            let field = &text[..cut.min(text.len())];
+            if let Some((quick, end)) = quick_digits(&padded(field), 0) {
+                prop_assert_eq!(end, field.len());
+                prop_assert_eq!(quick, field.parse::<u64>().unwrap());
+            }
+        }
+
+        #[test]
+        fn quick_floats_agree_with_the_careful_parser(field in "[0-9]{1,9}(\\.[0-9]{0,14})?(e-[0-9]{1,3})?") {
+            check_float(&field);
+        }
+
+        #[test]
+        fn quick_floats_of_any_f32_agree(bits in any::<u32>()) {
+            let value = f32::from_bits(bits);
+            if value.is_finite() {
+                check_float(&format!("{value}"));
+                check_float(&format!("{value:e}"));
+            }
+        }
+    }
+}

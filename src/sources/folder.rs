@@ -1,0 +1,161 @@
+//! The parts of a trace folder: which tables and which parts of them are there.
+//!
+//! In: a folder in the trace's own layout (`<table>/part-?????-of-?????.csv[.gz]`), or a flat
+//! folder of parts of one table. Out: the parts by table and number. Files are only listed,
+//! never opened.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{SourceError, SourceErrorKind};
+use crate::schema::Table;
+
+/// A part file of a raw trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawPart {
+    /// The table.
+    pub table: Table,
+    /// The part's number, from 0.
+    pub part: u32,
+    /// How many parts the table has when it is whole, as the name says.
+    pub of: Option<u32>,
+    /// The file.
+    pub path: PathBuf,
+    /// Its size on disk.
+    pub bytes: u64,
+}
+
+impl RawPart {
+    /// The path below the trace folder, `<table>/<file>`, as it stands in checksum lists.
+    pub fn listed_name(&self) -> String {
+        format!("{}/{}", self.table, self.file_name())
+    }
+
+    /// The name of the file.
+    pub fn file_name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+}
+
+/// What is in a trace folder.
+#[derive(Clone, Debug)]
+pub struct TraceFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// The parts, by table and number.
+    pub parts: BTreeMap<Table, Vec<RawPart>>,
+    /// Names in the folder (and among the parts) that were passed over.
+    pub ignored: Vec<String>,
+}
+
+impl TraceFolder {
+    /// Lists a trace folder; with `table` a flat folder of parts of that table.
+    pub fn open(path: &Path, table: Option<Table>) -> Result<Self, SourceError> {
+        if !path.is_dir() {
+            return Err(SourceError::new(path, SourceErrorKind::NoFolder));
+        }
+        let mut folder = Self { path: path.to_owned(), parts: BTreeMap::new(), ignored: Vec::new() };
+        if let Some(table) = table {
+            folder.list_table(table, path, PartNames::Loose)?;
+        } else {
+            for name in sorted_names(path)? {
+                let below = path.join(&name);
+                match name.parse::<Table>() {
+                    Ok(table) if below.is_dir() => folder.list_table(table, &below, PartNames::Strict)?,
+                    _ if matches!(name.as_str(), "SHA256SUM" | "SHA1SUM" | "MD5SUM" | "schema.csv" | "README" | "truth.json" | "sample.txt") => {}
+                    _ => folder.ignored.push(name),
+                }
+            }
+        }
+        if folder.parts.is_empty() {
+            return Err(SourceError::new(path, SourceErrorKind::NoTable));
+        }
+        Ok(folder)
+    }
+
+    fn list_table(&mut self, table: Table, path: &Path, names: PartNames) -> Result<(), SourceError> {
+        let mut parts: BTreeMap<u32, RawPart> = BTreeMap::new();
+        for name in sorted_names(path)? {
+            let file = path.join(&name);
+            if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
+                self.ignored.push(format!("{table}/{name}"));
+                continue;
+            }
+            let Some((part, of)) = part_number(&name, names) else {
+                return Err(SourceError::new(&file, SourceErrorKind::PartName));
+            };
+            let bytes = fs::metadata(&file).map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?.len();
+            if let Some(other) = parts.insert(part, RawPart { table, part, of, path: file.clone(), bytes }) {
+                let kind = SourceErrorKind::TwiceThere { table, part, other: other.path };
+                return Err(SourceError::new(&file, kind));
+            }
+        }
+        if !parts.is_empty() {
+            self.parts.insert(table, parts.into_values().collect());
+        }
+        Ok(())
+    }
+}
+
+/// How closely a part's name must follow the pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartNames {
+    /// Exactly `part-NNNNN-of-NNNNN.csv[.gz]`.
+    Strict,
+    /// Any name with `part-N` in it, as cut pieces of a part are called.
+    Loose,
+}
+
+fn part_number(name: &str, names: PartNames) -> Option<(u32, Option<u32>)> {
+    let (before, after) = name.split_once("part-")?;
+    let digits = after.len() - after.trim_start_matches(|byte: char| byte.is_ascii_digit()).len();
+    let part = after[..digits].parse().ok()?;
+    let of = after[digits..].strip_prefix("-of-").and_then(|rest| rest.split('.').next()?.parse().ok());
+    let is_exact = before.is_empty() && digits == 5 && {
+        let rest = after[digits..].strip_prefix("-of-").unwrap_or_default();
+        let rest = rest.strip_suffix(".gz").unwrap_or(rest);
+        rest.strip_suffix(".csv").is_some_and(|count| count.len() == 5 && count.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    (is_exact || names == PartNames::Loose).then_some((part, of))
+}
+
+fn sorted_names(path: &Path) -> Result<Vec<String>, SourceError> {
+    let fail = |error| SourceError::new(path, SourceErrorKind::Open(error));
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(fail)? {
+        let name = entry.map_err(fail)?.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_names_are_read_as_the_trace_writes_them() {
+        assert_eq!(part_number("part-00012-of-00500.csv.gz", PartNames::Strict), Some((12, Some(500))));
+        assert_eq!(part_number("part-00012-of-00500.csv", PartNames::Strict), Some((12, Some(500))));
+        for odd in ["part-12.csv", "part-00012-of-00500 (1).csv.gz", "x-part-00012-of-00500.csv", "part-x.csv"] {
+            assert_eq!(part_number(odd, PartNames::Strict), None, "{odd}");
+        }
+        let cut = "task_usage-part-00000-first120rows.csv";
+        assert_eq!(part_number(cut, PartNames::Loose), Some((0, None)));
+    }
+
+    #[test]
+    fn a_part_that_is_there_twice_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("job_events");
+        fs::create_dir(&table).unwrap();
+        fs::write(table.join("part-00001-of-00500.csv"), "").unwrap();
+        fs::write(table.join("part-00001-of-00500.csv.gz"), "").unwrap();
+        let error = TraceFolder::open(folder.path(), None).unwrap_err();
+        assert!(matches!(error.kind, SourceErrorKind::TwiceThere { part: 1, .. }));
+    }
+}

@@ -1,0 +1,120 @@
+//! Raw files to typed rows and rejects: the only place that knows a format's quirks.
+//!
+//! In: the folder of a trace. Out: its parts ([`folder`]), and for each part blocks of typed
+//! rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped silently and nothing
+//! silently gets a default value.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub(crate) mod blocks;
+pub mod checksums;
+pub(crate) mod fields;
+pub mod folder;
+pub(crate) mod google_2011;
+pub mod part;
+pub mod rows;
+
+pub(crate) use blocks::hex;
+pub use blocks::{RawDigest, digest_file};
+pub use folder::{RawPart, TraceFolder};
+pub use rows::{Cells, ColumnData, Reject, RejectReason, RowBlock};
+
+/// A raw file or folder could not be used.
+#[derive(Debug, Error)]
+#[error("could not read `{}`", path.display())]
+pub struct SourceError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub kind: SourceErrorKind,
+}
+
+impl SourceError {
+    pub(crate) fn new(path: &Path, kind: SourceErrorKind) -> Self {
+        Self { path: path.to_owned(), kind }
+    }
+}
+
+/// Why a raw file or folder could not be used.
+#[derive(Debug, Error)]
+pub enum SourceErrorKind {
+    /// It could not be opened.
+    #[error("it could not be opened")]
+    Open(#[source] io::Error),
+    /// Reading failed half-way.
+    #[error("reading failed")]
+    Read(#[source] io::Error),
+    /// There is no such folder.
+    #[error("there is no such folder")]
+    NoFolder,
+    /// The folder holds no part of any table.
+    #[error("there is no table of the trace in it")]
+    NoTable,
+    /// A file of 0 bytes that should be gzip.
+    #[error("the file is empty, not even a gzip header")]
+    EmptyGzip,
+    /// The name says gzip, the first bytes do not.
+    #[error("the file is not gzip, though its name ends in `.gz`")]
+    NotGzip,
+    /// The gzip stream ends too early.
+    #[error("the gzip stream is cut short")]
+    TruncatedGzip,
+    /// The gzip stream is damaged.
+    #[error("the gzip stream is damaged")]
+    CorruptGzip(#[source] io::Error),
+    /// No line feed for many megabytes.
+    #[error("a line is longer than 64 MiB")]
+    EndlessLine,
+    /// A file among the parts of a table whose name is no part's.
+    #[error("the name is not `part-NNNNN-of-NNNNN.csv` or `.csv.gz`")]
+    PartName,
+    /// One part stands there twice.
+    #[error("part {part} of table `{table}` is there twice, also as `{}`", other.display())]
+    TwiceThere {
+        /// The table.
+        table: crate::schema::Table,
+        /// The part.
+        part: u32,
+        /// The other file.
+        other: PathBuf,
+    },
+}
+
+impl SourceErrorKind {
+    fn of_read(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::TruncatedGzip,
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Self::CorruptGzip(error),
+            _ => Self::Read(error),
+        }
+    }
+
+    /// Whether the data are at fault, and not the machine.
+    pub fn is_bad_data(&self) -> bool {
+        !matches!(self, Self::Open(_) | Self::Read(_) | Self::NoFolder)
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoFolder => Some("give the folder that holds `job_events/`, `task_events/`, ..."),
+            Self::NoTable => Some(
+                "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat folder of parts of one table, say which with `--table`",
+            ),
+            Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) => Some(
+                "download the part again (`data-scripts/google-2011/fetch` does), then run the same command: what is done is kept",
+            ),
+            Self::NotGzip => Some("a web server's error page, perhaps: look at the file, then download it again"),
+            Self::EndlessLine => Some("this is probably not a table of the trace"),
+            Self::PartName => {
+                Some("rename or move it; for a flat folder of parts of one table, say which with `--table`")
+            }
+            Self::TwiceThere { .. } => Some("keep one of the two"),
+            Self::Open(_) | Self::Read(_) => None,
+        }
+    }
+}

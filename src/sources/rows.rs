@@ -1,0 +1,175 @@
+//! Typed rows of one block of a part, column by column, and the lines that gave none.
+//!
+//! In: values pushed in the order of the table's columns. Out: whole columns with their missing
+//! cells, ready to be stored. A row is either in every column or in none.
+
+use crate::schema::{ColumnType, Table};
+
+/// The cells of one column; a missing cell holds a placeholder and stands in `nulls`.
+#[derive(Debug)]
+pub struct ColumnData {
+    /// The cells, one per row.
+    pub cells: Cells,
+    /// Rows whose cell is missing, ascending.
+    pub nulls: Vec<u32>,
+}
+
+/// Cells by how they are stored.
+#[derive(Debug)]
+pub enum Cells {
+    /// Times and ids.
+    I64(Vec<i64>),
+    /// Small whole numbers.
+    I32(Vec<i32>),
+    /// Quantities.
+    F32(Vec<f32>),
+    /// Yes or no.
+    Bool(Vec<bool>),
+    /// Names: `ends[i]` is where the i-th name ends in `bytes`.
+    Text {
+        /// Where each name ends.
+        ends: Vec<u32>,
+        /// All names in a row.
+        bytes: String,
+    },
+}
+
+impl Cells {
+    fn new(kind: ColumnType, capacity: usize) -> Self {
+        match kind {
+            ColumnType::Time | ColumnType::Id => Self::I64(Vec::with_capacity(capacity)),
+            ColumnType::Int | ColumnType::Event(_) => Self::I32(Vec::with_capacity(capacity)),
+            ColumnType::Float => Self::F32(Vec::with_capacity(capacity)),
+            ColumnType::Bool => Self::Bool(Vec::with_capacity(capacity)),
+            ColumnType::Text => Self::Text {
+                ends: Vec::with_capacity(capacity),
+                bytes: String::with_capacity(capacity * 48),
+            },
+        }
+    }
+
+    pub(crate) fn push_missing(&mut self) {
+        match self {
+            Self::I64(cells) => cells.push(0),
+            Self::I32(cells) => cells.push(0),
+            Self::F32(cells) => cells.push(0.0),
+            Self::Bool(cells) => cells.push(false),
+            Self::Text { ends, bytes } => ends.push(end_of(bytes)),
+        }
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) {
+        let Self::Text { ends, bytes } = self else {
+            unreachable!("text goes into a text column");
+        };
+        bytes.push_str(text);
+        ends.push(end_of(bytes));
+    }
+
+    fn truncate(&mut self, row_count: usize) {
+        match self {
+            Self::I64(cells) => cells.truncate(row_count),
+            Self::I32(cells) => cells.truncate(row_count),
+            Self::F32(cells) => cells.truncate(row_count),
+            Self::Bool(cells) => cells.truncate(row_count),
+            Self::Text { ends, bytes } => {
+                ends.truncate(row_count);
+                bytes.truncate(ends.last().map_or(0, |&end| end as usize));
+            }
+        }
+    }
+}
+
+fn end_of(bytes: &str) -> u32 {
+    u32::try_from(bytes.len()).expect("a block is far smaller than 4 GiB")
+}
+
+/// The usable rows of one block of a part, and what was left out and why.
+#[derive(Debug)]
+pub struct RowBlock {
+    /// The table.
+    pub table: Table,
+    /// The file order of each row; see [`crate::schema::row_id`].
+    pub row_ids: Vec<i64>,
+    /// One per column of the table.
+    pub columns: Vec<ColumnData>,
+    /// Lines that could not be used.
+    pub rejects: Vec<Reject>,
+    /// Lines read, usable or not.
+    pub line_count: u64,
+}
+
+impl RowBlock {
+    /// An empty block with room for `capacity` rows.
+    pub fn new(table: Table, capacity: usize) -> Self {
+        let columns = table
+            .columns()
+            .iter()
+            .map(|column| ColumnData { cells: Cells::new(column.kind, capacity), nulls: Vec::new() })
+            .collect();
+        Self { table, row_ids: Vec::with_capacity(capacity), columns, rejects: Vec::new(), line_count: 0 }
+    }
+
+    /// Takes back the cells of a row that was not completed.
+    pub(crate) fn drop_unfinished_row(&mut self) {
+        let row_count = self.row_ids.len();
+        for column in &mut self.columns {
+            column.cells.truncate(row_count);
+            while column.nulls.last().is_some_and(|&row| row_count <= row as usize) {
+                column.nulls.pop();
+            }
+        }
+    }
+
+    /// The cells of a column of whole 64-bit numbers.
+    pub fn i64_cells(&self, column_idx: usize) -> &[i64] {
+        match &self.columns[column_idx].cells {
+            Cells::I64(cells) => cells,
+            _ => unreachable!("times and ids are stored as i64"),
+        }
+    }
+}
+
+/// A line that could not be used. Kept, counted and reported; never dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// 1-based line in the unpacked file.
+    pub line: u64,
+    /// The column at fault, or an empty text where it is the line.
+    pub column: &'static str,
+    /// What is wrong.
+    pub reason: RejectReason,
+    /// The line, cut at 4 KiB.
+    pub text: String,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RejectReason {
+    /// The line ends before the last column.
+    TooFewColumns,
+    /// The line goes on after the last column.
+    TooManyColumns,
+    /// A mandatory field is empty.
+    EmptyMandatory,
+    /// A field does not parse.
+    BadValue,
+    /// An event or operator number that the source does not have.
+    UnknownEventType,
+    /// A time below 0.
+    NegativeTime,
+}
+
+impl RejectReason {
+    /// The reason as it stands in `rejects/` and in the manifest.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TooFewColumns => "too_few_columns",
+            Self::TooManyColumns => "too_many_columns",
+            Self::EmptyMandatory => "empty_mandatory",
+            Self::BadValue => "bad_value",
+            Self::UnknownEventType => "unknown_event_type",
+            Self::NegativeTime => "negative_time",
+        }
+    }
+}

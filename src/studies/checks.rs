@@ -1,0 +1,122 @@
+//! Compares a census with what is published of the whole trace of 2011.
+//!
+//! In: a [`Census`] and which tables are whole. Out: one [`Check`] per published number. Numbers
+//! of tables that are not whole are not checked, and a synthetic or sampled trace has none.
+//!
+//! Sources: the numbers were counted from the original files where those were at hand
+//! (`job_events`, `machine_events`) and are published otherwise (the repository of the trace and
+//! its document, and Mandai, Kawahara and Kasahara, 2017).
+
+use serde::Serialize;
+
+use crate::facts::census::Census;
+use crate::lake::Lake;
+use crate::schema::Table;
+
+/// A published number beside ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// The table.
+    pub table: String,
+    /// What is counted.
+    pub what: String,
+    /// As published.
+    pub published: u64,
+    /// As found.
+    pub found: u64,
+}
+
+impl Check {
+    /// Whether the two agree.
+    pub fn is_ok(&self) -> bool {
+        self.published == self.found
+    }
+}
+
+/// What is published, by the names of the census.
+const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
+    (
+        Table::JobEvents,
+        &[
+            ("rows", 2_012_242),
+            ("jobs", 672_074),
+            ("distinct user", 933),
+            ("distinct job_name", 183_955),
+            ("distinct logical_job_name", 39_730),
+            ("event_type 0", 672_075),
+            ("event_type 1", 672_075),
+            ("event_type 2", 22),
+            ("event_type 3", 10_125),
+            ("event_type 4", 385_582),
+            ("event_type 5", 272_341),
+            ("event_type 6", 16),
+            ("event_type 8", 6),
+            ("rows at time 0", 7_970),
+            ("missing_info 0", 3),
+            ("missing_info 1", 16),
+            ("exact duplicates", 0),
+        ],
+    ),
+    (
+        Table::TaskEvents,
+        &[
+            ("rows", 144_648_288),
+            ("entities", 25_424_731),
+            ("jobs", 672_004),
+            ("event_type 0", 48_375_166),
+            ("event_type 1", 47_351_173),
+            ("event_type 2", 5_864_353),
+            ("event_type 3", 13_829_769),
+            ("event_type 4", 18_217_975),
+            ("event_type 5", 10_349_680),
+            ("event_type 6", 8_754),
+            ("event_type 7", 8_288),
+            ("event_type 8", 643_130),
+            ("scheduling_class 0", 114_598_888),
+            ("scheduling_class 1", 18_055_014),
+            ("scheduling_class 2", 11_158_598),
+            ("scheduling_class 3", 835_788),
+        ],
+    ),
+    (
+        Table::MachineEvents,
+        &[
+            ("rows", 37_780),
+            ("machines", 12_583),
+            ("event_type 0", 21_443),
+            ("event_type 1", 8_957),
+            ("event_type 2", 7_380),
+            ("nulls in cpu_capacity", 32),
+        ],
+    ),
+    (Table::MachineAttributes, &[("rows", 10_748_566)]),
+];
+
+/// Parts of a whole table.
+fn whole_part_count(table: Table) -> usize {
+    match table {
+        Table::MachineEvents | Table::MachineAttributes => 1,
+        _ => 500,
+    }
+}
+
+/// Whether every part of the table of 2011 is in the lake.
+pub fn is_whole(lake: &Lake, table: Table) -> bool {
+    lake.manifest.table(table).is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
+}
+
+/// Compares every published number of the tables that are whole.
+pub fn compare(lake: &Lake, census: &Census) -> Vec<Check> {
+    if !lake.manifest.origin.is_original() {
+        return Vec::new();
+    }
+    let mut checks = Vec::new();
+    for (table, numbers) in PUBLISHED {
+        let Some(counts) = census.tables.get(table).filter(|_| is_whole(lake, *table)) else { continue };
+        for &(what, published) in *numbers {
+            let found = counts.get(what).copied().unwrap_or(0);
+            checks.push(Check { table: table.to_string(), what: what.to_owned(), published, found });
+        }
+    }
+    checks
+}

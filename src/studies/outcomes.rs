@@ -1,0 +1,183 @@
+//! What became of jobs and tasks: counts by event sequence or by last terminal event.
+//!
+//! In: the table of `q01_job_outcomes` or `q02_task_outcomes`, bucket by bucket. Out: a
+//! [`Classification`] whose counts add up to the number of jobs or tasks. The order of rows is
+//! fixed: the published classes first, then by falling count.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use arrow::array::{Array, AsArray};
+use arrow::record_batch::RecordBatch;
+use serde::Serialize;
+
+/// How outcomes are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Classes {
+    /// By the exact event sequence, as published: 014, 013, 015, 01, other.
+    #[default]
+    Sequence,
+    /// By the last terminal event, unless a SUBMIT or SCHEDULE follows it.
+    Terminal,
+}
+
+impl Classes {
+    /// The column of the facts that holds the outcome.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Self::Sequence => "outcome_sequence",
+            Self::Terminal => "outcome_terminal",
+        }
+    }
+
+    /// Every outcome of this classification, in the order in which it is shown.
+    pub const fn outcomes(self) -> &'static [&'static str] {
+        match self {
+            Self::Sequence => &["finished", "failed", "killed", "running", "other"],
+            Self::Terminal => {
+                &["finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown"]
+            }
+        }
+    }
+
+    /// The event sequence that stands for an outcome.
+    fn sequence_of(self, outcome: &str) -> Option<&'static str> {
+        match (self, outcome) {
+            (Self::Sequence, "finished") => Some("014"),
+            (Self::Sequence, "failed") => Some("013"),
+            (Self::Sequence, "killed") => Some("015"),
+            (Self::Sequence, "running") => Some("01"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sequence => "sequence",
+            Self::Terminal => "terminal",
+        })
+    }
+}
+
+impl FromStr for Classes {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "sequence" => Ok(Self::Sequence),
+            "terminal" => Ok(Self::Terminal),
+            _ => Err(format!("`{name}` is neither `sequence` nor `terminal`")),
+        }
+    }
+}
+
+/// One line of a classification.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OutcomeRow {
+    /// The event sequence; none where an outcome has many.
+    pub sequence: Option<String>,
+    /// The outcome.
+    pub outcome: String,
+    /// Jobs or tasks.
+    pub count: u64,
+    /// Share of all.
+    pub share: f64,
+}
+
+/// How many jobs or tasks had which outcome.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Classification {
+    /// One row per outcome.
+    pub rows: Vec<OutcomeRow>,
+    /// All jobs or tasks.
+    pub total: u64,
+    /// Every exact sequence, by falling count; the rows behind `other` among them.
+    pub sequences: Vec<OutcomeRow>,
+}
+
+/// Counts sequences and outcomes as facts come in.
+#[derive(Debug, Default)]
+pub struct Counter {
+    counts: BTreeMap<(String, String), u64>,
+}
+
+impl Counter {
+    /// Counts the rows of a table of `q01` or `q02`.
+    pub fn add(&mut self, facts: &RecordBatch, classes: Classes) {
+        let text = |name: &str| facts.column_by_name(name).expect("the query has this column").as_string::<i32>();
+        let (sequences, outcomes) = (text("sequence"), text(classes.column()));
+        // Most rows repeat one of a few sequences: count runs of hash-map hits in a small map first.
+        let mut seen: rustc_hash::FxHashMap<(&str, &str), u64> = rustc_hash::FxHashMap::default();
+        for row in 0..facts.num_rows() {
+            *seen.entry((sequences.value(row), outcomes.value(row))).or_default() += 1;
+        }
+        debug_assert_eq!(sequences.null_count() + outcomes.null_count(), 0, "every task has both");
+        #[expect(clippy::iter_over_hash_type, reason = "added into an ordered map")]
+        for ((sequence, outcome), count) in seen {
+            *self.counts.entry((sequence.to_owned(), outcome.to_owned())).or_default() += count;
+        }
+    }
+
+    /// The counts as tables.
+    pub fn finish(self, classes: Classes) -> Classification {
+        let total = self.counts.values().sum();
+        let share = |count: u64| if total == 0 { 0.0 } else { ratio(count, total) };
+        let rows = classes
+            .outcomes()
+            .iter()
+            .map(|&outcome| {
+                let count = self.counts.iter().filter(|((_, name), _)| name == outcome).map(|(_, count)| count).sum();
+                let sequence = classes.sequence_of(outcome).map(str::to_owned);
+                OutcomeRow { sequence, outcome: outcome.to_owned(), count, share: share(count) }
+            })
+            .collect();
+        let mut sequences: Vec<OutcomeRow> = self
+            .counts
+            .into_iter()
+            .map(|((sequence, outcome), count)| OutcomeRow { sequence: Some(sequence), outcome, count, share: share(count) })
+            .collect();
+        sequences.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.sequence.cmp(&other.sequence)));
+        Classification { rows, total, sequences }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 tasks")]
+fn ratio(count: u64, total: u64) -> f64 {
+    count as f64 / total as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::StringArray;
+    use arrow::datatypes::{DataType, Field, Schema};
+
+    use super::*;
+
+    #[test]
+    fn counts_add_up_and_rare_sequences_are_kept() {
+        let fields = ["sequence", "outcome_sequence"].map(|name| Field::new(name, DataType::Utf8, false));
+        let facts = RecordBatch::try_new(
+            Arc::new(Schema::new(fields.to_vec())),
+            vec![
+                Arc::new(StringArray::from(vec!["014", "015", "014", "012"])),
+                Arc::new(StringArray::from(vec!["finished", "killed", "finished", "other"])),
+            ],
+        )
+        .unwrap();
+        let mut counter = Counter::default();
+        counter.add(&facts, Classes::Sequence);
+        let table = counter.finish(Classes::Sequence);
+        assert_eq!(table.total, 4);
+        assert_eq!(table.rows.iter().map(|row| row.count).collect::<Vec<u64>>(), [2, 0, 1, 0, 1]);
+        assert_eq!(table.rows[0].sequence.as_deref(), Some("014"));
+        assert_eq!(table.rows[4].sequence, None);
+        assert_eq!(table.sequences[0].sequence.as_deref(), Some("014"));
+        assert_eq!(table.sequences[0].share, 0.5);
+    }
+}

@@ -1,0 +1,132 @@
+//! Writes a synthetic cluster trace in the layout of Google's v2.1, with its truth beside it.
+//!
+//! In: a [`SynthConfig`]. Out: a folder with the six tables as `csv.gz` parts by time slice,
+//! `schema.csv`, `SHA256SUM` and `truth.json`, which says what was planted: outcomes, CPU time per
+//! outcome, threshold crossings, stragglers, oddities.
+//!
+//! ```text
+//!  fate      one job: outcome, arrival, length, tasks         (own random stream per job)
+//!  shape     one task: dead runs, ending, quirk
+//!  timeline  ──► task events          usage ──► usage windows
+//!  account   ──► tally: what was planted, by the rules of DESIGN.md section 4
+//!  spill     rows by table and time slice, in generation order
+//!  parts     each slice sorted by (time, generation order), made dirty if asked, gzipped, hashed
+//! ```
+//!
+//! Invariants: the same configuration gives the same bytes, whatever the number of threads. The
+//! truth is kept while rows are made, from the values as written; no file is read back for it, and
+//! nothing of the analysis is called. Memory holds one batch of jobs and, per thread, one slice of
+//! one table, never the trace.
+
+mod account;
+mod conclude;
+mod config;
+mod dirty;
+mod draw;
+mod event;
+mod fate;
+mod job;
+mod machines;
+mod merge;
+mod parts;
+mod rows;
+mod scene;
+mod shape;
+mod spill;
+mod sweep;
+mod table;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod text;
+mod timeline;
+mod truth;
+mod units;
+mod usage;
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub use config::{Dirty, SynthConfig};
+pub use sweep::thresholds;
+pub use truth::{
+    CpuCounts, CpuLedger, CpuSpent, Durations, LastTimes, MachineCounts, Outcomes, Quality, Spread,
+    Stragglers, SweepRow, Truth, Unannounced,
+};
+pub use write::write_trace;
+
+/// How far [`write_trace`] has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SynthProgress {
+    /// What is being done.
+    pub stage: SynthStage,
+    /// Jobs or parts done so far.
+    pub done: u64,
+    /// Jobs or parts in all.
+    pub total: u64,
+}
+
+/// The two steps of writing a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SynthStage {
+    /// Jobs are drawn and their rows set aside by time slice; counted in jobs.
+    Jobs,
+    /// Slices are sorted and compressed; counted in parts of all tables.
+    Parts,
+}
+
+/// A synthetic trace could not be written.
+#[derive(Debug, Error)]
+#[error("could not write a synthetic trace to `{}`", path.display())]
+pub struct SynthError {
+    path: PathBuf,
+    #[source]
+    kind: SynthErrorKind,
+}
+
+impl SynthError {
+    /// The file or folder that was being written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why it failed.
+    pub fn kind(&self) -> &SynthErrorKind {
+        &self.kind
+    }
+
+    fn new(path: &Path, kind: SynthErrorKind) -> Self {
+        Self { path: path.to_owned(), kind }
+    }
+
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |error| Self::new(path, SynthErrorKind::Io(error))
+    }
+}
+
+/// Why a synthetic trace could not be written.
+#[derive(Debug, Error)]
+pub enum SynthErrorKind {
+    /// The target folder holds something already; nothing was touched.
+    #[error("the folder is not empty")]
+    NotEmpty,
+    /// A setting is out of its range.
+    #[error("setting `{setting}` is {found}, not {expected}")]
+    Setting {
+        /// The field of [`SynthConfig`].
+        setting: &'static str,
+        /// Its value.
+        found: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// A file could not be written, or a spill file not be read back.
+    #[error("a file could not be written or read back")]
+    Io(#[source] io::Error),
+    /// `truth.json` could not be written.
+    #[error("the truth could not be written as JSON")]
+    Json(#[source] serde_json::Error),
+}

@@ -1,0 +1,140 @@
+//! Writes a whole trace: draws jobs batch by batch, spills their rows, then writes the parts.
+
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::conclude::conclude;
+use super::config::SynthConfig;
+use super::fate::jobs_to_make;
+use super::job::make_job;
+use super::machines::write_machines;
+use super::parts::{Slices, write_parts};
+use super::scene::Scene;
+use super::spill::{RowBuffers, SortedSlice, Spill, SpilledSlices};
+use super::table::{Table, schema_csv};
+use super::tally::Tally;
+use super::truth::Truth;
+use super::{SynthError, SynthErrorKind, SynthProgress, SynthStage};
+
+/// Jobs that one thread makes in one go.
+const CHUNK_JOBS: u64 = 8;
+/// Jobs in memory at a time: one batch is made while the one before is spilled.
+const BATCH_JOBS: u64 = 256;
+/// Folder of the spilled rows, removed at the end.
+const SPILL_DIR: &str = ".spill";
+
+/// Writes a synthetic trace to `dir`, which must be empty or absent, and returns its truth.
+///
+/// Runs on rayon's current thread pool; the bytes do not depend on its size.
+pub fn write_trace(
+    config: &SynthConfig,
+    dir: &Path,
+    progress: &(dyn Fn(SynthProgress) + Sync),
+) -> Result<Truth, SynthError> {
+    let window = config.window(dir)?;
+    prepare(dir)?;
+    let scene = Scene::new(config, window);
+    let spill_dir = dir.join(SPILL_DIR);
+    let written = write_tables(&scene, dir, &spill_dir, progress);
+    if written.is_err() && spill_dir.exists() {
+        // The first error is the one to report.
+        let _ = fs::remove_dir_all(&spill_dir);
+    }
+    written
+}
+
+/// Makes the folder, or refuses one that holds something.
+fn prepare(dir: &Path) -> Result<(), SynthError> {
+    fs::create_dir_all(dir).map_err(SynthError::io(dir))?;
+    let mut entries = fs::read_dir(dir).map_err(SynthError::io(dir))?;
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(SynthError::new(dir, SynthErrorKind::NotEmpty)),
+    }
+}
+
+fn write_tables(
+    scene: &Scene,
+    dir: &Path,
+    spill_dir: &Path,
+    progress: &(dyn Fn(SynthProgress) + Sync),
+) -> Result<Truth, SynthError> {
+    let (mut tally, spilled) = make_jobs(scene, spill_dir, progress)?;
+    let (machine_events, machine_attributes) = write_machines(scene, &mut tally);
+    tally.add_rows(Table::MachineEvents, machine_events.row_count());
+    tally.add_rows(Table::MachineAttributes, machine_attributes.row_count());
+    let slices = Slices {
+        spilled,
+        machine_events: SortedSlice::from_buffer(machine_events),
+        machine_attributes: SortedSlice::from_buffer(machine_attributes),
+    };
+    let parts = write_parts(scene, &slices, dir, progress)?;
+    slices.spilled.remove()?;
+    write_file(&dir.join("SHA256SUM"), parts.checksums.as_bytes())?;
+    write_file(&dir.join("schema.csv"), schema_csv().as_bytes())?;
+    let truth = conclude(scene, tally, parts);
+    let path = dir.join("truth.json");
+    let json = serde_json::to_vec_pretty(&truth)
+        .map_err(|error| SynthError::new(&path, SynthErrorKind::Json(error)))?;
+    write_file(&path, &json)?;
+    Ok(truth)
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), SynthError> {
+    fs::write(path, bytes).map_err(SynthError::io(path))
+}
+
+/// Rows and counts of a few jobs.
+struct Made {
+    rows: RowBuffers,
+    tally: Tally,
+}
+
+/// Makes all jobs, in order, one batch ahead of the spilling.
+fn make_jobs(
+    scene: &Scene,
+    spill_dir: &Path,
+    progress: &(dyn Fn(SynthProgress) + Sync),
+) -> Result<(Tally, SpilledSlices), SynthError> {
+    let total = jobs_to_make(scene);
+    let mut spill = Spill::create(spill_dir, scene.window, scene.config.part_count as usize)?;
+    let mut tally = Tally::new();
+    let mut waiting: Vec<Made> = Vec::new();
+    let mut next = 0;
+    while next < total || !waiting.is_empty() {
+        let batch = next..total.min(next + BATCH_JOBS);
+        next = batch.end;
+        let (made, spilled) = rayon::join(
+            || make_batch(scene, batch),
+            || waiting.iter().try_for_each(|each| spill.append(&each.rows)),
+        );
+        spilled?;
+        for each in waiting {
+            tally.merge(each.tally);
+        }
+        waiting = made;
+        progress(SynthProgress { stage: SynthStage::Jobs, done: next, total });
+    }
+    Ok((tally, spill.finish()?))
+}
+
+fn make_batch(scene: &Scene, jobs: std::ops::Range<u64>) -> Vec<Made> {
+    let chunk_count = (jobs.end - jobs.start).div_ceil(CHUNK_JOBS);
+    let starts: Vec<u64> = (0..chunk_count).map(|chunk| jobs.start + chunk * CHUNK_JOBS).collect();
+    starts
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|start| {
+            let mut made = Made { rows: RowBuffers::default(), tally: Tally::new() };
+            for number in start..jobs.end.min(start + CHUNK_JOBS) {
+                make_job(scene, number, &mut made.rows, &mut made.tally);
+            }
+            for (table, rows) in made.rows.iter() {
+                made.tally.add_rows(table, rows.row_count());
+            }
+            made
+        })
+        .collect()
+}

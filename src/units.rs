@@ -1,0 +1,171 @@
+//! Where a number gets its meaning: trace time, spans of it, and CPU time.
+//!
+//! In: bare numbers from a trace or a table. Out: values that know their unit.
+//! Nothing in here reads a clock or a file, and nothing rounds silently.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+
+/// Microseconds in a second.
+pub const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// Microseconds in a day.
+pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
+
+/// A point on the trace clock, in whole microseconds.
+///
+/// ```text
+///  0                600 s                     2,506,200 s            2^63-1
+///  |-----------------|===========window============|-------------------|
+///  before the window                                      after the window
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraceTime(pub i64);
+
+impl TraceTime {
+    /// The time of what happened before the trace began.
+    pub const BEFORE: Self = Self(0);
+    /// The time of what happened after the trace ended.
+    pub const AFTER: Self = Self(i64::MAX);
+
+    /// Returns the time from `earlier` to `self`, or `None` if the two are out of order.
+    pub fn since(self, earlier: Self) -> Option<Span> {
+        (earlier <= self).then(|| Span(self.0 - earlier.0))
+    }
+}
+
+/// A length of time in whole microseconds, never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(pub i64);
+
+impl Span {
+    /// The length in seconds.
+    pub fn seconds(self) -> f64 {
+        micros_to_seconds(self.0)
+    }
+}
+
+/// Converts whole microseconds to seconds.
+#[expect(clippy::cast_precision_loss, reason = "a trace is far shorter than 2^53 µs (285 years)")]
+pub fn micros_to_seconds(micros: i64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// CPU time: normalised-CPU seconds (NCU-s) or task-seconds, held exactly.
+///
+/// The unit inside is 2^-64 CPU-microseconds. A rate is an `f32` of at least 2^-40 and a length
+/// a whole number of microseconds, so each product and every sum of them is exact, and the same
+/// whatever order (or number of threads) they are added in. Rates below 2^-40 lose the bits
+/// under 2^-64. The largest sum is 2^63 CPU-microseconds, 292,000 years of one CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CpuTime(i128);
+
+impl CpuTime {
+    /// No CPU time.
+    pub const ZERO: Self = Self(0);
+
+    /// Returns the CPU time of running at `rate` for `length_us` microseconds.
+    #[inline]
+    pub fn of_rate(rate: f32, length_us: i64) -> Self {
+        Self(CpuRate::new(rate).0 * i128::from(length_us))
+    }
+
+    /// Returns the CPU time of one slot held for `length_us` microseconds.
+    #[inline]
+    pub fn of_slot(length_us: i64) -> Self {
+        Self(i128::from(length_us) << 64)
+    }
+
+    /// The CPU time in CPU-seconds.
+    #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / TWO_POW_64 / 1e6
+    }
+
+    /// The share of `self` in `whole`; `None` when `whole` is nothing.
+    pub fn share_of(self, whole: Self) -> Option<f64> {
+        (whole != Self::ZERO).then(|| self.seconds() / whole.seconds())
+    }
+}
+
+const TWO_POW_64: f64 = 18_446_744_073_709_551_616.0;
+
+/// A CPU rate in units of 2^-64, ready to be multiplied by microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuRate(i128);
+
+impl CpuRate {
+    /// The rate of one whole slot.
+    pub const ONE: Self = Self(1 << 64);
+    /// No CPU at all.
+    pub const ZERO: Self = Self(0);
+
+    /// Converts a measured or requested rate. Ingest has let no infinity or NaN pass.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a CPU rate is below 2^63; saturates")]
+    pub fn new(rate: f32) -> Self {
+        Self((f64::from(rate) * TWO_POW_64) as i128)
+    }
+
+    /// Returns the CPU time of running at this rate for `length_us` microseconds.
+    #[inline]
+    pub fn over(self, length_us: i64) -> CpuTime {
+        CpuTime(self.0 * i128::from(length_us))
+    }
+}
+
+impl Add for CpuTime {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for CpuTime {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl AddAssign for CpuTime {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sum for CpuTime {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_is_exact_in_any_order() {
+        let rates = [0.001_249_f32, 3.815e-5, 0.5, 1.0, 8.583e-6];
+        let parts: Vec<CpuTime> = rates.iter().map(|&rate| CpuTime::of_rate(rate, 299_999_999)).collect();
+        let forward: CpuTime = parts.iter().copied().sum();
+        let backward: CpuTime = parts.iter().rev().copied().sum();
+        assert_eq!(forward, backward);
+        assert_eq!(CpuTime::of_rate(0.5, 2_000_000).seconds(), 1.0);
+        assert_eq!(CpuTime::of_slot(1_500_000).seconds(), 1.5);
+    }
+
+    #[test]
+    fn time_out_of_order_has_no_span() {
+        assert_eq!(TraceTime(5).since(TraceTime(3)), Some(Span(2)));
+        assert_eq!(TraceTime(3).since(TraceTime(5)), None);
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_unknown() {
+        assert_eq!(CpuTime::of_slot(1).share_of(CpuTime::ZERO), None);
+    }
+}
