@@ -15,28 +15,30 @@ WITH windows AS (
   FROM task_usage
 ),
 followed AS (
-  SELECT job_id, task_index, start_time_us, end_time_us, mean_cpu_rate,
+  SELECT job_id, task_index, row_id AS window_id, start_time_us, end_time_us, mean_cpu_rate,
          lag(latest_end_us) OVER (PARTITION BY job_id, task_index ORDER BY start_time_us, row_id) AS earlier_end_us
   FROM windows
 ),
-totals AS (
-  SELECT job_id, task_index,
-         CAST(count(*) AS BIGINT) AS window_count,
-         CAST(SUM(CASE WHEN mean_cpu_rate IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS windows_without_rate,
-         CAST(SUM(CASE WHEN start_time_us < earlier_end_us THEN 1 ELSE 0 END) AS BIGINT) AS windows_overlapping,
-         SUM(CASE WHEN mean_cpu_rate IS NULL OR end_time_us < start_time_us THEN 0.0
-                  ELSE CAST(mean_cpu_rate AS DOUBLE) * (end_time_us - start_time_us) END) AS total
-  FROM followed
-  GROUP BY job_id, task_index
-),
 insides AS (
-  SELECT job_id, task_index, SUM(mean_cpu_rate * (end_us - start_us)) AS inside
+  SELECT job_id, task_index, window_id, SUM(end_us - start_us) AS inside_us
   FROM q06_windows_in_attempts
-  GROUP BY job_id, task_index
+  GROUP BY job_id, task_index, window_id
+),
+split AS (
+  SELECT f.job_id, f.task_index, f.start_time_us, f.earlier_end_us, f.mean_cpu_rate,
+         CASE WHEN f.mean_cpu_rate IS NULL THEN 0.0 ELSE CAST(f.mean_cpu_rate AS DOUBLE) END AS rate,
+         CASE WHEN f.end_time_us < f.start_time_us THEN 0 ELSE f.end_time_us - f.start_time_us END AS length_us,
+         COALESCE(i.inside_us, 0) AS inside_us
+  FROM followed AS f
+  LEFT JOIN insides AS i
+    ON f.job_id = i.job_id AND f.task_index = i.task_index AND f.window_id = i.window_id
 )
-SELECT t.job_id, t.task_index, t.window_count, t.windows_without_rate, t.windows_overlapping,
-       COALESCE(i.inside, 0.0) / 1e6 AS measured_s,
-       (t.total - COALESCE(i.inside, 0.0)) / 1e6 AS outside_s
-FROM totals AS t
-LEFT JOIN insides AS i ON t.job_id = i.job_id AND t.task_index = i.task_index
-ORDER BY t.job_id, t.task_index;
+SELECT job_id, task_index,
+       CAST(count(*) AS BIGINT) AS window_count,
+       CAST(SUM(CASE WHEN mean_cpu_rate IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS windows_without_rate,
+       CAST(SUM(CASE WHEN start_time_us < earlier_end_us THEN 1 ELSE 0 END) AS BIGINT) AS windows_overlapping,
+       SUM(rate * inside_us) / 1e6 AS measured_s,
+       SUM(rate * (length_us - inside_us)) / 1e6 AS outside_s
+FROM split
+GROUP BY job_id, task_index
+ORDER BY job_id, task_index;

@@ -63,11 +63,21 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
-const fn must(name: &'static str, kind: ColumnType, unit: &'static str, meaning: &'static str) -> Column {
+const fn must(
+    name: &'static str,
+    kind: ColumnType,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
     Column { name, kind, is_mandatory: true, unit, meaning }
 }
 
-const fn may(name: &'static str, kind: ColumnType, unit: &'static str, meaning: &'static str) -> Column {
+const fn may(
+    name: &'static str,
+    kind: ColumnType,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
     Column { name, kind, is_mandatory: false, unit, meaning }
 }
 
@@ -78,9 +88,19 @@ use ColumnType::{Bool, Event, Float, Id, Int, Text, Time};
 
 const JOB_EVENTS: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
-    may("missing_info", Int, "", "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation"),
+    may(
+        "missing_info",
+        Int,
+        "",
+        "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation",
+    ),
     must("job_id", Id, "", "the job"),
-    must("event_type", Event(8), "", "0 SUBMIT 1 SCHEDULE 2 EVICT 3 FAIL 4 FINISH 5 KILL 6 LOST 7 UPDATE_PENDING 8 UPDATE_RUNNING"),
+    must(
+        "event_type",
+        Event(8),
+        "",
+        "0 SUBMIT 1 SCHEDULE 2 EVICT 3 FAIL 4 FINISH 5 KILL 6 LOST 7 UPDATE_PENDING 8 UPDATE_RUNNING",
+    ),
     may("user", Text, "", "who submitted it (hash)"),
     may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
     may("job_name", Text, "", "name of the job (hash)"),
@@ -89,11 +109,21 @@ const JOB_EVENTS: &[Column] = &[
 
 const TASK_EVENTS: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
-    may("missing_info", Int, "", "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation"),
+    may(
+        "missing_info",
+        Int,
+        "",
+        "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation",
+    ),
     must("job_id", Id, "", "the job"),
     must("task_index", Int, "", "the task's number within its job"),
     may("machine_id", Id, "", "where it runs or ran"),
-    must("event_type", Event(8), "", "0 SUBMIT 1 SCHEDULE 2 EVICT 3 FAIL 4 FINISH 5 KILL 6 LOST 7 UPDATE_PENDING 8 UPDATE_RUNNING"),
+    must(
+        "event_type",
+        Event(8),
+        "",
+        "0 SUBMIT 1 SCHEDULE 2 EVICT 3 FAIL 4 FINISH 5 KILL 6 LOST 7 UPDATE_PENDING 8 UPDATE_RUNNING",
+    ),
     may("user", Text, "", "who submitted it (hash)"),
     may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
     must("priority", Int, "", "0 lowest; 0-1 free, 9-11 production"),
@@ -120,7 +150,12 @@ const TASK_USAGE: &[Column] = &[
     may("max_cpu_rate", Float, "NCU", "largest CPU use seen in the window"),
     may("max_disk_io_time", Float, "s/s", "largest disk-time seconds per second"),
     may("cycles_per_instruction", Float, "cycles", "CPI; the trace holds impossible values"),
-    may("memory_accesses_per_instruction", Float, "accesses", "MAI; the trace holds impossible values"),
+    may(
+        "memory_accesses_per_instruction",
+        Float,
+        "accesses",
+        "MAI; the trace holds impossible values",
+    ),
     may("sample_portion", Float, "share", "observed over expected samples"),
     may("aggregation_type", Bool, "", "whether maxima come from sub-containers"),
     may("sampled_cpu_usage", Float, "NCU", "CPU use in one random second of the window"),
@@ -219,14 +254,19 @@ impl fmt::Display for Table {
 
 /// A name that is no table.
 #[derive(Debug, Error)]
-#[error("`{0}` is not a table (known: job_events, task_events, task_usage, machine_events, machine_attributes, task_constraints)")]
+#[error(
+    "`{0}` is not a table (known: job_events, task_events, task_usage, machine_events, machine_attributes, task_constraints)"
+)]
 pub struct UnknownTable(String);
 
 impl FromStr for Table {
     type Err = UnknownTable;
 
     fn from_str(name: &str) -> Result<Self, UnknownTable> {
-        Self::ALL.into_iter().find(|table| table.name() == name).ok_or_else(|| UnknownTable(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|table| table.name() == name)
+            .ok_or_else(|| UnknownTable(name.to_owned()))
     }
 }
 
@@ -248,7 +288,11 @@ impl Column {
 /// Written into the manifest as `splitmix64`. Consecutive ids spread evenly; the same id is in
 /// the same bucket in every table and on every machine.
 #[inline]
-#[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "bits are mixed, and the remainder is below a u32")]
+#[expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
+    reason = "bits are mixed, and the remainder is below a u32"
+)]
 pub fn bucket_of(job_id: i64, bucket_count: u32) -> u32 {
     let mut bits = job_id as u64;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -150,7 +150,8 @@ mod tests {
     #[test]
     fn cpu_time_is_exact_in_any_order() {
         let rates = [0.001_249_f32, 3.815e-5, 0.5, 1.0, 8.583e-6];
-        let parts: Vec<CpuTime> = rates.iter().map(|&rate| CpuTime::of_rate(rate, 299_999_999)).collect();
+        let parts: Vec<CpuTime> =
+            rates.iter().map(|&rate| CpuTime::of_rate(rate, 299_999_999)).collect();
         let forward: CpuTime = parts.iter().copied().sum();
         let backward: CpuTime = parts.iter().rev().copied().sum();
         assert_eq!(forward, backward);

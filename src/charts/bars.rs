@@ -2,8 +2,8 @@
 
 use plotters::coord::Shift;
 use plotters::prelude::{
-    ChartBuilder, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, FontFamily, IntoFont, Rectangle,
-    Text, TextStyle,
+    ChartBuilder, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, FontFamily, IntoFont,
+    Rectangle, Text, TextStyle,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -47,7 +47,11 @@ pub(super) fn head<'a, DB: DrawingBackend>(
     zoom: u32,
 ) -> Result<DrawingArea<DB, Shift>, DrawingAreaErrorKind<DB::ErrorType>> {
     let z = i32::try_from(zoom).expect("a zoom is small");
-    area.draw(&Text::new(title.to_owned(), (16 * z, 14 * z), font(theme::TITLE, zoom, &theme::INK)))?;
+    area.draw(&Text::new(
+        title.to_owned(),
+        (16 * z, 14 * z),
+        font(theme::TITLE, zoom, &theme::INK),
+    ))?;
     let lines = wrap(caption, 122);
     for (idx, line) in (0_i32..).zip(&lines) {
         let at = (16 * z, (40 + 16 * idx) * z);
@@ -84,7 +88,11 @@ pub(super) fn draw<DB: DrawingBackend>(
     let letters = chart.bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
     let label_width = u32::try_from(letters).expect("labels are short") * 8 + 24;
     let mut builder = ChartBuilder::on(&area);
-    builder.margin(8 * zoom).margin_right(24 * zoom).x_label_area_size(44 * zoom).y_label_area_size(label_width * zoom);
+    builder
+        .margin(8 * zoom)
+        .margin_right(24 * zoom)
+        .x_label_area_size(44 * zoom)
+        .y_label_area_size(label_width * zoom);
     let mut plot = builder.build_cartesian_2d(0.0..reach, (f64::from(count) - 0.5)..-0.5)?;
     plot.configure_mesh()
         .disable_y_mesh()

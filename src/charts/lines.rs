@@ -3,8 +3,8 @@
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::{
-    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange, LineSeries,
-    PathElement, Polygon, SeriesLabelPosition,
+    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange,
+    LineSeries, PathElement, Polygon, SeriesLabelPosition,
 };
 
 use super::bars::{font, head};
@@ -72,7 +72,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     let top = chart
         .lines
         .iter()
-        .flat_map(|line| line.points.iter().map(|point| point.1).chain(line.band.iter().map(|band| band.2)))
+        .flat_map(|line| {
+            line.points.iter().map(|point| point.1).chain(line.band.iter().map(|band| band.2))
+        })
         .fold(0.0, f64::max);
     let top = if top == 0.0 { 1.0 } else { top * 1.04 };
     let right = xs().fold(f64::MIN, f64::max);
@@ -104,7 +106,11 @@ where
     X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
 {
     let mut builder = ChartBuilder::on(area);
-    builder.margin(8 * zoom).margin_right(24 * zoom).x_label_area_size(44 * zoom).y_label_area_size(84 * zoom);
+    builder
+        .margin(8 * zoom)
+        .margin_right(24 * zoom)
+        .x_label_area_size(44 * zoom)
+        .y_label_area_size(84 * zoom);
     let mut plot = builder.build_cartesian_2d(x_range, 0.0..top)?;
     let left = plot.x_range().start;
     plot.configure_mesh()
@@ -126,7 +132,10 @@ where
         if !line.band.is_empty() {
             let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
             let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
-            plot.draw_series([Polygon::new(lower.chain(upper).collect::<Vec<_>>(), color.mix(0.18).filled())])?;
+            plot.draw_series([Polygon::new(
+                lower.chain(upper).collect::<Vec<_>>(),
+                color.mix(0.18).filled(),
+            )])?;
         }
         let points = shaped(line, left);
         if line.stroke == Stroke::Marked {

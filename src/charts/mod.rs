@@ -53,7 +53,11 @@ pub fn write_chart(chart: &Chart, folder: &Path, stem: &str) -> Result<(), Chart
     draw(chart, &area, 2).map_err(|reason| fail(&png, reason))
 }
 
-fn draw<DB: DrawingBackend>(chart: &Chart, area: &DrawingArea<DB, Shift>, zoom: u32) -> Result<(), String> {
+fn draw<DB: DrawingBackend>(
+    chart: &Chart,
+    area: &DrawingArea<DB, Shift>,
+    zoom: u32,
+) -> Result<(), String> {
     area.fill(&theme::PAPER).map_err(|error| error.to_string())?;
     match chart {
         Chart::Bars(bars) => bars::draw(bars, area, zoom),
@@ -103,7 +107,9 @@ mod tests {
             let mut bytes = Vec::new();
             for stem in ["a", "b"] {
                 write_chart(&chart, folder.path(), stem).unwrap();
-                bytes.push(["svg", "png"].map(|end| std::fs::read(folder.path().join(format!("{stem}.{end}"))).unwrap()));
+                bytes.push(["svg", "png"].map(|end| {
+                    std::fs::read(folder.path().join(format!("{stem}.{end}"))).unwrap()
+                }));
             }
             assert_eq!(bytes[0], bytes[1]);
             let svg = String::from_utf8(bytes[0][0].clone()).unwrap();
@@ -115,7 +121,8 @@ mod tests {
     fn empty_charts_are_drawn_and_not_a_crash() {
         let folder = tempfile::tempdir().unwrap();
         let text = String::new;
-        let bars = BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
+        let bars =
+            BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
         write_chart(&Chart::Bars(bars), folder.path(), "bars").unwrap();
         for x_scale in [Scale::Linear, Scale::Log] {
             let lines = LineChart {

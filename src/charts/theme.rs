@@ -47,8 +47,15 @@ pub enum Tone {
 
 impl Tone {
     /// Tones for series without a meaning of their own, in order.
-    pub const SERIES: [Self; 7] =
-        [Self::Blue, Self::Vermilion, Self::Green, Self::Orange, Self::Purple, Self::Sky, Self::Ink];
+    pub const SERIES: [Self; 7] = [
+        Self::Blue,
+        Self::Vermilion,
+        Self::Green,
+        Self::Orange,
+        Self::Purple,
+        Self::Sky,
+        Self::Ink,
+    ];
 
     pub(super) const fn color(self) -> RGBColor {
         match self {
@@ -120,9 +127,14 @@ mod tests {
 
     #[test]
     fn axis_numbers_are_short() {
-        for (value, text) in
-            [(0.0, "0"), (0.25, "0.25"), (1.0, "1"), (250_000.0, "250,000"), (1e10, "1e10"), (-1500.0, "−1,500")]
-        {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (1.0, "1"),
+            (250_000.0, "250,000"),
+            (1e10, "1e10"),
+            (-1500.0, "−1,500"),
+        ] {
             assert_eq!(axis_number(value), text);
         }
     }

@@ -18,7 +18,9 @@ use crate::synth::SynthConfig;
 /// looked at before anything is downloaded. What is done is kept: an analysis that was stopped
 /// goes on when the same command is run again.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011")]
+#[command(
+    after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011"
+)]
 pub(crate) struct AnalyzeArgs {
     /// Folder of the downloaded trace; synthetic if none is given
     #[arg(value_name = "TRACE_DIR")]
@@ -44,7 +46,10 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     };
     let lake = args.lake.unwrap_or_else(|| args.out.join("lake"));
     console::note(format!("ingest {} into {}", trace.display(), lake.display()));
-    ingest::run_plan(&ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice: args.choice })?, &stop)?;
+    ingest::run_plan(
+        &ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice: args.choice })?,
+        &stop,
+    )?;
     let lake = Lake::open(&lake)?;
 
     console::note("verify");
@@ -54,13 +59,21 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
 
     for by in [By::Job, By::Task] {
         if !lake.has(by.table()) {
-            console::note(format!("skipped: classify {}, for want of table `{}`", by.plural(), by.table()));
+            console::note(format!(
+                "skipped: classify {}, for want of table `{}`",
+                by.plural(),
+                by.table()
+            ));
             continue;
         }
         console::note(format!("classify {}", by.plural()));
         let outcome = classify::classification(&lake, by, Classes::Sequence)?;
         let table = classify::table_of(&outcome.rows);
-        store::store(&classify::answer(&lake, &outcome, by, Classes::Sequence, &table)?, &lake, &args.out)?;
+        store::store(
+            &classify::answer(&lake, &outcome, by, Classes::Sequence, &table)?,
+            &lake,
+            &args.out,
+        )?;
         console::data(&format!("{}\n", by.plural()))?;
         console::data_bytes(&super::render::render(&table, super::Format::Table, None)?)?;
     }

@@ -5,10 +5,10 @@ use arrow::record_batch::RecordBatch;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::AnswerArgs;
 use super::console::grouped;
 use super::render::Frame;
 use super::store::{self, Answer};
-use super::AnswerArgs;
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::facts::query::{Query, Settings};
 use crate::facts::window::Windows;
@@ -18,7 +18,9 @@ use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow};
 
 /// Count jobs or tasks by what became of them
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results")]
+#[command(
+    after_long_help = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results"
+)]
 pub(crate) struct ClassifyArgs {
     /// What is counted
     #[arg(long, value_enum, default_value_t)]

@@ -59,12 +59,20 @@ impl Bar {
             Counts::Bytes => "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",
             Counts::Percent => "{msg} [{bar:30}] {pos} %, {eta} left",
         };
-        let style = ProgressStyle::with_template(template).expect("the template is checked by a test");
-        let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(what.to_owned());
+        let style =
+            ProgressStyle::with_template(template).expect("the template is checked by a test");
+        let target = if io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total), target)
+            .with_style(style)
+            .with_message(what.to_owned());
         let is_over = Arc::new(AtomicBool::new(false));
         let follower = thread::spawn({
-            let (bar, progress, is_over) = (bar.clone(), Arc::clone(progress), Arc::clone(&is_over));
+            let (bar, progress, is_over) =
+                (bar.clone(), Arc::clone(progress), Arc::clone(&is_over));
             move || {
                 while !is_over.load(Ordering::Relaxed) {
                     bar.set_position(match counts {

@@ -87,8 +87,9 @@ pub(crate) fn show(error: &(dyn Error + 'static), lake_error: Option<&LakeError>
         said = text;
         cause = next.source();
     }
-    if let Some(LakeErrorKind::TooManyRejects { first, .. } | LakeErrorKind::OtherTrace { first, .. }) =
-        lake_error.map(|error| &error.kind)
+    if let Some(
+        LakeErrorKind::TooManyRejects { first, .. } | LakeErrorKind::OtherTrace { first, .. },
+    ) = lake_error.map(|error| &error.kind)
     {
         first.iter().for_each(show_reject);
     }
@@ -98,7 +99,11 @@ pub(crate) fn show(error: &(dyn Error + 'static), lake_error: Option<&LakeError>
 }
 
 fn show_reject(reject: &Reject) {
-    let column = if reject.column.is_empty() { String::new() } else { format!(", column `{}`", reject.column) };
+    let column = if reject.column.is_empty() {
+        String::new()
+    } else {
+        format!(", column `{}`", reject.column)
+    };
     let text: String = reject.text.chars().take(120).flat_map(char::escape_default).collect();
     console::note(format!("  line {}{column}: {}: {text}", reject.line, reject.reason.name()));
 }
@@ -118,7 +123,9 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
 
 fn hint_of_io(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space and run the same command"),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("free some space and run the same command")
+        }
         _ => None,
     }
 }

@@ -93,7 +93,8 @@ fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
     let mut numbers = BTreeSet::new();
     for range in text.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
+        let (first, last): (u32, u32) =
+            (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
         if last < first || 1_000_000 < last {
             return Err(bad());
         }
@@ -118,7 +119,9 @@ pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
         return Err(Usage("none of the chosen tables and parts is in the folder".to_owned()).into());
     }
     for table in choice.tables.iter().flatten().filter(|table| !parts.contains_key(table)) {
-        console::warn(format!("table `{table}` is not in the folder, or none of the chosen parts is"));
+        console::warn(format!(
+            "table `{table}` is not in the folder, or none of the chosen parts is"
+        ));
     }
     Ok(IngestPlan {
         lake: args.lake.clone(),
@@ -179,8 +182,14 @@ fn show(outcome: &IngestOutcome) {
             crate::lake::manifest::ranges(&numbers),
         ));
         if !reasons.is_empty() {
-            let list: Vec<String> = reasons.iter().map(|(reason, count)| format!("{reason} {}", grouped(*count))).collect();
-            console::warn(format!("{table}: lines without a row: {}; see `rejects/{table}/` in the lake", list.join(", ")));
+            let list: Vec<String> = reasons
+                .iter()
+                .map(|(reason, count)| format!("{reason} {}", grouped(*count)))
+                .collect();
+            console::warn(format!(
+                "{table}: lines without a row: {}; see `rejects/{table}/` in the lake",
+                list.join(", ")
+            ));
         }
     }
     if 0 < outcome.skipped {
@@ -198,14 +207,21 @@ fn show(outcome: &IngestOutcome) {
 
 /// The tables and columns, for `ingest --help`.
 fn tables_help() -> String {
-    let mut text = String::from("Tables and columns of the lake (name, type, unit, meaning; * may be missing):\n");
+    let mut text = String::from(
+        "Tables and columns of the lake (name, type, unit, meaning; * may be missing):\n",
+    );
     for table in Table::ALL {
         text.push_str(&format!("\n  {table}: {}\n", table.meaning()));
         text.push_str(&format!("    {ROW_ID:32} int64    file order: part number x 2^40 + line\n"));
         for column in table.columns() {
             let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });
-            let unit = if column.unit.is_empty() { String::new() } else { format!("[{}] ", column.unit) };
-            text.push_str(&format!("    {name:32} {:8} {unit}{}\n", column.type_name(), column.meaning));
+            let unit =
+                if column.unit.is_empty() { String::new() } else { format!("[{}] ", column.unit) };
+            text.push_str(&format!(
+                "    {name:32} {:8} {unit}{}\n",
+                column.type_name(),
+                column.meaning
+            ));
         }
     }
     text.push_str("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n");

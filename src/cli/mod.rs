@@ -113,7 +113,10 @@ pub(crate) fn stop_on_signal() -> Result<Stop> {
     let caught = Arc::clone(&progress);
     ctrlc::set_handler(move || {
         if caught.is_cancelled.swap(true, Ordering::Relaxed) {
-            #[expect(clippy::exit, reason = "asked twice; files in the making are removed by the next run")]
+            #[expect(
+                clippy::exit,
+                reason = "asked twice; files in the making are removed by the next run"
+            )]
             std::process::exit(exit::Code::Interrupted as i32);
         }
         console::note("stopping after the blocks in flight; once more to stop at once");

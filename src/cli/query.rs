@@ -5,9 +5,9 @@ use std::fs;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::exit::Usage;
 use super::render::{render, rows};
 use super::{AnswerArgs, console};
-use super::exit::Usage;
 use crate::facts::query::{QUERIES, Query, Settings};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -17,7 +17,9 @@ use crate::lake::Lake;
 /// The queries define every fact that the studies are built on; their text is in `queries/` and
 /// runs unchanged on DuckDB and Spark. Without a name, lists them.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate query\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts")]
+#[command(
+    after_long_help = "Examples:\n  jobfate query\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts"
+)]
 pub(crate) struct QueryArgs {
     /// Number or name of the query, such as q01
     #[arg(value_name = "QUERY")]
@@ -37,7 +39,10 @@ pub(crate) struct QueryArgs {
 
 pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let Some(name) = &args.query else {
-        let list: String = QUERIES.iter().map(|query| format!("{:26} {}\n", query.name, query.question())).collect();
+        let list: String = QUERIES
+            .iter()
+            .map(|query| format!("{:26} {}\n", query.name, query.question()))
+            .collect();
         return Ok(console::data(&list)?);
     };
     let query = Query::find(name).map_err(|error| Usage(error.to_string()))?;
@@ -49,13 +54,16 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let batch = query.run(&lake, &Settings { windows, thresholds: args.thresholds.clone() })?;
     if let Some(out) = &args.answer.out {
         fs::create_dir_all(out).with_context(|| format!("could not make `{}`", out.display()))?;
-        for (extension, format) in [("csv", super::Format::Csv), ("parquet", super::Format::Parquet)] {
+        for (extension, format) in
+            [("csv", super::Format::Csv), ("parquet", super::Format::Parquet)]
+        {
             let path = out.join(format!("{}.{extension}", query.name));
             fs::write(&path, render(&batch, format, None)?)
                 .with_context(|| format!("could not write `{}`", path.display()))?;
         }
     }
-    let whole = (args.answer.format == super::Format::Json).then(|| serde_json::Value::Array(rows(&batch)));
+    let whole =
+        (args.answer.format == super::Format::Json).then(|| serde_json::Value::Array(rows(&batch)));
     console::data_bytes(&render(&batch, args.answer.format, whole.as_ref())?)?;
     Ok(())
 }

@@ -32,8 +32,16 @@ impl Frame {
     }
 
     /// Adds a column of names.
-    pub(crate) fn text<T: AsRef<str>>(self, name: &str, cells: impl IntoIterator<Item = T>) -> Self {
-        self.with(name, DataType::Utf8, Arc::new(StringArray::from_iter(cells.into_iter().map(Some))))
+    pub(crate) fn text<T: AsRef<str>>(
+        self,
+        name: &str,
+        cells: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.with(
+            name,
+            DataType::Utf8,
+            Arc::new(StringArray::from_iter(cells.into_iter().map(Some))),
+        )
     }
 
     /// Adds a column of whole numbers.
@@ -54,17 +62,26 @@ impl Frame {
     /// Adds a yes/no column.
     #[expect(dead_code, reason = "one constructor per kind of column")]
     pub(crate) fn bool(self, name: &str, cells: impl IntoIterator<Item = bool>) -> Self {
-        self.with(name, DataType::Boolean, Arc::new(BooleanArray::from_iter(cells.into_iter().map(Some))))
+        self.with(
+            name,
+            DataType::Boolean,
+            Arc::new(BooleanArray::from_iter(cells.into_iter().map(Some))),
+        )
     }
 
     /// The batch.
     pub(crate) fn batch(self) -> RecordBatch {
-        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns).expect("columns are of one length")
+        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
+            .expect("columns are of one length")
     }
 }
 
 /// Returns `batch` in `format`; `whole` is the JSON value, rows of the batch with `None`.
-pub(crate) fn render(batch: &RecordBatch, format: Format, whole: Option<&Value>) -> Result<Vec<u8>> {
+pub(crate) fn render(
+    batch: &RecordBatch,
+    format: Format,
+    whole: Option<&Value>,
+) -> Result<Vec<u8>> {
     Ok(match format {
         Format::Table => table(batch).into_bytes(),
         Format::Csv => csv(batch)?,
@@ -86,7 +103,11 @@ pub(crate) fn rows(batch: &RecordBatch) -> Vec<Value> {
     (0..batch.num_rows())
         .map(|row| {
             let cells = schema.fields().iter().zip(batch.columns());
-            Value::Object(cells.map(|(field, column)| (field.name().clone(), cell(column, row))).collect::<Map<_, _>>())
+            Value::Object(
+                cells
+                    .map(|(field, column)| (field.name().clone(), cell(column, row)))
+                    .collect::<Map<_, _>>(),
+            )
         })
         .collect()
 }
@@ -144,15 +165,21 @@ fn table(batch: &RecordBatch) -> String {
             (cells, column.data_type() == &DataType::Utf8)
         })
         .collect();
-    let widths: Vec<usize> =
-        columns.iter().map(|(cells, _)| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|(cells, _)| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in 0..=batch.num_rows() {
         let cells: Vec<String> = columns
             .iter()
             .zip(&widths)
             .map(|((cells, is_text), &width)| {
-                if *is_text { format!("{:<width$}", cells[row]) } else { format!("{:>width$}", cells[row]) }
+                if *is_text {
+                    format!("{:<width$}", cells[row])
+                } else {
+                    format!("{:>width$}", cells[row])
+                }
             })
             .collect();
         text.push_str(cells.join("  ").trim_end());
@@ -175,7 +202,8 @@ fn table_cell(column: &ArrayRef, row: usize) -> String {
 
 /// Control characters of a name must not steer the terminal.
 fn visible(letter: char) -> impl Iterator<Item = char> {
-    let escaped: Vec<char> = if letter.is_control() { letter.escape_default().collect() } else { vec![letter] };
+    let escaped: Vec<char> =
+        if letter.is_control() { letter.escape_default().collect() } else { vec![letter] };
     escaped.into_iter()
 }
 
@@ -232,9 +260,13 @@ mod tests {
 
     #[test]
     fn six_digits_are_enough_for_a_table() {
-        for (value, text) in
-            [(0.0, "0"), (15_308.952, "15309.0"), (2.818e10, "2.81800e10"), (0.57372, "0.573720"), (1e-7, "1.00000e-7")]
-        {
+        for (value, text) in [
+            (0.0, "0"),
+            (15_308.952, "15309.0"),
+            (2.818e10, "2.81800e10"),
+            (0.57372, "0.573720"),
+            (1e-7, "1.00000e-7"),
+        ] {
             assert_eq!(six_digits(value), text);
         }
     }

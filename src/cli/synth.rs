@@ -18,7 +18,9 @@ use crate::synth::{Dirty, SynthConfig, SynthStage, Truth, write_trace};
 /// them says what was planted: counts per outcome and sequence, CPU per outcome, threshold
 /// crossings, stragglers. The same seed gives the same bytes.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate synth trace\n  jobfate synth trace --jobs 20000 --days 5 --parts 20 --seed 7\n  jobfate synth trace --scale 0.01 --dirty")]
+#[command(
+    after_long_help = "Examples:\n  jobfate synth trace\n  jobfate synth trace --jobs 20000 --days 5 --parts 20 --seed 7\n  jobfate synth trace --scale 0.01 --dirty"
+)]
 pub(crate) struct SynthArgs {
     /// Folder of the trace, new or empty
     #[arg(value_name = "DIR")]

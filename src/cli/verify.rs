@@ -32,7 +32,9 @@ use crate::studies::checks::{self, Check};
 /// for the tables that are whole; and a report on the quality of the data. Exits with 1 when a
 /// check fails. What is absent is named and is no failure.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json")]
+#[command(
+    after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
+)]
 pub(crate) struct VerifyArgs {
     /// Folder of the downloaded trace; the lake of --lake by default
     #[arg(value_name = "TRACE_DIR")]
@@ -77,7 +79,12 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     let sums = Checksums::of_folder(trace)?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
-    let bar = Bar::follow("verify", Counts::Bytes, parts.iter().map(|part| part.bytes).sum(), stop.progress());
+    let bar = Bar::follow(
+        "verify",
+        Counts::Bytes,
+        parts.iter().map(|part| part.bytes).sum(),
+        stop.progress(),
+    );
     let reports = Mutex::new(Vec::new());
     parts.par_iter().with_max_len(1).try_for_each(|part| {
         let report = check_part(part, sums.as_ref(), &stop)?;
@@ -96,7 +103,11 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     console::data_bytes(&super::render::render(&table, args.answer.format, Some(&json))?)?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
-        count => Err(CheckFailed(format!("{count} of {} parts are not as they should be", reports.len())).into()),
+        count => Err(CheckFailed(format!(
+            "{count} of {} parts are not as they should be",
+            reports.len()
+        ))
+        .into()),
     }
 }
 
@@ -106,8 +117,9 @@ fn check_part(part: &RawPart, sums: Option<&Checksums>, stop: &Stop) -> Result<P
     let read = read_part::<()>(part, stop.progress(), |block| {
         for reject in &block.rejects {
             *rejects.entry(reject.reason.name()).or_default() += 1;
-            first_reject
-                .get_or_insert_with(|| format!("line {} {} {}", reject.line, reject.column, reject.reason.name()));
+            first_reject.get_or_insert_with(|| {
+                format!("line {} {} {}", reject.line, reject.column, reject.reason.name())
+            });
         }
         Ok(())
     });
@@ -205,7 +217,10 @@ pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
             Some(entry) if !entry.is_whole() => {
                 let of = entry.parts.iter().find_map(|part| part.of);
                 let of = of.map_or_else(String::new, |of| format!(" of {of}"));
-                console::note(format!("{table}: parts {}{of} are in the lake", entry.part_ranges()));
+                console::note(format!(
+                    "{table}: parts {}{of} are in the lake",
+                    entry.part_ranges()
+                ));
             }
             Some(_) => {}
         }
@@ -234,7 +249,9 @@ impl LakeReport {
             .census
             .tables
             .iter()
-            .flat_map(|(&table, counts)| counts.iter().map(move |(what, &count)| (table, what, count)))
+            .flat_map(|(&table, counts)| {
+                counts.iter().map(move |(what, &count)| (table, what, count))
+            })
             .collect();
         let published = |table: Table, what: &str| {
             self.checks.iter().find(|check| check.table == table.name() && check.what == what)
@@ -265,7 +282,15 @@ impl LakeReport {
     /// Ends with exit code 1 if a number differs from what is published.
     pub(crate) fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
-        console::note(format!("{} of {} published counts agree", self.checks.len() - wrong, self.checks.len()));
-        if wrong == 0 { Ok(()) } else { Err(CheckFailed(format!("{wrong} counts differ from what is published")).into()) }
+        console::note(format!(
+            "{} of {} published counts agree",
+            self.checks.len() - wrong,
+            self.checks.len()
+        ));
+        if wrong == 0 {
+            Ok(())
+        } else {
+            Err(CheckFailed(format!("{wrong} counts differ from what is published")).into())
+        }
     }
 }

@@ -65,10 +65,16 @@ pub fn census(lake: &Lake) -> Result<Census, FactError> {
     let mut announced: Option<FxHashSet<i64>> = None;
     let mut used: Vec<(Table, FxHashSet<i64>)> = Vec::new();
     for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
-        let buckets: Vec<Option<u32>> =
-            if table.job_column().is_some() { (0..lake.bucket_count()).map(Some).collect() } else { vec![None] };
-        let tallies: Result<Vec<Tally>, FactError> =
-            buckets.into_par_iter().with_max_len(1).map(|bucket| tally(lake, table, bucket)).collect();
+        let buckets: Vec<Option<u32>> = if table.job_column().is_some() {
+            (0..lake.bucket_count()).map(Some).collect()
+        } else {
+            vec![None]
+        };
+        let tallies: Result<Vec<Tally>, FactError> = buckets
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|bucket| tally(lake, table, bucket))
+            .collect();
         let mut whole = tallies?.into_iter().fold(Tally::default(), Tally::merge);
         for (column, texts) in std::mem::take(&mut whole.texts) {
             whole.add(format!("distinct {column}"), texts.len() as u64);
@@ -84,7 +90,11 @@ pub fn census(lake: &Lake) -> Result<Census, FactError> {
     if let Some(announced) = announced {
         for (table, machines) in used {
             let unknown = machines.difference(&announced).count() as u64;
-            census.tables.entry(table).or_default().insert("machines never announced".to_owned(), unknown);
+            census
+                .tables
+                .entry(table)
+                .or_default()
+                .insert("machines never announced".to_owned(), unknown);
         }
     }
     Ok(census)
@@ -104,8 +114,10 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
         count_cells(&mut tally, table, &batch);
         hashes.extend(row_hashes(&batch));
         if !kept.is_empty() {
-            let order: Vec<usize> =
-                kept.iter().map(|name| batch.schema().index_of(name).expect("kept columns were read")).collect();
+            let order: Vec<usize> = kept
+                .iter()
+                .map(|name| batch.schema().index_of(name).expect("kept columns were read"))
+                .collect();
             batches.push(batch.project(&order).expect("indices are in range"));
         }
     })?;
@@ -115,7 +127,9 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
     tally.add("exact duplicates", repeats as u64);
     drop(hashes);
     match table {
-        Table::JobEvents | Table::TaskEvents => count_histories(&mut tally, &Histories::of(table, &batches)),
+        Table::JobEvents | Table::TaskEvents => {
+            count_histories(&mut tally, &Histories::of(table, &batches))
+        }
         Table::TaskUsage => count_windows(&mut tally, lake, bucket, &batches)?,
         _ => {}
     }
@@ -137,7 +151,10 @@ fn count_cells(tally: &mut Tally, table: Table, batch: &RecordBatch) {
         if !column.is_mandatory {
             tally.add(format!("nulls in {}", column.name), array.null_count() as u64);
         }
-        if matches!(column.name, "event_type" | "missing_info" | "scheduling_class" | "comparison_operator") {
+        if matches!(
+            column.name,
+            "event_type" | "missing_info" | "scheduling_class" | "comparison_operator"
+        ) {
             let codes = array.as_primitive::<Int32Type>();
             let mut counts: FxHashMap<i32, u64> = FxHashMap::default();
             codes.iter().flatten().for_each(|code| *counts.entry(code).or_default() += 1);
@@ -180,7 +197,10 @@ fn hash_column(column: &ArrayRef, hashers: &mut [FxHasher]) {
         DataType::Int64 => feed(column.as_primitive::<Int64Type>().iter(), hashers),
         DataType::Int32 => feed(column.as_primitive::<Int32Type>().iter(), hashers),
         DataType::Float32 => {
-            feed(column.as_primitive::<Float32Type>().iter().map(|cell| cell.map(f32::to_bits)), hashers);
+            feed(
+                column.as_primitive::<Float32Type>().iter().map(|cell| cell.map(f32::to_bits)),
+                hashers,
+            );
         }
         DataType::Boolean => feed(column.as_boolean().iter(), hashers),
         _ => feed(column.as_string::<i32>().iter(), hashers),
@@ -222,7 +242,16 @@ impl State {
 
 /// Names of the event types of jobs and tasks.
 const EVENT_NAMES: [&str; 11] = [
-    "SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING", "QUEUE",
+    "SUBMIT",
+    "SCHEDULE",
+    "EVICT",
+    "FAIL",
+    "FINISH",
+    "KILL",
+    "LOST",
+    "UPDATE_PENDING",
+    "UPDATE_RUNNING",
+    "QUEUE",
     "ENABLE",
 ];
 
@@ -243,7 +272,10 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     let ties = events.windows(2).filter(|pair| pair[0].time_us == pair[1].time_us).count();
     if 0 < ties {
         tally.add("ties", ties as u64);
-        let late = events.windows(2).filter(|pair| 0 < pair[0].time_us && pair[0].time_us == pair[1].time_us).count();
+        let late = events
+            .windows(2)
+            .filter(|pair| 0 < pair[0].time_us && pair[0].time_us == pair[1].time_us)
+            .count();
         tally.add("ties after time 0", late as u64);
     }
     let mut state = State::Unsubmitted;
@@ -276,14 +308,17 @@ fn count_windows(
     batches: &[RecordBatch],
 ) -> Result<(), FactError> {
     let tasks = match bucket {
-        Some(bucket) if lake.has(Table::TaskEvents) => Some(Histories::read(lake, Table::TaskEvents, bucket)?),
+        Some(bucket) if lake.has(Table::TaskEvents) => {
+            Some(Histories::read(lake, Table::TaskEvents, bucket)?)
+        }
         _ => None,
     };
     let mut ends: FxHashMap<(i64, i32), i64> = FxHashMap::default();
     let (mut overlapping, mut unknown, mut empty) = (0_u64, 0_u64, 0_u64);
     let mut rows: Vec<(i64, i64, i64, (i64, i32))> = Vec::new();
     for batch in batches {
-        let (starts, stops) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
+        let (starts, stops) =
+            (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
         let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
         let row_ids = i64_column(batch, ROW_ID);
         for row in 0..batch.num_rows() {
@@ -317,7 +352,12 @@ mod tests {
     fn check(sequence: &str, name: &str, expected: u64) {
         let events: Vec<Event> = (0_i64..)
             .zip(sequence.bytes())
-            .map(|(idx, digit)| Event { time_us: idx, row_id: idx, event_type: digit - b'0', row: 0 })
+            .map(|(idx, digit)| Event {
+                time_us: idx,
+                row_id: idx,
+                event_type: digit - b'0',
+                row: 0,
+            })
             .collect();
         let mut tally = Tally::default();
         count_history(&mut tally, &events);

@@ -92,7 +92,8 @@ impl Histories {
     /// Sorts the events of those entities whose rows were not in order.
     fn order(&mut self) {
         for entity in 0..self.ids.len() {
-            let events = &mut self.events[self.starts[entity] as usize..self.starts[entity + 1] as usize];
+            let events =
+                &mut self.events[self.starts[entity] as usize..self.starts[entity + 1] as usize];
             if !events.is_sorted_by_key(|event| (event.time_us, event.row_id)) {
                 events.sort_unstable_by_key(|event| (event.time_us, event.row_id));
             }
@@ -136,19 +137,26 @@ pub fn columns(table: Table) -> &'static [&'static str] {
 
 /// Returns a column of whole 64-bit numbers without missing cells.
 pub fn i64_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i64] {
-    batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int64Type>().values()
+    batch
+        .column_by_name(name)
+        .expect("the column was asked for")
+        .as_primitive::<Int64Type>()
+        .values()
 }
 
 /// Returns a column of whole 32-bit numbers without missing cells.
 pub fn i32_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i32] {
-    batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int32Type>().values()
+    batch
+        .column_by_name(name)
+        .expect("the column was asked for")
+        .as_primitive::<Int32Type>()
+        .values()
 }
 
 /// Whether the type is one that ends an attempt: EVICT, FAIL, FINISH, KILL, LOST.
 pub const fn is_terminal(event_type: u8) -> bool {
     matches!(event_type, 2..=6)
 }
-
 
 #[cfg(test)]
 mod tests {
@@ -163,7 +171,13 @@ mod tests {
     fn batch(rows: &[(i64, i64, i64, i32, i32)]) -> RecordBatch {
         let int = |name: &str| Field::new(name, DataType::Int32, false);
         let long = |name: &str| Field::new(name, DataType::Int64, false);
-        let fields = vec![long(ROW_ID), long("time_us"), long("job_id"), int("task_index"), int("event_type")];
+        let fields = vec![
+            long(ROW_ID),
+            long("time_us"),
+            long("job_id"),
+            int("task_index"),
+            int("event_type"),
+        ];
         RecordBatch::try_new(
             Arc::new(Schema::new(fields)),
             vec![
@@ -180,7 +194,10 @@ mod tests {
     #[test]
     fn events_of_a_task_lie_together_in_order_of_time_then_row() {
         //  task (1,0):  SUBMIT 5 (row 2), SCHEDULE 5 (row 9, a later part), FINISH 8
-        let batches = [batch(&[(9, 5, 1, 0, 1), (3, 6, 1, 1, 0)]), batch(&[(2, 5, 1, 0, 0), (10, 8, 1, 0, 4)])];
+        let batches = [
+            batch(&[(9, 5, 1, 0, 1), (3, 6, 1, 1, 0)]),
+            batch(&[(2, 5, 1, 0, 0), (10, 8, 1, 0, 4)]),
+        ];
         let histories = Histories::of(Table::TaskEvents, &batches);
         assert_eq!(histories.ids, [(1, 0), (1, 1)]);
         let types: Vec<u8> = histories.events(0).iter().map(|event| event.event_type).collect();

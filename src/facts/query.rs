@@ -173,7 +173,8 @@ impl Query {
             } else {
                 let query = Self::find(name)?;
                 query.register(context, lake, bucket, settings)?;
-                let frame = context.execute(query.text).and_then(LazyFrame::collect).map_err(fail)?;
+                let frame =
+                    context.execute(query.text).and_then(LazyFrame::collect).map_err(fail)?;
                 context.register(name, frame.lazy());
             }
         }
@@ -199,9 +200,13 @@ pub(crate) fn sort_by(batch: &RecordBatch, key: &[&str]) -> RecordBatch {
             column.as_primitive::<Int64Type>().values().as_ref()
         })
         .collect();
-    let mut order: Vec<u32> = (0..u32::try_from(batch.num_rows()).expect("a fact has fewer than 2^32 rows")).collect();
+    let mut order: Vec<u32> =
+        (0..u32::try_from(batch.num_rows()).expect("a fact has fewer than 2^32 rows")).collect();
     order.sort_by(|&one, &other| {
-        keys.iter().map(|key| key[one as usize].cmp(&key[other as usize])).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        keys.iter()
+            .map(|key| key[one as usize].cmp(&key[other as usize]))
+            .find(|order| order.is_ne())
+            .unwrap_or(std::cmp::Ordering::Equal)
     });
     let order = arrow::array::UInt32Array::from(order);
     let columns = batch
@@ -222,13 +227,21 @@ impl Settings {
 }
 
 /// A lazy scan of a table's files in a bucket; an empty table where there are none.
-fn scan(lake: &Lake, table: Table, bucket: Option<u32>, query: &'static str) -> Result<LazyFrame, FactError> {
+fn scan(
+    lake: &Lake,
+    table: Table,
+    bucket: Option<u32>,
+    query: &'static str,
+) -> Result<LazyFrame, FactError> {
     let paths = lake.paths(table, bucket)?;
     let fail = |cause| FactError::Engine { query, cause };
     if paths.is_empty() {
         return Ok(empty(table).map_err(fail)?.lazy());
     }
-    let paths: Result<Vec<PlRefPath>, PolarsError> = paths.into_iter().map(|path| whole_path(path).and_then(PlRefPath::try_from_pathbuf)).collect();
+    let paths: Result<Vec<PlRefPath>, PolarsError> = paths
+        .into_iter()
+        .map(|path| whole_path(path).and_then(PlRefPath::try_from_pathbuf))
+        .collect();
     let paths = paths.map_err(fail)?;
     // The path is a file's and not a pattern, and `bucket=` in it is not a column.
     let args = ScanArgsParquet {
@@ -264,8 +277,12 @@ fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
     let mut columns: Vec<ArrayRef> = Vec::new();
     for column in frame.columns() {
         let (data_type, array): (DataType, ArrayRef) = match column.dtype() {
-            PolarsType::String => (DataType::Utf8, Arc::new(column.str()?.iter().collect::<StringArray>())),
-            PolarsType::Boolean => (DataType::Boolean, Arc::new(column.bool()?.iter().collect::<BooleanArray>())),
+            PolarsType::String => {
+                (DataType::Utf8, Arc::new(column.str()?.iter().collect::<StringArray>()))
+            }
+            PolarsType::Boolean => {
+                (DataType::Boolean, Arc::new(column.bool()?.iter().collect::<BooleanArray>()))
+            }
             PolarsType::Float32 | PolarsType::Float64 => {
                 let cast = column.cast(&PolarsType::Float64)?;
                 (DataType::Float64, Arc::new(cast.f64()?.iter().collect::<Float64Array>()))
@@ -278,7 +295,8 @@ fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
         fields.push(Field::new(column.name().as_str(), data_type, true));
         columns.push(array);
     }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("columns are of one length"))
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .expect("columns are of one length"))
 }
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ impl FromStr for MaxRejects {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is neither a count (`100`) nor a share of the lines (`0.1%`)");
+        let bad =
+            || format!("`{text}` is neither a count (`100`) nor a share of the lines (`0.1%`)");
         match text.strip_suffix('%') {
             Some(percent) => match percent.parse::<f64>() {
                 Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
@@ -110,7 +111,10 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = || format!("`{text}` is not `I/N` with 1 <= I <= N, such as `2/4`");
         let (index, count) = text.split_once('/').ok_or_else(bad)?;
-        let shard = Self { index: index.parse().map_err(|_| bad())?, count: count.parse().map_err(|_| bad())? };
+        let shard = Self {
+            index: index.parse().map_err(|_| bad())?,
+            count: count.parse().map_err(|_| bad())?,
+        };
         if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(bad()) }
     }
 }
@@ -168,7 +172,8 @@ struct Segment {
 ///
 /// What is wrong with the lake or the machine. Faults of single parts stand in the outcome.
 pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
-    fs::create_dir_all(&plan.lake).map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
+    fs::create_dir_all(&plan.lake)
+        .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
     let _lock = lock(plan)?;
     let (manifest, own) = open_manifest(plan)?;
     check_unchanged(plan, &manifest)?;
@@ -183,21 +188,30 @@ pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, L
         .count();
     debug_assert!(skipped <= wanted, "a part is skipped at most once");
     let bucket_count = manifest.bucket_count;
-    let state = Mutex::new(State { manifest: own, outcome: IngestOutcome { skipped, ..IngestOutcome::default() } });
+    let state = Mutex::new(State {
+        manifest: own,
+        outcome: IngestOutcome { skipped, ..IngestOutcome::default() },
+    });
     let next = AtomicUsize::new(0);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(plan.threads)
-        .build()
-        .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(std::io::Error::other(error))))?;
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().map_err(|error| {
+            LakeError::new(&plan.lake, LakeErrorKind::Io(std::io::Error::other(error)))
+        })?;
     // One driver per thread, so that a thread that waits within a segment never starts another.
     let ends: Vec<Result<(), LakeError>> = pool.broadcast(|context| {
         let folder = work_folder(plan).join(context.index().to_string());
-        fs::create_dir_all(&folder).map_err(|error| LakeError::new(&folder, LakeErrorKind::Io(error)))?;
+        fs::create_dir_all(&folder)
+            .map_err(|error| LakeError::new(&folder, LakeErrorKind::Io(error)))?;
+        let mut writer: Option<SegmentWriter> = None;
         while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
             if progress.is_cancelled.load(Ordering::Relaxed) {
                 break;
             }
-            if let Err(error) = store_segment(plan, bucket_count, segment, &folder, progress, &state) {
+            if writer.as_ref().is_none_or(|writer| writer.table() != segment.table) {
+                writer = Some(SegmentWriter::new(segment.table, bucket_count, &folder));
+            }
+            let writer = writer.as_mut().expect("made above");
+            if let Err(error) = store_segment(plan, segment, writer, progress, &state) {
                 next.store(segments.len(), Ordering::Relaxed);
                 return Err(error);
             }
@@ -232,7 +246,9 @@ fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
     let busy = |result: Result<(), TryLockError>| match result {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(LakeError::new(&plan.lake, LakeErrorKind::Busy)),
-        Err(TryLockError::Error(error)) => Err(LakeError::new(&plan.lake, LakeErrorKind::Io(error))),
+        Err(TryLockError::Error(error)) => {
+            Err(LakeError::new(&plan.lake, LakeErrorKind::Io(error)))
+        }
     };
     let all = open(".lock")?;
     let Some(shard) = plan.shard else {
@@ -264,7 +280,11 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     const SOURCE: &str = "google-2011";
     let own_path = own_manifest_path(plan);
     let Some(all) = Manifest::load(&plan.lake)? else {
-        let new = Manifest::new(SOURCE, plan.origin, plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts)));
+        let new = Manifest::new(
+            SOURCE,
+            plan.origin,
+            plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts)),
+        );
         new.store(&own_path)?;
         return Ok((new.clone(), new));
     };
@@ -278,7 +298,8 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
         // Fold what shards have left: first the union, then their files go.
         all.store(&own_path)?;
         for path in manifest_files(&plan.lake)?.into_iter().filter(|path| *path != own_path) {
-            fs::remove_file(&path).map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))?;
+            fs::remove_file(&path)
+                .map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))?;
         }
         return Ok((all.clone(), all));
     }
@@ -299,7 +320,13 @@ fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
         .iter()
         .filter(|(table, _)| table.job_column().is_some())
         .flat_map(|(_, parts)| parts)
-        .map(|part| if part.path.extension().is_some_and(|end| end == "gz") { part.bytes } else { part.bytes / 4 })
+        .map(|part| {
+            if part.path.extension().is_some_and(|end| end == "gz") {
+                part.bytes
+            } else {
+                part.bytes / 4
+            }
+        })
         .sum();
     let ordinary = bytes.div_ceil(BUCKET_BYTES).next_power_of_two().clamp(1, BUCKETS_MAX);
     let large = bytes.div_ceil(LARGE_BUCKET_BYTES).next_power_of_two();
@@ -311,7 +338,10 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
     for (&table, parts) in &plan.parts {
         let Some(entry) = manifest.table(table) else { continue };
         for part in parts {
-            let stored = entry.parts.binary_search_by_key(&part.part, |entry| entry.part).map(|idx| &entry.parts[idx]);
+            let stored = entry
+                .parts
+                .binary_search_by_key(&part.part, |entry| entry.part)
+                .map(|idx| &entry.parts[idx]);
             if let Ok(stored) = stored
                 && stored.raw_file == part.file_name()
                 && stored.raw_bytes != part.bytes
@@ -348,7 +378,8 @@ fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeEr
         .collect();
     for entry in fs::read_dir(&plan.lake).map_err(|error| fail(&plan.lake, error))? {
         let path = entry.map_err(|error| fail(&plan.lake, error))?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if name.starts_with(".work-") {
             fs::remove_dir_all(&path).map_err(|error| fail(&path, error))?;
         }
@@ -409,32 +440,36 @@ fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
     }
     all.retain(|segment| !segment.parts.is_empty());
     // The largest first, so that no thread is left with a big one at the end.
-    all.sort_by_key(|segment| std::cmp::Reverse(segment.parts.iter().map(|part| part.bytes).sum::<u64>()));
+    all.sort_by_key(|segment| {
+        std::cmp::Reverse(segment.parts.iter().map(|part| part.bytes).sum::<u64>())
+    });
     all
 }
 
 /// Stores a segment, again without a part that turns out to be bad.
 fn store_segment(
     plan: &IngestPlan,
-    bucket_count: u32,
     segment: &Segment,
-    folder: &Path,
+    writer: &mut SegmentWriter,
     progress: &Progress,
     state: &Mutex<State>,
 ) -> Result<(), LakeError> {
     let mut parts = segment.parts.clone();
     while !parts.is_empty() {
-        let mut writer = SegmentWriter::new(segment.table, bucket_count, folder);
+        writer.abandon();
         let mut read = Vec::new();
         let mut bad = None;
         for (part_idx, part) in parts.iter().enumerate() {
-            match read_one(plan, part, &mut writer, progress) {
+            match read_one(plan, part, writer, progress) {
                 Ok(done) => read.push(done),
                 Err(PartStop::Cancelled) => return Ok(()),
                 Err(PartStop::Source(error)) => {
-                    bad = Some((part_idx, LakeError::new(&part.path, LakeErrorKind::Source(error))));
+                    bad =
+                        Some((part_idx, LakeError::new(&part.path, LakeErrorKind::Source(error))));
                 }
-                Err(PartStop::Sink(error)) if error.kind.is_bad_data() => bad = Some((part_idx, error)),
+                Err(PartStop::Sink(error)) if error.kind.is_bad_data() => {
+                    bad = Some((part_idx, error))
+                }
                 Err(PartStop::Sink(error)) => return Err(error),
             }
             if bad.is_some() {
@@ -466,8 +501,8 @@ fn read_one(
 ) -> Result<ReadPart, PartStop<LakeError>> {
     let mut rejects: Vec<Reject> = Vec::new();
     let mut seen = Seen::default();
-    let summary = read_part(part, progress, |mut block| {
-        seen.add(&block);
+    let summary = read_part(part, progress, |block| {
+        seen.add(block);
         rejects.append(&mut block.rejects);
         if REJECTS_HELD < rejects.len() || matches!(plan.max_rejects, MaxRejects::Count(_)) {
             judge(plan, part, &rejects, &seen)?;
@@ -501,7 +536,13 @@ impl Seen {
         }
     }
 
-    fn into_entry(self, part: &RawPart, summary: &PartSummary, rejects: &[Reject], max: MaxRejects) -> PartEntry {
+    fn into_entry(
+        self,
+        part: &RawPart,
+        summary: &PartSummary,
+        rejects: &[Reject],
+        max: MaxRejects,
+    ) -> PartEntry {
         let mut reasons = BTreeMap::new();
         for reject in rejects {
             *reasons.entry(reject.reason.name().to_owned()).or_insert(0) += 1;
@@ -524,7 +565,12 @@ impl Seen {
 }
 
 /// Decides whether a part has given too few rows.
-fn judge(plan: &IngestPlan, part: &RawPart, rejects: &[Reject], seen: &Seen) -> Result<(), LakeError> {
+fn judge(
+    plan: &IngestPlan,
+    part: &RawPart,
+    rejects: &[Reject],
+    seen: &Seen,
+) -> Result<(), LakeError> {
     let count = rejects.len() as u64;
     if plan.max_rejects.allows(count, seen.lines) {
         return Ok(());
@@ -534,7 +580,12 @@ fn judge(plan: &IngestPlan, part: &RawPart, rejects: &[Reject], seen: &Seen) -> 
     let kind = if is_other_trace {
         LakeErrorKind::OtherTrace { table: part.table, expected: part.table.columns().len(), first }
     } else {
-        LakeErrorKind::TooManyRejects { count, lines: seen.lines, allowed: plan.max_rejects.to_string(), first }
+        LakeErrorKind::TooManyRejects {
+            count,
+            lines: seen.lines,
+            allowed: plan.max_rejects.to_string(),
+            first,
+        }
     };
     Err(LakeError::new(&part.path, kind))
 }
@@ -570,7 +621,8 @@ fn publish(
     folders.insert(plan.lake.join(table.name()));
     folders.insert(plan.lake.clone());
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
-        files::sync_folder(folder).map_err(|error| LakeError::new(folder, LakeErrorKind::Io(error)))?;
+        files::sync_folder(folder)
+            .map_err(|error| LakeError::new(folder, LakeErrorKind::Io(error)))?;
     }
     let part_entries: Vec<PartEntry> =
         read.into_iter().map(|part| PartEntry { segment: segment.clone(), ..part.entry }).collect();
@@ -594,7 +646,13 @@ fn write_rejects(plan: &IngestPlan, parts: &[RawPart], read: &[ReadPart]) -> Res
         let mut writer = csv::Writer::from_writer(Vec::new());
         let rows = read.rejects.iter().map(|reject| {
             let reason = reject.reason.name();
-            [part.part.to_string(), reject.line.to_string(), reject.column.into(), reason.into(), reject.text.clone()]
+            [
+                part.part.to_string(),
+                reject.line.to_string(),
+                reject.column.into(),
+                reason.into(),
+                reject.text.clone(),
+            ]
         });
         let header = ["part", "line", "column", "reason", "text"].map(str::to_owned);
         for row in std::iter::once(header).chain(rows) {
@@ -619,7 +677,8 @@ pub fn choose_parts(
         }
         // Tables of one part are always whole: `--parts 0-13` is about the 500.
         let is_single = all.iter().any(|part| part.of == Some(1));
-        let wanted = |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
+        let wanted =
+            |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
         let kept: Vec<RawPart> = all.iter().filter(wanted).cloned().collect();
         if !kept.is_empty() {
             chosen.insert(table, kept);
@@ -656,8 +715,15 @@ mod tests {
 
     #[test]
     fn buckets_grow_with_the_raw_files() {
-        let part = |bytes| RawPart { table: Table::TaskUsage, part: 0, of: None, path: "a.csv.gz".into(), bytes };
-        let count = |bytes| bucket_count_of(&BTreeMap::from([(Table::TaskUsage, vec![part(bytes)])]));
+        let part = |bytes| RawPart {
+            table: Table::TaskUsage,
+            part: 0,
+            of: None,
+            path: "a.csv.gz".into(),
+            bytes,
+        };
+        let count =
+            |bytes| bucket_count_of(&BTreeMap::from([(Table::TaskUsage, vec![part(bytes)])]));
         assert_eq!(count(0), 1);
         assert_eq!(count(64 << 20), 1);
         assert_eq!(count(122 << 20), 2);

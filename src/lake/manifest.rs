@@ -191,7 +191,9 @@ impl Manifest {
             let part_rows: u64 = entry.parts.iter().map(|part| part.rows).sum();
             let file_rows: u64 = entry.files.iter().map(|file| file.rows).sum();
             if part_rows != file_rows {
-                return Err(format!("the parts of `{name}` have {part_rows} rows, its files {file_rows}"));
+                return Err(format!(
+                    "the parts of `{name}` have {part_rows} rows, its files {file_rows}"
+                ));
             }
             for file in &entry.files {
                 let is_below = file.path.split('/').next() == Some(table.name())
@@ -206,8 +208,11 @@ impl Manifest {
 
     /// Adds what another shard wrote.
     fn absorb(&mut self, other: Self, path: &Path) -> Result<(), LakeError> {
-        if (other.bucket_count, &other.source, other.origin) != (self.bucket_count, &self.source, self.origin) {
-            let problem = "its source, origin or bucket count differs from the other shards'".to_owned();
+        if (other.bucket_count, &other.source, other.origin)
+            != (self.bucket_count, &self.source, self.origin)
+        {
+            let problem =
+                "its source, origin or bucket count differs from the other shards'".to_owned();
             return Err(LakeError::new(path, LakeErrorKind::Inconsistent(problem)));
         }
         for (name, entry) in other.tables {
@@ -223,7 +228,8 @@ impl Manifest {
     pub(crate) fn store(&self, path: &Path) -> Result<(), LakeError> {
         let mut text = serde_json::to_string_pretty(self).expect("a manifest is plain data");
         text.push('\n');
-        files::write_whole(path, text.as_bytes()).map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
+        files::write_whole(path, text.as_bytes())
+            .map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
     }
 
     /// The entry of a table, if any part of it is in the lake.
@@ -232,7 +238,9 @@ impl Manifest {
     }
 
     pub(crate) fn has_part(&self, table: Table, part: u32) -> bool {
-        self.table(table).is_some_and(|entry| entry.parts.binary_search_by_key(&part, |entry| entry.part).is_ok())
+        self.table(table).is_some_and(|entry| {
+            entry.parts.binary_search_by_key(&part, |entry| entry.part).is_ok()
+        })
     }
 
     pub(crate) fn record(&mut self, table: Table, parts: Vec<PartEntry>, files: Vec<FileEntry>) {
@@ -298,7 +306,8 @@ pub(crate) fn manifest_files(lake: &Path) -> Result<Vec<PathBuf>, LakeError> {
     }
     for entry in fs::read_dir(lake).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let is_shard = name.strip_prefix("manifest-").is_some_and(|rest| rest.ends_with(".json"));
         if name == MANIFEST || is_shard {
             found.push(path);
@@ -321,7 +330,12 @@ mod tests {
     fn stored(edit: impl Fn(&mut Manifest)) -> Result<Option<Manifest>, LakeErrorKind> {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = Manifest::new("google-2011", Origin::Original, 4);
-        let file = FileEntry { path: "job_events/bucket=00/a.parquet".into(), bucket: 0, rows: 0, bytes: 1 };
+        let file = FileEntry {
+            path: "job_events/bucket=00/a.parquet".into(),
+            bucket: 0,
+            rows: 0,
+            bytes: 1,
+        };
         manifest.record(Table::JobEvents, Vec::new(), vec![file]);
         edit(&mut manifest);
         manifest.store(&folder.path().join(MANIFEST)).unwrap();
@@ -335,10 +349,15 @@ mod tests {
 
     #[test]
     fn a_manifest_edited_by_hand_is_refused() {
-        assert!(matches!(stored(|all| all.format_version = 99), Err(LakeErrorKind::OtherVersion { found: 99 })));
+        assert!(matches!(
+            stored(|all| all.format_version = 99),
+            Err(LakeErrorKind::OtherVersion { found: 99 })
+        ));
         let edits: [fn(&mut Manifest); 4] = [
             |all| all.bucket_count = 0,
-            |all| all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into(),
+            |all| {
+                all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into()
+            },
             |all| all.tables.get_mut("job_events").unwrap().files[0].bucket = 4,
             |all| all.tables.get_mut("job_events").unwrap().files[0].rows = 1,
         ];

@@ -61,7 +61,10 @@ pub enum LakeErrorKind {
     #[error("the manifest does not hold together: {0}")]
     Inconsistent(String),
     /// A lake of another program version.
-    #[error("the lake has format version {found}, this program reads {}", crate::schema::FORMAT_VERSION)]
+    #[error(
+        "the lake has format version {found}, this program reads {}",
+        crate::schema::FORMAT_VERSION
+    )]
     OtherVersion {
         /// What the manifest says.
         found: u32,
@@ -93,7 +96,9 @@ pub enum LakeErrorKind {
     #[error("table `{0}` is not in the lake")]
     NoTable(Table),
     /// A raw part differs from the one that was stored under the same number.
-    #[error("part {part} of `{table}` is in the lake, but made from another file ({stored} bytes, now {found})")]
+    #[error(
+        "part {part} of `{table}` is in the lake, but made from another file ({stored} bytes, now {found})"
+    )]
     PartChanged {
         /// The table.
         table: Table,
@@ -120,7 +125,9 @@ pub enum LakeErrorKind {
         first: Vec<Reject>,
     },
     /// No line has the right number of columns.
-    #[error("no line has the {expected} columns of table `{table}`: this is probably another trace")]
+    #[error(
+        "no line has the {expected} columns of table `{table}`: this is probably another trace"
+    )]
     OtherTrace {
         /// The table.
         table: Table,
@@ -155,12 +162,16 @@ impl LakeErrorKind {
             Self::OtherVersion { .. } => Some("run `ingest` into a new folder with this program"),
             Self::Busy => Some("wait for it, or fill the lake side by side with `--shard I/N`"),
             Self::OtherSource { .. } => Some("give another folder with `--lake`"),
-            Self::NoTable(_) => Some("run `ingest` again with the table's folder present; what is done is kept"),
-            Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
-            Self::TooManyRejects { .. } => Some("look at the lines, then allow more with `--max-rejects`"),
-            Self::OtherTrace { .. } => {
-                Some("check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`")
+            Self::NoTable(_) => {
+                Some("run `ingest` again with the table's folder present; what is done is kept")
             }
+            Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
+            Self::TooManyRejects { .. } => {
+                Some("look at the lines, then allow more with `--max-rejects`")
+            }
+            Self::OtherTrace { .. } => Some(
+                "check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`",
+            ),
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     Some("free some space, then run the same command: what is done is kept")

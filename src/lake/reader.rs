@@ -50,7 +50,9 @@ impl Lake {
 
     /// The entry of a table, or an error that names it.
     pub fn require(&self, table: Table) -> Result<&TableEntry, LakeError> {
-        self.manifest.table(table).ok_or_else(|| LakeError::new(&self.path, LakeErrorKind::NoTable(table)))
+        self.manifest
+            .table(table)
+            .ok_or_else(|| LakeError::new(&self.path, LakeErrorKind::NoTable(table)))
     }
 
     /// The files of a table in a bucket; of all buckets with `None`.
@@ -109,7 +111,9 @@ impl Lake {
         columns: &[&'static str],
         mut take: impl FnMut(RecordBatch),
     ) -> Result<(), LakeError> {
-        self.files(table, bucket).into_iter().try_for_each(|file| self.scan_file(table, file, columns, &mut take))
+        self.files(table, bucket)
+            .into_iter()
+            .try_for_each(|file| self.scan_file(table, file, columns, &mut take))
     }
 
     fn scan_file(
@@ -131,7 +135,8 @@ impl Lake {
         }
         let wanted = arrow_schema(table);
         for &column in columns {
-            let expected = wanted.field_with_name(column).expect("callers name columns of the table");
+            let expected =
+                wanted.field_with_name(column).expect("callers name columns of the table");
             let found = builder.schema().field_with_name(column);
             if !found.is_ok_and(|found| found.data_type() == expected.data_type()) {
                 return Err(fail(LakeErrorKind::Column { column }));

@@ -75,7 +75,10 @@ impl BlockReader {
     pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
         let fail = |kind| SourceError::new(path, kind);
         let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
-        let mut raw = BufReader::with_capacity(READ_BYTES, HashingFile { file, hasher: Sha256::new(), bytes: 0 });
+        let mut raw = BufReader::with_capacity(
+            READ_BYTES,
+            HashingFile { file, hasher: Sha256::new(), bytes: 0 },
+        );
         let input = if path.extension().is_some_and(|extension| extension == "gz") {
             match raw.fill_buf().map_err(|error| fail(SourceErrorKind::Read(error)))? {
                 [] => return Err(fail(SourceErrorKind::EmptyGzip)),
@@ -145,7 +148,9 @@ impl BlockReader {
                 Ok(0) => break,
                 Ok(count) => len += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(SourceError::new(&self.path, SourceErrorKind::of_read(error))),
+                Err(error) => {
+                    return Err(SourceError::new(&self.path, SourceErrorKind::of_read(error)));
+                }
             }
         }
         Ok(len)
@@ -231,7 +236,9 @@ mod tests {
     fn blocks_join_up_to_the_text() {
         let line = "0,1,2,3,some words to fill the line\n";
         let text = line.repeat(3 * BLOCK_BYTES / line.len());
-        for (name, raw) in [("a.csv", text.clone().into_bytes()), ("a.csv.gz", gzip(text.as_bytes()))] {
+        for (name, raw) in
+            [("a.csv", text.clone().into_bytes()), ("a.csv.gz", gzip(text.as_bytes()))]
+        {
             let (all, digest) = read_back(name, &raw).unwrap();
             assert_eq!(all, text.as_bytes());
             assert_eq!(digest.bytes, raw.len() as u64);

@@ -50,11 +50,15 @@ impl SumKind {
 }
 
 fn digest<D: Digest>(path: &Path) -> Result<String, SourceError> {
-    let mut file = File::open(path).map_err(|error| SourceError::new(path, SourceErrorKind::Open(error)))?;
+    let mut file =
+        File::open(path).map_err(|error| SourceError::new(path, SourceErrorKind::Open(error)))?;
     let mut hasher = D::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
-        match file.read(&mut buffer).map_err(|error| SourceError::new(path, SourceErrorKind::Read(error)))? {
+        match file
+            .read(&mut buffer)
+            .map_err(|error| SourceError::new(path, SourceErrorKind::Read(error)))?
+        {
             0 => return Ok(hex(&hasher.finalize())),
             count => hasher.update(&buffer[..count]),
         }
@@ -76,8 +80,8 @@ impl Checksums {
         for kind in SumKind::ALL {
             let path = folder.join(kind.list_name());
             if path.exists() {
-                let text =
-                    fs::read_to_string(&path).map_err(|error| SourceError::new(&path, SourceErrorKind::Open(error)))?;
+                let text = fs::read_to_string(&path)
+                    .map_err(|error| SourceError::new(&path, SourceErrorKind::Open(error)))?;
                 return Ok(Some(Self { kind, sums: parse(&text) }));
             }
         }
@@ -113,7 +117,10 @@ mod tests {
         let path = folder.path().join("a");
         fs::write(&path, "abc").unwrap();
         assert_eq!(SumKind::Md5.of_file(&path).unwrap(), "900150983cd24fb0d6963f7d28e17f72");
-        assert_eq!(SumKind::Sha1.of_file(&path).unwrap(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        assert_eq!(
+            SumKind::Sha1.of_file(&path).unwrap(),
+            "a9993e364706816aba3e25717850c26c9cd0d89d"
+        );
         assert!(SumKind::Sha256.of_file(&path).unwrap().starts_with("ba7816bf8f01cfea"));
     }
 }

@@ -55,15 +55,27 @@ impl TraceFolder {
         if !path.is_dir() {
             return Err(SourceError::new(path, SourceErrorKind::NoFolder));
         }
-        let mut folder = Self { path: path.to_owned(), parts: BTreeMap::new(), ignored: Vec::new() };
+        let mut folder =
+            Self { path: path.to_owned(), parts: BTreeMap::new(), ignored: Vec::new() };
         if let Some(table) = table {
             folder.list_table(table, path, PartNames::Loose)?;
         } else {
             for name in sorted_names(path)? {
                 let below = path.join(&name);
                 match name.parse::<Table>() {
-                    Ok(table) if below.is_dir() => folder.list_table(table, &below, PartNames::Strict)?,
-                    _ if matches!(name.as_str(), "SHA256SUM" | "SHA1SUM" | "MD5SUM" | "schema.csv" | "README" | "truth.json" | "sample.txt") => {}
+                    Ok(table) if below.is_dir() => {
+                        folder.list_table(table, &below, PartNames::Strict)?
+                    }
+                    _ if matches!(
+                        name.as_str(),
+                        "SHA256SUM"
+                            | "SHA1SUM"
+                            | "MD5SUM"
+                            | "schema.csv"
+                            | "README"
+                            | "truth.json"
+                            | "sample.txt"
+                    ) => {}
                     _ => folder.ignored.push(name),
                 }
             }
@@ -74,7 +86,12 @@ impl TraceFolder {
         Ok(folder)
     }
 
-    fn list_table(&mut self, table: Table, path: &Path, names: PartNames) -> Result<(), SourceError> {
+    fn list_table(
+        &mut self,
+        table: Table,
+        path: &Path,
+        names: PartNames,
+    ) -> Result<(), SourceError> {
         let mut parts: BTreeMap<u32, RawPart> = BTreeMap::new();
         for name in sorted_names(path)? {
             let file = path.join(&name);
@@ -85,8 +102,12 @@ impl TraceFolder {
             let Some((part, of)) = part_number(&name, names) else {
                 return Err(SourceError::new(&file, SourceErrorKind::PartName));
             };
-            let bytes = fs::metadata(&file).map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?.len();
-            if let Some(other) = parts.insert(part, RawPart { table, part, of, path: file.clone(), bytes }) {
+            let bytes = fs::metadata(&file)
+                .map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?
+                .len();
+            if let Some(other) =
+                parts.insert(part, RawPart { table, part, of, path: file.clone(), bytes })
+            {
                 let kind = SourceErrorKind::TwiceThere { table, part, other: other.path };
                 return Err(SourceError::new(&file, kind));
             }
@@ -111,11 +132,14 @@ fn part_number(name: &str, names: PartNames) -> Option<(u32, Option<u32>)> {
     let (before, after) = name.split_once("part-")?;
     let digits = after.len() - after.trim_start_matches(|byte: char| byte.is_ascii_digit()).len();
     let part = after[..digits].parse().ok()?;
-    let of = after[digits..].strip_prefix("-of-").and_then(|rest| rest.split('.').next()?.parse().ok());
+    let of =
+        after[digits..].strip_prefix("-of-").and_then(|rest| rest.split('.').next()?.parse().ok());
     let is_exact = before.is_empty() && digits == 5 && {
         let rest = after[digits..].strip_prefix("-of-").unwrap_or_default();
         let rest = rest.strip_suffix(".gz").unwrap_or(rest);
-        rest.strip_suffix(".csv").is_some_and(|count| count.len() == 5 && count.bytes().all(|byte| byte.is_ascii_digit()))
+        rest.strip_suffix(".csv").is_some_and(|count| {
+            count.len() == 5 && count.bytes().all(|byte| byte.is_ascii_digit())
+        })
     };
     (is_exact || names == PartNames::Loose).then_some((part, of))
 }
@@ -139,9 +163,20 @@ mod tests {
 
     #[test]
     fn part_names_are_read_as_the_trace_writes_them() {
-        assert_eq!(part_number("part-00012-of-00500.csv.gz", PartNames::Strict), Some((12, Some(500))));
-        assert_eq!(part_number("part-00012-of-00500.csv", PartNames::Strict), Some((12, Some(500))));
-        for odd in ["part-12.csv", "part-00012-of-00500 (1).csv.gz", "x-part-00012-of-00500.csv", "part-x.csv"] {
+        assert_eq!(
+            part_number("part-00012-of-00500.csv.gz", PartNames::Strict),
+            Some((12, Some(500)))
+        );
+        assert_eq!(
+            part_number("part-00012-of-00500.csv", PartNames::Strict),
+            Some((12, Some(500)))
+        );
+        for odd in [
+            "part-12.csv",
+            "part-00012-of-00500 (1).csv.gz",
+            "x-part-00012-of-00500.csv",
+            "part-x.csv",
+        ] {
             assert_eq!(part_number(odd, PartNames::Strict), None, "{odd}");
         }
         let cut = "task_usage-part-00000-first120rows.csv";

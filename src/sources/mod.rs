@@ -108,11 +108,13 @@ impl SourceErrorKind {
             Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) => Some(
                 "download the part again (`data-scripts/google-2011/fetch` does), then run the same command: what is done is kept",
             ),
-            Self::NotGzip => Some("a web server's error page, perhaps: look at the file, then download it again"),
-            Self::EndlessLine => Some("this is probably not a table of the trace"),
-            Self::PartName => {
-                Some("rename or move it; for a flat folder of parts of one table, say which with `--table`")
+            Self::NotGzip => {
+                Some("a web server's error page, perhaps: look at the file, then download it again")
             }
+            Self::EndlessLine => Some("this is probably not a table of the trace"),
+            Self::PartName => Some(
+                "rename or move it; for a flat folder of parts of one table, say which with `--table`",
+            ),
             Self::TwiceThere { .. } => Some("keep one of the two"),
             Self::Open(_) | Self::Read(_) => None,
         }

@@ -7,11 +7,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::SourceError;
 use super::blocks::{BlockReader, RawDigest, TextBlock};
 use super::folder::RawPart;
 use super::google_2011::{self, ColumnOrder};
 use super::rows::RowBlock;
-use super::SourceError;
 
 /// What was found in a part.
 #[derive(Clone, Debug)]
@@ -45,15 +45,16 @@ pub enum PartStop<E> {
 }
 
 /// Reads `part` and hands its blocks to `sink` in file order.
-pub fn read_part<E: Send>(
+pub fn read_part<E>(
     part: &RawPart,
     progress: &Progress,
-    mut sink: impl FnMut(RowBlock) -> Result<(), E> + Send,
+    mut sink: impl FnMut(&mut RowBlock) -> Result<(), E>,
 ) -> Result<PartSummary, PartStop<E>> {
     let mut reader = BlockReader::open(&part.path).map_err(PartStop::Source)?;
     let mut line_count = 0;
     let mut current = reader.next_block(TextBlock::default()).map_err(PartStop::Source)?;
     let order = ColumnOrder::detect(part.table, current.as_ref().map_or(&[], TextBlock::text));
+    let mut rows = RowBlock::new(part.table, 0);
     let mut spare = TextBlock::default();
     let mut seen_bytes = 0;
     while let Some(block) = current {
@@ -61,14 +62,23 @@ pub fn read_part<E: Send>(
             return Err(PartStop::Cancelled);
         }
         let first_line = line_count + 1;
-        let (next, rows) = rayon::join(
+        let (next, ()) = rayon::join(
             || reader.next_block(std::mem::take(&mut spare)),
-            || google_2011::parse_block(&order, part.table, part.part, first_line, block.padded(), block.len()),
+            || {
+                google_2011::parse_block(
+                    &order,
+                    part.part,
+                    first_line,
+                    block.padded(),
+                    block.len(),
+                    &mut rows,
+                )
+            },
         );
         line_count += rows.line_count;
         progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
         seen_bytes = reader.raw_bytes();
-        sink(rows).map_err(PartStop::Sink)?;
+        sink(&mut rows).map_err(PartStop::Sink)?;
         spare = block;
         current = next.map_err(PartStop::Source)?;
     }

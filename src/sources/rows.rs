@@ -81,7 +81,50 @@ impl Cells {
 }
 
 fn end_of(bytes: &str) -> u32 {
-    u32::try_from(bytes.len()).expect("a block is far smaller than 4 GiB")
+    u32::try_from(bytes.len()).expect("rows held at a time have less than 4 GiB of names")
+}
+
+impl ColumnData {
+    fn new(kind: ColumnType, capacity: usize) -> Self {
+        Self { cells: Cells::new(kind, capacity), nulls: Vec::new() }
+    }
+
+    /// Adds the cells of `rows` of another column of the same kind; `base` rows are there.
+    fn append(&mut self, other: &Self, rows: &[u32], base: usize) {
+        match (&mut self.cells, &other.cells) {
+            (Cells::I64(own), Cells::I64(cells)) => {
+                own.extend(rows.iter().map(|&row| cells[row as usize]))
+            }
+            (Cells::I32(own), Cells::I32(cells)) => {
+                own.extend(rows.iter().map(|&row| cells[row as usize]))
+            }
+            (Cells::F32(own), Cells::F32(cells)) => {
+                own.extend(rows.iter().map(|&row| cells[row as usize]))
+            }
+            (Cells::Bool(own), Cells::Bool(cells)) => {
+                own.extend(rows.iter().map(|&row| cells[row as usize]))
+            }
+            (Cells::Text { ends: own_ends, bytes: own_bytes }, Cells::Text { ends, bytes }) => {
+                for &row in rows {
+                    let start = if row == 0 { 0 } else { ends[row as usize - 1] as usize };
+                    own_bytes.push_str(&bytes[start..ends[row as usize] as usize]);
+                    own_ends.push(end_of(own_bytes));
+                }
+            }
+            _ => unreachable!("columns of one table are of one kind"),
+        }
+        if other.nulls.is_empty() {
+            return;
+        }
+        // Both lists ascend: walk them side by side.
+        let mut nulls = other.nulls.iter().peekable();
+        for (idx, row) in rows.iter().enumerate() {
+            while nulls.next_if(|&null| null < row).is_some() {}
+            if nulls.next_if_eq(&row).is_some() {
+                self.nulls.push(u32::try_from(base + idx).expect("rows held at a time are few"));
+            }
+        }
+    }
 }
 
 /// The usable rows of one block of a part, and what was left out and why.
@@ -102,12 +145,26 @@ pub struct RowBlock {
 impl RowBlock {
     /// An empty block with room for `capacity` rows.
     pub fn new(table: Table, capacity: usize) -> Self {
-        let columns = table
-            .columns()
-            .iter()
-            .map(|column| ColumnData { cells: Cells::new(column.kind, capacity), nulls: Vec::new() })
-            .collect();
-        Self { table, row_ids: Vec::with_capacity(capacity), columns, rejects: Vec::new(), line_count: 0 }
+        let columns =
+            table.columns().iter().map(|column| ColumnData::new(column.kind, capacity)).collect();
+        Self {
+            table,
+            row_ids: Vec::with_capacity(capacity),
+            columns,
+            rejects: Vec::new(),
+            line_count: 0,
+        }
+    }
+
+    /// Forgets all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.row_ids.clear();
+        self.rejects.clear();
+        self.line_count = 0;
+        for column in &mut self.columns {
+            column.cells.truncate(0);
+            column.nulls.clear();
+        }
     }
 
     /// Takes back the cells of a row that was not completed.
@@ -118,6 +175,15 @@ impl RowBlock {
             while column.nulls.last().is_some_and(|&row| row_count <= row as usize) {
                 column.nulls.pop();
             }
+        }
+    }
+
+    /// Adds `rows` (ascending positions) of another block of the same table.
+    pub fn append(&mut self, other: &Self, rows: &[u32]) {
+        let base = self.row_ids.len();
+        self.row_ids.extend(rows.iter().map(|&row| other.row_ids[row as usize]));
+        for (column, data) in self.columns.iter_mut().zip(&other.columns) {
+            column.append(data, rows, base);
         }
     }
 
@@ -171,5 +237,29 @@ impl RejectReason {
             Self::UnknownEventType => "unknown_event_type",
             Self::NegativeTime => "negative_time",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_rows_keep_their_missing_cells() {
+        let mut block = RowBlock::new(Table::MachineEvents, 4);
+        for row in 0..4_u32 {
+            block.row_ids.push(i64::from(row));
+            for column in &mut block.columns {
+                column.cells.push_missing();
+                if row % 2 == 1 {
+                    column.nulls.push(row);
+                }
+            }
+        }
+        let mut chosen = RowBlock::new(Table::MachineEvents, 0);
+        chosen.append(&block, &[0, 1]);
+        chosen.append(&block, &[1, 2, 3]);
+        assert_eq!(chosen.row_ids, [0, 1, 1, 2, 3]);
+        assert_eq!(chosen.columns[3].nulls, [1, 2, 4]);
     }
 }

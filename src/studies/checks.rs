@@ -102,7 +102,9 @@ fn whole_part_count(table: Table) -> usize {
 
 /// Whether every part of the table of 2011 is in the lake.
 pub fn is_whole(lake: &Lake, table: Table) -> bool {
-    lake.manifest.table(table).is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
+    lake.manifest
+        .table(table)
+        .is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
 }
 
 /// Compares every published number of the tables that are whole.
@@ -112,10 +114,17 @@ pub fn compare(lake: &Lake, census: &Census) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     for (table, numbers) in PUBLISHED {
-        let Some(counts) = census.tables.get(table).filter(|_| is_whole(lake, *table)) else { continue };
+        let Some(counts) = census.tables.get(table).filter(|_| is_whole(lake, *table)) else {
+            continue;
+        };
         for &(what, published) in *numbers {
             let found = counts.get(what).copied().unwrap_or(0);
-            checks.push(Check { table: table.to_string(), what: what.to_owned(), published, found });
+            checks.push(Check {
+                table: table.to_string(),
+                what: what.to_owned(),
+                published,
+                found,
+            });
         }
     }
     checks

@@ -36,9 +36,9 @@ impl Classes {
     pub const fn outcomes(self) -> &'static [&'static str] {
         match self {
             Self::Sequence => &["finished", "failed", "killed", "running", "other"],
-            Self::Terminal => {
-                &["finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown"]
-            }
+            Self::Terminal => &[
+                "finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown",
+            ],
         }
     }
 
@@ -108,7 +108,9 @@ pub struct Counter {
 impl Counter {
     /// Counts the rows of a table of `q01` or `q02`.
     pub fn add(&mut self, facts: &RecordBatch, classes: Classes) {
-        let text = |name: &str| facts.column_by_name(name).expect("the query has this column").as_string::<i32>();
+        let text = |name: &str| {
+            facts.column_by_name(name).expect("the query has this column").as_string::<i32>()
+        };
         let (sequences, outcomes) = (text("sequence"), text(classes.column()));
         // Most rows repeat one of a few sequences: count runs of hash-map hits in a small map first.
         let mut seen: rustc_hash::FxHashMap<(&str, &str), u64> = rustc_hash::FxHashMap::default();
@@ -130,7 +132,12 @@ impl Counter {
             .outcomes()
             .iter()
             .map(|&outcome| {
-                let count = self.counts.iter().filter(|((_, name), _)| name == outcome).map(|(_, count)| count).sum();
+                let count = self
+                    .counts
+                    .iter()
+                    .filter(|((_, name), _)| name == outcome)
+                    .map(|(_, count)| count)
+                    .sum();
                 let sequence = classes.sequence_of(outcome).map(str::to_owned);
                 OutcomeRow { sequence, outcome: outcome.to_owned(), count, share: share(count) }
             })
@@ -138,9 +145,16 @@ impl Counter {
         let mut sequences: Vec<OutcomeRow> = self
             .counts
             .into_iter()
-            .map(|((sequence, outcome), count)| OutcomeRow { sequence: Some(sequence), outcome, count, share: share(count) })
+            .map(|((sequence, outcome), count)| OutcomeRow {
+                sequence: Some(sequence),
+                outcome,
+                count,
+                share: share(count),
+            })
             .collect();
-        sequences.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.sequence.cmp(&other.sequence)));
+        sequences.sort_by(|one, other| {
+            other.count.cmp(&one.count).then_with(|| one.sequence.cmp(&other.sequence))
+        });
         Classification { rows, total, sequences }
     }
 }
@@ -161,7 +175,8 @@ mod tests {
 
     #[test]
     fn counts_add_up_and_rare_sequences_are_kept() {
-        let fields = ["sequence", "outcome_sequence"].map(|name| Field::new(name, DataType::Utf8, false));
+        let fields =
+            ["sequence", "outcome_sequence"].map(|name| Field::new(name, DataType::Utf8, false));
         let facts = RecordBatch::try_new(
             Arc::new(Schema::new(fields.to_vec())),
             vec![

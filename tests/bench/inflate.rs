@@ -1,0 +1,27 @@
+//! The yardstick of the ingest benchmark: inflates every part of a folder and throws it away.
+//!
+//! Same library, same block size and same number of threads as `jobfate ingest`; nothing is
+//! hashed twice, parsed or written. Usage: `inflate TRACE_DIR THREADS`.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
+
+use std::path::Path;
+
+use jobfate::sources::TraceFolder;
+use jobfate::sources::part::inflate_part;
+use rayon::prelude::*;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let folder = TraceFolder::open(Path::new(&args[1]), None).expect("the folder holds a trace");
+    let threads = args[2].parse().expect("a number of threads");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+    let parts: Vec<_> = folder.parts.values().flatten().collect();
+    let bytes: u64 = pool.install(|| {
+        parts
+            .par_iter()
+            .with_max_len(1)
+            .map(|part| inflate_part(part).expect("the part can be read"))
+            .sum()
+    });
+    println!("{bytes} bytes of text");
+}
