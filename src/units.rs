@@ -76,6 +76,12 @@ impl CpuTime {
         Self(i128::from(length_us) << 64)
     }
 
+    /// Returns the CPU time nearest to `seconds`; for definitions that are no sum of windows.
+    #[expect(clippy::cast_possible_truncation, reason = "saturates far above any trace")]
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self((seconds * 1e6 * TWO_POW_64) as i128)
+    }
+
     /// The CPU time in CPU-seconds.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub fn seconds(self) -> f64 {

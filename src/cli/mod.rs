@@ -11,18 +11,21 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::sources::part::Progress;
 
+mod account;
 mod analyze;
 mod classify;
 mod console;
+mod describe;
 mod exit;
 mod ingest;
 mod query;
 mod render;
 mod store;
+mod sweep;
 mod synth;
 mod verify;
 
@@ -41,6 +44,9 @@ enum Command {
     Ingest(ingest::IngestArgs),
     Verify(verify::VerifyArgs),
     Classify(classify::ClassifyArgs),
+    Describe(describe::DescribeArgs),
+    Account(account::AccountArgs),
+    Sweep(sweep::SweepArgs),
     Query(query::QueryArgs),
     Synth(synth::SynthArgs),
 }
@@ -136,6 +142,11 @@ pub(crate) fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
+/// The command line as clap knows it, for help texts, completions and tests.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -166,6 +177,9 @@ fn run(command: Command) -> Result<()> {
         Command::Analyze(args) => analyze::run(args),
         Command::Ingest(args) => ingest::run(&args),
         Command::Classify(args) => classify::run(&args),
+        Command::Describe(args) => describe::run(&args),
+        Command::Account(args) => account::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Synth(args) => synth::run(&args),

@@ -207,14 +207,19 @@ fn visible(letter: char) -> impl Iterator<Item = char> {
     escaped.into_iter()
 }
 
-/// Six significant digits, without an exponent between 10^-4 and 10^9.
+/// Six significant digits; whole numbers as they are, a million and more rounded to one, an
+/// exponent only far out.
 pub(crate) fn six_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let magnitude = value.abs().log10().floor();
-    if !(-4.0..9.0).contains(&magnitude) {
+    if !(-4.0..15.0).contains(&magnitude) {
         return format!("{value:.5e}");
+    }
+    if 6.0 <= magnitude || value.fract() == 0.0 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 10^15")]
+        return super::console::grouped_signed(value.round() as i64);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
     let decimals = (5.0 - magnitude).max(0.0) as usize;
@@ -263,7 +268,7 @@ mod tests {
         for (value, text) in [
             (0.0, "0"),
             (15_308.952, "15309.0"),
-            (2.818e10, "2.81800e10"),
+            (2.818e10, "28,180,000,000"), (1e16, "1.00000e16"),
             (0.57372, "0.573720"),
             (1e-7, "1.00000e-7"),
         ] {

@@ -10,7 +10,11 @@ use crate::lake::LakeError;
 
 pub mod census;
 pub mod events;
+pub mod jobs;
+pub mod published;
 pub mod query;
+pub mod task_values;
+pub mod tasks;
 pub mod window;
 
 /// A fact could not be computed.

@@ -4,4 +4,36 @@
 //! Nothing in here reads a file or prints.
 
 pub mod checks;
+pub mod distributions;
+pub mod fold;
+pub mod kill_sweep;
+pub mod ledger;
 pub mod outcomes;
+pub mod rules;
+pub mod selection;
+
+/// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
+/// order statistics); `None` of nothing.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position in a slice")]
+pub fn quantile(ascending: &[f64], share: f64) -> Option<f64> {
+    let last = ascending.len().checked_sub(1)?;
+    let place = share * last as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    Some(ascending[below] + (place - place.floor()) * (ascending[above] - ascending[below]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quantile;
+
+    #[test]
+    fn quantiles_are_r_7() {
+        let values = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(quantile(&values, 0.0), Some(1.0));
+        assert_eq!(quantile(&values, 0.5), Some(3.0));
+        assert_eq!(quantile(&values, 0.9), Some(6.8));
+        assert_eq!(quantile(&values, 1.0), Some(8.0));
+        assert_eq!(quantile(&[], 0.5), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! `jobfate account`: CPU time per outcome, as a ledger that closes.
+
+use anyhow::Result;
+use arrow::record_batch::RecordBatch;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::render::{Frame, six_digits};
+use super::store::{self, Answer};
+use super::{AnswerArgs, console};
+use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::facts::published::{PublishedCpu, published_cpu};
+use crate::facts::tasks::Usage;
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::Table;
+use crate::studies::fold::{Study, fold};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, View, ledger};
+use crate::studies::outcomes::Classes;
+use crate::studies::rules::RuleGrid;
+
+/// Add up CPU time per outcome
+///
+/// The ledger closes: outcomes + unmatched + outside_attempts = total. `slots` and `requested`
+/// need no usage table.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv")]
+pub(crate) struct AccountArgs {
+    #[command(flatten)]
+    pub choice: CpuChoice,
+
+    /// Split the outcomes by class, priority or user
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
+    pub group_by: Vec<GroupBy>,
+
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+/// What CPU time means and how outcomes are told.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct CpuChoice {
+    /// What CPU time means
+    #[arg(long, value_enum, default_value_t)]
+    pub cpu: CpuDefinition,
+
+    /// How outcomes are told: sequence or terminal
+    #[arg(long, value_name = "CLASSES", default_value_t)]
+    pub classes: Classes,
+}
+
+/// A study that is ready to be looked at.
+pub(crate) struct Prepared {
+    pub study: Study,
+    pub published: Option<PublishedCpu>,
+}
+
+impl Prepared {
+    pub(crate) fn view(&self, choice: CpuChoice) -> View<'_> {
+        View { study: &self.study, cpu: choice.cpu, classes: choice.classes, published: self.published.as_ref() }
+    }
+}
+
+/// Folds a lake for one definition of CPU time and some rules.
+pub(crate) fn prepare(lake: &Lake, windows: Windows, cpu: CpuDefinition, rules: &[RuleGrid]) -> Result<Prepared> {
+    if cpu.needs_usage() {
+        lake.require(Table::TaskUsage)?;
+    }
+    let usage = if cpu.needs_usage() { Usage::Read } else { Usage::Skip };
+    let study = fold(lake, windows, rules, usage)?;
+    let published = match cpu {
+        CpuDefinition::Published => Some(published_cpu(lake, windows)?),
+        _ => None,
+    };
+    Ok(Prepared { study, published })
+}
+
+pub(crate) fn run(args: &AccountArgs) -> Result<()> {
+    let lake = Lake::open(&args.answer.lake)?;
+    let windows = Windows::of(&lake, args.answer.window_end);
+    let prepared = prepare(&lake, windows, args.choice.cpu, &[])?;
+    let ledger = ledger(&prepared.view(args.choice), &args.group_by);
+    let table = table_of(&ledger, &args.group_by);
+    console::note(closing_line(&ledger));
+    if let Some(counts) = counts_line(&ledger) {
+        console::note(counts);
+    }
+    store::give(&answer(&ledger, windows, &table), &lake, &args.answer)
+}
+
+/// The answer in all its forms.
+pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
+    Answer {
+        name: "account",
+        table,
+        json: json!(ledger),
+        settings: json!({"cpu": ledger.cpu, "classes": ledger.classes, "windows": windows}),
+        charts: vec![(format!("account-{}", ledger.cpu), chart(ledger))],
+    }
+}
+
+/// The line that shows that the ledger closes.
+pub(crate) fn closing_line(ledger: &Ledger) -> String {
+    let outcomes: f64 = ledger.rows.iter().map(|row| row.cpu).sum();
+    format!(
+        "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",
+        six_digits(outcomes),
+        six_digits(ledger.unmatched),
+        six_digits(ledger.outside_attempts),
+        six_digits(ledger.total),
+        ledger.unit
+    )
+}
+
+/// What was counted as 0, or twice.
+fn counts_line(ledger: &Ledger) -> Option<String> {
+    match ledger.cpu {
+        CpuDefinition::Measured | CpuDefinition::Published => Some(format!(
+            "{} usage windows: {} without a rate (0), {} overlap an earlier one (counted)",
+            console::grouped(ledger.windows),
+            console::grouped(ledger.windows_without_rate),
+            console::grouped(ledger.windows_overlapping)
+        )),
+        CpuDefinition::Requested => Some(format!(
+            "{} attempts: {} without a request (0)",
+            console::grouped(ledger.attempts),
+            console::grouped(ledger.attempts_without_request)
+        )),
+        CpuDefinition::Slots => None,
+    }
+}
+
+pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
+    let mut frame = Frame::default();
+    for (idx, group) in groups.iter().enumerate() {
+        frame = frame.text(group.name(), ledger.rows.iter().map(|row| row.groups[idx].as_str()));
+    }
+    let rows = || ledger.rows.iter();
+    // The lines that close the ledger have neither jobs nor tasks of their own.
+    frame
+        .text("outcome", rows().map(|row| row.outcome.as_str()))
+        .count("jobs", rows().map(|row| row.jobs))
+        .count("tasks", rows().map(|row| row.tasks))
+        .float(if ledger.unit == "task-s" { "cpu_task_s" } else { "cpu_ncu_s" }, rows().map(|row| Some(row.cpu)))
+        .float("share", rows().map(|row| row.share))
+        .batch()
+}
+
+fn chart(ledger: &Ledger) -> Chart {
+    // Groups are added up again: the picture is of outcomes.
+    let mut outcomes: Vec<(String, f64)> = Vec::new();
+    for row in &ledger.rows {
+        match outcomes.iter_mut().find(|(outcome, _)| *outcome == row.outcome) {
+            Some((_, cpu)) => *cpu += row.cpu,
+            None => outcomes.push((row.outcome.clone(), row.cpu)),
+        }
+    }
+    outcomes.push(("unmatched".to_owned(), ledger.unmatched));
+    if ledger.cpu == CpuDefinition::Measured {
+        outcomes.push(("outside attempts".to_owned(), ledger.outside_attempts));
+    }
+    let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total * 100.0 };
+    let what: Value = json!(ledger.cpu);
+    Chart::Bars(BarChart {
+        title: format!("CPU time per outcome of jobs ({})", ledger.cpu),
+        caption: format!(
+            "CPU time by the definition {what}, total {} {}; outcomes told by {}.",
+            six_digits(ledger.total),
+            ledger.unit,
+            ledger.classes
+        ),
+        value_axis: format!("CPU time ({})", ledger.unit),
+        bars: outcomes
+            .into_iter()
+            .map(|(outcome, cpu)| Bar {
+                tone: outcome_tone(&outcome),
+                note: format!("{:.3} %", share(cpu)),
+                label: outcome,
+                value: cpu,
+            })
+            .collect(),
+    })
+}

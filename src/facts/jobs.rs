@@ -1,0 +1,256 @@
+//! One row per job: the native twin of `q01_job_outcomes`.
+//!
+//! In: `job_events` of one bucket. Out: [`Job`]s in the order of their ids, with their event
+//! sequence, both outcomes, and when they were submitted, scheduled and last heard of. A test
+//! holds this and the query together.
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int32Type;
+use arrow::record_batch::RecordBatch;
+use rustc_hash::FxHashMap;
+
+use super::FactError;
+use super::events::{Event, Histories, is_terminal};
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Table};
+
+/// Outcomes told by the exact event sequence.
+pub const SEQUENCE_OUTCOMES: [&str; 5] = ["finished", "failed", "killed", "running", "other"];
+
+/// Outcomes told by the last terminal event.
+pub const TERMINAL_OUTCOMES: [&str; 8] =
+    ["finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown"];
+
+/// What is known of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The job.
+    pub id: i64,
+    /// The event types in order, one digit each (10 is `A`).
+    pub sequence: String,
+    /// Position in [`SEQUENCE_OUTCOMES`].
+    pub by_sequence: u8,
+    /// Position in [`TERMINAL_OUTCOMES`].
+    pub by_terminal: u8,
+    /// First SUBMIT, µs.
+    pub first_submit_us: Option<i64>,
+    /// First SCHEDULE, µs.
+    pub first_schedule_us: Option<i64>,
+    /// Last event, µs.
+    pub last_event_us: i64,
+    /// The user, as a position in [`Names`]; the largest name where a job has several.
+    pub user: Option<u32>,
+    /// The name, as a position in [`Names`].
+    pub name: Option<u32>,
+    /// The scheduling class last seen.
+    pub scheduling_class: Option<i32>,
+}
+
+impl Job {
+    /// Whether a terminal event has ended it.
+    pub fn is_ended(&self) -> bool {
+        self.by_terminal < 5
+    }
+
+    /// First SCHEDULE to last event, or to the end of the window where the job has not ended;
+    /// `None` for a job that was never scheduled.
+    pub fn duration_us(&self, window_end_us: i64) -> Option<i64> {
+        let start = self.first_schedule_us.filter(|&start| start < i64::MAX)?;
+        let is_open = !self.is_ended() || window_end_us < self.last_event_us;
+        Some(if is_open { window_end_us } else { self.last_event_us } - start)
+    }
+}
+
+/// Writes event types as digits.
+pub fn sequence_of(events: &[Event]) -> String {
+    events.iter().map(|event| char::from_digit(u32::from(event.event_type), 16).unwrap_or('?').to_ascii_uppercase()).collect()
+}
+
+/// The outcome by the exact sequence, as a position in [`SEQUENCE_OUTCOMES`].
+pub fn by_sequence(events: &[Event]) -> u8 {
+    match events {
+        [first, second] if first.event_type == 0 && second.event_type == 1 => 3,
+        [first, second, third] if first.event_type == 0 && second.event_type == 1 => match third.event_type {
+            4 => 0,
+            3 => 1,
+            5 => 2,
+            _ => 4,
+        },
+        _ => 4,
+    }
+}
+
+/// The outcome by the last terminal event, as a position in [`TERMINAL_OUTCOMES`].
+pub fn by_terminal(events: &[Event]) -> u8 {
+    match events.iter().rev().map(|event| event.event_type).find(|&kind| kind <= 1 || is_terminal(kind)) {
+        None => 7,
+        Some(0) => 5,
+        Some(1) => 6,
+        Some(2) => 3,
+        Some(3) => 1,
+        Some(4) => 0,
+        Some(5) => 2,
+        Some(_) => 4,
+    }
+}
+
+/// Names that occur in a bucket, each once.
+#[derive(Debug, Default)]
+pub struct Names {
+    all: Vec<String>,
+    index: FxHashMap<String, u32>,
+}
+
+impl Names {
+    fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&position) = self.index.get(name) {
+            return position;
+        }
+        let position = u32::try_from(self.all.len()).expect("a bucket has fewer than 2^32 names");
+        self.all.push(name.to_owned());
+        self.index.insert(name.to_owned(), position);
+        position
+    }
+
+    /// The name at a position.
+    pub fn get(&self, position: u32) -> &str {
+        &self.all[position as usize]
+    }
+}
+
+/// The jobs of a bucket and their names.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    /// The jobs, by id.
+    pub jobs: Vec<Job>,
+    /// Users and job names.
+    pub names: Names,
+    index: FxHashMap<i64, u32>,
+}
+
+impl Jobs {
+    /// Reads the jobs of a bucket.
+    pub fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
+        let columns = [ROW_ID, "time_us", "job_id", "event_type", "user", "job_name", "scheduling_class"];
+        let batches = lake.read(Table::JobEvents, Some(bucket), &columns)?;
+        Ok(Self::of(&batches))
+    }
+
+    fn of(batches: &[RecordBatch]) -> Self {
+        let histories = Histories::of(Table::JobEvents, batches);
+        let mut names = Names::default();
+        let users = names_of(batches, "user", &mut names);
+        let job_names = names_of(batches, "job_name", &mut names);
+        let classes = codes_of(batches, "scheduling_class");
+        let mut jobs: Vec<Job> = (0..histories.len())
+            .map(|entity| {
+                let events = histories.events(entity);
+                let largest = |cells: &[Option<u32>]| {
+                    events.iter().filter_map(|event| cells[event.row as usize]).max_by_key(|&name| names.get(name))
+                };
+                let first = |kind| events.iter().filter(|event| event.event_type == kind).map(|event| event.time_us).min();
+                Job {
+                    id: histories.ids[entity].0,
+                    sequence: sequence_of(events),
+                    by_sequence: by_sequence(events),
+                    by_terminal: by_terminal(events),
+                    first_submit_us: first(0),
+                    first_schedule_us: first(1),
+                    last_event_us: events.last().map_or(0, |event| event.time_us),
+                    user: largest(&users),
+                    name: largest(&job_names),
+                    scheduling_class: events.iter().rev().find_map(|event| classes[event.row as usize]),
+                }
+            })
+            .collect();
+        jobs.sort_unstable_by_key(|job| job.id);
+        let index = (0_u32..).zip(&jobs).map(|(position, job)| (job.id, position)).collect();
+        Self { jobs, names, index }
+    }
+
+    /// The position of a job.
+    #[inline]
+    pub fn find(&self, id: i64) -> Option<usize> {
+        self.index.get(&id).map(|&position| position as usize)
+    }
+}
+
+fn names_of(batches: &[RecordBatch], column: &str, names: &mut Names) -> Vec<Option<u32>> {
+    let mut cells = Vec::new();
+    for batch in batches {
+        let texts = batch.column_by_name(column).expect("the column was asked for").as_string::<i32>();
+        cells.extend(texts.iter().map(|text| text.map(|text| names.intern(text))));
+    }
+    cells
+}
+
+/// The cells of a column of small whole numbers over all batches.
+pub(crate) fn codes_of(batches: &[RecordBatch], column: &str) -> Vec<Option<i32>> {
+    let mut cells = Vec::new();
+    for batch in batches {
+        let codes = batch.column_by_name(column).expect("the column was asked for").as_primitive::<Int32Type>();
+        if codes.null_count() == 0 {
+            cells.extend(codes.values().iter().copied().map(Some));
+        } else {
+            cells.extend(codes.iter());
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(sequence: &str) -> Vec<Event> {
+        (0_i64..)
+            .zip(sequence.bytes())
+            .map(|(idx, digit)| Event { time_us: idx, row_id: idx, event_type: digit - b'0', row: 0 })
+            .collect()
+    }
+
+    /// Checks both outcomes of a sequence.
+    fn check(sequence: &str, expected_sequence: &str, expected_terminal: &str) {
+        let events = events(sequence);
+        assert_eq!(sequence_of(&events), sequence);
+        assert_eq!(SEQUENCE_OUTCOMES[usize::from(by_sequence(&events))], expected_sequence, "{sequence}");
+        assert_eq!(TERMINAL_OUTCOMES[usize::from(by_terminal(&events))], expected_terminal, "{sequence}");
+    }
+
+    #[test]
+    fn outcomes_are_told_both_ways() {
+        check("014", "finished", "finished");
+        check("013", "failed", "failed");
+        check("015", "killed", "killed");
+        check("01", "running", "running");
+        check("012", "other", "evicted");
+        check("016", "other", "lost");
+        check("013014", "other", "finished");
+        check("0130", "other", "pending");
+        check("018888", "other", "running");
+        check("0148", "other", "finished");
+        check("8", "other", "unknown");
+        check("05", "other", "killed");
+        check("0", "other", "pending");
+    }
+
+    #[test]
+    fn an_unended_job_lasts_to_the_end_of_the_window() {
+        let job = |sequence: &str, last| Job {
+            id: 1,
+            sequence: sequence.into(),
+            by_sequence: 4,
+            by_terminal: by_terminal(&events(sequence)),
+            first_submit_us: Some(0),
+            first_schedule_us: Some(10),
+            last_event_us: last,
+            user: None,
+            name: None,
+            scheduling_class: None,
+        };
+        assert_eq!(job("014", 30).duration_us(100), Some(20));
+        assert_eq!(job("01", 30).duration_us(100), Some(90));
+        assert_eq!(job("014", i64::MAX).duration_us(100), Some(90));
+        assert_eq!(Job { first_schedule_us: None, ..job("05", 30) }.duration_us(100), None);
+    }
+}

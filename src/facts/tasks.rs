@@ -1,0 +1,364 @@
+//! Everything that is known of each task of a bucket, side by side: events, attempts, usage.
+//!
+//! In: `task_events` and, if wanted, `task_usage` of one bucket. Out: [`TaskView`]s, one after
+//! the other. This is the native twin of `q02`, `q03` and `q06`: the studies fold over it once
+//! instead of running a query each.
+//!
+//! ```text
+//!  events     SUBMIT SCHEDULE          FAIL SUBMIT   SCHEDULE                  FINISH
+//!  attempts          |------ 1 ---------|             |------------ 2 -----------|
+//!  windows      |....|=====|=====|======|..|       |..|=====|=====|=====|========|...|
+//!                    inside an attempt: counted          outside: `outside_attempts`
+//! ```
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+
+use super::FactError;
+use super::events::{Event, Histories, i32_column, i64_column, is_terminal};
+use super::jobs::codes_of;
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Table};
+use crate::units::{CpuRate, CpuTime};
+
+/// From a SCHEDULE to the next terminal event, the next SCHEDULE, or the end of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attempt {
+    /// The SCHEDULE, µs.
+    pub start_us: i64,
+    /// The end, µs; the end of the window where the attempt is open.
+    pub end_us: i64,
+    /// The event type that ended it; `None` while it is open.
+    pub ended_by: Option<u8>,
+    /// The CPU request on the SCHEDULE row.
+    pub cpu_request: Option<f32>,
+    /// Where it ran.
+    pub machine_id: Option<i64>,
+}
+
+impl Attempt {
+    /// How long it ran, µs.
+    pub fn length_us(&self) -> i64 {
+        self.end_us - self.start_us
+    }
+}
+
+/// A usage window of a task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Start, µs.
+    pub start_us: i64,
+    /// End, µs; not before the start.
+    pub end_us: i64,
+    /// Mean CPU rate; zero where there is none.
+    pub rate: f32,
+    row_id: i64,
+}
+
+/// What is known of one task.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskView<'a> {
+    /// The job.
+    pub job_id: i64,
+    /// The number within the job.
+    pub task_index: i32,
+    /// The events, in order.
+    pub events: &'a [Event],
+    /// The attempts, in order; they do not overlap.
+    pub attempts: &'a [Attempt],
+    /// The usage windows in (start, `row_id`) order; they may overlap.
+    pub windows: &'a [Window],
+    /// The priority last seen.
+    pub priority: i32,
+}
+
+/// Counts of usage rows that the ledger names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsageCounts {
+    /// Usage rows.
+    pub windows: u64,
+    /// Without a mean CPU rate, taken as 0.
+    pub without_rate: u64,
+    /// Starting before an earlier window of the task has ended.
+    pub overlapping: u64,
+}
+
+/// The tasks of a bucket.
+pub struct Tasks {
+    histories: Histories,
+    requests: Vec<Option<f32>>,
+    machines: Vec<Option<i64>>,
+    priorities: Vec<Option<i32>>,
+    windows: Vec<Window>,
+    window_starts: Vec<u32>,
+    window_end_us: i64,
+    /// Counts of all usage rows, with or without a task.
+    pub usage: UsageCounts,
+    /// CPU in windows without any task.
+    pub orphan_cpu: CpuTime,
+}
+
+/// Whether `task_usage` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usage {
+    /// Read it.
+    Read,
+    /// Leave it out.
+    Skip,
+}
+
+impl Tasks {
+    /// Reads the tasks of a bucket; open attempts are closed at `window_end_us`.
+    pub fn read(lake: &Lake, bucket: u32, window_end_us: i64, usage: Usage) -> Result<Self, FactError> {
+        let columns =
+            [ROW_ID, "time_us", "job_id", "task_index", "event_type", "cpu_request", "machine_id", "priority"];
+        let events = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
+        let histories = Histories::of(Table::TaskEvents, &events);
+        let mut tasks = Self {
+            requests: floats_of(&events, "cpu_request"),
+            machines: ids_of(&events, "machine_id"),
+            priorities: codes_of(&events, "priority"),
+            windows: Vec::new(),
+            window_starts: vec![0; histories.len() + 1],
+            histories,
+            window_end_us,
+            usage: UsageCounts::default(),
+            orphan_cpu: CpuTime::ZERO,
+        };
+        drop(events);
+        if usage == Usage::Read {
+            let columns = [ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index", "mean_cpu_rate"];
+            tasks.add_windows(&lake.read(Table::TaskUsage, Some(bucket), &columns)?);
+        }
+        Ok(tasks)
+    }
+
+    /// Sorts the usage windows to their tasks (a counting sort).
+    fn add_windows(&mut self, batches: &[RecordBatch]) {
+        let task_count = self.histories.len();
+        let nobody = u32::try_from(task_count).expect("a bucket has fewer than 2^32 tasks");
+        let mut owners: Vec<u32> = Vec::new();
+        // One slot more, for windows without a task.
+        let mut starts = vec![0_u32; task_count + 2];
+        for batch in batches {
+            let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
+            for (&job, &index) in jobs.iter().zip(indices) {
+                let owner = self.histories.find((job, index)).map_or(nobody, |task| u32::try_from(task).unwrap_or(nobody));
+                starts[owner as usize + 1] += 1;
+                owners.push(owner);
+            }
+        }
+        for task in 0..=task_count {
+            starts[task + 1] += starts[task];
+        }
+        let mut next = starts.clone();
+        let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
+        let mut windows = vec![blank; owners.len()];
+        let mut owner = owners.iter();
+        for batch in batches {
+            let (begins, ends) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
+            let row_ids = i64_column(batch, ROW_ID);
+            let rates = batch.column_by_name("mean_cpu_rate").expect("the column was asked for");
+            let rates = rates.as_primitive::<Float32Type>();
+            self.usage.windows += batch.num_rows() as u64;
+            self.usage.without_rate += rates.null_count() as u64;
+            for row in 0..batch.num_rows() {
+                let slot = &mut next[*owner.next().expect("one owner per row") as usize];
+                windows[*slot as usize] = Window {
+                    start_us: begins[row],
+                    end_us: ends[row].max(begins[row]),
+                    rate: if rates.is_null(row) { 0.0 } else { rates.value(row) },
+                    row_id: row_ids[row],
+                };
+                *slot += 1;
+            }
+        }
+        for task in 0..task_count {
+            let own = &mut windows[starts[task] as usize..starts[task + 1] as usize];
+            if !own.is_sorted_by_key(|window| (window.start_us, window.row_id)) {
+                own.sort_unstable_by_key(|window| (window.start_us, window.row_id));
+            }
+            self.usage.overlapping += overlapping(own);
+        }
+        let orphans = &windows[starts[task_count] as usize..];
+        self.orphan_cpu = orphans.iter().map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us)).sum();
+        windows.truncate(starts[task_count] as usize);
+        starts.truncate(task_count + 1);
+        self.windows = windows;
+        self.window_starts = starts;
+    }
+
+    /// Hands out every task.
+    pub fn for_each(&self, mut visit: impl FnMut(&TaskView<'_>)) {
+        let mut attempts = Vec::new();
+        for task in 0..self.histories.len() {
+            let events = self.histories.events(task);
+            self.attempts_of(events, &mut attempts);
+            let (job_id, task_index) = self.histories.ids[task];
+            let windows = &self.windows[self.window_starts[task] as usize..self.window_starts[task + 1] as usize];
+            let priority = events.iter().rev().find_map(|event| self.priorities[event.row as usize]);
+            visit(&TaskView { job_id, task_index, events, attempts: &attempts, windows, priority: priority.unwrap_or(0) });
+        }
+    }
+
+    fn attempts_of(&self, events: &[Event], attempts: &mut Vec<Attempt>) {
+        attempts.clear();
+        let mut is_open = false;
+        for event in events.iter().filter(|event| event.event_type == 1 || is_terminal(event.event_type)) {
+            // What happens after the window leaves an attempt open.
+            if is_open && event.time_us < i64::MAX {
+                let open = attempts.last_mut().expect("an open attempt is there");
+                open.end_us = event.time_us;
+                open.ended_by = Some(event.event_type);
+            }
+            is_open = event.event_type == 1;
+            if is_open {
+                attempts.push(Attempt {
+                    start_us: event.time_us,
+                    end_us: self.window_end_us.max(event.time_us),
+                    ended_by: None,
+                    cpu_request: self.requests[event.row as usize],
+                    machine_id: self.machines[event.row as usize],
+                });
+            }
+        }
+    }
+}
+
+/// Windows that start before an earlier one has ended.
+fn overlapping(windows: &[Window]) -> u64 {
+    let mut latest = i64::MIN;
+    let mut count = 0;
+    for window in windows {
+        count += u64::from(window.start_us < latest);
+        latest = latest.max(window.end_us);
+    }
+    count
+}
+
+fn floats_of(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
+    let mut cells = Vec::new();
+    for batch in batches {
+        let column = batch.column_by_name(column).expect("the column was asked for");
+        cells.extend(column.as_primitive::<Float32Type>().iter());
+    }
+    cells
+}
+
+fn ids_of(batches: &[RecordBatch], column: &str) -> Vec<Option<i64>> {
+    let mut cells = Vec::new();
+    for batch in batches {
+        let column = batch.column_by_name(column).expect("the column was asked for");
+        cells.extend(column.as_primitive::<Int64Type>().iter());
+    }
+    cells
+}
+
+/// CPU time laid out over time, ready to be cut at an instant.
+#[derive(Debug, Default)]
+pub struct Spent {
+    pieces: Vec<(i64, i64, CpuRate)>,
+    /// CPU of piece `i` and all after it.
+    from: Vec<CpuTime>,
+    longest_us: i64,
+}
+
+impl Spent {
+    /// Lays out slots (rate 1) or requests of attempts.
+    pub fn of_attempts(&mut self, attempts: &[Attempt], rate: impl Fn(&Attempt) -> CpuRate) {
+        self.pieces.clear();
+        self.pieces.extend(attempts.iter().map(|attempt| (attempt.start_us, attempt.end_us, rate(attempt))));
+        self.prepare();
+    }
+
+    /// Lays out the parts of windows that lie inside attempts.
+    pub fn of_windows(&mut self, windows: &[Window], attempts: &[Attempt]) {
+        self.pieces.clear();
+        for window in windows {
+            let first = attempts.partition_point(|attempt| attempt.end_us <= window.start_us);
+            let rate = CpuRate::new(window.rate);
+            for attempt in attempts[first..].iter().take_while(|attempt| attempt.start_us < window.end_us) {
+                let (start, end) = (window.start_us.max(attempt.start_us), window.end_us.min(attempt.end_us));
+                if start < end {
+                    self.pieces.push((start, end, rate));
+                }
+            }
+        }
+        if !self.pieces.is_sorted_by_key(|piece| piece.0) {
+            self.pieces.sort_by_key(|piece| piece.0);
+        }
+        self.prepare();
+    }
+
+    fn prepare(&mut self) {
+        self.from.clear();
+        self.from.resize(self.pieces.len() + 1, CpuTime::ZERO);
+        self.longest_us = 0;
+        for (idx, &(start, end, rate)) in self.pieces.iter().enumerate().rev() {
+            self.from[idx] = self.from[idx + 1] + rate.over(end - start);
+            self.longest_us = self.longest_us.max(end - start);
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> CpuTime {
+        self.from.first().copied().unwrap_or_default()
+    }
+
+    /// What is spent after `instant`; a piece that straddles it is cut in proportion.
+    pub fn after(&self, instant: i64) -> CpuTime {
+        let later = self.pieces.partition_point(|piece| piece.0 < instant);
+        let mut spent = self.from.get(later).copied().unwrap_or_default();
+        for &(start, end, rate) in self.pieces[..later].iter().rev() {
+            // No piece that starts earlier reaches the instant.
+            if start < instant.saturating_sub(self.longest_us) {
+                break;
+            }
+            if instant < end {
+                spent += rate.over(end - instant);
+            }
+        }
+        spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(start_us: i64, end_us: i64) -> Attempt {
+        Attempt { start_us, end_us, ended_by: Some(3), cpu_request: Some(0.5), machine_id: None }
+    }
+
+    fn window(start_us: i64, end_us: i64, rate: f32) -> Window {
+        Window { start_us, end_us, rate, row_id: 0 }
+    }
+
+    #[test]
+    fn windows_count_inside_attempts_only() {
+        //  attempts      |10------20|      |30---40|
+        //  windows    |5-----15|15-----------35|  |38---50|
+        let attempts = [attempt(10, 20), attempt(30, 40)];
+        let windows = [window(5, 15, 1.0), window(15, 35, 0.5), window(38, 50, 0.25)];
+        let mut spent = Spent::default();
+        spent.of_windows(&windows, &attempts);
+        // 5 * 1 + (5 + 5) * 0.5 + 2 * 0.25
+        assert_eq!(spent.total().seconds() * 1e6, 10.5);
+        // Cut at 32: 3 * 0.5 + 2 * 0.25.
+        assert_eq!(spent.after(32).seconds() * 1e6, 2.0);
+        assert_eq!(spent.after(40), CpuTime::ZERO);
+        assert_eq!(spent.after(i64::MIN), spent.total());
+    }
+
+    #[test]
+    fn overlapping_windows_are_all_counted_and_named() {
+        let windows = [window(0, 100, 1.0), window(10, 20, 1.0), window(50, 150, 1.0)];
+        assert_eq!(overlapping(&windows), 2);
+        let mut spent = Spent::default();
+        spent.of_windows(&windows, &[attempt(0, 150)]);
+        assert_eq!(spent.total().seconds() * 1e6, 210.0);
+        assert_eq!(spent.after(60).seconds() * 1e6, 130.0);
+        assert_eq!(Spent::default().after(0), CpuTime::ZERO);
+    }
+}

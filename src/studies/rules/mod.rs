@@ -1,0 +1,198 @@
+//! Rules that condemn a task, each swept over a grid of one parameter.
+//!
+//! In: one task's history. Out: for each parameter of the grid the instant at which the rule
+//! would have killed the task. A rule looks at nothing after that instant, so that what it saves
+//! could really have been saved. Grids ascend from strict to lenient: if a parameter condemns a
+//! task, so do all before it, no later.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::facts::tasks::TaskView;
+
+mod dead_time;
+mod events;
+mod failures;
+mod restarts;
+
+/// A rule, without its parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// More events than T (the published one).
+    Events,
+    /// FAIL so many times in a row.
+    Failures,
+    /// So many seconds in attempts that came to nothing.
+    DeadTime,
+    /// So many restarts within an hour.
+    Restarts,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Failures => "failures",
+            Self::DeadTime => "dead-time",
+            Self::Restarts => "restarts",
+        }
+    }
+
+    /// What the parameter counts.
+    pub const fn parameter(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Failures => "failures in a row",
+            Self::DeadTime => "s in dead attempts",
+            Self::Restarts => "restarts per hour",
+        }
+    }
+
+    /// The grid that is swept when none is given.
+    pub fn default_grid(self) -> Vec<i64> {
+        match self {
+            Self::Events => (1..=40).map(|step| step * 10).collect(),
+            Self::Failures => vec![1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100],
+            Self::DeadTime => vec![60, 300, 600, 1800, 3600, 7200, 14_400, 28_800, 86_400, 172_800],
+            Self::Restarts => vec![1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+        }
+    }
+
+    fn kill_times(self, task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
+        times.clear();
+        match self {
+            Self::Events => events::kill_times(task, grid, times),
+            Self::Failures => failures::kill_times(task, grid, times),
+            Self::DeadTime => dead_time::kill_times(task, grid, times),
+            Self::Restarts => restarts::kill_times(task, grid, times),
+        }
+        debug_assert!(times.is_sorted(), "a more lenient parameter kills no earlier");
+        debug_assert!(times.len() <= grid.len(), "one instant per parameter");
+    }
+}
+
+/// A rule with its grid, and further rules that must have fired as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleGrid {
+    /// The rule whose parameter is swept.
+    pub rule: Rule,
+    /// The parameters, ascending.
+    pub grid: Vec<i64>,
+    /// Rules that must have condemned the task too, each with its fixed parameter.
+    pub and: Vec<(Rule, i64)>,
+}
+
+impl RuleGrid {
+    /// A rule by itself.
+    pub fn new(rule: Rule, grid: Vec<i64>) -> Self {
+        Self { rule, grid, and: Vec::new() }
+    }
+
+    /// Fills `times` with the instants at which the first parameters of the grid kill the task;
+    /// the others never do.
+    pub fn kill_times(&self, task: &TaskView<'_>, times: &mut Vec<i64>) {
+        self.rule.kill_times(task, &self.grid, times);
+        if times.is_empty() {
+            return;
+        }
+        let mut other = Vec::new();
+        for &(rule, parameter) in &self.and {
+            rule.kill_times(task, &[parameter], &mut other);
+            let Some(&fired) = other.first() else {
+                times.clear();
+                return;
+            };
+            times.iter_mut().for_each(|time| *time = (*time).max(fired));
+        }
+    }
+}
+
+impl fmt::Display for RuleGrid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.rule.name())?;
+        self.and.iter().try_for_each(|(rule, parameter)| write!(f, "+{}={parameter}", rule.name()))
+    }
+}
+
+impl FromStr for RuleGrid {
+    type Err = String;
+
+    /// Reads `events`, or `events+failures=3`: the first is swept, the others are fixed.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let find = |name: &str| {
+            Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
+                let known: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+                format!("there is no kill rule `{name}` (known: {})", known.join(", "))
+            })
+        };
+        let mut parts = text.split('+');
+        let rule = find(parts.next().unwrap_or_default())?;
+        let mut and = Vec::new();
+        for part in parts {
+            let (name, parameter) =
+                part.split_once('=').ok_or_else(|| format!("`{part}` needs a parameter, such as `failures=3`"))?;
+            let parameter = parameter.parse().ok().filter(|&parameter: &i64| 0 < parameter);
+            and.push((find(name)?, parameter.ok_or_else(|| format!("`{part}`: the parameter is no positive number"))?));
+        }
+        Ok(Self { rule, grid: rule.default_grid(), and })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::events::Event;
+    use crate::facts::tasks::Attempt;
+
+    /// A task of one event per minute.
+    fn check(rule: &str, grid: &[i64], sequence: &str, expected_minutes: &[i64]) {
+        let events: Vec<Event> = (0_i64..)
+            .zip(sequence.bytes())
+            .map(|(idx, digit)| Event { time_us: idx * 60_000_000, row_id: idx, event_type: digit - b'0', row: 0 })
+            .collect();
+        let mut attempts: Vec<Attempt> = Vec::new();
+        for pair in events.windows(2).filter(|pair| pair[0].event_type == 1) {
+            attempts.push(Attempt {
+                start_us: pair[0].time_us,
+                end_us: pair[1].time_us,
+                ended_by: Some(pair[1].event_type),
+                cpu_request: None,
+                machine_id: None,
+            });
+        }
+        let task =
+            TaskView { job_id: 1, task_index: 0, events: &events, attempts: &attempts, windows: &[], priority: 0 };
+        let mut rule: RuleGrid = rule.parse().unwrap();
+        rule.grid = grid.to_vec();
+        let mut times = Vec::new();
+        rule.kill_times(&task, &mut times);
+        let minutes: Vec<i64> = times.iter().map(|time| time / 60_000_000).collect();
+        assert_eq!(minutes, expected_minutes, "{rule} on {sequence}");
+    }
+
+    #[test]
+    fn rules_condemn_at_the_instant_they_know() {
+        //      minute: 012345678901
+        check("events", &[2, 3, 11, 12], "013013013014", &[2, 3, 11]);
+        check("failures", &[1, 2, 3, 4], "013013013014", &[2, 5, 8]);
+        check("failures", &[1, 2], "013012013014", &[2]);
+        check("dead-time", &[60, 120, 180, 181], "013013013014", &[2, 5, 8]);
+        check("restarts", &[1, 2, 3, 4], "013013013014", &[4, 7, 10]);
+        check("events+failures=3", &[2, 10], "013013013014", &[8, 10]);
+        check("events+failures=9", &[2, 10], "013013013014", &[]);
+    }
+
+    #[test]
+    fn rules_print_as_they_are_read_and_typos_are_refused() {
+        for text in ["events", "failures+restarts=3", "dead-time+events=10+failures=2"] {
+            assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
+        }
+        for odd in ["", "event", "events+failures", "events+failures=x", "events+failures=0"] {
+            assert!(odd.parse::<RuleGrid>().is_err(), "{odd}");
+        }
+    }
+}

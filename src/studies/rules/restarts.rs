@@ -1,0 +1,20 @@
+//! So many restarts (a SCHEDULE after the first) within one hour.
+
+use crate::facts::tasks::TaskView;
+use crate::units::MICROS_PER_SECOND;
+
+/// The restart with which the count within an hour is reached, for each count that is.
+pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
+    const HOUR_US: i64 = 3600 * MICROS_PER_SECOND;
+    let restarts = task.attempts.get(1..).unwrap_or_default();
+    let mut oldest = 0;
+    for (idx, restart) in restarts.iter().enumerate() {
+        while restarts[oldest].start_us < restart.start_us - HOUR_US {
+            oldest += 1;
+        }
+        let within_hour = i64::try_from(idx - oldest + 1).unwrap_or(i64::MAX);
+        while grid.get(times.len()).is_some_and(|&wanted| wanted <= within_hour) {
+            times.push(restart.start_us);
+        }
+    }
+}
