@@ -40,8 +40,8 @@ pub(super) fn font<'a>(size: u32, zoom: u32, color: &impl Color) -> TextStyle<'a
 }
 
 /// Writes title and caption and returns the area that is left.
-pub(super) fn head<'a, DB: DrawingBackend>(
-    area: &'a DrawingArea<DB, Shift>,
+pub(super) fn head<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
     title: &str,
     caption: &str,
     zoom: u32,

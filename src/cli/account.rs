@@ -21,10 +21,12 @@ use crate::studies::rules::RuleGrid;
 
 /// Add up CPU time per outcome
 ///
-/// The ledger closes: outcomes + unmatched + outside_attempts = total. `slots` and `requested`
+/// The ledger closes: outcomes + unmatched + `outside_attempts` = total. `slots` and `requested`
 /// need no usage table.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv")]
+#[command(
+    after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv"
+)]
 pub(crate) struct AccountArgs {
     #[command(flatten)]
     pub choice: CpuChoice,
@@ -57,12 +59,22 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn view(&self, choice: CpuChoice) -> View<'_> {
-        View { study: &self.study, cpu: choice.cpu, classes: choice.classes, published: self.published.as_ref() }
+        View {
+            study: &self.study,
+            cpu: choice.cpu,
+            classes: choice.classes,
+            published: self.published.as_ref(),
+        }
     }
 }
 
 /// Folds a lake for one definition of CPU time and some rules.
-pub(crate) fn prepare(lake: &Lake, windows: Windows, cpu: CpuDefinition, rules: &[RuleGrid]) -> Result<Prepared> {
+pub(crate) fn prepare(
+    lake: &Lake,
+    windows: Windows,
+    cpu: CpuDefinition,
+    rules: &[RuleGrid],
+) -> Result<Prepared> {
     if cpu.needs_usage() {
         lake.require(Table::TaskUsage)?;
     }
@@ -141,12 +153,16 @@ pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         .text("outcome", rows().map(|row| row.outcome.as_str()))
         .count("jobs", rows().map(|row| row.jobs))
         .count("tasks", rows().map(|row| row.tasks))
-        .float(if ledger.unit == "task-s" { "cpu_task_s" } else { "cpu_ncu_s" }, rows().map(|row| Some(row.cpu)))
+        .float(
+            if ledger.unit == "task-s" { "cpu_task_s" } else { "cpu_ncu_s" },
+            rows().map(|row| Some(row.cpu)),
+        )
         .float("share", rows().map(|row| row.share))
         .batch()
 }
 
-fn chart(ledger: &Ledger) -> Chart {
+/// Bars of CPU per outcome.
+pub(crate) fn chart(ledger: &Ledger) -> Chart {
     // Groups are added up again: the picture is of outcomes.
     let mut outcomes: Vec<(String, f64)> = Vec::new();
     for row in &ledger.rows {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 
-use super::classify::{self, By};
+use super::classify::{self, By, Engine};
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::{console, stop_on_signal, store, synth, verify};
 use crate::lake::Lake;
@@ -14,7 +14,7 @@ use crate::synth::SynthConfig;
 
 /// Run the whole analysis: ingest, verify, classify, chart
 ///
-/// Without TRACE_DIR a small synthetic trace is made on the spot, so that everything can be
+/// Without `TRACE_DIR` a small synthetic trace is made on the spot, so that everything can be
 /// looked at before anything is downloaded. What is done is kept: an analysis that was stopped
 /// goes on when the same command is run again.
 #[derive(Args, Debug)]
@@ -67,7 +67,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
             continue;
         }
         console::note(format!("classify {}", by.plural()));
-        let outcome = classify::classification(&lake, by, Classes::Sequence)?;
+        let outcome = classify::classification(&lake, by, Classes::Sequence, Engine::Native)?;
         let table = classify::table_of(&outcome.rows);
         store::store(
             &classify::answer(&lake, &outcome, by, Classes::Sequence, &table)?,

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::{Args, ValueEnum};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::AnswerArgs;
@@ -10,6 +11,8 @@ use super::console::grouped;
 use super::render::Frame;
 use super::store::{self, Answer};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::facts::FactError;
+use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
 use crate::facts::window::Windows;
 use crate::lake::{Lake, TableEntry};
@@ -35,6 +38,10 @@ pub(crate) struct ClassifyArgs {
     #[arg(long, value_name = "CLASSES", default_value_t)]
     pub classes: Classes,
 
+    /// Who computes the facts
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: Engine,
+
     /// List every exact sequence instead of the outcomes
     ///
     /// Shows what stands behind `other`. In JSON the sequences are always there.
@@ -48,10 +55,10 @@ pub(crate) struct ClassifyArgs {
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
-    /// Jobs, from job_events
+    /// Jobs, from `job_events`
     #[default]
     Job,
-    /// Tasks, from task_events
+    /// Tasks, from `task_events`
     Task,
 }
 
@@ -78,21 +85,52 @@ impl By {
     }
 }
 
+/// Who computes the facts; both give the same table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// Folds in Rust, the quick way
+    #[default]
+    Native,
+    /// queries/*.sql on the embedded Polars, the definition
+    Polars,
+}
+
 /// Counts all of a lake's jobs or tasks, bucket by bucket.
-pub(crate) fn classification(lake: &Lake, by: By, classes: Classes) -> Result<Classification> {
+pub(crate) fn classification(
+    lake: &Lake,
+    by: By,
+    classes: Classes,
+    engine: Engine,
+) -> Result<Classification> {
     lake.require(by.table())?;
-    let query = Query::find(by.query())?;
+    let counters: Result<Vec<Counter>, FactError> = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| match engine {
+            Engine::Native => by_fold(lake, bucket, by, classes),
+            Engine::Polars => by_query(lake, bucket, by, classes),
+        })
+        .collect();
+    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
+}
+
+fn by_fold(lake: &Lake, bucket: u32, by: By, classes: Classes) -> Result<Counter, FactError> {
+    let histories = Histories::read(lake, by.table(), bucket)?;
+    let mut counter = Counter::default();
+    (0..histories.len()).for_each(|entity| counter.add_events(histories.events(entity), classes));
+    Ok(counter)
+}
+
+fn by_query(lake: &Lake, bucket: u32, by: By, classes: Classes) -> Result<Counter, FactError> {
     let settings = Settings { windows: Windows::of(lake, None), thresholds: Vec::new() };
     let mut counter = Counter::default();
-    for bucket in 0..lake.bucket_count() {
-        counter.add(&query.run_bucket(lake, Some(bucket), &settings)?, classes);
-    }
-    Ok(counter.finish(classes))
+    counter.add(&Query::find(by.query())?.run_bucket(lake, Some(bucket), &settings)?, classes);
+    Ok(counter)
 }
 
 pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let outcome = classification(&lake, args.by, args.classes)?;
+    let outcome = classification(&lake, args.by, args.classes, args.engine)?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let answer = answer(&lake, &outcome, args.by, args.classes, &table)?;
     store::give(&answer, &lake, &args.answer)

@@ -38,7 +38,7 @@ pub(crate) fn warn(text: impl AsRef<str>) {
 
 /// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is no terminal.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    drawn: ProgressBar,
     is_over: Arc<AtomicBool>,
     follower: Option<JoinHandle<()>>,
 }
@@ -83,7 +83,7 @@ impl Bar {
                 }
             }
         });
-        Self { bar, is_over, follower: Some(follower) }
+        Self { drawn: bar, is_over, follower: Some(follower) }
     }
 }
 
@@ -95,7 +95,7 @@ impl Drop for Bar {
             // A bar that failed to draw is no reason to fail.
             let _ = follower.join();
         }
-        self.bar.finish_and_clear();
+        self.drawn.finish_and_clear();
     }
 }
 

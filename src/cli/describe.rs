@@ -18,7 +18,9 @@ use crate::facts::task_values::{TaskValue, task_values};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::distributions::{Chance, Summary, Survival, Value, chances, cumulative, kaplan_meier, summarize};
+use crate::studies::distributions::{
+    Chance, Summary, Survival, Value, chances, cumulative, kaplan_meier, summarize,
+};
 use crate::studies::ledger::GroupBy;
 use crate::studies::outcomes::Classes;
 
@@ -27,7 +29,9 @@ use crate::studies::outcomes::Classes;
 /// A table of count, mean, variance (of the population), quantiles and maximum, for all
 /// jobs or tasks and per outcome of the job, with a cumulative chart.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what finish-given-events --group-by priority")]
+#[command(
+    after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
+)]
 pub(crate) struct DescribeArgs {
     /// What is described
     #[arg(long, value_enum, default_value_t)]
@@ -131,7 +135,8 @@ type ByOutcome = BTreeMap<String, Vec<Value>>;
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = Windows::of(&lake, args.answer.window_end);
-    let described = describe(&lake, windows, args.what, args.classes, args.censored, args.group_by)?;
+    let described =
+        describe(&lake, windows, args.what, args.classes, args.censored, args.group_by)?;
     store::give(&described.answer(windows), &lake, &args.answer)
 }
 
@@ -171,7 +176,11 @@ pub(crate) fn describe(
         return finish_given_events(lake, windows, classes, group_by);
     }
     let mut values = values(lake, windows, what, classes)?;
-    let left_out = if censored == Censored::Exclude && what != What::JobSurvival { leave_out(&mut values) } else { 0 };
+    let left_out = if censored == Censored::Exclude && what != What::JobSurvival {
+        leave_out(&mut values)
+    } else {
+        0
+    };
     let names = ["all"].into_iter().chain(classes.outcomes().iter().copied()).chain(["unmatched"]);
     let mut summaries = Vec::new();
     let mut lines = Vec::new();
@@ -184,7 +193,10 @@ pub(crate) fn describe(
             continue;
         }
         summaries.push(summarize(name, &mut own, what.scale()));
-        if own.is_empty() || name == "unmatched" || (name == "running" && what == What::JobDurations) {
+        if own.is_empty()
+            || name == "unmatched"
+            || (name == "running" && what == What::JobDurations)
+        {
             continue;
         }
         let (points, band) = if what == What::JobSurvival {
@@ -196,12 +208,20 @@ pub(crate) fn describe(
         } else {
             (cumulative(&own, what.scale()), Vec::new())
         };
-        lines.push(Line { name: name.to_owned(), points, band, tone: outcome_tone(name), stroke: Stroke::Steps });
+        lines.push(Line {
+            name: name.to_owned(),
+            points,
+            band,
+            tone: outcome_tone(name),
+            stroke: Stroke::Steps,
+        });
     }
     let chart = chart(lake, what, classes, left_out, &summaries, lines);
     let (table, rows) = if what == What::JobSurvival {
-        let rows: Vec<serde_json::Value> =
-            survival.iter().map(|(outcome, point)| json!({"outcome": outcome, "point": point})).collect();
+        let rows: Vec<serde_json::Value> = survival
+            .iter()
+            .map(|(outcome, point)| json!({"outcome": outcome, "point": point}))
+            .collect();
         (survival_table(&survival), json!(rows))
     } else {
         (summary_table(&summaries), json!(summaries))
@@ -209,14 +229,41 @@ pub(crate) fn describe(
     Ok(Described { what, classes, censored, table, rows, chart })
 }
 
+/// Only the summaries, all jobs or tasks first.
+pub(crate) fn summaries(
+    lake: &Lake,
+    windows: Windows,
+    what: What,
+    classes: Classes,
+) -> Result<Vec<Summary>> {
+    let mut values = values(lake, windows, what, classes)?;
+    let mut all: Vec<Value> = values.values().flatten().copied().collect();
+    let mut rows = vec![summarize("all", &mut all, what.scale())];
+    for outcome in classes.outcomes() {
+        rows.push(summarize(
+            outcome,
+            &mut values.remove(*outcome).unwrap_or_default(),
+            what.scale(),
+        ));
+    }
+    Ok(rows)
+}
+
 fn leave_out(values: &mut ByOutcome) -> usize {
     let count = |values: &ByOutcome| values.values().map(Vec::len).sum::<usize>();
     let before = count(values);
-    values.values_mut().for_each(|values| values.retain(|value| !value.is_censored));
+    for values in values.values_mut() {
+        values.retain(|value| !value.is_censored);
+    }
     before - count(values)
 }
 
-fn values(lake: &Lake, windows: Windows, what: What, classes: Classes) -> Result<ByOutcome, FactError> {
+fn values(
+    lake: &Lake,
+    windows: Windows,
+    what: What,
+    classes: Classes,
+) -> Result<ByOutcome, FactError> {
     let mut values = ByOutcome::new();
     let mut push = |outcome: Option<u8>, amount: i64, is_censored: bool| {
         let name = outcome.map_or("unmatched", |outcome| classes.outcomes()[usize::from(outcome)]);
@@ -245,7 +292,10 @@ fn values(lake: &Lake, windows: Windows, what: What, classes: Classes) -> Result
             }
         }
         What::TasksPerJob => {
-            for row in crate::studies::fold::fold(lake, windows, &[], crate::facts::tasks::Usage::Skip)?.jobs {
+            for row in
+                crate::studies::fold::fold(lake, windows, &[], crate::facts::tasks::Usage::Skip)?
+                    .jobs
+            {
                 let outcome = row.job.as_ref().map(|job| of((job.by_sequence, job.by_terminal)));
                 if 0 < row.task_count {
                     push(outcome, i64::try_from(row.task_count).unwrap_or(i64::MAX), false);
@@ -284,9 +334,13 @@ fn finish_given_events(
         });
         // A job that still runs is neither; an unmatched one is unknown.
         let Some(outcome) = outcome.filter(|outcome| is_settled(outcome)) else { continue };
-        groups.entry(group_of(&task, group_by)).or_default().push((task.events, outcome == "finished"));
+        groups
+            .entry(group_of(&task, group_by))
+            .or_default()
+            .push((task.events, outcome == "finished"));
     }
-    let rows: Vec<Chance> = groups.iter().flat_map(|(group, tasks)| chances(group, tasks)).collect();
+    let rows: Vec<Chance> =
+        groups.iter().flat_map(|(group, tasks)| chances(group, tasks)).collect();
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let lines = groups
         .keys()
@@ -330,12 +384,21 @@ fn group_of(task: &TaskValue, group_by: Option<GroupBy>) -> String {
     match group_by {
         None => "all".to_owned(),
         Some(GroupBy::Priority) => format!("{:02}", task.priority),
-        Some(GroupBy::Class) => task.scheduling_class.map_or_else(|| "-".to_owned(), |class| class.to_string()),
+        Some(GroupBy::Class) => {
+            task.scheduling_class.map_or_else(|| "-".to_owned(), |class| class.to_string())
+        }
         Some(GroupBy::User) => task.user.clone().unwrap_or_else(|| "-".to_owned()),
     }
 }
 
-fn chart(lake: &Lake, what: What, classes: Classes, left_out: usize, rows: &[Summary], lines: Vec<Line>) -> Chart {
+fn chart(
+    lake: &Lake,
+    what: What,
+    classes: Classes,
+    left_out: usize,
+    rows: &[Summary],
+    lines: Vec<Line>,
+) -> Chart {
     let all = &rows[0];
     let censoring = match (what, left_out, all.censored) {
         (What::JobSurvival, ..) => format!(
@@ -343,7 +406,9 @@ fn chart(lake: &Lake, what: What, classes: Classes, left_out: usize, rows: &[Sum
             all.censored
         ),
         (_, 0, 0) => "Nothing is censored.".to_owned(),
-        (_, 0, censored) => format!("{censored} values are cut off at the window's end and are in."),
+        (_, 0, censored) => {
+            format!("{censored} values are cut off at the window's end and are in.")
+        }
         (_, left_out, _) => format!("{left_out} values cut off at the window's end are left out."),
     };
     let parts: Vec<String> = lake
@@ -361,14 +426,20 @@ fn chart(lake: &Lake, what: What, classes: Classes, left_out: usize, rows: &[Sum
             parts.join("; ")
         ),
         x_axis: format!("{} ({})", what.name().replace('-', " "), what.unit()),
-        y_axis: if what == What::JobSurvival { "share that lasts longer" } else { "share at or below" }.to_owned(),
+        y_axis: if what == What::JobSurvival {
+            "share that lasts longer"
+        } else {
+            "share at or below"
+        }
+        .to_owned(),
         x_scale: Scale::Log,
         lines,
     })
 }
 
 fn summary_table(rows: &[Summary]) -> RecordBatch {
-    let column = |value: fn(&Summary) -> Option<f64>| rows.iter().map(value).collect::<Vec<Option<f64>>>();
+    let column =
+        |value: fn(&Summary) -> Option<f64>| rows.iter().map(value).collect::<Vec<Option<f64>>>();
     Frame::default()
         .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
         .count("count", rows.iter().map(|row| row.count))
@@ -386,7 +457,9 @@ fn summary_table(rows: &[Summary]) -> RecordBatch {
 }
 
 fn survival_table(rows: &[(String, Survival)]) -> RecordBatch {
-    let column = |value: fn(&Survival) -> f64| rows.iter().map(|(_, point)| Some(value(point))).collect::<Vec<_>>();
+    let column = |value: fn(&Survival) -> f64| {
+        rows.iter().map(|(_, point)| Some(value(point))).collect::<Vec<_>>()
+    };
     Frame::default()
         .text("outcome", rows.iter().map(|(outcome, _)| outcome.as_str()))
         .float("time_s", column(|point| point.time_s))

@@ -40,7 +40,7 @@ pub(crate) struct IngestArgs {
 /// What to ingest and how; shared with `analyze`.
 #[derive(Args, Debug, Default)]
 pub(crate) struct IngestChoice {
-    /// Table whose parts lie flat in TRACE_DIR
+    /// Table whose parts lie flat in `TRACE_DIR`
     #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
     pub table: Option<Table>,
 
@@ -52,8 +52,8 @@ pub(crate) struct IngestChoice {
 
     /// Numbers of the parts to ingest, all by default
     ///
-    /// For example `--parts 0-13,15`. Tables of a single part (machine_events,
-    /// machine_attributes) are always taken whole.
+    /// For example `--parts 0-13,15`. Tables of a single part (`machine_events`,
+    /// `machine_attributes`) are always taken whole.
     #[arg(long, value_name = "RANGES", value_parser = parse_ranges)]
     pub parts: Option<PartNumbers>,
 
@@ -207,25 +207,21 @@ fn show(outcome: &IngestOutcome) {
 
 /// The tables and columns, for `ingest --help`.
 fn tables_help() -> String {
-    let mut text = String::from(
-        "Tables and columns of the lake (name, type, unit, meaning; * may be missing):\n",
-    );
+    let mut lines = vec![
+        "Tables and columns of the lake (name, type, unit, meaning; * may be missing):".to_owned(),
+    ];
     for table in Table::ALL {
-        text.push_str(&format!("\n  {table}: {}\n", table.meaning()));
-        text.push_str(&format!("    {ROW_ID:32} int64    file order: part number x 2^40 + line\n"));
-        for column in table.columns() {
+        lines.push(format!("\n  {table}: {}", table.meaning()));
+        lines.push(format!("    {ROW_ID:32} int64    file order: part number x 2^40 + line"));
+        lines.extend(table.columns().iter().map(|column| {
             let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });
             let unit =
                 if column.unit.is_empty() { String::new() } else { format!("[{}] ", column.unit) };
-            text.push_str(&format!(
-                "    {name:32} {:8} {unit}{}\n",
-                column.type_name(),
-                column.meaning
-            ));
-        }
+            format!("    {name:32} {:8} {unit}{}", column.type_name(), column.meaning)
+        }));
     }
-    text.push_str("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n");
-    text
+    lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events".to_owned());
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod exit;
 mod ingest;
 mod query;
 mod render;
+mod reproduce;
 mod store;
 mod sweep;
 mod synth;
@@ -48,6 +49,7 @@ enum Command {
     Account(account::AccountArgs),
     Sweep(sweep::SweepArgs),
     Query(query::QueryArgs),
+    Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
 }
 
@@ -182,6 +184,7 @@ fn run(command: Command) -> Result<()> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Reproduce(args) => reproduce::run(args),
         Command::Synth(args) => synth::run(&args),
     }
 }

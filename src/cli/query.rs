@@ -1,5 +1,6 @@
 //! `jobfate query`: runs one of the facts' queries and gives its table.
 
+use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result};
@@ -15,7 +16,7 @@ use crate::lake::Lake;
 /// Run one of the facts' queries
 ///
 /// The queries define every fact that the studies are built on; their text is in `queries/` and
-/// runs unchanged on DuckDB and Spark. Without a name, lists them.
+/// runs unchanged on `DuckDB` and Spark. Without a name, lists them.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate query\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts"
@@ -39,10 +40,10 @@ pub(crate) struct QueryArgs {
 
 pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let Some(name) = &args.query else {
-        let list: String = QUERIES
-            .iter()
-            .map(|query| format!("{:26} {}\n", query.name, query.question()))
-            .collect();
+        let mut list = String::new();
+        for query in &QUERIES {
+            writeln!(list, "{:28} {}", query.name, query.question())?;
+        }
         return Ok(console::data(&list)?);
     };
     let query = Query::find(name).map_err(|error| Usage(error.to_string()))?;

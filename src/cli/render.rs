@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
@@ -40,7 +40,7 @@ impl Frame {
         self.with(
             name,
             DataType::Utf8,
-            Arc::new(StringArray::from_iter(cells.into_iter().map(Some))),
+            Arc::new(cells.into_iter().map(Some).collect::<StringArray>()),
         )
     }
 
@@ -57,16 +57,6 @@ impl Frame {
     /// Adds a column of quantities, some of which may be unknown.
     pub(crate) fn float(self, name: &str, cells: impl IntoIterator<Item = Option<f64>>) -> Self {
         self.with(name, DataType::Float64, Arc::new(cells.into_iter().collect::<Float64Array>()))
-    }
-
-    /// Adds a yes/no column.
-    #[expect(dead_code, reason = "one constructor per kind of column")]
-    pub(crate) fn bool(self, name: &str, cells: impl IntoIterator<Item = bool>) -> Self {
-        self.with(
-            name,
-            DataType::Boolean,
-            Arc::new(BooleanArray::from_iter(cells.into_iter().map(Some))),
-        )
     }
 
     /// The batch.
@@ -191,13 +181,26 @@ fn table(batch: &RecordBatch) -> String {
 fn table_cell(column: &ArrayRef, row: usize) -> String {
     match cell(column, row) {
         Value::Null => "-".to_owned(),
-        Value::String(text) => text.chars().flat_map(visible).collect(),
+        Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
         Value::Number(number) => match number.as_i64() {
             Some(whole) => super::console::grouped_signed(whole),
             None => six_digits(number.as_f64().unwrap_or(f64::NAN)),
         },
         other => other.to_string(),
     }
+}
+
+/// Longest name in a table; event sequences of crash loops have thousands of digits.
+const CELL_MAX: usize = 60;
+
+/// Cuts a long name and says how much is left; CSV and JSON have it whole.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= CELL_MAX {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(CELL_MAX - 12).collect();
+    format!("{kept}… ({length})")
 }
 
 /// Control characters of a name must not steer the terminal.
@@ -268,7 +271,8 @@ mod tests {
         for (value, text) in [
             (0.0, "0"),
             (15_308.952, "15309.0"),
-            (2.818e10, "28,180,000,000"), (1e16, "1.00000e16"),
+            (2.818e10, "28,180,000,000"),
+            (1e16, "1.00000e16"),
             (0.57372, "0.573720"),
             (1e-7, "1.00000e-7"),
         ] {

@@ -27,7 +27,9 @@ use crate::units::MICROS_PER_DAY;
 /// instant; harmed are finished jobs with a condemned task. `published` CPU is known per job
 /// only: its saved part is in proportion to the measured one.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --cpu slots --train-until 0.5 --price 3600")]
+#[command(
+    after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --cpu slots --train-until 0.5 --price 3600"
+)]
 pub(crate) struct SweepArgs {
     /// Thresholds of events, a list of numbers and ranges
     ///
@@ -84,7 +86,8 @@ const GRID_MAX: usize = 10_000;
 
 fn parse_grid(text: &str) -> Result<Grid, String> {
     let bad = || format!("`{text}` is no list of thresholds such as `10..=400:10` or `5,10,20`");
-    let number = |text: &str| text.trim().parse::<i64>().ok().filter(|number| 0 < *number).ok_or_else(bad);
+    let number =
+        |text: &str| text.trim().parse::<i64>().ok().filter(|number| 0 < *number).ok_or_else(bad);
     let mut grid = BTreeSet::new();
     for item in text.split(',') {
         match item.split_once("..=") {
@@ -126,23 +129,34 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let rules = rules_of(args);
     let prepared = prepare(&lake, windows, args.choice.cpu, &rules)?;
     let view = prepared.view(args.choice);
-    let sweeps: Vec<Sweep> = rules.iter().enumerate().map(|(idx, rule)| sweep(&view, idx, rule)).collect();
+    let sweeps: Vec<Sweep> =
+        rules.iter().enumerate().map(|(idx, rule)| sweep(&view, idx, rule)).collect();
     let mut json = json_of(&view, &sweeps);
     if let Some(days) = args.train_until {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "days of a trace")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            reason = "days of a trace"
+        )]
         let split_us = 600_000_000 + (days * MICROS_PER_DAY as f64) as i64;
         let selections = select(&view, &rules, split_us, args.price);
         for choice in &selections {
             console::note(format!(
                 "{}: chosen {} on {} jobs; on the {} later jobs net {} {}, {} jobs harmed (best in hindsight {}: net {})",
                 choice.rule,
-                choice.train.threshold.map_or_else(|| "never".to_owned(), |threshold| threshold.to_string()),
+                choice
+                    .train
+                    .threshold
+                    .map_or_else(|| "never".to_owned(), |threshold| threshold.to_string()),
                 console::grouped(choice.train_jobs),
                 console::grouped(choice.test_jobs),
                 six_digits(choice.test.net_cpu),
                 view.cpu.unit(),
                 choice.test.harmed_jobs,
-                choice.hindsight.threshold.map_or_else(|| "never".to_owned(), |threshold| threshold.to_string()),
+                choice
+                    .hindsight
+                    .threshold
+                    .map_or_else(|| "never".to_owned(), |threshold| threshold.to_string()),
                 six_digits(choice.hindsight.net_cpu),
             ));
         }
@@ -185,14 +199,18 @@ pub(crate) fn json_of(view: &View<'_>, sweeps: &[Sweep]) -> Value {
 
 pub(crate) fn table_of(sweep: &Sweep) -> RecordBatch {
     let rows = || sweep.rows.iter();
-    let outcomes: Vec<String> = sweep.rows.first().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
+    let outcomes: Vec<String> =
+        sweep.rows.first().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
     let mut frame = Frame::default()
         .int("threshold", rows().map(|row| row.threshold))
         .count("condemned_tasks", rows().map(|row| sum_of(&row.condemned_tasks)));
     for outcome in outcomes.iter().filter(|outcome| *outcome != "finished") {
         let is_empty = rows().all(|row| row.saved_cpu[outcome].as_f64() == Some(0.0));
         if !is_empty {
-            frame = frame.float(&format!("saved_{outcome}"), rows().map(|row| row.saved_share[outcome].as_f64()));
+            frame = frame.float(
+                &format!("saved_{outcome}"),
+                rows().map(|row| row.saved_share[outcome].as_f64()),
+            );
         }
     }
     frame
@@ -208,7 +226,8 @@ fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
 }
 
 fn harmed_table(sweep: &Sweep, threshold: i64) -> RecordBatch {
-    let harmed = sweep.rows.iter().find(|row| row.threshold == threshold).map_or(&[][..], |row| &row.harmed);
+    let harmed =
+        sweep.rows.iter().find(|row| row.threshold == threshold).map_or(&[][..], |row| &row.harmed);
     Frame::default()
         .int("job_id", harmed.iter().map(|job| job.job_id))
         .text("user", harmed.iter().map(|job| job.user.as_deref().unwrap_or("-")))
@@ -225,7 +244,13 @@ pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> 
     let curve = |value: &dyn Fn(&SweepRow) -> Option<f64>| -> Vec<(f64, f64)> {
         sweeps[0].rows.iter().filter_map(|row| Some((row.threshold as f64, value(row)?))).collect()
     };
-    let line = |name: &str, points, tone| Line { name: name.to_owned(), points, band: Vec::new(), tone, stroke: Stroke::Marked };
+    let line = |name: &str, points, tone| Line {
+        name: name.to_owned(),
+        points,
+        band: Vec::new(),
+        tone,
+        stroke: Stroke::Marked,
+    };
     let saved = ["failed", "killed", "running", "evicted", "other"]
         .into_iter()
         .filter(|outcome| view.outcomes().contains(outcome))
@@ -242,7 +267,9 @@ pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> 
             "sweep-saved".to_owned(),
             Chart::Lines(LineChart {
                 title: "CPU saved by killing at T".to_owned(),
-                caption: format!("CPU after the kill as a share of all CPU of jobs of that outcome. {definition}"),
+                caption: format!(
+                    "CPU after the kill as a share of all CPU of jobs of that outcome. {definition}"
+                ),
                 x_axis: threshold_axis.clone(),
                 y_axis: "CPU saved (%)".to_owned(),
                 x_scale: Scale::Linear,
@@ -267,7 +294,8 @@ pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> 
 fn plane_chart(view: &View<'_>, sweeps: &[Sweep], definition: &str) -> Chart {
     let points = plane(view, sweeps);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let at = |point: &PlanePoint| (point.harmed_jobs as f64, point.net_share.unwrap_or(0.0) * 100.0);
+    let at =
+        |point: &PlanePoint| (point.harmed_jobs as f64, point.net_share.unwrap_or(0.0) * 100.0);
     let lines = sweeps
         .iter()
         .zip(Tone::SERIES.iter().cycle())

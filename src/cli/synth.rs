@@ -53,7 +53,7 @@ pub(crate) struct SynthArgs {
     #[arg(long, value_name = "COUNT")]
     pub machines: Option<u32>,
 
-    /// Leave out task_usage, by far the largest table
+    /// Leave out `task_usage`, by far the largest table
     #[arg(long)]
     pub no_usage: bool,
 

@@ -40,7 +40,7 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
-    /// Table whose parts lie flat in TRACE_DIR
+    /// Table whose parts lie flat in `TRACE_DIR`
     #[arg(long, value_name = "TABLE", requires = "trace")]
     pub table: Option<Table>,
 

@@ -128,7 +128,7 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
     drop(hashes);
     match table {
         Table::JobEvents | Table::TaskEvents => {
-            count_histories(&mut tally, &Histories::of(table, &batches))
+            count_histories(&mut tally, &Histories::of(table, &batches));
         }
         Table::TaskUsage => count_windows(&mut tally, lake, bucket, &batches)?,
         _ => {}

@@ -61,28 +61,45 @@ impl Job {
     }
 }
 
-/// Writes event types as digits.
+/// Writes event types as digits; 10 is `A`.
+pub fn write_sequence(events: &[Event], text: &mut String) {
+    text.extend(events.iter().map(|event| match event.event_type {
+        digit @ 0..=9 => char::from(b'0' + digit),
+        letter => char::from(b'A' + letter - 10),
+    }));
+}
+
+/// The event types as digits.
 pub fn sequence_of(events: &[Event]) -> String {
-    events.iter().map(|event| char::from_digit(u32::from(event.event_type), 16).unwrap_or('?').to_ascii_uppercase()).collect()
+    let mut text = String::with_capacity(events.len());
+    write_sequence(events, &mut text);
+    text
 }
 
 /// The outcome by the exact sequence, as a position in [`SEQUENCE_OUTCOMES`].
 pub fn by_sequence(events: &[Event]) -> u8 {
     match events {
         [first, second] if first.event_type == 0 && second.event_type == 1 => 3,
-        [first, second, third] if first.event_type == 0 && second.event_type == 1 => match third.event_type {
-            4 => 0,
-            3 => 1,
-            5 => 2,
-            _ => 4,
-        },
+        [first, second, third] if first.event_type == 0 && second.event_type == 1 => {
+            match third.event_type {
+                4 => 0,
+                3 => 1,
+                5 => 2,
+                _ => 4,
+            }
+        }
         _ => 4,
     }
 }
 
 /// The outcome by the last terminal event, as a position in [`TERMINAL_OUTCOMES`].
 pub fn by_terminal(events: &[Event]) -> u8 {
-    match events.iter().rev().map(|event| event.event_type).find(|&kind| kind <= 1 || is_terminal(kind)) {
+    match events
+        .iter()
+        .rev()
+        .map(|event| event.event_type)
+        .find(|&kind| kind <= 1 || is_terminal(kind))
+    {
         None => 7,
         Some(0) => 5,
         Some(1) => 6,
@@ -131,7 +148,8 @@ pub struct Jobs {
 impl Jobs {
     /// Reads the jobs of a bucket.
     pub fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
-        let columns = [ROW_ID, "time_us", "job_id", "event_type", "user", "job_name", "scheduling_class"];
+        let columns =
+            [ROW_ID, "time_us", "job_id", "event_type", "user", "job_name", "scheduling_class"];
         let batches = lake.read(Table::JobEvents, Some(bucket), &columns)?;
         Ok(Self::of(&batches))
     }
@@ -146,9 +164,18 @@ impl Jobs {
             .map(|entity| {
                 let events = histories.events(entity);
                 let largest = |cells: &[Option<u32>]| {
-                    events.iter().filter_map(|event| cells[event.row as usize]).max_by_key(|&name| names.get(name))
+                    events
+                        .iter()
+                        .filter_map(|event| cells[event.row as usize])
+                        .max_by_key(|&name| names.get(name))
                 };
-                let first = |kind| events.iter().filter(|event| event.event_type == kind).map(|event| event.time_us).min();
+                let first = |kind| {
+                    events
+                        .iter()
+                        .filter(|event| event.event_type == kind)
+                        .map(|event| event.time_us)
+                        .min()
+                };
                 Job {
                     id: histories.ids[entity].0,
                     sequence: sequence_of(events),
@@ -159,7 +186,10 @@ impl Jobs {
                     last_event_us: events.last().map_or(0, |event| event.time_us),
                     user: largest(&users),
                     name: largest(&job_names),
-                    scheduling_class: events.iter().rev().find_map(|event| classes[event.row as usize]),
+                    scheduling_class: events
+                        .iter()
+                        .rev()
+                        .find_map(|event| classes[event.row as usize]),
                 }
             })
             .collect();
@@ -178,7 +208,8 @@ impl Jobs {
 fn names_of(batches: &[RecordBatch], column: &str, names: &mut Names) -> Vec<Option<u32>> {
     let mut cells = Vec::new();
     for batch in batches {
-        let texts = batch.column_by_name(column).expect("the column was asked for").as_string::<i32>();
+        let texts =
+            batch.column_by_name(column).expect("the column was asked for").as_string::<i32>();
         cells.extend(texts.iter().map(|text| text.map(|text| names.intern(text))));
     }
     cells
@@ -188,7 +219,10 @@ fn names_of(batches: &[RecordBatch], column: &str, names: &mut Names) -> Vec<Opt
 pub(crate) fn codes_of(batches: &[RecordBatch], column: &str) -> Vec<Option<i32>> {
     let mut cells = Vec::new();
     for batch in batches {
-        let codes = batch.column_by_name(column).expect("the column was asked for").as_primitive::<Int32Type>();
+        let codes = batch
+            .column_by_name(column)
+            .expect("the column was asked for")
+            .as_primitive::<Int32Type>();
         if codes.null_count() == 0 {
             cells.extend(codes.values().iter().copied().map(Some));
         } else {
@@ -205,7 +239,12 @@ mod tests {
     fn events(sequence: &str) -> Vec<Event> {
         (0_i64..)
             .zip(sequence.bytes())
-            .map(|(idx, digit)| Event { time_us: idx, row_id: idx, event_type: digit - b'0', row: 0 })
+            .map(|(idx, digit)| Event {
+                time_us: idx,
+                row_id: idx,
+                event_type: digit - b'0',
+                row: 0,
+            })
             .collect()
     }
 
@@ -213,8 +252,16 @@ mod tests {
     fn check(sequence: &str, expected_sequence: &str, expected_terminal: &str) {
         let events = events(sequence);
         assert_eq!(sequence_of(&events), sequence);
-        assert_eq!(SEQUENCE_OUTCOMES[usize::from(by_sequence(&events))], expected_sequence, "{sequence}");
-        assert_eq!(TERMINAL_OUTCOMES[usize::from(by_terminal(&events))], expected_terminal, "{sequence}");
+        assert_eq!(
+            SEQUENCE_OUTCOMES[usize::from(by_sequence(&events))],
+            expected_sequence,
+            "{sequence}"
+        );
+        assert_eq!(
+            TERMINAL_OUTCOMES[usize::from(by_terminal(&events))],
+            expected_terminal,
+            "{sequence}"
+        );
     }
 
     #[test]

@@ -47,9 +47,14 @@ impl Capacities {
         for batch in lake.read(Table::MachineEvents, None, &columns)? {
             let (row_ids, times) = (i64_column(&batch, "row_id"), i64_column(&batch, "time_us"));
             let machines = i64_column(&batch, "machine_id");
-            let sizes = batch.column_by_name("cpu_capacity").expect("asked for").as_primitive::<Float32Type>();
+            let sizes = batch
+                .column_by_name("cpu_capacity")
+                .expect("asked for")
+                .as_primitive::<Float32Type>();
             let known = (0..batch.num_rows()).filter(|&row| !sizes.is_null(row));
-            rows.extend(known.map(|row| (times[row], row_ids[row], machines[row], sizes.value(row))));
+            rows.extend(
+                known.map(|row| (times[row], row_ids[row], machines[row], sizes.value(row))),
+            );
         }
         rows.sort_by_key(|row| (row.0, row.1));
         let mut capacities: FxHashMap<i64, Vec<(i64, f32)>> = FxHashMap::default();
@@ -86,9 +91,11 @@ fn of_bucket(
     let mut sums = vec![Sums::default(); jobs.jobs.len()];
     let columns = ["start_time_us", "end_time_us", "job_id", "machine_id", "mean_cpu_rate"];
     lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
-        let (starts, ends) = (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
+        let (starts, ends) =
+            (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
         let (ids, machines) = (i64_column(&batch, "job_id"), i64_column(&batch, "machine_id"));
-        let rates = batch.column_by_name("mean_cpu_rate").expect("asked for").as_primitive::<Float32Type>();
+        let rates =
+            batch.column_by_name("mean_cpu_rate").expect("asked for").as_primitive::<Float32Type>();
         for row in 0..batch.num_rows() {
             let length = ends[row] - starts[row];
             let Some(job) = jobs.find(ids[row]).filter(|_| 0 < length) else { continue };
@@ -103,13 +110,16 @@ fn of_bucket(
             }
         }
     })?;
-    let cpu = jobs.jobs.iter().zip(sums).filter(|(_, sums)| 0 < sums.rate_us && 0 < sums.capacity_us).filter_map(
-        |(job, sums)| {
+    let cpu = jobs
+        .jobs
+        .iter()
+        .zip(sums)
+        .filter(|(_, sums)| 0 < sums.rate_us && 0 < sums.capacity_us)
+        .filter_map(|(job, sums)| {
             let duration_s = micros_to_seconds(job.duration_us(windows.job_end_us)?);
             let mean_rate = sums.rate.seconds() / micros_to_seconds(sums.rate_us);
             let mean_capacity = sums.capacity.seconds() / micros_to_seconds(sums.capacity_us);
             Some((job.id, duration_s * mean_rate * mean_capacity))
-        },
-    );
+        });
     Ok(cpu.collect())
 }

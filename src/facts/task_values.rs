@@ -42,13 +42,21 @@ pub struct Wait {
 }
 
 /// Reads every task; `with_users` fills in the users, which costs memory.
-pub fn task_values(lake: &Lake, windows: Windows, with_users: bool) -> Result<Vec<TaskValue>, FactError> {
+pub fn task_values(
+    lake: &Lake,
+    windows: Windows,
+    with_users: bool,
+) -> Result<Vec<TaskValue>, FactError> {
     lake.require(Table::TaskEvents)?;
     let parts: Result<Vec<Vec<TaskValue>>, FactError> = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let jobs = if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+            let jobs = if lake.has(Table::JobEvents) {
+                Jobs::read(lake, bucket)?
+            } else {
+                Jobs::default()
+            };
             let tasks = Tasks::read(lake, bucket, windows.task_end_us, Usage::Skip)?;
             let mut values = Vec::new();
             tasks.for_each(|task| values.push(value_of(task, &jobs, windows, with_users)));
@@ -67,7 +75,10 @@ fn value_of(task: &TaskView<'_>, jobs: &Jobs, windows: Windows, with_users: bool
         wait: wait_of(task, windows.task_end_us),
         priority: task.priority,
         scheduling_class: job.and_then(|job| job.scheduling_class),
-        user: job.filter(|_| with_users).and_then(|job| job.user).map(|user| jobs.names.get(user).to_owned()),
+        user: job
+            .filter(|_| with_users)
+            .and_then(|job| job.user)
+            .map(|user| jobs.names.get(user).to_owned()),
     }
 }
 
@@ -76,11 +87,14 @@ fn wait_of(task: &TaskView<'_>, window_end_us: i64) -> Option<Wait> {
     if submit == 0 || window_end_us < submit {
         return None;
     }
-    let schedule = task.events.iter().find(|event| event.event_type == 1).map(|event| event.time_us);
+    let schedule =
+        task.events.iter().find(|event| event.event_type == 1).map(|event| event.time_us);
     // A task that ended while pending waited until then; one that still pends, at least until now.
     let end = task.events.last().filter(|event| super::events::is_terminal(event.event_type));
     let (until, is_censored) = match (schedule, end) {
-        (Some(schedule), _) if submit <= schedule => (schedule.min(window_end_us), window_end_us < schedule),
+        (Some(schedule), _) if submit <= schedule => {
+            (schedule.min(window_end_us), window_end_us < schedule)
+        }
         (None, Some(end)) => (end.time_us.min(window_end_us), true),
         _ => (window_end_us, true),
     };

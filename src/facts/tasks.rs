@@ -110,9 +110,22 @@ pub enum Usage {
 
 impl Tasks {
     /// Reads the tasks of a bucket; open attempts are closed at `window_end_us`.
-    pub fn read(lake: &Lake, bucket: u32, window_end_us: i64, usage: Usage) -> Result<Self, FactError> {
-        let columns =
-            [ROW_ID, "time_us", "job_id", "task_index", "event_type", "cpu_request", "machine_id", "priority"];
+    pub fn read(
+        lake: &Lake,
+        bucket: u32,
+        window_end_us: i64,
+        usage: Usage,
+    ) -> Result<Self, FactError> {
+        let columns = [
+            ROW_ID,
+            "time_us",
+            "job_id",
+            "task_index",
+            "event_type",
+            "cpu_request",
+            "machine_id",
+            "priority",
+        ];
         let events = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
         let histories = Histories::of(Table::TaskEvents, &events);
         let mut tasks = Self {
@@ -128,7 +141,8 @@ impl Tasks {
         };
         drop(events);
         if usage == Usage::Read {
-            let columns = [ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index", "mean_cpu_rate"];
+            let columns =
+                [ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index", "mean_cpu_rate"];
             tasks.add_windows(&lake.read(Table::TaskUsage, Some(bucket), &columns)?);
         }
         Ok(tasks)
@@ -144,7 +158,10 @@ impl Tasks {
         for batch in batches {
             let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
             for (&job, &index) in jobs.iter().zip(indices) {
-                let owner = self.histories.find((job, index)).map_or(nobody, |task| u32::try_from(task).unwrap_or(nobody));
+                let owner = self
+                    .histories
+                    .find((job, index))
+                    .map_or(nobody, |task| u32::try_from(task).unwrap_or(nobody));
                 starts[owner as usize + 1] += 1;
                 owners.push(owner);
             }
@@ -157,7 +174,8 @@ impl Tasks {
         let mut windows = vec![blank; owners.len()];
         let mut owner = owners.iter();
         for batch in batches {
-            let (begins, ends) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
+            let (begins, ends) =
+                (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
             let row_ids = i64_column(batch, ROW_ID);
             let rates = batch.column_by_name("mean_cpu_rate").expect("the column was asked for");
             let rates = rates.as_primitive::<Float32Type>();
@@ -182,7 +200,10 @@ impl Tasks {
             self.usage.overlapping += overlapping(own);
         }
         let orphans = &windows[starts[task_count] as usize..];
-        self.orphan_cpu = orphans.iter().map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us)).sum();
+        self.orphan_cpu = orphans
+            .iter()
+            .map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us))
+            .sum();
         windows.truncate(starts[task_count] as usize);
         starts.truncate(task_count + 1);
         self.windows = windows;
@@ -196,16 +217,27 @@ impl Tasks {
             let events = self.histories.events(task);
             self.attempts_of(events, &mut attempts);
             let (job_id, task_index) = self.histories.ids[task];
-            let windows = &self.windows[self.window_starts[task] as usize..self.window_starts[task + 1] as usize];
-            let priority = events.iter().rev().find_map(|event| self.priorities[event.row as usize]);
-            visit(&TaskView { job_id, task_index, events, attempts: &attempts, windows, priority: priority.unwrap_or(0) });
+            let windows = &self.windows
+                [self.window_starts[task] as usize..self.window_starts[task + 1] as usize];
+            let priority =
+                events.iter().rev().find_map(|event| self.priorities[event.row as usize]);
+            visit(&TaskView {
+                job_id,
+                task_index,
+                events,
+                attempts: &attempts,
+                windows,
+                priority: priority.unwrap_or(0),
+            });
         }
     }
 
     fn attempts_of(&self, events: &[Event], attempts: &mut Vec<Attempt>) {
         attempts.clear();
         let mut is_open = false;
-        for event in events.iter().filter(|event| event.event_type == 1 || is_terminal(event.event_type)) {
+        for event in
+            events.iter().filter(|event| event.event_type == 1 || is_terminal(event.event_type))
+        {
             // What happens after the window leaves an attempt open.
             if is_open && event.time_us < i64::MAX {
                 let open = attempts.last_mut().expect("an open attempt is there");
@@ -268,7 +300,9 @@ impl Spent {
     /// Lays out slots (rate 1) or requests of attempts.
     pub fn of_attempts(&mut self, attempts: &[Attempt], rate: impl Fn(&Attempt) -> CpuRate) {
         self.pieces.clear();
-        self.pieces.extend(attempts.iter().map(|attempt| (attempt.start_us, attempt.end_us, rate(attempt))));
+        self.pieces.extend(
+            attempts.iter().map(|attempt| (attempt.start_us, attempt.end_us, rate(attempt))),
+        );
         self.prepare();
     }
 
@@ -278,8 +312,11 @@ impl Spent {
         for window in windows {
             let first = attempts.partition_point(|attempt| attempt.end_us <= window.start_us);
             let rate = CpuRate::new(window.rate);
-            for attempt in attempts[first..].iter().take_while(|attempt| attempt.start_us < window.end_us) {
-                let (start, end) = (window.start_us.max(attempt.start_us), window.end_us.min(attempt.end_us));
+            for attempt in
+                attempts[first..].iter().take_while(|attempt| attempt.start_us < window.end_us)
+            {
+                let (start, end) =
+                    (window.start_us.max(attempt.start_us), window.end_us.min(attempt.end_us));
                 if start < end {
                     self.pieces.push((start, end, rate));
                 }

@@ -468,7 +468,7 @@ fn store_segment(
                         Some((part_idx, LakeError::new(&part.path, LakeErrorKind::Source(error))));
                 }
                 Err(PartStop::Sink(error)) if error.kind.is_bad_data() => {
-                    bad = Some((part_idx, error))
+                    bad = Some((part_idx, error));
                 }
                 Err(PartStop::Sink(error)) => return Err(error),
             }

@@ -356,7 +356,7 @@ mod tests {
         let edits: [fn(&mut Manifest); 4] = [
             |all| all.bucket_count = 0,
             |all| {
-                all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into()
+                all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into();
             },
             |all| all.tables.get_mut("job_events").unwrap().files[0].bucket = 4,
             |all| all.tables.get_mut("job_events").unwrap().files[0].rows = 1,

@@ -1,6 +1,6 @@
 //! Typed rows to Parquet and back: the folder that every question is asked of.
 //!
-//! In: row blocks from [`crate::sources`]. Out: a folder that Polars, DuckDB, Spark and pandas
+//! In: row blocks from [`crate::sources`]. Out: a folder that Polars, `DuckDB`, Spark and pandas
 //! read without us. A raw part is wholly in the lake or not at all, whatever kills the program:
 //! files are written beside, synced, renamed, and only then recorded in the manifest.
 //!
@@ -144,7 +144,6 @@ impl LakeErrorKind {
         match self {
             Self::Io(_) | Self::NoLake | Self::Busy => false,
             Self::Source(error) => error.kind.is_bad_data(),
-            Self::Parquet(_) => true,
             _ => true,
         }
     }

@@ -93,7 +93,9 @@ impl Bucket {
         order.sort_by_key(|&row| (times[row as usize], self.rows.row_ids[row as usize]));
         let mut ordered = RowBlock::new(self.rows.table, times.len());
         // One by one: `append` wants ascending rows.
-        order.iter().for_each(|&row| ordered.append(&self.rows, &[row]));
+        for row in order {
+            ordered.append(&self.rows, &[row]);
+        }
         self.rows = ordered;
         self.is_in_time_order = true;
     }

@@ -33,7 +33,6 @@ fn load8(text: &[u8], at: usize) -> u64 {
 }
 
 /// Returns the number made of the leading digits of the eight bytes in `word`, and their count.
-#[expect(clippy::inline_always, reason = "measured with quick_float")]
 #[inline(always)]
 fn leading_digits(word: u64) -> (u64, usize) {
     const LOW_7: u64 = 0x7F7F_7F7F_7F7F_7F7F;
@@ -143,7 +142,6 @@ fn with_exponent(text: &[u8], mantissa: u64, scale: usize, end: usize) -> Option
 /// to 24 bits can go wrong only where it stands that close to half-way between two `f32`, or
 /// below their normal range, which 10^-22 never reaches. (A product takes a quarter of the time
 /// of a quotient.)
-#[expect(clippy::inline_always, reason = "measured with quick_float")]
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "argued above")]
 fn round_to_f32(mantissa: u64, scale: usize) -> Option<f32> {

@@ -64,7 +64,7 @@ impl TraceFolder {
                 let below = path.join(&name);
                 match name.parse::<Table>() {
                     Ok(table) if below.is_dir() => {
-                        folder.list_table(table, &below, PartNames::Strict)?
+                        folder.list_table(table, &below, PartNames::Strict)?;
                     }
                     _ if matches!(
                         name.as_str(),

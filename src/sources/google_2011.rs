@@ -341,10 +341,10 @@ fn push_careful(kind: ColumnType, cells: &mut Cells, field: &[u8]) -> FieldResul
             cells.push(known_event(fields::careful_i64(field).ok_or(bad)?, max)?);
         }
         (ColumnType::Float, Cells::F32(cells)) => {
-            cells.push(fields::careful_f32(field).ok_or(bad)?)
+            cells.push(fields::careful_f32(field).ok_or(bad)?);
         }
         (ColumnType::Bool, Cells::Bool(cells)) => {
-            cells.push(fields::careful_bool(field).ok_or(bad)?)
+            cells.push(fields::careful_bool(field).ok_or(bad)?);
         }
         (ColumnType::Text, cells) => cells.push_text(fields::careful_text(field).ok_or(bad)?),
         _ => unreachable!("cells are made from the column's kind"),

@@ -72,7 +72,7 @@ pub fn read_part<E>(
                     block.padded(),
                     block.len(),
                     &mut rows,
-                )
+                );
             },
         );
         line_count += rows.line_count;

@@ -93,16 +93,16 @@ impl ColumnData {
     fn append(&mut self, other: &Self, rows: &[u32], base: usize) {
         match (&mut self.cells, &other.cells) {
             (Cells::I64(own), Cells::I64(cells)) => {
-                own.extend(rows.iter().map(|&row| cells[row as usize]))
+                own.extend(rows.iter().map(|&row| cells[row as usize]));
             }
             (Cells::I32(own), Cells::I32(cells)) => {
-                own.extend(rows.iter().map(|&row| cells[row as usize]))
+                own.extend(rows.iter().map(|&row| cells[row as usize]));
             }
             (Cells::F32(own), Cells::F32(cells)) => {
-                own.extend(rows.iter().map(|&row| cells[row as usize]))
+                own.extend(rows.iter().map(|&row| cells[row as usize]));
             }
             (Cells::Bool(own), Cells::Bool(cells)) => {
-                own.extend(rows.iter().map(|&row| cells[row as usize]))
+                own.extend(rows.iter().map(|&row| cells[row as usize]));
             }
             (Cells::Text { ends: own_ends, bytes: own_bytes }, Cells::Text { ends, bytes }) => {
                 for &row in rows {

@@ -53,7 +53,8 @@ pub fn summarize(outcome: &str, values: &mut [Value], scale: f64) -> Summary {
     let scaled: Vec<f64> = values.iter().map(|value| value.amount as f64 * scale).collect();
     let sum: i128 = values.iter().map(|value| i128::from(value.amount)).sum();
     let mean = (0 < count).then(|| sum as f64 / count as f64 * scale);
-    let variance = mean.map(|mean| scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64);
+    let variance = mean
+        .map(|mean| scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64);
     let at = |share| quantile(&scaled, share);
     Summary {
         outcome: outcome.to_owned(),
@@ -98,7 +99,8 @@ fn thin<T: Copy + AsPoint>(points: Vec<T>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
     for (idx, &point) in points.iter().enumerate() {
         let is_apart = kept.last().is_none_or(|before| {
-            step <= point.x().max(1e-9).ln() - before.x().max(1e-9).ln() || 0.01 <= (point.y() - before.y()).abs()
+            step <= point.x().max(1e-9).ln() - before.x().max(1e-9).ln()
+                || 0.01 <= (point.y() - before.y()).abs()
         });
         if is_apart || idx + 1 == points.len() {
             kept.push(point);
@@ -160,7 +162,10 @@ pub fn kaplan_meier(ascending: &[Value]) -> Vec<Survival> {
     let mut idx = 0;
     while idx < ascending.len() {
         let at_risk = ascending.len() - idx;
-        let same = ascending[idx..].iter().take_while(|value| value.amount == ascending[idx].amount).count();
+        let same = ascending[idx..]
+            .iter()
+            .take_while(|value| value.amount == ascending[idx].amount)
+            .count();
         let ends = ascending[idx..idx + same].iter().filter(|value| !value.is_censored).count();
         if 0 < ends {
             let (dead, risk) = (ends as f64, at_risk as f64);
@@ -266,7 +271,8 @@ mod tests {
         ]);
         times.sort_unstable();
         let curve = kaplan_meier(&times);
-        let shares: Vec<f64> = curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
+        let shares: Vec<f64> =
+            curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
         assert_eq!(shares, [0.833_333, 0.416_667, 0.208_333]);
         assert_eq!(curve.iter().map(|point| point.at_risk).collect::<Vec<u64>>(), [6, 4, 2]);
         assert!(curve.iter().all(|point| point.low <= point.share && point.share <= point.high));
@@ -275,7 +281,8 @@ mod tests {
     #[test]
     fn chances_count_tasks_that_got_so_far() {
         let rows = chances("all", &[(3, true), (3, true), (6, false), (1, false)]);
-        let counts: Vec<(u64, u64, u64)> = rows.iter().map(|row| (row.events, row.tasks, row.finished)).collect();
+        let counts: Vec<(u64, u64, u64)> =
+            rows.iter().map(|row| (row.events, row.tasks, row.finished)).collect();
         assert_eq!(counts, [(1, 4, 2), (2, 3, 2), (3, 3, 2), (4, 1, 0), (5, 1, 0), (6, 1, 0)]);
         assert!(chances("all", &[]).is_empty());
     }
@@ -289,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_curve_ends_at_one() {
-        let many: Vec<Value> = (1..10_000).map(|amount| Value { amount, is_censored: false }).collect();
+        let many: Vec<Value> =
+            (1..10_000).map(|amount| Value { amount, is_censored: false }).collect();
         let curve = cumulative(&many, 1.0);
         assert!(curve.len() < 1000);
         assert_eq!(curve.last(), Some(&(9_999.0, 1.0)));

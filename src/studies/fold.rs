@@ -76,7 +76,12 @@ pub struct Study {
 }
 
 /// Folds a lake. Usage is read if it is there and `usage` asks for it.
-pub fn fold(lake: &Lake, windows: Windows, rules: &[RuleGrid], usage: Usage) -> Result<Study, FactError> {
+pub fn fold(
+    lake: &Lake,
+    windows: Windows,
+    rules: &[RuleGrid],
+    usage: Usage,
+) -> Result<Study, FactError> {
     lake.require(Table::TaskEvents)?;
     let usage = if lake.has(Table::TaskUsage) { usage } else { Usage::Skip };
     let parts: Result<Vec<Study>, FactError> = (0..lake.bucket_count())
@@ -104,7 +109,8 @@ fn fold_bucket(
     rules: &[RuleGrid],
     usage: Usage,
 ) -> Result<Study, FactError> {
-    let known = if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+    let known =
+        if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
     let tasks = Tasks::read(lake, bucket, windows.task_end_us, usage)?;
     let mut study = Study { usage: tasks.usage, outside: tasks.orphan_cpu, ..Study::default() };
     let mut rows: Vec<JobRow> = known.jobs.iter().map(|job| row_of(job, &known)).collect();
@@ -119,7 +125,8 @@ fn fold_bucket(
         });
         study.outside += scratch.add(task, rules, &mut rows[position]);
         study.attempts.0 += task.attempts.len() as u64;
-        study.attempts.1 += task.attempts.iter().filter(|attempt| attempt.cpu_request.is_none()).count() as u64;
+        study.attempts.1 +=
+            task.attempts.iter().filter(|attempt| attempt.cpu_request.is_none()).count() as u64;
     });
     study.jobs = rows;
     Ok(study)
@@ -139,8 +146,15 @@ fn blank() -> JobRow {
 }
 
 fn row_of(job: &Job, known: &Jobs) -> JobRow {
-    let name = |position: Option<u32>| position.map(|position| known.names.get(position).to_owned());
-    JobRow { job_id: job.id, job: Some(job.clone()), user: name(job.user), name: name(job.name), ..blank() }
+    let name =
+        |position: Option<u32>| position.map(|position| known.names.get(position).to_owned());
+    JobRow {
+        job_id: job.id,
+        job: Some(job.clone()),
+        user: name(job.user),
+        name: name(job.name),
+        ..blank()
+    }
 }
 
 /// Memory that is used again for each task.
@@ -155,7 +169,9 @@ impl Scratch {
     fn add(&mut self, task: &TaskView<'_>, rules: &[RuleGrid], row: &mut JobRow) -> CpuTime {
         let [slots, requested, measured] = &mut self.spent;
         slots.of_attempts(task.attempts, |_| CpuRate::ONE);
-        requested.of_attempts(task.attempts, |attempt| attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new));
+        requested.of_attempts(task.attempts, |attempt| {
+            attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
+        });
         measured.of_windows(task.windows, task.attempts);
         let totals: PerDefinition = std::array::from_fn(|idx| self.spent[idx].total());
         row.task_count += 1;
@@ -176,8 +192,11 @@ impl Scratch {
                 add_all(&mut step.spent, std::array::from_fn(|idx| totals[idx] - saved[idx]));
             }
         }
-        let all: CpuTime =
-            task.windows.iter().map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us)).sum();
+        let all: CpuTime = task
+            .windows
+            .iter()
+            .map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us))
+            .sum();
         all - totals[2]
     }
 }

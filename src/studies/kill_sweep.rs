@@ -135,16 +135,25 @@ pub fn sweep(view: &View<'_>, rule_idx: usize, rule: &RuleGrid) -> Sweep {
         .map(|(step_idx, sums)| {
             let names = || view.outcomes().iter().copied().chain([UNMATCHED]);
             let by_outcome = |value: &dyn Fn(usize) -> Value| {
-                names().enumerate().map(|(outcome, name)| (name.to_owned(), value(outcome))).collect::<Map<_, _>>()
+                names()
+                    .enumerate()
+                    .map(|(outcome, name)| (name.to_owned(), value(outcome)))
+                    .collect::<Map<_, _>>()
             };
             SweepRow {
                 threshold: rule.grid[step_idx],
                 condemned_tasks: by_outcome(&|outcome| json!(sums.tasks[outcome])),
                 saved_cpu: by_outcome(&|outcome| json!(sums.saved[outcome].seconds())),
-                saved_share: by_outcome(&|outcome| json!(sums.saved[outcome].share_of(totals[outcome]))),
+                saved_share: by_outcome(&|outcome| {
+                    json!(sums.saved[outcome].share_of(totals[outcome]))
+                }),
                 harmed_jobs: sums.harmed_jobs,
-                #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-                harmed_jobs_share: (0 < finished).then(|| sums.harmed_jobs as f64 / finished as f64),
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "a trace has far fewer than 2^53 jobs"
+                )]
+                harmed_jobs_share: (0 < finished)
+                    .then(|| sums.harmed_jobs as f64 / finished as f64),
                 destroyed_cpu: sums.destroyed.seconds(),
                 destroyed_cpu_share: sums.destroyed.share_of(totals[0]),
                 harmed_jobs_cpu: sums.harmed_jobs_cpu.seconds(),
@@ -176,7 +185,10 @@ fn harmed(view: &View<'_>, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
         })
         .collect();
     harmed.sort_by(|one, other| {
-        other.destroyed_cpu.total_cmp(&one.destroyed_cpu).then_with(|| one.job_id.cmp(&other.job_id))
+        other
+            .destroyed_cpu
+            .total_cmp(&one.destroyed_cpu)
+            .then_with(|| one.job_id.cmp(&other.job_id))
     });
     harmed.truncate(HARMED_NAMED);
     harmed
@@ -220,12 +232,19 @@ pub fn plane(view: &View<'_>, sweeps: &[Sweep]) -> Vec<PlanePoint> {
     let mut points: Vec<PlanePoint> = sweeps
         .iter()
         .flat_map(|sweep| {
-            sweep.rows.iter().map(|row| point(&sweep.rule, Some(row.threshold), row.harmed_jobs, row.net_cpu))
+            sweep
+                .rows
+                .iter()
+                .map(|row| point(&sweep.rule, Some(row.threshold), row.harmed_jobs, row.net_cpu))
         })
         .collect();
     points.push(point("never", None, 0, 0.0));
     points.sort_by(|one, other| {
-        (one.harmed_jobs, &one.rule, one.threshold).cmp(&(other.harmed_jobs, &other.rule, other.threshold))
+        (one.harmed_jobs, &one.rule, one.threshold).cmp(&(
+            other.harmed_jobs,
+            &other.rule,
+            other.threshold,
+        ))
     });
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|&one, &other| {

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::fold::{JobRow, Study};
 use super::outcomes::Classes;
-use crate::facts::jobs::{SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
 use crate::facts::published::PublishedCpu;
 use crate::units::CpuTime;
 
@@ -75,10 +74,7 @@ pub struct View<'a> {
 impl View<'_> {
     /// Every outcome of the classification.
     pub fn outcomes(&self) -> &'static [&'static str] {
-        match self.classes {
-            Classes::Sequence => &SEQUENCE_OUTCOMES,
-            Classes::Terminal => &TERMINAL_OUTCOMES,
-        }
+        self.classes.outcomes()
     }
 
     /// The outcome of a job, as a position in [`View::outcomes`]; `None` when unmatched.
@@ -157,7 +153,9 @@ impl GroupBy {
     }
 
     fn key(self, row: &JobRow) -> String {
-        let number = |number: Option<i32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let number = |number: Option<i32>| {
+            number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+        };
         match self {
             Self::Class => number(row.job.as_ref().and_then(|job| job.scheduling_class)),
             Self::Priority => number(row.priority),
@@ -219,7 +217,9 @@ pub fn ledger(view: &View<'_>, groups: &[GroupBy]) -> Ledger {
     let mut sums: BTreeMap<(Vec<String>, usize), (u64, u64, CpuTime)> = BTreeMap::new();
     if groups.is_empty() {
         // Every outcome is listed, with 0 where nothing was.
-        sums.extend((0..view.outcomes().len()).map(|outcome| ((Vec::new(), outcome), Default::default())));
+        sums.extend(
+            (0..view.outcomes().len()).map(|outcome| ((Vec::new(), outcome), Default::default())),
+        );
     }
     let mut unmatched = CpuTime::ZERO;
     for row in &study.jobs {

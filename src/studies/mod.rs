@@ -8,13 +8,19 @@ pub mod distributions;
 pub mod fold;
 pub mod kill_sweep;
 pub mod ledger;
+pub mod mandai;
 pub mod outcomes;
 pub mod rules;
 pub mod selection;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
 /// order statistics); `None` of nothing.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position in a slice")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a position in a slice"
+)]
 pub fn quantile(ascending: &[f64], share: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
     let place = share * last as f64;

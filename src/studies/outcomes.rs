@@ -10,7 +10,11 @@ use std::str::FromStr;
 
 use arrow::array::{Array, AsArray};
 use arrow::record_batch::RecordBatch;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
+
+use crate::facts::events::Event;
+use crate::facts::jobs;
 
 /// How outcomes are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -103,37 +107,68 @@ pub struct Classification {
 #[derive(Debug, Default)]
 pub struct Counter {
     counts: BTreeMap<(String, String), u64>,
+    seen: FxHashMap<String, (&'static str, u64)>,
+    scratch: String,
 }
 
 impl Counter {
+    /// Counts one job or task by its events.
+    pub fn add_events(&mut self, events: &[Event], classes: Classes) {
+        let outcome = match classes {
+            Classes::Sequence => jobs::SEQUENCE_OUTCOMES[usize::from(jobs::by_sequence(events))],
+            Classes::Terminal => jobs::TERMINAL_OUTCOMES[usize::from(jobs::by_terminal(events))],
+        };
+        // The key is written into the same memory each time: almost all sequences are known.
+        self.scratch.clear();
+        jobs::write_sequence(events, &mut self.scratch);
+        match self.seen.get_mut(self.scratch.as_str()) {
+            Some((_, count)) => *count += 1,
+            None => {
+                self.seen.insert(self.scratch.clone(), (outcome, 1));
+            }
+        }
+    }
+
+    /// Adds what another counter has counted.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        for (key, count) in other.into_counts() {
+            *self.counts.entry(key).or_default() += count;
+        }
+        self
+    }
+
+    fn into_counts(mut self) -> BTreeMap<(String, String), u64> {
+        // One sequence has one outcome, and the order is that of an ordered map.
+        for (sequence, (outcome, count)) in self.seen.drain().collect::<BTreeMap<_, _>>() {
+            *self.counts.entry((sequence, outcome.to_owned())).or_default() += count;
+        }
+        self.counts
+    }
+
     /// Counts the rows of a table of `q01` or `q02`.
     pub fn add(&mut self, facts: &RecordBatch, classes: Classes) {
         let text = |name: &str| {
             facts.column_by_name(name).expect("the query has this column").as_string::<i32>()
         };
         let (sequences, outcomes) = (text("sequence"), text(classes.column()));
-        // Most rows repeat one of a few sequences: count runs of hash-map hits in a small map first.
-        let mut seen: rustc_hash::FxHashMap<(&str, &str), u64> = rustc_hash::FxHashMap::default();
-        for row in 0..facts.num_rows() {
-            *seen.entry((sequences.value(row), outcomes.value(row))).or_default() += 1;
-        }
         debug_assert_eq!(sequences.null_count() + outcomes.null_count(), 0, "every task has both");
-        #[expect(clippy::iter_over_hash_type, reason = "added into an ordered map")]
-        for ((sequence, outcome), count) in seen {
-            *self.counts.entry((sequence.to_owned(), outcome.to_owned())).or_default() += count;
+        for row in 0..facts.num_rows() {
+            let key = (sequences.value(row).to_owned(), outcomes.value(row).to_owned());
+            *self.counts.entry(key).or_default() += 1;
         }
     }
 
     /// The counts as tables.
     pub fn finish(self, classes: Classes) -> Classification {
-        let total = self.counts.values().sum();
+        let counts = self.into_counts();
+        let total = counts.values().sum();
         let share = |count: u64| if total == 0 { 0.0 } else { ratio(count, total) };
         let rows = classes
             .outcomes()
             .iter()
             .map(|&outcome| {
-                let count = self
-                    .counts
+                let count = counts
                     .iter()
                     .filter(|((_, name), _)| name == outcome)
                     .map(|(_, count)| count)
@@ -142,8 +177,7 @@ impl Counter {
                 OutcomeRow { sequence, outcome: outcome.to_owned(), count, share: share(count) }
             })
             .collect();
-        let mut sequences: Vec<OutcomeRow> = self
-            .counts
+        let mut sequences: Vec<OutcomeRow> = counts
             .into_iter()
             .map(|((sequence, outcome), count)| OutcomeRow {
                 sequence: Some(sequence),

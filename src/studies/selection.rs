@@ -47,17 +47,24 @@ pub struct Selection {
 /// Chooses each rule's parameter on jobs ended before `split_us` for a `price` in CPU-seconds per
 /// harmed job, and scores it on jobs submitted from then on.
 pub fn select(view: &View<'_>, rules: &[RuleGrid], split_us: i64, price: f64) -> Vec<Selection> {
-    let is_past = |row: &JobRow| row.job.as_ref().is_some_and(|job| job.is_ended() && job.last_event_us < split_us);
-    let is_future = |row: &JobRow| {
-        row.job.as_ref().is_some_and(|job| job.first_submit_us.is_some_and(|submit| split_us <= submit))
+    let is_past = |row: &JobRow| {
+        row.job.as_ref().is_some_and(|job| job.is_ended() && job.last_event_us < split_us)
     };
-    let count = |is_in: &dyn Fn(&JobRow) -> bool| view.study.jobs.iter().filter(|row| is_in(row)).count() as u64;
+    let is_future = |row: &JobRow| {
+        row.job
+            .as_ref()
+            .is_some_and(|job| job.first_submit_us.is_some_and(|submit| split_us <= submit))
+    };
+    let count = |is_in: &dyn Fn(&JobRow) -> bool| {
+        view.study.jobs.iter().filter(|row| is_in(row)).count() as u64
+    };
     rules
         .iter()
         .enumerate()
         .map(|(rule_idx, rule)| {
             let past = scores(&sums(view, rule_idx, rule.grid.len(), is_past), &rule.grid, price);
-            let future = scores(&sums(view, rule_idx, rule.grid.len(), is_future), &rule.grid, price);
+            let future =
+                scores(&sums(view, rule_idx, rule.grid.len(), is_future), &rule.grid, price);
             let chosen = best(&past);
             Selection {
                 rule: rule.to_string(),
@@ -112,10 +119,17 @@ pub struct Interval {
 
 /// Resamples jobs `rounds` times (Poisson bootstrap: each job counts a Poisson(1) number of
 /// times) and returns the spread of each parameter of a rule.
-pub fn bootstrap(view: &View<'_>, rule_idx: usize, rule: &RuleGrid, rounds: usize, seed: u64) -> Vec<Interval> {
+pub fn bootstrap(
+    view: &View<'_>,
+    rule_idx: usize,
+    rule: &RuleGrid,
+    rounds: usize,
+    seed: u64,
+) -> Vec<Interval> {
     let mut nets = vec![Vec::with_capacity(rounds); rule.grid.len()];
     let mut harms = vec![Vec::with_capacity(rounds); rule.grid.len()];
-    let prepared: Vec<(f64, Vec<(f64, f64)>)> = view.study.jobs.iter().map(|row| contributions(view, row, rule_idx)).collect();
+    let prepared: Vec<(f64, Vec<(f64, f64)>)> =
+        view.study.jobs.iter().map(|row| contributions(view, row, rule_idx)).collect();
     for round in 0..rounds {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(round as u64);
@@ -179,7 +193,10 @@ fn poisson_1(uniform: f64) -> f64 {
 
 fn bounds(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
-    (super::quantile(values, 0.025).unwrap_or(f64::NAN), super::quantile(values, 0.975).unwrap_or(f64::NAN))
+    (
+        super::quantile(values, 0.025).unwrap_or(f64::NAN),
+        super::quantile(values, 0.975).unwrap_or(f64::NAN),
+    )
 }
 
 #[cfg(test)]
@@ -196,7 +213,10 @@ mod tests {
     #[test]
     fn poisson_numbers_have_mean_one() {
         let rounds = 100_000;
-        let mean = (0..rounds).map(|idx| poisson_1((f64::from(idx) + 0.5) / f64::from(rounds))).sum::<f64>() / f64::from(rounds);
+        let mean = (0..rounds)
+            .map(|idx| poisson_1((f64::from(idx) + 0.5) / f64::from(rounds)))
+            .sum::<f64>()
+            / f64::from(rounds);
         assert!((mean - 1.0).abs() < 1e-3, "{mean}");
     }
 }

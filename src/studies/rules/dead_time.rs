@@ -9,7 +9,9 @@ use crate::units::MICROS_PER_SECOND;
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
     const FINISH: u8 = 4;
     let mut dead_us = 0;
-    for attempt in task.attempts.iter().filter(|attempt| attempt.ended_by.is_some_and(|kind| kind != FINISH)) {
+    for attempt in
+        task.attempts.iter().filter(|attempt| attempt.ended_by.is_some_and(|kind| kind != FINISH))
+    {
         dead_us += attempt.length_us();
         while grid.get(times.len()).is_some_and(|&wanted| wanted * MICROS_PER_SECOND <= dead_us) {
             times.push(attempt.end_us);

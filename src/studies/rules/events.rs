@@ -6,6 +6,7 @@ use crate::facts::tasks::TaskView;
 
 /// The time of event number T + 1 for each T that the task exceeds.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
-    let exceeded = grid.iter().map_while(|&threshold| task.events.get(usize::try_from(threshold).ok()?));
+    let exceeded =
+        grid.iter().map_while(|&threshold| task.events.get(usize::try_from(threshold).ok()?));
     times.extend(exceeded.map(|event| event.time_us));
 }

@@ -106,7 +106,9 @@ impl RuleGrid {
                 times.clear();
                 return;
             };
-            times.iter_mut().for_each(|time| *time = (*time).max(fired));
+            for time in times.iter_mut() {
+                *time = (*time).max(fired);
+            }
         }
     }
 }
@@ -133,10 +135,15 @@ impl FromStr for RuleGrid {
         let rule = find(parts.next().unwrap_or_default())?;
         let mut and = Vec::new();
         for part in parts {
-            let (name, parameter) =
-                part.split_once('=').ok_or_else(|| format!("`{part}` needs a parameter, such as `failures=3`"))?;
+            let (name, parameter) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` needs a parameter, such as `failures=3`"))?;
             let parameter = parameter.parse().ok().filter(|&parameter: &i64| 0 < parameter);
-            and.push((find(name)?, parameter.ok_or_else(|| format!("`{part}`: the parameter is no positive number"))?));
+            and.push((
+                find(name)?,
+                parameter
+                    .ok_or_else(|| format!("`{part}`: the parameter is no positive number"))?,
+            ));
         }
         Ok(Self { rule, grid: rule.default_grid(), and })
     }
@@ -152,7 +159,12 @@ mod tests {
     fn check(rule: &str, grid: &[i64], sequence: &str, expected_minutes: &[i64]) {
         let events: Vec<Event> = (0_i64..)
             .zip(sequence.bytes())
-            .map(|(idx, digit)| Event { time_us: idx * 60_000_000, row_id: idx, event_type: digit - b'0', row: 0 })
+            .map(|(idx, digit)| Event {
+                time_us: idx * 60_000_000,
+                row_id: idx,
+                event_type: digit - b'0',
+                row: 0,
+            })
             .collect();
         let mut attempts: Vec<Attempt> = Vec::new();
         for pair in events.windows(2).filter(|pair| pair[0].event_type == 1) {
@@ -164,8 +176,14 @@ mod tests {
                 machine_id: None,
             });
         }
-        let task =
-            TaskView { job_id: 1, task_index: 0, events: &events, attempts: &attempts, windows: &[], priority: 0 };
+        let task = TaskView {
+            job_id: 1,
+            task_index: 0,
+            events: &events,
+            attempts: &attempts,
+            windows: &[],
+            priority: 0,
+        };
         let mut rule: RuleGrid = rule.parse().unwrap();
         rule.grid = grid.to_vec();
         let mut times = Vec::new();
