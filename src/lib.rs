@@ -1,4 +1,73 @@
-//! jobfate: what became of every job in a cluster trace.
+//! jobfate: what became of every job in a cluster trace, what it cost, and what another policy
+//! would have made of it.
+//!
+//! ```text
+//!  raw trace files        lake                facts                  results            pictures
+//!  csv.gz, csv     ──►    Parquet tables ──►  one row per job,  ──►  plain structs ──►  SVG, PNG
+//!                         + manifest          task, attempt          JSON, CSV
+//!      sources              lake                facts                  studies            charts
+//! ```
+//!
+//! One way, left to right: a layer uses only those before it, `units` and `schema` come first,
+//! [`synth`] stands by itself, and only [`cli`] knows them all and prints. A test holds the order.
+//!
+//! # Glossary
+//!
+//! | Word | Meaning |
+//! |---|---|
+//! | job, task | a job is made of tasks; (job, index) names a task |
+//! | event | a row of `job_events` or `task_events` |
+//! | event sequence | the event types of a job or task in (time, `row_id`) order, as digits |
+//! | attempt | from SCHEDULE to the next terminal event (or SCHEDULE) of a task |
+//! | outcome | what became of a job: finished, failed, killed, running, ... |
+//! | condemned | a task that a kill rule would have killed; harmed: a finished job with one |
+//! | window | a row of `task_usage`; also the span of time that a trace covers |
+//! | part, segment | a file of the raw trace; consecutive parts that share their files in the lake |
+//! | bucket | the share of the jobs that a hash of their id gives |
+//! | reject | a line of a raw file that gave no row, kept with its reason |
+//! | left-censored, censored | begun before the window; not ended at its end |
+//!
+//! # A look at a lake
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use jobfate::facts::tasks::Usage;
+//! use jobfate::facts::window::Windows;
+//! use jobfate::lake::Lake;
+//! use jobfate::studies::fold::fold;
+//!
+//! let lake = Lake::open(Path::new("lake"))?;
+//! let study = fold(&lake, Windows::of(&lake, None), &[], Usage::Read)?;
+//! println!("{} jobs", study.jobs.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Decisions
+//!
+//! **CPU time is added up in whole numbers.** [`units::CpuTime`] holds 2^-64 CPU-microseconds in
+//! 128 bits. A rate is an `f32` and a length a whole number of microseconds, so every sum is exact
+//! and the same for any number of threads, order of parts and number of buckets. Rejected:
+//! compensated `f64` sums, which are close but not equal, and no quicker.
+//!
+//! **One file per bucket and segment.** Rows are spread over buckets by job, so that whatever is
+//! keyed by job is answered bucket by bucket in bounded memory. Consecutive small parts share
+//! files (a segment), because 500 parts times 64 buckets of `job_events` would be 32,000 files of
+//! 60 rows. The cut depends on the raw folder alone, so an ingest that was killed and run again
+//! writes the same bytes.
+//!
+//! **Encodings.** Whole numbers as `DELTA_BINARY_PACKED`, quantities as `BYTE_STREAM_SPLIT`, names
+//! with a dictionary, all under LZ4. Dictionaries of quantities cost a hash per value and save
+//! little: a column of the usage table has more distinct values than a dictionary page holds.
+//!
+//! **Facts are SQL, studies fold.** Each fact is defined by a file of `queries/`. The studies fold
+//! over the same rows in Rust ([`facts::tasks`], [`studies::fold`]) in one pass for all thresholds
+//! and rules, which no query can; tests compare the two, fact by fact.
+//!
+//! **Sequences in SQL are put together by position.** The engines spell the aggregate that joins
+//! strings in a stated order in three ways; sixteen conditional maxima and three more steps for
+//! long sequences are plain SQL in all of them.
+
 pub mod charts;
 pub mod cli;
 pub mod facts;
@@ -8,5 +77,6 @@ pub mod sources;
 pub mod studies;
 pub mod synth;
 pub mod units;
+
 /// Name and version of this program, as stored in what it writes.
 pub const PROGRAM: &str = concat!("jobfate ", env!("CARGO_PKG_VERSION"));
