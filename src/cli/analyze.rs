@@ -4,19 +4,29 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use serde_json::json;
 
+use super::account::{self, CpuChoice, prepare};
 use super::classify::{self, By, Engine};
+use super::describe::{Censored, What, describe};
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::{console, stop_on_signal, store, synth, verify};
+use super::store::{self, Answer};
+use super::{Format, console, render, stop_on_signal, sweep, synth, verify};
+use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::schema::Table;
+use crate::studies::kill_sweep;
+use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::outcomes::Classes;
+use crate::studies::rules::{Rule, RuleGrid};
 use crate::synth::SynthConfig;
 
-/// Run the whole analysis: ingest, verify, classify, chart
+/// Run the whole analysis of a trace
 ///
-/// Without `TRACE_DIR` a small synthetic trace is made on the spot, so that everything can be
-/// looked at before anything is downloaded. What is done is kept: an analysis that was stopped
-/// goes on when the same command is run again.
+/// Ingest, verify, classify, describe, account and sweep, with charts. What the tables at hand do
+/// not allow is skipped, and said. Without `TRACE_DIR` a small synthetic trace is made on the
+/// spot, so that everything can be looked at before anything is downloaded. What is done is kept:
+/// an analysis that was stopped goes on when the same command is run again.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011"
@@ -46,37 +56,19 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     };
     let lake = args.lake.unwrap_or_else(|| args.out.join("lake"));
     console::note(format!("ingest {} into {}", trace.display(), lake.display()));
-    ingest::run_plan(
-        &ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice: args.choice })?,
-        &stop,
-    )?;
+    let plan = ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice: args.choice })?;
+    ingest::run_plan(&plan, &stop)?;
     let lake = Lake::open(&lake)?;
+    let windows = Windows::of(&lake, None);
 
     console::note("verify");
     let report = verify::lake_report(&lake)?;
     let table = report.table();
     store::store(&report.answer(&table), &lake, &args.out)?;
 
-    for by in [By::Job, By::Task] {
-        if !lake.has(by.table()) {
-            console::note(format!(
-                "skipped: classify {}, for want of table `{}`",
-                by.plural(),
-                by.table()
-            ));
-            continue;
-        }
-        console::note(format!("classify {}", by.plural()));
-        let outcome = classify::classification(&lake, by, Classes::Sequence, Engine::Native)?;
-        let table = classify::table_of(&outcome.rows);
-        store::store(
-            &classify::answer(&lake, &outcome, by, Classes::Sequence, &table)?,
-            &lake,
-            &args.out,
-        )?;
-        console::data(&format!("{}\n", by.plural()))?;
-        console::data_bytes(&super::render::render(&table, super::Format::Table, None)?)?;
-    }
+    classify_both(&lake, &args.out)?;
+    describe_all(&lake, windows, &args.out)?;
+    account_and_sweep(&lake, windows, &args.out)?;
     console::note(format!("results and charts: {}", args.out.display()));
     report.into_result()
 }
@@ -92,4 +84,92 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
         synth::write(&SynthConfig::default(), folder)?;
     }
     Ok(folder.to_owned())
+}
+
+fn classify_both(lake: &Lake, out: &Path) -> Result<()> {
+    for by in [By::Job, By::Task] {
+        if is_missing(lake, by.table(), &format!("classify {}", by.plural())) {
+            continue;
+        }
+        let outcome = classify::classification(lake, by, Classes::Sequence, Engine::Native)?;
+        let table = classify::table_of(&outcome.rows);
+        store::store(&classify::answer(lake, &outcome, by, Classes::Sequence, &table)?, lake, out)?;
+        show(by.plural(), &table)?;
+    }
+    Ok(())
+}
+
+fn describe_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
+    let whats = [
+        (What::JobDurations, Table::JobEvents),
+        (What::JobSurvival, Table::JobEvents),
+        (What::TasksPerJob, Table::TaskEvents),
+        (What::EventsPerTask, Table::TaskEvents),
+        (What::Waiting, Table::TaskEvents),
+        (What::Attempts, Table::TaskEvents),
+        (What::FinishGivenEvents, Table::TaskEvents),
+    ];
+    for (what, table) in whats {
+        let step = format!("describe {}", what.name());
+        let needs_jobs = what == What::FinishGivenEvents && !lake.has(Table::JobEvents);
+        if is_missing(lake, if needs_jobs { Table::JobEvents } else { table }, &step) {
+            continue;
+        }
+        let described = describe(lake, windows, what, Classes::Sequence, Censored::Include, None)?;
+        store::store(&described.answer(windows), lake, out)?;
+        if what == What::JobDurations {
+            show("job durations (s)", &described.table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measured CPU where there is a usage table, slots where there is none.
+fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
+    if is_missing(lake, Table::TaskEvents, "account and sweep") {
+        return Ok(());
+    }
+    let cpu = if is_missing(lake, Table::TaskUsage, "measured CPU (slots instead)") {
+        CpuDefinition::Slots
+    } else {
+        CpuDefinition::Measured
+    };
+    let choice = CpuChoice { cpu, classes: Classes::Sequence };
+    let rules = [RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
+    let prepared = prepare(lake, windows, cpu, &rules)?;
+    let view = prepared.view(choice);
+    let book = ledger(&view, &[]);
+    let table = account::table_of(&book, &[]);
+    store::store(&account::answer(&book, windows, &table), lake, out)?;
+    show(&format!("CPU time per outcome ({cpu})"), &table)?;
+    console::note(account::closing_line(&book));
+
+    let sweeps = [kill_sweep::sweep(&view, 0, &rules[0])];
+    let table = sweep::table_of(&sweeps[0]);
+    let answer = Answer {
+        name: "sweep",
+        table: &table,
+        json: sweep::json_of(&view, &sweeps),
+        settings: json!({"cpu": cpu, "classes": Classes::Sequence, "windows": windows, "thresholds": rules[0].grid}),
+        charts: sweep::charts(&view, &sweeps),
+    };
+    store::store(&answer, lake, out)?;
+    show("killing tasks at T events", &table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN)))
+}
+
+/// Rows of the sweep that are shown; all of them are in the results.
+const SWEEP_ROWS_SHOWN: usize = 5;
+
+/// Says that a step is skipped, if its table is not there.
+fn is_missing(lake: &Lake, table: Table, step: &str) -> bool {
+    let is_missing = !lake.has(table);
+    if is_missing {
+        console::note(format!("skipped: {step}, for want of table `{table}`"));
+    }
+    is_missing
+}
+
+fn show(title: &str, table: &arrow::record_batch::RecordBatch) -> Result<()> {
+    console::data(&format!("\n{title}\n"))?;
+    Ok(console::data_bytes(&render::render(table, Format::Table, None)?)?)
 }

@@ -78,7 +78,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::JobDurations => "job-durations",
             Self::TasksPerJob => "tasks-per-job",
@@ -403,7 +403,7 @@ fn chart(
     let censoring = match (what, left_out, all.censored) {
         (What::JobSurvival, ..) => format!(
             "Kaplan-Meier with Greenwood's 95 % band; {} unended jobs are censored at the window's end.",
-            all.censored
+            super::console::grouped(all.censored)
         ),
         (_, 0, 0) => "Nothing is censored.".to_owned(),
         (_, 0, censored) => {

@@ -41,7 +41,8 @@ pub(crate) struct SweepArgs {
     ///
     /// events (more than T events), failures (so many FAIL in a row), dead-time (so many seconds
     /// in attempts that came to nothing), restarts (so many within an hour). `events+failures=3`
-    /// sweeps the first and demands the others as well. --thresholds is the grid of events; the
+    /// sweeps the first and demands the others as well; `events~priority=9~class=3` spares tasks
+    /// by priority, class or user. --thresholds is the grid of events; the
     /// other rules have grids of their own.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = "events")]
     pub rules: Vec<RuleGrid>,

@@ -16,7 +16,7 @@ use super::fields::PADDING;
 use super::{SourceError, SourceErrorKind};
 
 /// Text per block: small enough to stay in a core's cache between inflating and parsing.
-const BLOCK_BYTES: usize = 512 * 1024;
+const BLOCK_BYTES: usize = 128 * 1024;
 
 /// A line longer than this is no line of a trace.
 const LINE_MAX: usize = 64 * 1024 * 1024;

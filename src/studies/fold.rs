@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::rules::RuleGrid;
+use super::rules::{Owner, RuleGrid};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::tasks::{Spent, TaskView, Tasks, Usage, UsageCounts};
@@ -178,7 +178,9 @@ impl Scratch {
         row.priority = row.priority.max(Some(task.priority));
         add_all(&mut row.cpu, totals);
         for (rule_idx, rule) in rules.iter().enumerate() {
-            rule.kill_times(task, &mut self.times);
+            let scheduling_class = row.job.as_ref().and_then(|job| job.scheduling_class);
+            let owner = Owner { scheduling_class, user: row.user.as_deref() };
+            rule.kill_times(task, owner, &mut self.times);
             if self.times.is_empty() {
                 continue;
             }

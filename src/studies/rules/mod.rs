@@ -75,7 +75,39 @@ impl Rule {
     }
 }
 
-/// A rule with its grid, and further rules that must have fired as well.
+/// What tasks can be spared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpareKey {
+    /// The task's priority.
+    Priority,
+    /// The job's scheduling class.
+    Class,
+    /// The job's user.
+    User,
+}
+
+impl SpareKey {
+    const ALL: [Self; 3] = [Self::Priority, Self::Class, Self::User];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Priority => "priority",
+            Self::Class => "class",
+            Self::User => "user",
+        }
+    }
+}
+
+/// Who a task belongs to, for exceptions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Owner<'a> {
+    /// The job's scheduling class.
+    pub scheduling_class: Option<i32>,
+    /// The job's user.
+    pub user: Option<&'a str>,
+}
+
+/// A rule with its grid, further rules that must have fired as well, and whom it spares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleGrid {
     /// The rule whose parameter is swept.
@@ -84,17 +116,34 @@ pub struct RuleGrid {
     pub grid: Vec<i64>,
     /// Rules that must have condemned the task too, each with its fixed parameter.
     pub and: Vec<(Rule, i64)>,
+    /// Tasks that are never killed: those with one of these values.
+    pub spare: Vec<(SpareKey, String)>,
 }
 
 impl RuleGrid {
     /// A rule by itself.
     pub fn new(rule: Rule, grid: Vec<i64>) -> Self {
-        Self { rule, grid, and: Vec::new() }
+        Self { rule, grid, and: Vec::new(), spare: Vec::new() }
+    }
+
+    /// Whether the task is one of those that are never killed.
+    fn is_spared(&self, task: &TaskView<'_>, owner: Owner<'_>) -> bool {
+        self.spare.iter().any(|(key, value)| match key {
+            SpareKey::Priority => value.parse() == Ok(task.priority),
+            SpareKey::Class => {
+                owner.scheduling_class.is_some_and(|class| value.parse() == Ok(class))
+            }
+            SpareKey::User => owner.user == Some(value.as_str()),
+        })
     }
 
     /// Fills `times` with the instants at which the first parameters of the grid kill the task;
     /// the others never do.
-    pub fn kill_times(&self, task: &TaskView<'_>, times: &mut Vec<i64>) {
+    pub fn kill_times(&self, task: &TaskView<'_>, owner: Owner<'_>, times: &mut Vec<i64>) {
+        times.clear();
+        if self.is_spared(task, owner) {
+            return;
+        }
         self.rule.kill_times(task, &self.grid, times);
         if times.is_empty() {
             return;
@@ -116,14 +165,18 @@ impl RuleGrid {
 impl fmt::Display for RuleGrid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.rule.name())?;
-        self.and.iter().try_for_each(|(rule, parameter)| write!(f, "+{}={parameter}", rule.name()))
+        self.and
+            .iter()
+            .try_for_each(|(rule, parameter)| write!(f, "+{}={parameter}", rule.name()))?;
+        self.spare.iter().try_for_each(|(key, value)| write!(f, "~{}={value}", key.name()))
     }
 }
 
 impl FromStr for RuleGrid {
     type Err = String;
 
-    /// Reads `events`, or `events+failures=3`: the first is swept, the others are fixed.
+    /// Reads `events`, or `events+failures=3` (the first is swept, the others are fixed), or
+    /// `events~priority=9~class=3` (whom it spares).
     fn from_str(text: &str) -> Result<Self, String> {
         let find = |name: &str| {
             Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
@@ -131,7 +184,8 @@ impl FromStr for RuleGrid {
                 format!("there is no kill rule `{name}` (known: {})", known.join(", "))
             })
         };
-        let mut parts = text.split('+');
+        let mut spared = text.split('~');
+        let mut parts = spared.next().unwrap_or_default().split('+');
         let rule = find(parts.next().unwrap_or_default())?;
         let mut and = Vec::new();
         for part in parts {
@@ -145,7 +199,19 @@ impl FromStr for RuleGrid {
                     .ok_or_else(|| format!("`{part}`: the parameter is no positive number"))?,
             ));
         }
-        Ok(Self { rule, grid: rule.default_grid(), and })
+        let mut spare = Vec::new();
+        for part in spared {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let key = SpareKey::ALL.into_iter().find(|key| key.name() == name);
+            let key = key.ok_or_else(|| {
+                format!("`{name}` is nothing to spare by (known: priority, class, user)")
+            })?;
+            if value.is_empty() || (key != SpareKey::User && value.parse::<i32>().is_err()) {
+                return Err(format!("`~{part}` needs a value, such as `~priority=9`"));
+            }
+            spare.push((key, value.to_owned()));
+        }
+        Ok(Self { rule, grid: rule.default_grid(), and, spare })
     }
 }
 
@@ -187,7 +253,8 @@ mod tests {
         let mut rule: RuleGrid = rule.parse().unwrap();
         rule.grid = grid.to_vec();
         let mut times = Vec::new();
-        rule.kill_times(&task, &mut times);
+        let owner = Owner { scheduling_class: Some(3), user: Some("u=1") };
+        rule.kill_times(&task, owner, &mut times);
         let minutes: Vec<i64> = times.iter().map(|time| time / 60_000_000).collect();
         assert_eq!(minutes, expected_minutes, "{rule} on {sequence}");
     }
@@ -202,14 +269,32 @@ mod tests {
         check("restarts", &[1, 2, 3, 4], "013013013014", &[4, 7, 10]);
         check("events+failures=3", &[2, 10], "013013013014", &[8, 10]);
         check("events+failures=9", &[2, 10], "013013013014", &[]);
+        check("events~priority=1~class=2~user=v", &[2], "013014", &[2]);
+        for spared in ["events~priority=0", "events~class=3", "events~user=u=1"] {
+            check(spared, &[2], "013014", &[]);
+        }
     }
 
     #[test]
     fn rules_print_as_they_are_read_and_typos_are_refused() {
-        for text in ["events", "failures+restarts=3", "dead-time+events=10+failures=2"] {
+        for text in [
+            "events",
+            "failures+restarts=3",
+            "dead-time+events=10+failures=2",
+            "events~priority=9~user=a=b",
+        ] {
             assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
         }
-        for odd in ["", "event", "events+failures", "events+failures=x", "events+failures=0"] {
+        for odd in [
+            "",
+            "event",
+            "events+failures",
+            "events+failures=x",
+            "events+failures=0",
+            "events~x=1",
+            "events~class=a",
+            "events~user=",
+        ] {
             assert!(odd.parse::<RuleGrid>().is_err(), "{odd}");
         }
     }
