@@ -191,7 +191,10 @@ fn events_that_the_source_does_not_have() {
         ],
     );
     check("machine_events", &[(b"0,5,3,x,1,1", "event_type unknown_event_type")]);
-    check("task_constraints", &[(b"0,5,0,4,k,1", "comparison_operator unknown_event_type")]);
+    check(
+        "task_constraints",
+        &[(b"0,5,0,3,k,x", "row"), (b"0,5,0,4,k,x", "comparison_operator unknown_event_type")],
+    );
 }
 
 #[test]
@@ -339,7 +342,12 @@ fn rejects_are_kept_part_by_part_and_quoted() {
     place.ingest(&["--max-rejects", "50%"]).ok();
     insta::assert_snapshot!(
         format!("{}{}", place.rejects("job_events", 0), place.rejects("job_events", 1)),
-        @""
+        @r#"
+        part,line,column,reason,text
+        0,1,event_type,unknown_event_type,"600,,7,9,""a,""""b"",1,n,l"
+        part,line,column,reason,text
+        1,2,event_type,bad_value,"602,,7,=x,u,1,n,l"
+    "#
     );
 }
 

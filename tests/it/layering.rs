@@ -123,7 +123,7 @@ fn only_the_command_line_speaks_of_anyhow_and_prints() {
         let is_cli = module[0] == "cli";
         assert!(is_cli || !source.contains("anyhow::"), "{}: anyhow is for cli", path.display());
         let is_console = module == ["cli", "console"];
-        for word in ["println!", "eprintln!", "print!(", "stdout()", "stderr()"] {
+        for word in ["println!", "eprintln!", "print!(", "io::stdout()", "io::stderr()"] {
             assert!(is_console || !source.contains(word), "{}: {word}", path.display());
         }
     }

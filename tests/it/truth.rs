@@ -142,6 +142,8 @@ fn check_census(lake: &Lake, truth: &Truth) {
         let found: Counts = census.tables[&table]
             .iter()
             .filter_map(|(what, &count)| Some((what.strip_prefix("illegal: ")?.to_owned(), count)))
+            // The census also minds an update of what does not run or wait; the truth does not.
+            .filter(|(what, _)| !what.starts_with("UPDATE_"))
             .collect();
         assert_eq!(found, *illegal, "{table}, seed {}", truth.config.seed);
     }
