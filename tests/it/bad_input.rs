@@ -359,10 +359,14 @@ fn near_rows() -> impl Strategy<Value = Vec<u8>> {
         1 => "[ -~]{0,6}",
         1 => Just(String::new()),
     ];
-    let line = (proptest::collection::vec(field, 5..8), prop_oneof![8 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\r")])
+    let line = (
+        proptest::collection::vec(field, 5..8),
+        prop_oneof![8 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\r")],
+    )
         .prop_map(|(fields, end)| format!("{}{end}", fields.join(",")).into_bytes());
     let noise = proptest::collection::vec(any::<u8>(), 0..40);
-    proptest::collection::vec(prop_oneof![9 => line, 1 => noise], 0..60).prop_map(|lines| lines.concat())
+    proptest::collection::vec(prop_oneof![9 => line, 1 => noise], 0..60)
+        .prop_map(|lines| lines.concat())
 }
 
 proptest! {

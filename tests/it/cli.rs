@@ -135,7 +135,9 @@ fn the_json_of_classify_is_the_contract() {
     let sequences = run.json()["sequences"].as_array().unwrap().clone();
     let total: u64 = sequences.iter().map(|row| row["count"].as_u64().unwrap()).sum();
     assert_eq!(total, 15);
-    assert!(run.stdout_text().starts_with("{\"rows\":[{\"sequence\":\"014\",\"outcome\":\"finished\","));
+    assert!(
+        run.stdout_text().starts_with("{\"rows\":[{\"sequence\":\"014\",\"outcome\":\"finished\",")
+    );
 }
 
 #[test]
@@ -243,7 +245,11 @@ fn verify_of_a_lake_says_what_differs_from_what_is_published() {
     place.ingest(&["--tables", "machine_events"]).ok();
     let run = place.run(&["verify", "--format", "csv"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("warning: machine_events: rows is 7, published is 37,780"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("warning: machine_events: rows is 7, published is 37,780"),
+        "{}",
+        run.stderr
+    );
     assert!(run.stdout_text().contains("machine_events,rows,7,DIFFERS\n"));
 }
 
@@ -348,7 +354,8 @@ fn the_end_of_the_window_can_be_given() {
     place.ingest(&[]).ok();
     let slots = |more: &[&str]| {
         let run = place.run(&[&["query", "q05", "--format", "csv"], more].concat()).ok();
-        let line = run.stdout_text().lines().find(|line| line.starts_with("114,1,")).unwrap().to_owned();
+        let line =
+            run.stdout_text().lines().find(|line| line.starts_with("114,1,")).unwrap().to_owned();
         line.split(',').nth(3).unwrap().to_owned()
     };
     // Task 114/1 runs from 2210 s and never ends; the last event is at 2990 s.
@@ -784,7 +791,8 @@ fn a_lake_of_another_version() {
     place.ingest(&[]).ok();
     let path = place.path("lake/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("\"format_version\": 1", "\"format_version\": 99, \"new\": 1")).unwrap();
+    fs::write(&path, text.replace("\"format_version\": 1", "\"format_version\": 99, \"new\": 1"))
+        .unwrap();
     let before = tree(&place.path("lake"));
     for args in [&["ingest", "trace"][..], &["classify"], &["verify"]] {
         assert_eq!(place.run(args).code, Some(3), "{args:?}");

@@ -40,7 +40,10 @@ fn lakes() -> [Place; 2] {
     let golden = Place::new().with_golden_trace();
     golden.ingest(&["--buckets", "3"]).ok();
     let synthetic = Place::new();
-    let args = ["synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--seed", "11", "--dirty"];
+    let args = [
+        "synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--seed", "11",
+        "--dirty",
+    ];
     synthetic.run(&args).ok();
     synthetic.ingest(&["--buckets", "4", "--max-rejects", "50%"]).ok();
     [golden, synthetic]
@@ -105,7 +108,11 @@ fn compare(naive: &Path, golden: &Path) {
                 (Ok(one), Ok(other)) => (one - other).abs() <= 1e-12 * one.abs(),
                 _ => false,
             };
-            assert!(expected == found || is_near, "{}:{line}: {expected} {found}", golden.display());
+            assert!(
+                expected == found || is_near,
+                "{}:{line}: {expected} {found}",
+                golden.display()
+            );
         }
     }
 }

@@ -57,7 +57,11 @@ pub(crate) fn sources() -> Vec<(PathBuf, Vec<String>, String)> {
     found
 }
 
-fn collect(folder: &Path, steps: &mut Vec<String>, found: &mut Vec<(PathBuf, Vec<String>, String)>) {
+fn collect(
+    folder: &Path,
+    steps: &mut Vec<String>,
+    found: &mut Vec<(PathBuf, Vec<String>, String)>,
+) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();

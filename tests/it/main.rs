@@ -5,6 +5,7 @@
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  resume     steps, kills, shards and threads leave the same lake
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
+//!  studies    account and sweep give the sums of the queries
 //!  truth      synthetic traces: the analysis finds what was planted
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake, where a Python has them
@@ -31,6 +32,8 @@ mod queries;
 mod real;
 #[cfg(test)]
 mod resume;
+#[cfg(test)]
+mod studies;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -11,8 +11,7 @@ use super::support::{Place, check_golden, golden, orphans, repository};
 pub(crate) const THRESHOLDS: &str = "2,10,17,18,257,258";
 
 fn answer(place: &Place, lake: &str, query: &str) -> String {
-    let args =
-        ["query", query, "--lake", lake, "--thresholds", THRESHOLDS, "--format", "csv"];
+    let args = ["query", query, "--lake", lake, "--thresholds", THRESHOLDS, "--format", "csv"];
     place.run(&args).ok().stdout_text().to_owned()
 }
 
@@ -97,9 +96,10 @@ fn a_golden_answer_has_one_row_per_key() {
 /// The sequences again, from the raw text and by the definition alone.
 #[test]
 fn sequences_are_those_of_the_raw_lines() {
-    for (table, query, job, task, event) in
-        [("job_events", "q01_job_outcomes", 2, None, 3), ("task_events", "q02_task_outcomes", 2, Some(3), 5)]
-    {
+    for (table, query, job, task, event) in [
+        ("job_events", "q01_job_outcomes", 2, None, 3),
+        ("task_events", "q02_task_outcomes", 2, Some(3), 5),
+    ] {
         let mut events: BTreeMap<Vec<u64>, Vec<(u64, usize, char)>> = BTreeMap::new();
         let mut place = 0;
         for part in 0..2 {

@@ -42,8 +42,13 @@ fn table_3_1_1() {
     for row in run["rows"].as_array().unwrap() {
         rows.insert(row["outcome"].as_str().unwrap().to_owned(), row["count"].as_u64().unwrap());
     }
-    let expected =
-        [("failed", 10_124), ("finished", 385_581), ("killed", 272_341), ("other", 42), ("running", 3_986)];
+    let expected = [
+        ("failed", 10_124),
+        ("finished", 385_581),
+        ("killed", 272_341),
+        ("other", 42),
+        ("running", 3_986),
+    ];
     assert_eq!(rows, expected.map(|(name, count)| (name.to_owned(), count)).into());
     assert_eq!(run["total"], 672_074);
     let csv = place.run(&["classify", "--sequences", "--format", "csv"]).ok();
@@ -59,8 +64,15 @@ fn table_3_1_1() {
     assert_eq!(
         sequences,
         [
-            "014 385581", "015 272341", "013 10124", "01 3986", "012 22", "016 16", "018 2",
-            "013014 1", "018888 1"
+            "014 385581",
+            "015 272341",
+            "013 10124",
+            "01 3986",
+            "012 22",
+            "016 16",
+            "018 2",
+            "013014 1",
+            "018888 1"
         ]
     );
 }
@@ -75,7 +87,10 @@ fn the_general_classification_of_jobs() {
     };
     // 013014 has finished in the end; 018 and 018888 run on.
     assert_eq!((count("finished"), count("failed"), count("killed")), (385_582, 10_124, 272_341));
-    assert_eq!((count("evicted"), count("lost"), count("running"), count("pending")), (22, 16, 3_989, 0));
+    assert_eq!(
+        (count("evicted"), count("lost"), count("running"), count("pending")),
+        (22, 16, 3_989, 0)
+    );
 }
 
 #[test]
@@ -83,7 +98,11 @@ fn the_published_counts_agree() {
     let Some(place) = real() else { return };
     let run = place.run(&["verify", "--format", "csv"]).ok();
     assert!(run.stderr.contains("23 of 23 published counts agree"), "{}", run.stderr);
-    assert!(run.stderr.contains("task_events: parts 0-13,15-17 of 500 are in the lake"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("task_events: parts 0-13,15-17 of 500 are in the lake"),
+        "{}",
+        run.stderr
+    );
     let count = |table: &str, what: &str| {
         let begin = format!("{table},{what},");
         let line = run.stdout_text().lines().find(|line| line.starts_with(&begin)).unwrap();
@@ -109,13 +128,30 @@ fn every_part_has_its_rows() {
     assert_eq!(
         rows,
         [
-            (0, 450_146), (1, 77_776), (2, 160_642), (3, 115_400), (4, 115_555), (5, 167_471),
-            (6, 154_001), (7, 188_349), (8, 132_651), (9, 265_865), (10, 220_704), (11, 163_282),
-            (12, 216_156), (13, 181_337), (15, 195_831), (16, 263_412), (17, 327_417)
+            (0, 450_146),
+            (1, 77_776),
+            (2, 160_642),
+            (3, 115_400),
+            (4, 115_555),
+            (5, 167_471),
+            (6, 154_001),
+            (7, 188_349),
+            (8, 132_651),
+            (9, 265_865),
+            (10, 220_704),
+            (11, 163_282),
+            (12, 216_156),
+            (13, 181_337),
+            (15, 195_831),
+            (16, 263_412),
+            (17, 327_417)
         ]
     );
     let jobs = &place.lake().manifest.tables["job_events"];
-    assert_eq!((jobs.parts.len(), jobs.rows(), jobs.max_time_us()), (500, 2_012_242, Some(2_506_198_229_242)));
+    assert_eq!(
+        (jobs.parts.len(), jobs.rows(), jobs.max_time_us()),
+        (500, 2_012_242, Some(2_506_198_229_242))
+    );
     let tasks = &place.lake().manifest.tables["task_events"];
     assert_eq!(tasks.max_time_us(), Some(90_800_846_423));
     assert!(!place.path("lake/rejects").exists(), "the real trace has no bad line");
@@ -147,7 +183,8 @@ fn jobs_per_scheduling_class_last_seen() {
     let Some(place) = real() else { return };
     place.run(&["query", "q01", "--format", "parquet", "--out", "facts"]).ok();
     let mut reader = csv::Reader::from_path(place.path("facts/q01_job_outcomes.csv")).unwrap();
-    let column = reader.headers().unwrap().iter().position(|name| name == "scheduling_class").unwrap();
+    let column =
+        reader.headers().unwrap().iter().position(|name| name == "scheduling_class").unwrap();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).unwrap() {

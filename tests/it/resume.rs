@@ -163,7 +163,9 @@ fn a_killed_ingest_is_repaired_by_the_next() {
     }
     // On a very fast or slow machine every instant may fall outside; then the test says nothing.
     if recorded.values().all(|(parts, _)| *parts == 0 || *parts == 16) {
-        super::support::skipped(&format!("no kill fell into the middle of an ingest: {recorded:?}"));
+        super::support::skipped(&format!(
+            "no kill fell into the middle of an ingest: {recorded:?}"
+        ));
     }
 }
 

@@ -170,8 +170,9 @@ pub(crate) fn check_golden(name: &str, found: &str) {
         return;
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
-    if let Some((line, (expected, found))) =
-        (1..).zip(padded(&expected).zip(padded(found)).take(100_000)).find(|(_, pair)| pair.0 != pair.1)
+    if let Some((line, (expected, found))) = (1..)
+        .zip(padded(&expected).zip(padded(found)).take(100_000))
+        .find(|(_, pair)| pair.0 != pair.1)
     {
         panic!(
             "{} differs in line {line}\n  golden: {expected:?}\n  found:  {found:?}\n\
@@ -269,7 +270,8 @@ fn feed(column: &ArrayRef, hashers: &mut [DefaultHasher]) {
         DataType::Int64 => each(column.as_primitive::<Int64Type>().iter(), hashers),
         DataType::Int32 => each(column.as_primitive::<Int32Type>().iter(), hashers),
         DataType::Float32 => {
-            let bits = column.as_primitive::<Float32Type>().iter().map(|cell| cell.map(f32::to_bits));
+            let bits =
+                column.as_primitive::<Float32Type>().iter().map(|cell| cell.map(f32::to_bits));
             each(bits, hashers);
         }
         DataType::Boolean => each(column.as_boolean().iter(), hashers),

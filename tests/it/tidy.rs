@@ -36,7 +36,8 @@ fn the_sources_have_no_leftovers() {
 
 #[test]
 fn the_check_sees_leftovers() {
-    let source = "fn a() {\n    b().unwrap();\n}\n#[cfg(test)]\nmod tests {\n    c().unwrap();\n}\n";
+    let source =
+        "fn a() {\n    b().unwrap();\n}\n#[cfg(test)]\nmod tests {\n    c().unwrap();\n}\n";
     assert_eq!(leftovers(source), [(2, ".unwrap()")]);
     assert_eq!(leftovers("#[allow(dead_code)]\n"), [(1, "#[allow(")]);
 }
@@ -75,7 +76,9 @@ fn dependencies_of_tests_change_no_other() {
     let changed: Vec<String> = program
         .iter()
         .filter(|(name, features)| with_tests.get(*name) != Some(features))
-        .map(|(name, features)| format!("{name}: {features:?}, with tests {:?}", with_tests.get(name)))
+        .map(|(name, features)| {
+            format!("{name}: {features:?}, with tests {:?}", with_tests.get(name))
+        })
         .collect();
     assert!(changed.is_empty(), "{}", changed.join("\n"));
 }

@@ -45,6 +45,9 @@ fn the_analysis_finds_what_was_planted() {
             check_census(lake, truth);
             check_ledgers(lake, truth);
             check_sweep(lake, truth);
+            check_account(place, truth);
+            check_sweep_command(place, truth);
+            check_describe(place, truth);
         });
     }
 }
@@ -71,7 +74,11 @@ fn check_rows(lake: &Lake, truth: &Truth) {
 
 /// Without what is 0 on either side: one lists every outcome, the other those that occur.
 fn occurring(counts: &Counts) -> Counts {
-    counts.iter().filter(|(_, count)| 0 < **count).map(|(name, count)| (name.clone(), *count)).collect()
+    counts
+        .iter()
+        .filter(|(_, count)| 0 < **count)
+        .map(|(name, count)| (name.clone(), *count))
+        .collect()
 }
 
 fn check_classes(place: &Place, truth: &Truth) {
@@ -86,7 +93,10 @@ fn check_classes(place: &Place, truth: &Truth) {
             let answer = place.run(&args).ok().json();
             let mut rows = Counts::new();
             for row in answer["rows"].as_array().unwrap() {
-                rows.insert(row["outcome"].as_str().unwrap().to_owned(), row["count"].as_u64().unwrap());
+                rows.insert(
+                    row["outcome"].as_str().unwrap().to_owned(),
+                    row["count"].as_u64().unwrap(),
+                );
             }
             assert_eq!(occurring(&rows), occurring(planted), "{by} {classes}");
             let mut found = Counts::new();
@@ -133,7 +143,11 @@ fn check_census(lake: &Lake, truth: &Truth) {
     }
     for (table, types) in [(jobs, &truth.job_event_types), (tasks, &truth.task_event_types)] {
         for (name, &planted) in types {
-            assert_eq!(count(table, &format!("event_type {}", number_of(name))), planted, "{table}: {name}");
+            assert_eq!(
+                count(table, &format!("event_type {}", number_of(name))),
+                planted,
+                "{table}: {name}"
+            );
         }
     }
     for (table, illegal) in
@@ -160,7 +174,14 @@ fn check_census(lake: &Lake, truth: &Truth) {
 
 fn number_of(event: &str) -> usize {
     const NAMES: [&str; 9] = [
-        "SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING",
+        "SUBMIT",
+        "SCHEDULE",
+        "EVICT",
+        "FAIL",
+        "FINISH",
+        "KILL",
+        "LOST",
+        "UPDATE_PENDING",
         "UPDATE_RUNNING",
     ];
     NAMES.iter().position(|name| *name == event).unwrap_or_else(|| panic!("`{event}`"))
@@ -181,7 +202,7 @@ fn outcomes(lake: &Lake) -> BTreeMap<i64, String> {
 
 #[track_caller]
 fn assert_near(found: f64, planted: f64, what: &str) {
-    let is_near = (found - planted).abs() <= 1e-9 * planted.abs().max(1.0);
+    let is_near = (found - planted).abs() <= 1e-12 * planted.abs().max(1.0);
     assert!(is_near, "{what}: found {found}, planted {planted}");
 }
 
@@ -275,6 +296,104 @@ fn check_sweep(lake: &Lake, truth: &Truth) {
                 assert_near(found, sum, &format!("saved {cpu} of {outcome}, {what}"));
             }
         }
+    }
+}
+
+fn definitions(truth: &Truth) -> Vec<&'static str> {
+    let usage = if truth.config.with_usage { &["measured"][..] } else { &[] };
+    [&["slots", "requested"], usage].concat()
+}
+
+fn check_account(place: &Place, truth: &Truth) {
+    for cpu in definitions(truth) {
+        let planted = &truth.cpu[cpu];
+        for (classes, outcomes) in
+            [("sequence", &planted.sequence), ("terminal", &planted.terminal)]
+        {
+            let args = ["account", "--cpu", cpu, "--classes", classes, "--format", "json"];
+            let ledger = place.run(&args).ok().json();
+            let what = format!("{cpu} {classes}, seed {}", truth.config.seed);
+            for row in ledger["rows"].as_array().unwrap() {
+                let outcome = row["outcome"].as_str().unwrap();
+                let sum = outcomes.get(outcome).copied().unwrap_or(0.0);
+                assert_near(row["cpu"].as_f64().unwrap(), sum, &format!("{outcome}, {what}"));
+            }
+            for (name, sum) in [
+                ("unmatched", planted.unmatched),
+                ("outside_attempts", planted.outside_attempts),
+                ("total", planted.total),
+            ] {
+                assert_near(ledger[name].as_f64().unwrap(), sum, &format!("{name}, {what}"));
+            }
+        }
+    }
+}
+
+fn check_sweep_command(place: &Place, truth: &Truth) {
+    let grid: Vec<String> = truth.sweep.iter().map(|row| row.threshold.to_string()).collect();
+    let grid = grid.join(",");
+    for cpu in definitions(truth) {
+        let args = ["sweep", "--cpu", cpu, "--thresholds", &grid, "--format", "json"];
+        let sweep = place.run(&args).ok().json();
+        for (row, planted) in sweep["rows"].as_array().unwrap().iter().zip(&truth.sweep) {
+            let what = format!("{cpu}, T = {}, seed {}", planted.threshold, truth.config.seed);
+            let spent = &planted.cpu[cpu];
+            assert_eq!(row["threshold"], planted.threshold);
+            for (outcome, &count) in &planted.condemned_tasks {
+                assert_eq!(row["condemned_tasks"][outcome], count, "condemned {outcome}, {what}");
+            }
+            for (outcome, &saved) in &spent.saved_cpu {
+                let found = row["saved_cpu"][outcome].as_f64().unwrap();
+                assert_near(found, saved, &format!("saved of {outcome}, {what}"));
+            }
+            assert_eq!(row["harmed_jobs"], planted.harmed_jobs, "{what}");
+            for (name, sum) in
+                [("destroyed_cpu", spent.destroyed_cpu), ("harmed_jobs_cpu", spent.harmed_jobs_cpu)]
+            {
+                assert_near(row[name].as_f64().unwrap(), sum, &format!("{name}, {what}"));
+            }
+        }
+    }
+}
+
+fn check_describe(place: &Place, truth: &Truth) {
+    let describe = |what: &str| {
+        let rows = place.run(&["describe", "--what", what, "--format", "json"]).ok().json();
+        rows["rows"].as_array().unwrap().clone()
+    };
+    for row in describe("job-durations") {
+        let outcome = row["outcome"].as_str().unwrap();
+        let Some(planted) = truth.durations.get(outcome) else {
+            assert_eq!(row["count"], 0, "{outcome}");
+            continue;
+        };
+        let what = format!("durations of {outcome}, seed {}", truth.config.seed);
+        assert_eq!(row["count"], planted.count, "{what}");
+        assert_eq!(row["censored"], planted.count - planted.ended_count, "{what}");
+        if planted.count == 0 {
+            continue;
+        }
+        let seconds = |micros: i64| micros as f64 / 1e6;
+        for (name, expected) in [
+            ("mean", seconds(planted.sum_us) / planted.count as f64),
+            ("min", seconds(planted.min_us)),
+            ("median", planted.median_us / 1e6),
+            ("max", seconds(planted.max_us)),
+            ("variance", planted.variance_s2),
+        ] {
+            assert_near(row[name].as_f64().unwrap(), expected, &format!("{name} of {what}"));
+        }
+    }
+    for (what, planted) in [
+        ("tasks-per-job", &truth.tasks_per_job),
+        ("events-per-task", &truth.events_per_task),
+        ("attempts", &truth.attempts_per_task),
+    ] {
+        let rows = describe(what);
+        let all = rows.iter().find(|row| row["outcome"] == "all").unwrap();
+        assert_eq!(all["count"], planted.count, "{what}, seed {}", truth.config.seed);
+        assert_eq!(all["max"].as_f64(), Some(planted.max as f64), "{what}");
+        assert_near(all["mean"].as_f64().unwrap(), planted.sum as f64 / planted.count as f64, what);
     }
 }
 
