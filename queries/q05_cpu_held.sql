@@ -11,8 +11,8 @@
 -- settings.task_window_end_us; an attempt that starts after it (at 2^63-1) has no length.
 SELECT job_id, task_index,
        CAST(count(*) AS BIGINT) AS attempt_count,
-       SUM(length_us) / 1e6 AS slots_s,
-       SUM(CASE WHEN cpu_request IS NULL THEN 0.0 ELSE CAST(cpu_request AS DOUBLE) * length_us END) / 1e6 AS requested_s,
+       SUM(length_us) / CAST(1000000 AS DOUBLE) AS slots_s,
+       SUM(CASE WHEN cpu_request IS NULL THEN 0.0 ELSE CAST(cpu_request AS DOUBLE) * length_us END) / CAST(1000000 AS DOUBLE) AS requested_s,
        CAST(SUM(CASE WHEN cpu_request IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS attempts_without_request
 FROM (SELECT a.job_id, a.task_index, a.cpu_request,
              CASE WHEN a.end_us IS NOT NULL THEN a.end_us - a.start_us

@@ -37,8 +37,8 @@ SELECT job_id, task_index,
        CAST(count(*) AS BIGINT) AS window_count,
        CAST(SUM(CASE WHEN mean_cpu_rate IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS windows_without_rate,
        CAST(SUM(CASE WHEN start_time_us < earlier_end_us THEN 1 ELSE 0 END) AS BIGINT) AS windows_overlapping,
-       SUM(rate * inside_us) / 1e6 AS measured_s,
-       SUM(rate * (length_us - inside_us)) / 1e6 AS outside_s
+       SUM(rate * inside_us) / CAST(1000000 AS DOUBLE) AS measured_s,
+       SUM(rate * (length_us - inside_us)) / CAST(1000000 AS DOUBLE) AS outside_s
 FROM split
 GROUP BY job_id, task_index
 ORDER BY job_id, task_index;

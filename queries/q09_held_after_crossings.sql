@@ -21,8 +21,8 @@ WITH held AS (
   GROUP BY job_id, task_index, threshold
 )
 SELECT c.job_id, c.task_index, c.threshold, c.condemned_us,
-       COALESCE(h.slots, 0) / 1e6 AS saved_slots_s,
-       COALESCE(h.requested, 0.0) / 1e6 AS saved_requested_s
+       COALESCE(h.slots, 0) / CAST(1000000 AS DOUBLE) AS saved_slots_s,
+       COALESCE(h.requested, 0.0) / CAST(1000000 AS DOUBLE) AS saved_requested_s
 FROM q08_crossings AS c
 LEFT JOIN held AS h ON c.job_id = h.job_id AND c.task_index = h.task_index AND c.threshold = h.threshold
 ORDER BY c.job_id, c.task_index, c.threshold;

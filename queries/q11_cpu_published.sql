@@ -48,8 +48,8 @@ durations AS (
   CROSS JOIN settings AS s
   WHERE j.first_schedule_us < 9223372036854775807
 )
-SELECT d.job_id, d.duration_us / 1e6 AS duration_s, r.mean_rate, z.mean_capacity,
-       COALESCE(d.duration_us / 1e6 * r.mean_rate * z.mean_capacity, 0.0) AS published_s
+SELECT d.job_id, d.duration_us / CAST(1000000 AS DOUBLE) AS duration_s, r.mean_rate, z.mean_capacity,
+       COALESCE(d.duration_us / CAST(1000000 AS DOUBLE) * r.mean_rate * z.mean_capacity, 0.0) AS published_s
 FROM durations AS d
 LEFT JOIN rates AS r ON d.job_id = r.job_id
 LEFT JOIN sizes AS z ON d.job_id = z.job_id

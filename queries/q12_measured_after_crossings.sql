@@ -15,7 +15,7 @@ WITH measured AS (
   GROUP BY job_id, task_index, threshold
 )
 SELECT c.job_id, c.task_index, c.threshold,
-       COALESCE(m.measured, 0.0) / 1e6 AS saved_measured_s
+       COALESCE(m.measured, 0.0) / CAST(1000000 AS DOUBLE) AS saved_measured_s
 FROM q08_crossings AS c
 LEFT JOIN measured AS m ON c.job_id = m.job_id AND c.task_index = m.task_index AND c.threshold = m.threshold
 ORDER BY c.job_id, c.task_index, c.threshold;

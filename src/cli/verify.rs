@@ -36,7 +36,7 @@ use crate::studies::checks::{self, Check};
     after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
 )]
 pub(crate) struct VerifyArgs {
-    /// Folder of the downloaded trace; the lake of --lake by default
+    /// Folder of the downloaded trace; the lake by default
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 

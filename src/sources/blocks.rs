@@ -130,7 +130,7 @@ impl BlockReader {
             if LINE_MAX < len {
                 return Err(SourceError::new(&self.path, SourceErrorKind::EndlessLine));
             }
-            wanted += len;
+            wanted = (wanted + len).min(LINE_MAX + 1);
         }
         buffer.resize(len + PADDING, 0);
         Ok((0 < len).then_some(TextBlock { buffer, len }))

@@ -1,0 +1,118 @@
+//! Other engines: DuckDB and Polars from Python read a lake without us and answer the queries
+//! alike, and brute force in plain Python gives the golden answers.
+//!
+//! The Python is `JOBFATE_PYTHON`, or `python3`. What it cannot import is skipped, loudly.
+
+use std::path::Path;
+use std::process::Command;
+
+use jobfate::facts::query::QUERIES;
+
+use super::support::{Place, golden, repository, skipped};
+
+/// A Python that can import `modules`.
+fn python(modules: &str) -> Option<String> {
+    let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let check = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
+    if check.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    skipped(&format!("`{python}` is not there or cannot import {modules} (set JOBFATE_PYTHON)"));
+    None
+}
+
+/// Runs a script of `tests/scripts/` and returns its stdout.
+#[track_caller]
+fn script(python: &str, name: &str, args: &[&str]) -> String {
+    let path = repository().join("tests/scripts").join(name);
+    let output = Command::new(python).arg(path).args(args).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{name} {args:?}\n{stdout}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    stdout
+}
+
+/// Lakes of the golden trace and of a dirty synthetic one.
+fn lakes() -> [Place; 2] {
+    let golden = Place::new().with_golden_trace();
+    golden.ingest(&["--buckets", "3"]).ok();
+    let synthetic = Place::new();
+    let args = [
+        "synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--seed", "11",
+        "--dirty",
+    ];
+    synthetic.run(&args).ok();
+    synthetic.ingest(&["--buckets", "4", "--max-rejects", "50%"]).ok();
+    [golden, synthetic]
+}
+
+#[test]
+fn duckdb_and_polars_read_a_lake_without_us() {
+    let Some(python) = python("duckdb, polars") else { return };
+    for place in lakes() {
+        let said = script(&python, "read_lake.py", &[place.path("lake").to_str().unwrap()]);
+        assert_eq!(said, "6 tables read alike\n");
+    }
+}
+
+#[test]
+fn duckdb_gives_the_same_answers() {
+    let Some(python) = python("duckdb, polars") else { return };
+    let queries = repository().join("queries");
+    for place in lakes() {
+        let said = script(
+            &python,
+            "crosscheck.py",
+            &[
+                env!("CARGO_BIN_EXE_jobfate"),
+                place.path("lake").to_str().unwrap(),
+                queries.to_str().unwrap(),
+                "2,10,50,257",
+            ],
+        );
+        assert_eq!(said.lines().count(), QUERIES.len(), "{said}");
+        assert!(!said.contains("passed over"), "{said}");
+    }
+}
+
+#[test]
+fn brute_force_gives_the_golden_answers() {
+    let Some(python) = python("csv, fractions") else { return };
+    let place = Place::new();
+    let out = place.path("answers");
+    let trace = golden("trace");
+    let args = [trace.to_str().unwrap(), out.to_str().unwrap(), super::queries::THRESHOLDS];
+    script(&python, "naive_answers.py", &args);
+    for query in &QUERIES {
+        let name = format!("{}.csv", query.name);
+        compare(&out.join(&name), &golden("answers").join(&name));
+    }
+}
+
+/// Compares two answers cell by cell, quantities to 1e-12 of their size.
+#[track_caller]
+fn compare(naive: &Path, golden: &Path) {
+    let read = |path: &Path| -> Vec<csv::StringRecord> {
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_path(path).unwrap();
+        reader.records().map(Result::unwrap).collect()
+    };
+    let (naive, rows) = (read(naive), read(golden));
+    assert_eq!(naive.len(), rows.len(), "{}", golden.display());
+    for (line, (expected, found)) in (1..).zip(naive.iter().zip(&rows)) {
+        assert_eq!(expected.len(), found.len(), "{}:{line}", golden.display());
+        for (expected, found) in expected.iter().zip(found) {
+            let is_near = match (expected.parse::<f64>(), found.parse::<f64>()) {
+                (Ok(one), Ok(other)) => (one - other).abs() <= 1e-12 * one.abs(),
+                _ => false,
+            };
+            assert!(
+                expected == found || is_near,
+                "{}:{line}: {expected} {found}",
+                golden.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The integration tests: whole runs of the program, and the library where a run says too little.
+//!
+//! ```text
+//!  cli        exit code, stdout and stderr of runs, and every error with its way out
+//!  bad_input  what a broken file gives: a reject with its line, or an error
+//!  resume     steps, kills, shards and threads leave the same lake
+//!  queries    golden answers on a small trace drawn in tests/golden/README.md
+//!  studies    account and sweep give the sums of the queries
+//!  truth      synthetic traces: the analysis finds what was planted
+//!  real       the real trace, where it lies beside this repository
+//!  engines    Python readers of the lake, where a Python has them
+//!  help       the help texts, and what every flag must say
+//!  layering   a layer uses only those before it
+//!  tidy       the dependencies of tests change no other; no leftovers in the sources
+//! ```
+//!
+//! A test that cannot run here says so on stderr, in a line that begins with `SKIPPED:`.
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod engines;
+#[cfg(test)]
+mod help;
+#[cfg(test)]
+mod layering;
+#[cfg(test)]
+mod queries;
+#[cfg(test)]
+mod real;
+#[cfg(test)]
+mod resume;
+#[cfg(test)]
+mod studies;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod tidy;
+#[cfg(test)]
+mod truth;

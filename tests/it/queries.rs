@@ -1,0 +1,134 @@
+//! Golden answers: every query on the trace that is drawn in `tests/golden/README.md`.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use jobfate::facts::query::QUERIES;
+
+use super::support::{Place, check_golden, golden, orphans, repository};
+
+/// Thresholds that fall inside an attempt, on the last event of a task, and behind it.
+pub(crate) const THRESHOLDS: &str = "2,10,17,18,257,258";
+
+fn answer(place: &Place, lake: &str, query: &str) -> String {
+    let args = ["query", query, "--lake", lake, "--thresholds", THRESHOLDS, "--format", "csv"];
+    place.run(&args).ok().stdout_text().to_owned()
+}
+
+#[test]
+fn every_query_gives_its_golden_answer_however_many_buckets() {
+    let place = Place::new().with_golden_trace();
+    for (lake, buckets) in [("one", "1"), ("seven", "7")] {
+        place.run(&["ingest", "trace", "--lake", lake, "--buckets", buckets]).ok();
+    }
+    for query in &QUERIES {
+        let found = answer(&place, "one", query.name);
+        check_golden(&format!("answers/{}.csv", query.name), &found);
+        assert_eq!(answer(&place, "seven", query.name), found, "{} in 7 buckets", query.name);
+    }
+}
+
+#[test]
+fn no_answer_is_without_a_query() {
+    let known: Vec<String> = QUERIES.iter().map(|query| format!("{}.csv", query.name)).collect();
+    assert_eq!(orphans("answers", &known), Vec::<String>::new());
+}
+
+#[test]
+fn the_folder_and_the_program_know_the_same_queries() {
+    let mut files: Vec<String> = fs::read_dir(repository().join("queries"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter_map(|name| name.strip_suffix(".sql").map(str::to_owned))
+        .collect();
+    files.sort();
+    let known: Vec<&str> = QUERIES.iter().map(|query| query.name).collect();
+    assert_eq!(files, known);
+    for (number, name) in (1..).zip(&known) {
+        assert!(name.starts_with(&format!("q{number:02}_")), "{name} is number {number}");
+    }
+}
+
+#[test]
+fn every_query_states_its_question_and_its_order() {
+    for query in &QUERIES {
+        let labels: Vec<&str> = query
+            .text
+            .lines()
+            .map_while(|line| line.strip_prefix("-- "))
+            .filter_map(|line| Some(line.split_once(':')?.0))
+            .filter(|label| matches!(*label, "Question" | "Tables" | "Key" | "Columns" | "Used by"))
+            .collect();
+        assert_eq!(labels, ["Question", "Tables", "Key", "Columns", "Used by"], "{}", query.name);
+        assert!(query.question().ends_with('?'), "{}: {}", query.name, query.question());
+        let last = query.text.trim_end().lines().last().unwrap();
+        let order = last.strip_prefix("ORDER BY ").and_then(|rest| rest.strip_suffix(';'));
+        let order: Vec<&str> = order
+            .unwrap_or_else(|| panic!("{} ends in `{last}`", query.name))
+            .split(", ")
+            .map(|column| column.rsplit('.').next().unwrap())
+            .collect();
+        assert_eq!(order, query.key(), "{} is ordered by its key", query.name);
+    }
+}
+
+#[test]
+fn a_golden_answer_has_one_row_per_key() {
+    for query in &QUERIES {
+        let path = golden(&format!("answers/{}.csv", query.name));
+        let mut reader = csv::Reader::from_path(&path).unwrap();
+        let header = reader.headers().unwrap().clone();
+        let key: Vec<usize> = query
+            .key()
+            .iter()
+            .map(|name| header.iter().position(|column| column == *name).unwrap())
+            .collect();
+        let mut keys: Vec<Vec<i64>> = Vec::new();
+        for record in reader.records() {
+            let record = record.unwrap();
+            keys.push(key.iter().map(|&column| record[column].parse().unwrap()).collect());
+        }
+        assert!(!keys.is_empty(), "{} has an answer", query.name);
+        assert!(keys.is_sorted_by(|one, next| one < next), "{}: ascending, unique", query.name);
+    }
+}
+
+/// The sequences again, from the raw text and by the definition alone.
+#[test]
+fn sequences_are_those_of_the_raw_lines() {
+    for (table, query, job, task, event) in [
+        ("job_events", "q01_job_outcomes", 2, None, 3),
+        ("task_events", "q02_task_outcomes", 2, Some(3), 5),
+    ] {
+        let mut events: BTreeMap<Vec<u64>, Vec<(u64, usize, char)>> = BTreeMap::new();
+        let mut place = 0;
+        for part in 0..2 {
+            let path = golden(&format!("trace/{table}/part-{part:05}-of-00002.csv"));
+            for line in fs::read_to_string(path).unwrap().lines() {
+                let fields: Vec<&str> = line.split(',').collect();
+                let number = |idx: usize| fields[idx].parse::<u64>().unwrap();
+                let key = std::iter::once(job).chain(task).map(number).collect();
+                let kind = fields[event].chars().next().unwrap();
+                events.entry(key).or_default().push((number(0), place, kind));
+                place += 1;
+            }
+        }
+        let mut expected = BTreeMap::new();
+        for (key, mut history) in events {
+            history.sort_unstable();
+            let sequence: String = history.iter().map(|(.., kind)| kind).collect();
+            expected.insert(key, sequence);
+        }
+        let mut found = BTreeMap::new();
+        let keys = 1 + usize::from(task.is_some());
+        let mut reader = csv::Reader::from_path(golden(&format!("answers/{query}.csv"))).unwrap();
+        for record in reader.records() {
+            let record = record.unwrap();
+            let key = (0..keys).map(|idx| record[idx].parse::<u64>().unwrap()).collect();
+            found.insert(key, record[keys].to_owned());
+        }
+        assert_eq!(found, expected, "{table}");
+        let longest = found.values().map(String::len).max();
+        assert_eq!(longest, Some(if task.is_some() { 258 } else { 6 }), "{table}");
+    }
+}

@@ -1,0 +1,303 @@
+//! What the tests share: runs of the program, small traces, and ways to compare lakes.
+//!
+//! In: text. Out: files below a temporary folder, and runs whose output does not depend on the
+//! machine: the folder is the working directory, so that no path in it is absolute, and times
+//! and versions are replaced.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use jobfate::lake::Lake;
+use jobfate::schema::{ROW_ID, Table};
+use tempfile::TempDir;
+
+/// What a run of the program gave.
+pub(crate) struct Run {
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Run {
+    /// Exit code, stdout and stderr as one text without what changes from run to run.
+    pub(crate) fn text(&self) -> String {
+        let code = self.code.map_or("killed".to_owned(), |code| code.to_string());
+        let stdout = String::from_utf8_lossy(&self.stdout);
+        format!("exit code: {code}\n--- stdout\n{stdout}--- stderr\n{}", steady(&self.stderr))
+    }
+
+    pub(crate) fn stdout_text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.stdout).unwrap()
+    }
+
+    /// Passes the run on if it went well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        self
+    }
+}
+
+/// Replaces durations and the program's version.
+pub(crate) fn steady(text: &str) -> String {
+    let version = concat!("jobfate ", env!("CARGO_PKG_VERSION"));
+    text.lines()
+        .map(|line| match line.strip_prefix("in ").and_then(|rest| rest.strip_suffix(" s")) {
+            Some(time) if time.parse::<f64>().is_ok() => "in [TIME]\n".to_owned(),
+            _ => format!("{}\n", line.replace(version, "jobfate [VERSION]")),
+        })
+        .collect()
+}
+
+/// A folder that is gone when the test is over.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A process of the program, to be started in this folder.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jobfate"));
+        command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
+        command.env_remove("POLARS_MAX_THREADS").env("COLUMNS", "100");
+        command
+    }
+
+    /// Runs the program in this folder.
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        let output = self.command(args).output().unwrap();
+        Run {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs `ingest trace --lake lake` with more arguments.
+    pub(crate) fn ingest(&self, more: &[&str]) -> Run {
+        self.run(&[&["ingest", "trace", "--lake", "lake"], more].concat())
+    }
+
+    /// Writes a file below `trace/`, whatever it is.
+    pub(crate) fn raw(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path("trace").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Writes part `part` of two of a table, plain.
+    pub(crate) fn part(&self, table: &str, part: u32, text: impl AsRef<[u8]>) -> PathBuf {
+        self.raw(&format!("{table}/part-{part:05}-of-00002.csv"), text)
+    }
+
+    /// Writes a part as gzip.
+    pub(crate) fn gzip_part(&self, table: &str, part: u32, text: impl AsRef<[u8]>) -> PathBuf {
+        self.raw(&format!("{table}/part-{part:05}-of-00002.csv.gz"), gzip(text.as_ref()))
+    }
+
+    /// Copies the golden trace to `trace/`.
+    pub(crate) fn with_golden_trace(self) -> Self {
+        copy_folder(&golden("trace"), &self.path("trace"));
+        self
+    }
+
+    pub(crate) fn lake(&self) -> Lake {
+        Lake::open(&self.path("lake")).unwrap()
+    }
+
+    /// The rejects of a part as they lie in the lake; an empty text where there are none.
+    pub(crate) fn rejects(&self, table: &str, part: u32) -> String {
+        let path = self.path("lake").join(format!("rejects/{table}/part-{part:05}.csv"));
+        fs::read_to_string(path).unwrap_or_default()
+    }
+}
+
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The root of this repository.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file or folder of `tests/golden/`.
+pub(crate) fn golden(name: &str) -> PathBuf {
+    repository().join("tests/golden").join(name)
+}
+
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Compares a text with a file of `tests/golden/`; writes the file with `UPDATE_GOLDEN=1`.
+#[track_caller]
+pub(crate) fn check_golden(name: &str, found: &str) {
+    let path = golden(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, found).unwrap();
+        return;
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    if let Some((line, (expected, found))) = (1..)
+        .zip(padded(&expected).zip(padded(found)).take(100_000))
+        .find(|(_, pair)| pair.0 != pair.1)
+    {
+        panic!(
+            "{} differs in line {line}\n  golden: {expected:?}\n  found:  {found:?}\n\
+             (read the difference, then run with UPDATE_GOLDEN=1 to accept it)",
+            path.display()
+        );
+    }
+    assert_eq!(expected, found, "{}", path.display());
+}
+
+/// The lines of a text, then nothing for ever, so that two texts can be walked side by side.
+fn padded(text: &str) -> impl Iterator<Item = Option<&str>> {
+    text.lines().map(Some).chain(std::iter::repeat(None))
+}
+
+/// Names that stand in a golden folder and are not among `known`.
+pub(crate) fn orphans(folder: &str, known: &[String]) -> Vec<String> {
+    fs::read_dir(golden(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| !known.contains(name))
+        .collect()
+}
+
+/// Says loudly that a test cannot run here.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// Every file below a folder with its bytes, but for locks, by path.
+pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    add_files(folder, folder, &mut files);
+    files
+}
+
+fn add_files(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            add_files(root, &path, files);
+        } else if !name.starts_with(".lock") {
+            files.insert(name, fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Compares two lakes byte for byte, and names what differs.
+#[track_caller]
+pub(crate) fn assert_same_files(one: &Path, other: &Path) {
+    let (one, other) = (tree(one), tree(other));
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<String>>();
+    assert_eq!(names(&one), names(&other), "the folders hold the same files");
+    let differing: Vec<&String> =
+        one.iter().filter(|(name, bytes)| other[*name] != **bytes).map(|(name, _)| name).collect();
+    assert!(differing.is_empty(), "these differ: {differing:?}");
+}
+
+/// A fingerprint of every row, by table and bucket, sorted by row id: what a lake holds, however
+/// it is cut into files.
+pub(crate) fn contents(lake: &Lake) -> BTreeMap<(Table, u32), Vec<(i64, u64)>> {
+    let mut all = BTreeMap::new();
+    for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
+        let buckets = if table.job_column().is_some() { lake.bucket_count() } else { 1 };
+        for bucket in 0..buckets {
+            let mut rows = rows(lake, table, bucket);
+            rows.sort_unstable();
+            all.insert((table, bucket), rows);
+        }
+    }
+    all
+}
+
+fn rows(lake: &Lake, table: Table, bucket: u32) -> Vec<(i64, u64)> {
+    let names: Vec<&'static str> =
+        std::iter::once(ROW_ID).chain(table.columns().iter().map(|column| column.name)).collect();
+    let mut rows = Vec::new();
+    lake.scan(table, Some(bucket), &names, |batch| {
+        let mut hashers = vec![DefaultHasher::new(); batch.num_rows()];
+        batch.columns().iter().for_each(|column| feed(column, &mut hashers));
+        let ids = batch.column(0).as_primitive::<Int64Type>().values();
+        rows.extend(ids.iter().copied().zip(hashers.iter().map(Hasher::finish)));
+    })
+    .unwrap();
+    rows
+}
+
+fn feed(column: &ArrayRef, hashers: &mut [DefaultHasher]) {
+    fn each<T: Hash>(cells: impl Iterator<Item = T>, hashers: &mut [DefaultHasher]) {
+        cells.zip(hashers).for_each(|(cell, hasher)| cell.hash(hasher));
+    }
+    match column.data_type() {
+        DataType::Int64 => each(column.as_primitive::<Int64Type>().iter(), hashers),
+        DataType::Int32 => each(column.as_primitive::<Int32Type>().iter(), hashers),
+        DataType::Float32 => {
+            let bits =
+                column.as_primitive::<Float32Type>().iter().map(|cell| cell.map(f32::to_bits));
+            each(bits, hashers);
+        }
+        DataType::Boolean => each(column.as_boolean().iter(), hashers),
+        DataType::Utf8 => each(column.as_string::<i32>().iter(), hashers),
+        other => panic!("a lake holds no {other}"),
+    }
+}
+
+/// A column of whole numbers of an answer.
+pub(crate) fn ints<'a>(batch: &'a arrow::record_batch::RecordBatch, name: &str) -> &'a [i64] {
+    batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().values()
+}
+
+/// A column of quantities of an answer.
+pub(crate) fn floats<'a>(batch: &'a arrow::record_batch::RecordBatch, name: &str) -> &'a [f64] {
+    batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values()
+}
+
+/// A column of names of an answer.
+pub(crate) fn texts<'a>(batch: &'a arrow::record_batch::RecordBatch, name: &str) -> Vec<&'a str> {
+    let column = batch.column_by_name(name).unwrap().as_string::<i32>();
+    (0..column.len()).map(|row| column.value(row)).collect()
+}
+
+/// The data of the real trace, if they lie beside the repository.
+pub(crate) fn real_trace() -> Option<PathBuf> {
+    let path = repository().join("../shared/data/clusterdata-2011-2");
+    path.is_dir().then_some(path)
+}

@@ -1,0 +1,95 @@
+//! Leftovers in the sources, and dependencies of tests that would change those of the program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Command;
+
+use super::layering::sources;
+use super::support::repository;
+
+/// What must not stand in a source outside its tests.
+const LEFTOVERS: [&str; 8] =
+    ["todo!", "unimplemented!", "dbg!(", "#[allow(", "#![allow(", ".unwrap()", "TODO", "FIXME"];
+
+/// Leftovers in a source, with their lines; its tests are left out.
+fn leftovers(source: &str) -> Vec<(usize, &'static str)> {
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
+    let of_line = |(number, line): (usize, &str)| {
+        LEFTOVERS
+            .into_iter()
+            .filter(|word| line.contains(word))
+            .map(|word| (number, word))
+            .collect::<Vec<_>>()
+    };
+    (1..).zip(code.lines()).flat_map(of_line).collect()
+}
+
+#[test]
+fn the_sources_have_no_leftovers() {
+    for (path, module, source) in sources() {
+        if module.last().is_some_and(|name| name == "tests") {
+            continue;
+        }
+        assert_eq!(leftovers(&source), [], "{}", path.display());
+    }
+}
+
+#[test]
+fn the_check_sees_leftovers() {
+    let source =
+        "fn a() {\n    b().unwrap();\n}\n#[cfg(test)]\nmod tests {\n    c().unwrap();\n}\n";
+    assert_eq!(leftovers(source), [(2, ".unwrap()")]);
+    assert_eq!(leftovers("#[allow(dead_code)]\n"), [(1, "#[allow(")]);
+}
+
+#[test]
+fn every_source_says_what_it_is_for() {
+    for (path, _, source) in sources() {
+        let begin = source.trim_start_matches("#![recursion_limit = \"256\"]\n");
+        assert!(begin.starts_with("//! "), "{} opens with a module comment", path.display());
+    }
+}
+
+/// The features of every crate in a tree, by name and version.
+fn features(edges: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--locked", "-e", edges, "--prefix", "none", "-f", "{p}|{f}"])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut crates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let (name, features) = line.trim_end_matches(" (*)").split_once('|').unwrap();
+        let all = crates.entry(name.to_owned()).or_default();
+        all.extend(features.split(',').map(str::to_owned));
+    }
+    crates
+}
+
+/// Otherwise `cargo test` would compile Polars a second time, half an hour of it.
+#[test]
+fn dependencies_of_tests_change_no_other() {
+    let (program, with_tests) = (features("normal,build"), features("normal,build,dev"));
+    assert!(program.keys().any(|name| name.starts_with("polars v")), "the tree is read");
+    assert!(with_tests.keys().any(|name| name.starts_with("insta v")), "with what tests need");
+    let changed: Vec<String> = program
+        .iter()
+        .filter(|(name, features)| with_tests.get(*name) != Some(features))
+        .map(|(name, features)| {
+            format!("{name}: {features:?}, with tests {:?}", with_tests.get(name))
+        })
+        .collect();
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
+}
+
+/// A snapshot that nobody accepted must not lie about.
+#[test]
+fn no_snapshot_waits() {
+    let waiting: Vec<String> = fs::read_dir(repository().join("tests/it"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".snap.new") || name.ends_with(".pending-snap"))
+        .collect();
+    assert_eq!(waiting, Vec::<String>::new());
+}

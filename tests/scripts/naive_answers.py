@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Answers every query over a small trace by brute force, from DESIGN.md's definitions.
+
+Usage: naive_answers.py TRACE_DIR OUT_DIR THRESHOLD,...
+
+Reads the raw parts (plain CSV) and writes OUT_DIR/qNN_name.csv. It shares nothing with the SQL
+in queries/: no query is read, no engine is used, only the standard library. Tests compare its
+answers with the golden ones.
+"""
+
+import csv
+import sys
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+AFTER = 2**63 - 1
+TERMINAL = "23456"
+SEQUENCE_OUTCOMES = {"014": "finished", "013": "failed", "015": "killed", "01": "running"}
+TERMINAL_OUTCOMES = {"2": "evicted", "3": "failed", "4": "finished", "5": "killed", "6": "lost"}
+
+
+def rows(trace, table):
+    """Yields (part, line, fields) of a table."""
+    for path in sorted((trace / table).glob("part-*.csv")):
+        part = int(path.name[5:10])
+        with path.open(newline="") as file:
+            for line, fields in enumerate(csv.reader(file), 1):
+                yield (part << 40) + line, fields
+
+
+def time_of(text):
+    return min(int(text), AFTER)
+
+
+def number(text):
+    return Fraction(text) if text else None
+
+
+class Event:
+    def __init__(self, row_id, time, kind, **more):
+        self.row_id, self.time, self.kind = row_id, time, kind
+        self.__dict__.update(more)
+
+
+def histories(trace, table):
+    """Events by job, or by (job, task), in (time, row_id) order."""
+    found = defaultdict(list)
+    for row_id, f in rows(trace, table):
+        if table == "job_events":
+            key = (int(f[2]),)
+            more = {"user": f[4], "klass": f[5], "name": f[6]}
+            kind = f[3]
+        else:
+            key = (int(f[2]), int(f[3]))
+            more = {"machine": f[4], "user": f[6], "klass": f[7], "priority": f[8], "request": number(f[9])}
+            kind = f[5]
+        found[key].append(Event(row_id, time_of(f[0]), kind, **more))
+    for events in found.values():
+        events.sort(key=lambda event: (event.time, event.row_id))
+    return dict(sorted(found.items()))
+
+
+def last_time(histories_):
+    return max(e.time for events in histories_.values() for e in events if e.time < AFTER)
+
+
+def terminal_outcome(events):
+    deciding = [e.kind for e in events if e.kind in "01" + TERMINAL]
+    if not deciding:
+        return "unknown"
+    last = deciding[-1]
+    return TERMINAL_OUTCOMES.get(last) or ("pending" if last == "0" else "running")
+
+
+def first(events, kind):
+    return min((e.time for e in events if e.kind == kind), default=None)
+
+
+def outcome(events):
+    sequence = "".join(e.kind for e in events)
+    return [sequence, len(events), SEQUENCE_OUTCOMES.get(sequence, "other"), terminal_outcome(events),
+            first(events, "0"), first(events, "1"), max(e.time for e in events)]
+
+
+def largest(values):
+    return max((value for value in values if value), default=None)
+
+
+def last_seen(values):
+    values = [value for value in values if value != ""]
+    return int(values[-1]) if values else None
+
+
+class Attempt:
+    def __init__(self, number_, schedule, end, kind):
+        self.number, self.schedule, self.end, self.kind = number_, schedule, end, kind
+
+    def span(self, window_end):
+        """(start, end) of running; the end of an open attempt is the window's."""
+        end = window_end if self.end is None else self.end
+        return self.schedule.time, max(end, self.schedule.time)
+
+
+def attempts_of(events):
+    """From each SCHEDULE to the next terminal event or SCHEDULE; after the window is open."""
+    found = []
+    for place, event in enumerate(events):
+        if event.kind != "1":
+            continue
+        ends = [e for e in events[place + 1:] if e.kind in "1" + TERMINAL]
+        end = ends[0] if ends and ends[0].time < AFTER else None
+        found.append(Attempt(len(found) + 1, event, end and end.time, end and int(end.kind)))
+    return found
+
+
+def overlap(one, other):
+    return max(0, min(one[1], other[1]) - max(one[0], other[0]))
+
+
+def seconds(micros):
+    return float(Fraction(micros) / 1_000_000)
+
+
+class Window:
+    def __init__(self, row_id, fields):
+        self.row_id = row_id
+        self.span = (time_of(fields[0]), time_of(fields[1]))
+        self.machine = int(fields[4])
+        self.rate = number(fields[5])
+
+    def length(self):
+        return max(0, self.span[1] - self.span[0])
+
+
+def machine_periods(trace):
+    found = defaultdict(list)
+    for row_id, f in rows(trace, "machine_events"):
+        found[int(f[1])].append((time_of(f[0]), row_id, int(f[2]), number(f[4]), number(f[5])))
+    return {machine: sorted(events) for machine, events in sorted(found.items())}
+
+
+def capacity_at(periods, machine, time):
+    """The last capacity known by then, or the first one known at all."""
+    known = [(start, cpu) for start, _, _, cpu, _ in periods.get(machine, []) if cpu is not None]
+    before = [cpu for start, cpu in known if start <= time]
+    return before[-1] if before else (known[0][1] if known else None)
+
+
+def weighted_mean(pairs):
+    total = sum(weight for weight, _ in pairs)
+    return sum(weight * value for weight, value in pairs) / total if total else None
+
+
+def main(trace, out, thresholds):
+    jobs, tasks = histories(trace, "job_events"), histories(trace, "task_events")
+    job_end, task_end = last_time(jobs), last_time(tasks)
+    attempts = {task: attempts_of(events) for task, events in tasks.items()}
+    windows = defaultdict(list)
+    for row_id, fields in rows(trace, "task_usage"):
+        windows[(int(fields[2]), int(fields[3]))].append(Window(row_id, fields))
+    windows = dict(sorted(windows.items()))
+    periods = machine_periods(trace)
+    crossings = [(task, t, events[t].time) for task, events in tasks.items()
+                 for t in thresholds if t < len(events)]
+    out.mkdir(parents=True, exist_ok=True)
+
+    def write(name, header, lines):
+        with (out / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header.split())
+            writer.writerows(["" if cell is None else (float(cell) if isinstance(cell, Fraction) else cell)
+                              for cell in line] for line in lines)
+
+    facts = "sequence event_count outcome_sequence outcome_terminal first_submit_us first_schedule_us last_event_us user"
+    write("q01_job_outcomes", f"job_id {facts} job_name scheduling_class",
+          [[*job, *outcome(ev), largest(e.user for e in ev), largest(e.name for e in ev),
+            last_seen([e.klass for e in ev])] for job, ev in jobs.items()])
+    write("q02_task_outcomes", f"job_id task_index {facts} scheduling_class priority",
+          [[*task, *outcome(ev), largest(e.user for e in ev), last_seen([e.klass for e in ev]),
+            last_seen([e.priority for e in ev])] for task, ev in tasks.items()])
+    write("q03_attempts", "job_id task_index attempt machine_id cpu_request start_us end_us ended_by",
+          [[*task, a.number, a.schedule.machine, a.schedule.request, a.schedule.time, a.end, a.kind]
+           for task, all_ in attempts.items() for a in all_])
+    sizes = defaultdict(lambda: [0, 0])
+    for (job, _), ev in tasks.items():
+        sizes[job][0] += 1
+        sizes[job][1] += len(ev)
+    write("q04_job_sizes", "job_id task_count event_count", [[job, *size] for job, size in sorted(sizes.items())])
+
+    def held(all_, since=0):
+        spans = [(overlap(a.span(task_end), (since, AFTER)), a.schedule.request or 0) for a in all_]
+        return seconds(sum(s for s, _ in spans)), seconds(sum(s * r for s, r in spans))
+
+    write("q05_cpu_held", "job_id task_index attempt_count slots_s requested_s attempts_without_request",
+          [[*task, len(all_), *held(all_), sum(a.schedule.request is None for a in all_)]
+           for task, all_ in attempts.items() if all_])
+    inside = [(task, w, a, max(w.span[0], a.span(task_end)[0]), min(w.span[1], a.span(task_end)[1]))
+              for task, all_ in windows.items() for w in all_ for a in attempts.get(task, [])
+              if overlap(w.span, a.span(task_end))]
+    inside.sort(key=lambda each: (each[0], each[1].row_id, each[2].number))
+    write("q06_windows_in_attempts", "job_id task_index window_id attempt start_us end_us mean_cpu_rate",
+          [[*task, w.row_id, a.number, start, end, float(w.rate or 0)] for task, w, a, start, end in inside])
+    inside_us = defaultdict(int)
+    for _, w, _, start, end in inside:
+        inside_us[w.row_id] += end - start
+
+    def measured(all_):
+        in_order = sorted(all_, key=lambda w: (w.span[0], w.row_id))
+        late = sum(any(w.span[0] < e.span[1] for e in in_order[:place]) for place, w in enumerate(in_order))
+        return [len(all_), sum(w.rate is None for w in all_), late,
+                seconds(sum((w.rate or 0) * inside_us[w.row_id] for w in all_)),
+                seconds(sum((w.rate or 0) * (w.length() - inside_us[w.row_id]) for w in all_))]
+
+    write("q07_cpu_measured",
+          "job_id task_index window_count windows_without_rate windows_overlapping measured_s outside_s",
+          [[*task, *measured(all_)] for task, all_ in windows.items()])
+    write("q08_crossings", "job_id task_index threshold condemned_us",
+          [[*task, t, at] for task, t, at in crossings])
+    write("q09_held_after_crossings", "job_id task_index threshold condemned_us saved_slots_s saved_requested_s",
+          [[*task, t, at, *held(attempts[task], at)] for task, t, at in crossings])
+    write("q10_machine_periods", "machine_id period start_us end_us event_type cpu_capacity memory_capacity",
+          [[machine, place + 1, start, events[place + 1][0] if place + 1 < len(events) else None, kind, cpu, memory]
+           for machine, events in periods.items() for place, (start, _, kind, cpu, memory) in enumerate(events)])
+
+    def published(job, ev):
+        begin = first(ev, "1")
+        end = max(e.time for e in ev)
+        if terminal_outcome(ev) in ("pending", "running", "unknown") or job_end < end:
+            end = job_end
+        of_job = [w for task, all_ in windows.items() if task[0] == job for w in all_ if w.length()]
+        rate = weighted_mean([(w.length(), w.rate) for w in of_job if w.rate is not None])
+        placed = [(w.length(), capacity_at(periods, w.machine, w.span[0])) for w in of_job]
+        size = weighted_mean([(length, cpu) for length, cpu in placed if cpu is not None])
+        duration = seconds(end - begin)
+        known = rate is not None and size is not None
+        return [job, duration, rate, size, float(duration * rate * size) if known else 0.0]
+
+    write("q11_cpu_published", "job_id duration_s mean_rate mean_capacity published_s",
+          [published(job[0], ev) for job, ev in jobs.items() if (first(ev, "1") or AFTER) < AFTER or first(ev, "1") == 0])
+    write("q12_measured_after_crossings", "job_id task_index threshold saved_measured_s",
+          [[*task, t, seconds(sum(w.rate * overlap((start, end), (at, AFTER))
+                                  for of, w, _, start, end in inside if of == task and w.rate))]
+           for task, t, at in crossings])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), [int(each) for each in sys.argv[3].split(",")])
