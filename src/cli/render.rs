@@ -246,10 +246,10 @@ mod tests {
         let text = String::from_utf8(render(&sample(), Format::Table, None).unwrap()).unwrap();
         assert_eq!(
             text,
-            "name                   count     share\n\
-             a                          1  0.500000\n\
-             =1+1,\"x\"          2,012,242         -\n\
-             tab\\u{1b}[31m             -5  0.333333\n"
+            "name               count     share\n\
+             a                      1  0.500000\n\
+             =1+1,\"x\"       2,012,242         -\n\
+             tab\\u{1b}[31m         -5  0.333333\n"
         );
     }
 

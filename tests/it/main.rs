@@ -6,6 +6,7 @@
 //!  resume     steps, kills, shards and threads leave the same lake
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
+//!  timelines  the outcome study on drawn traces, worked out by hand
 //!  truth      synthetic traces: the analysis finds what was planted
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake, where a Python has them
@@ -38,5 +39,7 @@ mod studies;
 mod support;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod timelines;
 #[cfg(test)]
 mod truth;
