@@ -210,8 +210,7 @@ fn visible(letter: char) -> impl Iterator<Item = char> {
     escaped.into_iter()
 }
 
-/// Six significant digits; whole numbers as they are, a million and more rounded to one, an
-/// exponent only far out.
+/// Six significant digits, thousands grouped; whole numbers as they are, an exponent only far out.
 pub(crate) fn six_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -220,13 +219,14 @@ pub(crate) fn six_digits(value: f64) -> String {
     if !(-4.0..15.0).contains(&magnitude) {
         return format!("{value:.5e}");
     }
-    if 6.0 <= magnitude || value.fract() == 0.0 {
-        #[expect(clippy::cast_possible_truncation, reason = "below 10^15")]
-        return super::console::grouped_signed(value.round() as i64);
-    }
+    let decimals = if value.fract() == 0.0 { 0.0 } else { (5.0 - magnitude).max(0.0) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
-    let decimals = (5.0 - magnitude).max(0.0) as usize;
-    format!("{value:.decimals$}")
+    let text = format!("{value:.0$}", decimals as usize);
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let sign = if whole.starts_with('-') { "-" } else { "" };
+    let whole = super::console::grouped(whole.trim_start_matches('-').parse().unwrap_or(u64::MAX));
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
 }
 
 #[cfg(test)]
@@ -270,7 +270,10 @@ mod tests {
     fn six_digits_are_enough_for_a_table() {
         for (value, text) in [
             (0.0, "0"),
-            (15_308.952, "15309.0"),
+            (15_308.952, "15,309.0"),
+            (-0.25, "-0.250000"),
+            (-1234.5, "-1,234.50"),
+            (1280.0, "1,280"),
             (2.818e10, "28,180,000,000"),
             (1e16, "1.00000e16"),
             (0.57372, "0.573720"),

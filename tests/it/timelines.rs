@@ -17,7 +17,8 @@ use super::support::Place;
 
 /// Writes the lines of a trace into two parts per table.
 fn write(place: &Place, trace: &str) {
-    let mut tables = [("job_events", [String::new(), String::new()]), ("task_events", Default::default())];
+    let mut tables =
+        [("job_events", [String::new(), String::new()]), ("task_events", Default::default())];
     let mut usage = String::new();
     for line in trace.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -25,7 +26,10 @@ fn write(place: &Place, trace: &str) {
         if words[0] == "usage" {
             let (start, end) = words[2].split_once('-').unwrap();
             let rest = ",".repeat(14);
-            usage.push_str(&format!("{start}000000,{end}000000,{job},{index},5,{}{rest}\n", words[3]));
+            usage.push_str(&format!(
+                "{start}000000,{end}000000,{job},{index},5,{}{rest}\n",
+                words[3]
+            ));
             continue;
         }
         let mut part = 0;
