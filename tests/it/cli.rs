@@ -307,17 +307,17 @@ fn queries_are_listed_shown_and_kept() {
     assert_snapshot!(place.run(&["query"]).text(), @r"
         exit code: 0
         --- stdout
-        q01_job_outcomes           what became of each job?
-        q02_task_outcomes          what became of each task?
-        q03_attempts               when and where did each attempt of each task run, and how did it end?
-        q04_job_sizes              how many tasks does each job have?
-        q05_cpu_held               how much CPU did each task hold while it ran: slots, and what it had asked for?
-        q06_windows_in_attempts    which part of each usage window lies inside an attempt of its task?
-        q07_cpu_measured           how much CPU was measured of each task, inside its attempts and outside them?
-        q08_crossings              when does each task exceed each threshold of events?
-        q09_held_after_crossings   how much CPU did each condemned task hold after each crossing?
-        q10_machine_periods        from when to when did each machine have which capacity?
-        q11_cpu_published          how much CPU did each job use by the definition of the paper of 2017?
+        q01_job_outcomes             what became of each job?
+        q02_task_outcomes            what became of each task?
+        q03_attempts                 when and where did each attempt of each task run, and how did it end?
+        q04_job_sizes                how many tasks does each job have?
+        q05_cpu_held                 how much CPU did each task hold while it ran: slots, and what it had asked for?
+        q06_windows_in_attempts      which part of each usage window lies inside an attempt of its task?
+        q07_cpu_measured             how much CPU was measured of each task, inside its attempts and outside them?
+        q08_crossings                when does each task exceed each threshold of events?
+        q09_held_after_crossings     how much CPU did each condemned task hold after each crossing?
+        q10_machine_periods          from when to when did each machine have which capacity?
+        q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017?
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing?
         --- stderr
     ");
