@@ -359,6 +359,7 @@ fn check_sweep_command(place: &Place, truth: &Truth) {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "times and counts are below 2^53")]
 fn check_describe(place: &Place, truth: &Truth) {
     let describe = |what: &str| {
         let rows = place.run(&["describe", "--what", what, "--format", "json"]).ok().json();
