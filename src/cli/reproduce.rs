@@ -39,7 +39,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_enum)]
     pub study: StudyName,
 
-    /// Folder of the downloaded trace; what --lake lacks is ingested
+    /// Folder of the trace; what --lake lacks is ingested
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 

@@ -307,17 +307,17 @@ fn queries_are_listed_shown_and_kept() {
     assert_snapshot!(place.run(&["query"]).text(), @r"
         exit code: 0
         --- stdout
-        q01_job_outcomes           what became of each job?
-        q02_task_outcomes          what became of each task?
-        q03_attempts               when and where did each attempt of each task run, and how did it end?
-        q04_job_sizes              how many tasks does each job have?
-        q05_cpu_held               how much CPU did each task hold while it ran: slots, and what it had asked for?
-        q06_windows_in_attempts    which part of each usage window lies inside an attempt of its task?
-        q07_cpu_measured           how much CPU was measured of each task, inside its attempts and outside them?
-        q08_crossings              when does each task exceed each threshold of events?
-        q09_held_after_crossings   how much CPU did each condemned task hold after each crossing?
-        q10_machine_periods        from when to when did each machine have which capacity?
-        q11_cpu_published          how much CPU did each job use by the definition of the paper of 2017?
+        q01_job_outcomes             what became of each job?
+        q02_task_outcomes            what became of each task?
+        q03_attempts                 when and where did each attempt of each task run, and how did it end?
+        q04_job_sizes                how many tasks does each job have?
+        q05_cpu_held                 how much CPU did each task hold while it ran: slots, and what it had asked for?
+        q06_windows_in_attempts      which part of each usage window lies inside an attempt of its task?
+        q07_cpu_measured             how much CPU was measured of each task, inside its attempts and outside them?
+        q08_crossings                when does each task exceed each threshold of events?
+        q09_held_after_crossings     how much CPU did each condemned task hold after each crossing?
+        q10_machine_periods          from when to when did each machine have which capacity?
+        q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017?
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing?
         --- stderr
     ");
@@ -375,6 +375,7 @@ fn analyze_does_everything_in_one_go() {
     assert_snapshot!(place.run(&["analyze", "trace", "--out", "all"]).text(), @r"
         exit code: 0
         --- stdout
+
         jobs
         sequence  outcome   count      share
         014       finished      2   0.133333
@@ -382,6 +383,15 @@ fn analyze_does_everything_in_one_go() {
         015       killed        3   0.200000
         01        running       1  0.0666667
         -         other         7   0.466667
+
+        job durations (s)
+        outcome   count     mean  variance    min      p25  median      p75      p90      p99    max  censored
+        all          14  1084.21    570777     10      600     820    1,280  2060.00  2884.70  2,990         4
+        finished      2    1,530    62,500  1,280    1,405   1,530    1,655    1,730    1,775  1,780         1
+        failed        2      635     2,025    590  612.500     635  657.500      671  679.100    680         0
+        killed        3  489.667    144580     10  264.500     519  729.500  855.800  931.580    940         0
+        running       1    2,990         0  2,990    2,990   2,990    2,990    2,990    2,990  2,990         1
+        other         6    1,065    322058    500  647.500     900    1,235    1,730    2,135  2,180         2
         --- stderr
         ingest trace into all/lake
         job_events: 49 rows of 2 parts (0-1)
@@ -391,8 +401,13 @@ fn analyze_does_everything_in_one_go() {
         absent: machine_events, all of it
         absent: machine_attributes, all of it
         absent: task_constraints, all of it
-        classify jobs
         skipped: classify tasks, for want of table `task_events`
+        skipped: describe tasks-per-job, for want of table `task_events`
+        skipped: describe events-per-task, for want of table `task_events`
+        skipped: describe waiting, for want of table `task_events`
+        skipped: describe attempts, for want of table `task_events`
+        skipped: describe finish-given-events, for want of table `task_events`
+        skipped: account and sweep, for want of table `task_events`
         results and charts: all
         0 of 0 published counts agree
     ");
@@ -599,7 +614,8 @@ fn a_gzip_whose_crc_is_wrong() {
 
 #[test]
 fn a_gzip_damaged_in_the_middle() {
-    let text: String = (0..20_000).map(|job| format!("600,,{job},0,u,1,n,l\n")).collect();
+    let text: String =
+        (0..20_000).map(|job| format!("600,,{job},0,u,1,n,l")).collect::<Vec<String>>().join("\n");
     let mut damaged = gzip(text.as_bytes());
     let middle = damaged.len() / 2;
     damaged[middle..middle + 64].fill(0xA5);

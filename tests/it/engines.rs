@@ -1,4 +1,4 @@
-//! Other engines: DuckDB and Polars from Python read a lake without us and answer the queries
+//! Other engines: `DuckDB` and Polars from Python read a lake without us and answer the queries
 //! alike, and brute force in plain Python gives the golden answers.
 //!
 //! The Python is `JOBFATE_PYTHON`, or `python3`. What it cannot import is skipped, loudly.

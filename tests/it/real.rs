@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use super::support::{Place, real_trace, skipped};
 
-/// A lake of all job_events, task_events (17 parts) and machine_events at hand.
+/// A lake of all `job_events`, `task_events` (17 parts) and `machine_events` at hand.
 static REAL: LazyLock<Option<(Place, PathBuf)>> = LazyLock::new(|| {
     let trace = real_trace()?;
     let place = Place::new();

@@ -91,6 +91,9 @@ fn check_classes(place: &Place, truth: &Truth) {
         {
             let args = ["classify", "--by", by, "--classes", classes, "--format", "json"];
             let answer = place.run(&args).ok().json();
+            let by_sql = place.run(&[&args[..], &["--engine", "polars"]].concat()).ok().json();
+            assert_eq!(answer["rows"], by_sql["rows"], "the engines agree, {by} {classes}");
+            assert_eq!(answer["sequences"], by_sql["sequences"], "{by} {classes}");
             let mut rows = Counts::new();
             for row in answer["rows"].as_array().unwrap() {
                 rows.insert(
@@ -356,6 +359,7 @@ fn check_sweep_command(place: &Place, truth: &Truth) {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "times and counts are below 2^53")]
 fn check_describe(place: &Place, truth: &Truth) {
     let describe = |what: &str| {
         let rows = place.run(&["describe", "--what", what, "--format", "json"]).ok().json();
