@@ -112,6 +112,12 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// A count with its noun: `1 row`, `2,012 rows`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count))
+}
+
 /// The same for a number that may be below 0.
 pub(crate) fn grouped_signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };

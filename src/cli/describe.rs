@@ -112,9 +112,9 @@ impl What {
         }
     }
 
-    /// From stored amounts to the unit shown.
-    fn scale(self) -> f64 {
-        if self.unit() == "s" { 1e-6 } else { 1.0 }
+    /// How many of the stored amounts are one of the unit shown.
+    fn per_unit(self) -> f64 {
+        if self.unit() == "s" { 1e6 } else { 1.0 }
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn describe(
         if name == "unmatched" && own.is_empty() {
             continue;
         }
-        summaries.push(summarize(name, &mut own, what.scale()));
+        summaries.push(summarize(name, &mut own, what.per_unit()));
         if own.is_empty()
             || name == "unmatched"
             || (name == "running" && what == What::JobDurations)
@@ -206,7 +206,7 @@ pub(crate) fn describe(
             survival.extend(curve.into_iter().map(|point| (name.to_owned(), point)));
             (points, band)
         } else {
-            (cumulative(&own, what.scale()), Vec::new())
+            (cumulative(&own, what.per_unit()), Vec::new())
         };
         lines.push(Line {
             name: name.to_owned(),
@@ -238,12 +238,12 @@ pub(crate) fn summaries(
 ) -> Result<Vec<Summary>> {
     let mut values = values(lake, windows, what, classes)?;
     let mut all: Vec<Value> = values.values().flatten().copied().collect();
-    let mut rows = vec![summarize("all", &mut all, what.scale())];
+    let mut rows = vec![summarize("all", &mut all, what.per_unit())];
     for outcome in classes.outcomes() {
         rows.push(summarize(
             outcome,
             &mut values.remove(*outcome).unwrap_or_default(),
-            what.scale(),
+            what.per_unit(),
         ));
     }
     Ok(rows)

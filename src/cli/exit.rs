@@ -53,8 +53,13 @@ pub(crate) struct Usage(pub String);
 
 /// Parts that could not be ingested; each has been shown.
 #[derive(Debug, Error)]
-#[error("{0} of the parts could not be ingested; the others are in the lake")]
-pub(crate) struct PartsFailed(pub usize);
+#[error("{failed} of {wanted} parts could not be ingested; the lake holds the others")]
+pub(crate) struct PartsFailed {
+    /// With a fault.
+    pub failed: usize,
+    /// Asked for.
+    pub wanted: usize,
+}
 
 /// The user stopped the program.
 #[derive(Debug, Error)]
@@ -180,7 +185,7 @@ mod tests {
         let cases: [(anyhow::Error, Code); 9] = [
             (CheckFailed(String::new()).into(), Code::CheckFailed),
             (Usage(String::new()).into(), Code::Usage),
-            (PartsFailed(1).into(), Code::BadData),
+            (PartsFailed { failed: 1, wanted: 2 }.into(), Code::BadData),
             (Interrupted.into(), Code::Interrupted),
             (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
             (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::console::{self, Bar, Counts, grouped};
+use super::console::{self, Bar, Counts, counted, grouped};
 use super::exit::{self, Interrupted, PartsFailed, Usage};
 use super::{Stop, stop_on_signal};
-use crate::lake::ingest::{IngestOutcome, IngestPlan, MaxRejects, Shard, choose_parts, ingest};
+use crate::lake::ingest::{IngestOutcome, ingest};
+use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::lake::{Origin, PartEntry};
 use crate::schema::{ROW_ID, Table};
 use crate::sources::TraceFolder;
@@ -145,7 +146,8 @@ pub(crate) fn run_plan(plan: &IngestPlan, stop: &Stop) -> Result<IngestOutcome> 
         return Err(Interrupted.into());
     }
     if !outcome.failed.is_empty() {
-        return Err(PartsFailed(outcome.failed.len()).into());
+        let wanted = plan.parts.values().map(Vec::len).sum();
+        return Err(PartsFailed { failed: outcome.failed.len(), wanted }.into());
     }
     Ok(outcome)
 }
@@ -176,9 +178,9 @@ fn show(outcome: &IngestOutcome) {
             *reasons.entry(reason).or_default() += count;
         }
         console::note(format!(
-            "{table}: {} rows of {} parts ({})",
-            grouped(rows),
-            parts.len(),
+            "{table}: {} of {} ({})",
+            counted(rows, "row"),
+            counted(parts.len() as u64, "part"),
             crate::lake::manifest::ranges(&numbers),
         ));
         if !reasons.is_empty() {
@@ -193,7 +195,7 @@ fn show(outcome: &IngestOutcome) {
         }
     }
     if 0 < outcome.skipped {
-        console::note(format!("{} parts were in the lake already", outcome.skipped));
+        console::note(format!("in the lake already: {}", counted(outcome.skipped as u64, "part")));
     }
     for (idx, failed) in outcome.failed.iter().enumerate() {
         // The first few in full; one fault is often that of all.

@@ -151,7 +151,9 @@ fn table(batch: &RecordBatch) -> String {
         .zip(batch.columns())
         .map(|(field, column)| {
             let mut cells = vec![field.name().clone()];
-            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row)));
+            let grouping =
+                if field.name().ends_with("_id") { Grouping::Plain } else { Grouping::Thousands };
+            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row, grouping)));
             (cells, column.data_type() == &DataType::Utf8)
         })
         .collect();
@@ -178,16 +180,26 @@ fn table(batch: &RecordBatch) -> String {
     text
 }
 
-fn table_cell(column: &ArrayRef, row: usize) -> String {
+fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
     match cell(column, row) {
         Value::Null => "-".to_owned(),
         Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
         Value::Number(number) => match number.as_i64() {
+            Some(whole) if grouping == Grouping::Plain => whole.to_string(),
             Some(whole) => super::console::grouped_signed(whole),
             None => six_digits(number.as_f64().unwrap_or(f64::NAN)),
         },
         other => other.to_string(),
     }
+}
+
+/// How whole numbers are written in a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grouping {
+    /// `2,012,242`, for counts and times.
+    Thousands,
+    /// `6255532702`, for ids, which are copied into other commands.
+    Plain,
 }
 
 /// Longest name in a table; event sequences of crash loops have thousands of digits.

@@ -10,7 +10,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::console::{self, Bar, Counts, grouped};
+use super::console::{self, Bar, Counts, counted, grouped};
 use super::exit::{CheckFailed, Interrupted};
 use super::render::{Frame, rows};
 use super::store::{self, Answer};
@@ -117,8 +117,9 @@ fn check_part(part: &RawPart, sums: Option<&Checksums>, stop: &Stop) -> Result<P
     let read = read_part::<()>(part, stop.progress(), |block| {
         for reject in &block.rejects {
             *rejects.entry(reject.reason.name()).or_default() += 1;
-            first_reject.get_or_insert_with(|| {
-                format!("line {} {} {}", reject.line, reject.column, reject.reason.name())
+            first_reject.get_or_insert_with(|| match reject.column {
+                "" => format!("line {}, {}", reject.line, reject.reason.name()),
+                column => format!("line {}, {column}, {}", reject.line, reject.reason.name()),
             });
         }
         Ok(())
@@ -150,7 +151,7 @@ fn describe(report: &PartReport) -> String {
     }
     if let Some(first) = &report.first_reject {
         let count: u64 = report.rejects.values().sum();
-        faults.push(format!("{} lines would give no row (first: {first})", grouped(count)));
+        faults.push(format!("{} would give no row (first: {first})", counted(count, "line")));
     }
     format!("{}: {}", report.part.listed_name(), faults.join("; "))
 }
@@ -282,11 +283,10 @@ impl LakeReport {
     /// Ends with exit code 1 if a number differs from what is published.
     pub(crate) fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
-        console::note(format!(
-            "{} of {} published counts agree",
-            self.checks.len() - wrong,
-            self.checks.len()
-        ));
+        if !self.checks.is_empty() {
+            let right = self.checks.len() - wrong;
+            console::note(format!("{right} of {} published counts agree", self.checks.len()));
+        }
         if wrong == 0 {
             Ok(())
         } else {

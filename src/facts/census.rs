@@ -9,6 +9,9 @@
 //!  unsubmitted ──SUBMIT──► pending ──SCHEDULE──► running ──EVICT FAIL FINISH KILL LOST──► dead
 //!       dead ──SUBMIT──► pending ──FAIL KILL LOST──► dead      UPDATE_* keep the state
 //! ```
+//!
+//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task; elsewhere they
+//! are counted as illegal, and keep the state all the same.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -1,9 +1,8 @@
 //! A raw trace into a lake: what is missing is read, spread over buckets and stored.
 //!
-//! In: a [`TraceFolder`] and an [`IngestPlan`]. Out: a lake in which every part that stands in
+//! In: an [`IngestPlan`]. Out: a lake in which every part that stands in
 //! the manifest is whole, and an [`IngestOutcome`] with what was stored and what was wrong.
 //!
-//! Consecutive parts of a table form a segment, sized so that files are neither tiny nor huge.
 //! A thread takes a segment, reads its parts one after the other, and writes one file per bucket.
 //! A bad part spoils only itself: its segment is done again without it, the others go on, and it
 //! is named at the end. What is wrong with the machine (a full disk) stops everything at once.
@@ -17,126 +16,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::manifest::{MANIFEST, Manifest, Origin, PartEntry, manifest_files};
+use super::manifest::{MANIFEST, Manifest, PartEntry, manifest_files};
+use super::plan::{IngestPlan, MaxRejects, Segment, bucket_count_of, segments};
 use super::writer::{SegmentWriter, WrittenFile};
 use super::{FileEntry, LakeError, LakeErrorKind, files};
 use crate::schema::Table;
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
-use crate::sources::{RawPart, Reject, RowBlock, TraceFolder};
-
-/// Raw bytes of consecutive parts that share their files.
-const SEGMENT_BYTES: u64 = 32 << 20;
-
-/// Raw bytes (of tables with jobs) per bucket in a lake of ordinary size.
-const BUCKET_BYTES: u64 = 64 << 20;
-
-/// More buckets than this only when a bucket would grow past [`LARGE_BUCKET_BYTES`].
-const BUCKETS_MAX: u64 = 64;
-
-/// Raw bytes per bucket in a lake of very many buckets.
-const LARGE_BUCKET_BYTES: u64 = 512 << 20;
+use crate::sources::{RawPart, Reject, RowBlock};
 
 /// Rejects kept in memory before a share is judged against the lines read so far.
 const REJECTS_HELD: usize = 100_000;
 
 /// Rejects shown in an error.
 const REJECTS_SHOWN: usize = 10;
-
-/// How many lines of a part may give no row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaxRejects {
-    /// So many.
-    Count(u64),
-    /// So many of a hundred.
-    Percent(f64),
-}
-
-impl Default for MaxRejects {
-    fn default() -> Self {
-        Self::Percent(0.1)
-    }
-}
-
-impl MaxRejects {
-    #[expect(clippy::cast_precision_loss, reason = "a part has far fewer than 2^53 lines")]
-    fn allows(self, rejects: u64, lines: u64) -> bool {
-        match self {
-            Self::Count(count) => rejects <= count,
-            Self::Percent(percent) => rejects as f64 <= percent / 100.0 * lines as f64,
-        }
-    }
-}
-
-impl std::fmt::Display for MaxRejects {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Count(count) => write!(f, "{count}"),
-            Self::Percent(percent) => write!(f, "{percent}%"),
-        }
-    }
-}
-
-impl FromStr for MaxRejects {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad =
-            || format!("`{text}` is neither a count (`100`) nor a share of the lines (`0.1%`)");
-        match text.strip_suffix('%') {
-            Some(percent) => match percent.parse::<f64>() {
-                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
-                _ => Err(bad()),
-            },
-            None => text.parse().map(Self::Count).map_err(|_| bad()),
-        }
-    }
-}
-
-/// One of several programs that fill one lake side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// This one, from 1.
-    pub index: u32,
-    /// How many there are.
-    pub count: u32,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is not `I/N` with 1 <= I <= N, such as `2/4`");
-        let (index, count) = text.split_once('/').ok_or_else(bad)?;
-        let shard = Self {
-            index: index.parse().map_err(|_| bad())?,
-            count: count.parse().map_err(|_| bad())?,
-        };
-        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(bad()) }
-    }
-}
-
-/// What is to be ingested, and how.
-#[derive(Clone, Debug)]
-pub struct IngestPlan {
-    /// The lake.
-    pub lake: PathBuf,
-    /// Whether the raw files are the trace itself.
-    pub origin: Origin,
-    /// The parts wanted, by table.
-    pub parts: BTreeMap<Table, Vec<RawPart>>,
-    /// How many lines of a part may give no row.
-    pub max_rejects: MaxRejects,
-    /// Over how many buckets jobs are spread in a new lake; by size with `None`.
-    pub bucket_count: Option<u32>,
-    /// This program's share of the work.
-    pub shard: Option<Shard>,
-    /// Threads.
-    pub threads: usize,
-}
 
 /// A part that could not be stored.
 #[derive(Debug)]
@@ -158,12 +53,6 @@ pub struct IngestOutcome {
     pub failed: Vec<FailedPart>,
     /// Whether the user stopped it.
     pub is_cancelled: bool,
-}
-
-/// Consecutive parts of a table that share their files.
-struct Segment {
-    table: Table,
-    parts: Vec<RawPart>,
 }
 
 /// Ingests what the lake does not have yet.
@@ -313,26 +202,6 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     Ok((all, own))
 }
 
-/// The number of buckets for a new lake, from the size of the raw files alone, so that shards
-/// agree without talking to each other.
-fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
-    let bytes: u64 = parts
-        .iter()
-        .filter(|(table, _)| table.job_column().is_some())
-        .flat_map(|(_, parts)| parts)
-        .map(|part| {
-            if part.path.extension().is_some_and(|end| end == "gz") {
-                part.bytes
-            } else {
-                part.bytes / 4
-            }
-        })
-        .sum();
-    let ordinary = bytes.div_ceil(BUCKET_BYTES).next_power_of_two().clamp(1, BUCKETS_MAX);
-    let large = bytes.div_ceil(LARGE_BUCKET_BYTES).next_power_of_two();
-    u32::try_from(ordinary.max(large)).expect("a trace is smaller than an exabyte")
-}
-
 /// Refuses to mix two traces: a part in the lake must come from a file of the same size.
 fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
     for (&table, parts) in &plan.parts {
@@ -411,41 +280,6 @@ fn parquet_files_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Cuts the parts into segments, always in the same way for the same folder, and leaves out what
-/// the lake has.
-fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
-    let mut all = Vec::new();
-    for (&table, parts) in &plan.parts {
-        let mut current = Segment { table, parts: Vec::new() };
-        let mut bytes = 0;
-        for part in parts {
-            if SEGMENT_BYTES < bytes + part.bytes && !current.parts.is_empty() {
-                all.push(std::mem::replace(&mut current, Segment { table, parts: Vec::new() }));
-                bytes = 0;
-            }
-            bytes += part.bytes;
-            current.parts.push(part.clone());
-        }
-        all.push(current);
-    }
-    if let Some(shard) = plan.shard {
-        let mut place = 0;
-        all.retain(|_| {
-            place += 1;
-            (place - 1) % shard.count == shard.index - 1
-        });
-    }
-    for segment in &mut all {
-        segment.parts.retain(|part| !manifest.has_part(segment.table, part.part));
-    }
-    all.retain(|segment| !segment.parts.is_empty());
-    // The largest first, so that no thread is left with a big one at the end.
-    all.sort_by_key(|segment| {
-        std::cmp::Reverse(segment.parts.iter().map(|part| part.bytes).sum::<u64>())
-    });
-    all
-}
-
 /// Stores a segment, again without a part that turns out to be bad.
 fn store_segment(
     plan: &IngestPlan,
@@ -511,6 +345,12 @@ fn read_one(
         writer.push(block)
     })?;
     judge(plan, part, &rejects, &seen).map_err(PartStop::Sink)?;
+    // Few lines may pass under a limit and still all be of another table; who allows all of them
+    // has been asked.
+    let may_all_be_bad = plan.max_rejects == MaxRejects::Percent(100.0);
+    if 0 < seen.lines && !may_all_be_bad && is_other_trace(&rejects, &seen) {
+        return Err(PartStop::Sink(other_trace(part, &rejects)));
+    }
     let entry = seen.into_entry(part, &summary, &rejects, plan.max_rejects);
     Ok(ReadPart { entry, rejects })
 }
@@ -575,19 +415,24 @@ fn judge(
     if plan.max_rejects.allows(count, seen.lines) {
         return Ok(());
     }
+    if is_other_trace(rejects, seen) {
+        return Err(other_trace(part, rejects));
+    }
     let first = rejects.iter().take(REJECTS_SHOWN).cloned().collect();
-    let is_other_trace = seen.rows == 0 && rejects.iter().all(|reject| reject.column.is_empty());
-    let kind = if is_other_trace {
-        LakeErrorKind::OtherTrace { table: part.table, expected: part.table.columns().len(), first }
-    } else {
-        LakeErrorKind::TooManyRejects {
-            count,
-            lines: seen.lines,
-            allowed: plan.max_rejects.to_string(),
-            first,
-        }
-    };
+    let allowed = plan.max_rejects.to_string();
+    let kind = LakeErrorKind::TooManyRejects { count, lines: seen.lines, allowed, first };
     Err(LakeError::new(&part.path, kind))
+}
+
+/// Whether not a single line has the right number of columns.
+fn is_other_trace(rejects: &[Reject], seen: &Seen) -> bool {
+    seen.rows == 0 && rejects.iter().all(|reject| reject.column.is_empty())
+}
+
+fn other_trace(part: &RawPart, rejects: &[Reject]) -> LakeError {
+    let first = rejects.iter().take(REJECTS_SHOWN).cloned().collect();
+    let expected = part.table.columns().len();
+    LakeError::new(&part.path, LakeErrorKind::OtherTrace { table: part.table, expected, first })
 }
 
 /// Gives the files of a segment their names and records its parts.
@@ -662,72 +507,4 @@ fn write_rejects(plan: &IngestPlan, parts: &[RawPart], read: &[ReadPart]) -> Res
         files::write_whole(&path, &bytes).map_err(fail)?;
     }
     Ok(())
-}
-
-/// The plan's parts: those of `folder` that are wanted.
-pub fn choose_parts(
-    folder: &TraceFolder,
-    tables: Option<&[Table]>,
-    parts: Option<&BTreeSet<u32>>,
-) -> BTreeMap<Table, Vec<RawPart>> {
-    let mut chosen = BTreeMap::new();
-    for (&table, all) in &folder.parts {
-        if tables.is_some_and(|tables| !tables.contains(&table)) {
-            continue;
-        }
-        // Tables of one part are always whole: `--parts 0-13` is about the 500.
-        let is_single = all.iter().any(|part| part.of == Some(1));
-        let wanted =
-            |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
-        let kept: Vec<RawPart> = all.iter().filter(wanted).cloned().collect();
-        if !kept.is_empty() {
-            chosen.insert(table, kept);
-        }
-    }
-    chosen
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_and_shards_are_read_as_they_are_written() {
-        for text in ["100", "0.1%", "0"] {
-            assert_eq!(text.parse::<MaxRejects>().unwrap().to_string(), text);
-        }
-        for odd in ["", "-1", "1.5", "101%", "x%"] {
-            assert!(odd.parse::<MaxRejects>().is_err(), "{odd}");
-        }
-        assert_eq!("2/4".parse::<Shard>().unwrap(), Shard { index: 2, count: 4 });
-        for odd in ["0/4", "5/4", "4", "a/b"] {
-            assert!(odd.parse::<Shard>().is_err(), "{odd}");
-        }
-    }
-
-    #[test]
-    fn a_share_is_of_the_lines_read() {
-        assert!(MaxRejects::Percent(0.1).allows(1, 1000));
-        assert!(!MaxRejects::Percent(0.1).allows(2, 1000));
-        assert!(MaxRejects::Percent(0.1).allows(0, 0));
-        assert!(!MaxRejects::Count(0).allows(1, 1000));
-    }
-
-    #[test]
-    fn buckets_grow_with_the_raw_files() {
-        let part = |bytes| RawPart {
-            table: Table::TaskUsage,
-            part: 0,
-            of: None,
-            path: "a.csv.gz".into(),
-            bytes,
-        };
-        let count =
-            |bytes| bucket_count_of(&BTreeMap::from([(Table::TaskUsage, vec![part(bytes)])]));
-        assert_eq!(count(0), 1);
-        assert_eq!(count(64 << 20), 1);
-        assert_eq!(count(122 << 20), 2);
-        assert_eq!(count(4 << 30), 64);
-        assert_eq!(count(41 << 30), 128);
-    }
 }

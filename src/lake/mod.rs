@@ -22,6 +22,7 @@ use crate::sources::{Reject, SourceError};
 pub(crate) mod files;
 pub mod ingest;
 pub mod manifest;
+pub mod plan;
 mod reader;
 mod writer;
 
@@ -109,8 +110,8 @@ pub enum LakeErrorKind {
         /// Size of the raw file that is there now.
         found: u64,
     },
-    /// A raw file is at fault.
-    #[error(transparent)]
+    /// A raw file is at fault; its path stands in the error already.
+    #[error("{}", why_of(.0))]
     Source(SourceError),
     /// More lines than allowed gave no row.
     #[error("{count} of {lines} lines gave no row, more than the allowed {allowed}")]
@@ -136,6 +137,14 @@ pub enum LakeErrorKind {
         /// The first of the lines.
         first: Vec<Reject>,
     },
+}
+
+/// Why a raw file is at fault, with what the system says of it.
+fn why_of(error: &SourceError) -> String {
+    match std::error::Error::source(&error.kind) {
+        Some(cause) => format!("{}: {cause}", error.kind),
+        None => error.kind.to_string(),
+    }
 }
 
 impl LakeErrorKind {
@@ -177,6 +186,9 @@ impl LakeErrorKind {
                 }
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     Some("give a folder that you may write to with `--lake`")
+                }
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                    Some("there is a file of that name; give a folder with `--lake`")
                 }
                 _ => None,
             },

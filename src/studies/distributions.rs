@@ -45,14 +45,14 @@ pub struct Value {
     pub is_censored: bool,
 }
 
-/// Summarises values (sorted here); `scale` turns an amount into the unit shown.
+/// Summarises values (sorted here); `per_unit` amounts are one of the unit shown.
 #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53; sums are taken in i128")]
-pub fn summarize(outcome: &str, values: &mut [Value], scale: f64) -> Summary {
+pub fn summarize(outcome: &str, values: &mut [Value], per_unit: f64) -> Summary {
     values.sort_unstable();
     let count = values.len();
-    let scaled: Vec<f64> = values.iter().map(|value| value.amount as f64 * scale).collect();
+    let scaled: Vec<f64> = values.iter().map(|value| value.amount as f64 / per_unit).collect();
     let sum: i128 = values.iter().map(|value| i128::from(value.amount)).sum();
-    let mean = (0 < count).then(|| sum as f64 / count as f64 * scale);
+    let mean = (0 < count).then(|| sum as f64 / count as f64 / per_unit);
     let variance = mean
         .map(|mean| scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64);
     let at = |share| quantile(&scaled, share);
@@ -77,12 +77,12 @@ const CURVE_POINTS: usize = 400;
 
 /// The share of values at or below each amount, thinned to a few hundred points.
 #[expect(clippy::cast_precision_loss, reason = "amounts and counts are below 2^53")]
-pub fn cumulative(ascending: &[Value], scale: f64) -> Vec<(f64, f64)> {
+pub fn cumulative(ascending: &[Value], per_unit: f64) -> Vec<(f64, f64)> {
     let count = ascending.len() as f64;
     let mut points: Vec<(f64, f64)> = Vec::new();
     for (idx, value) in ascending.iter().enumerate() {
         if ascending.get(idx + 1).is_none_or(|next| next.amount != value.amount) {
-            points.push((value.amount as f64 * scale, (idx + 1) as f64 / count));
+            points.push((value.amount as f64 / per_unit, (idx + 1) as f64 / count));
         }
     }
     thin(points)

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use jobfate::lake::ingest::{IngestPlan, MaxRejects, choose_parts, ingest};
+use jobfate::lake::ingest::ingest;
+use jobfate::lake::plan::{IngestPlan, MaxRejects, choose_parts};
 use jobfate::lake::{Lake, Origin};
 use jobfate::schema::Table;
 use jobfate::sources::TraceFolder;

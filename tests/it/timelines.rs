@@ -26,10 +26,8 @@ fn write(place: &Place, trace: &str) {
         if words[0] == "usage" {
             let (start, end) = words[2].split_once('-').unwrap();
             let rest = ",".repeat(14);
-            usage.push_str(&format!(
-                "{start}000000,{end}000000,{job},{index},5,{}{rest}\n",
-                words[3]
-            ));
+            let line = format!("{start}000000,{end}000000,{job},{index},5,{}{rest}\n", words[3]);
+            usage.push_str(&line);
             continue;
         }
         let mut part = 0;

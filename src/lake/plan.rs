@@ -1,0 +1,247 @@
+//! What is to be ingested, and how it is cut up.
+//!
+//! In: the parts of a trace folder and the user's choices. Out: an [`IngestPlan`], the number of
+//! buckets of a new lake, and the segments: consecutive parts that share their files, so that
+//! these are neither tiny nor huge. All of it depends on the raw folder alone, so that shards agree
+//! without talking and an ingest that was killed is cut up in the same way again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::manifest::{Manifest, Origin};
+use crate::schema::Table;
+use crate::sources::{RawPart, TraceFolder};
+
+/// Raw bytes of consecutive parts that share their files.
+const SEGMENT_BYTES: u64 = 32 << 20;
+
+/// Raw bytes (of tables with jobs) per bucket in a lake of ordinary size.
+const BUCKET_BYTES: u64 = 64 << 20;
+
+/// More buckets than this only when a bucket would grow past [`LARGE_BUCKET_BYTES`].
+const BUCKETS_MAX: u64 = 64;
+
+/// Raw bytes per bucket in a lake of very many buckets.
+const LARGE_BUCKET_BYTES: u64 = 512 << 20;
+
+/// How many lines of a part may give no row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxRejects {
+    /// So many.
+    Count(u64),
+    /// So many of a hundred.
+    Percent(f64),
+}
+
+impl Default for MaxRejects {
+    fn default() -> Self {
+        Self::Percent(0.1)
+    }
+}
+
+impl MaxRejects {
+    #[expect(clippy::cast_precision_loss, reason = "a part has far fewer than 2^53 lines")]
+    pub(crate) fn allows(self, rejects: u64, lines: u64) -> bool {
+        match self {
+            Self::Count(count) => rejects <= count,
+            Self::Percent(percent) => rejects as f64 <= percent / 100.0 * lines as f64,
+        }
+    }
+}
+
+impl std::fmt::Display for MaxRejects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl FromStr for MaxRejects {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad =
+            || format!("`{text}` is neither a count (`100`) nor a share of the lines (`0.1%`)");
+        match text.strip_suffix('%') {
+            Some(percent) => match percent.parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+                _ => Err(bad()),
+            },
+            None => text.parse().map(Self::Count).map_err(|_| bad()),
+        }
+    }
+}
+
+/// One of several programs that fill one lake side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// This one, from 1.
+    pub index: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is not `I/N` with 1 <= I <= N, such as `2/4`");
+        let (index, count) = text.split_once('/').ok_or_else(bad)?;
+        let shard = Self {
+            index: index.parse().map_err(|_| bad())?,
+            count: count.parse().map_err(|_| bad())?,
+        };
+        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(bad()) }
+    }
+}
+
+/// What is to be ingested, and how.
+#[derive(Clone, Debug)]
+pub struct IngestPlan {
+    /// The lake.
+    pub lake: PathBuf,
+    /// Whether the raw files are the trace itself.
+    pub origin: Origin,
+    /// The parts wanted, by table.
+    pub parts: BTreeMap<Table, Vec<RawPart>>,
+    /// How many lines of a part may give no row.
+    pub max_rejects: MaxRejects,
+    /// Over how many buckets jobs are spread in a new lake; by size with `None`.
+    pub bucket_count: Option<u32>,
+    /// This program's share of the work.
+    pub shard: Option<Shard>,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// The plan's parts: those of `folder` that are wanted.
+pub fn choose_parts(
+    folder: &TraceFolder,
+    tables: Option<&[Table]>,
+    parts: Option<&BTreeSet<u32>>,
+) -> BTreeMap<Table, Vec<RawPart>> {
+    let mut chosen = BTreeMap::new();
+    for (&table, all) in &folder.parts {
+        if tables.is_some_and(|tables| !tables.contains(&table)) {
+            continue;
+        }
+        // Tables of one part are always whole: `--parts 0-13` is about the 500.
+        let is_single = all.iter().any(|part| part.of == Some(1));
+        let wanted =
+            |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
+        let kept: Vec<RawPart> = all.iter().filter(wanted).cloned().collect();
+        if !kept.is_empty() {
+            chosen.insert(table, kept);
+        }
+    }
+    chosen
+}
+
+/// Consecutive parts of a table that share their files.
+pub(crate) struct Segment {
+    pub table: Table,
+    pub parts: Vec<RawPart>,
+}
+
+/// The number of buckets for a new lake, from the size of the raw files alone, so that shards
+/// agree without talking to each other.
+pub(crate) fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
+    let bytes: u64 = parts
+        .iter()
+        .filter(|(table, _)| table.job_column().is_some())
+        .flat_map(|(_, parts)| parts)
+        .map(|part| {
+            if part.path.extension().is_some_and(|end| end == "gz") {
+                part.bytes
+            } else {
+                part.bytes / 4
+            }
+        })
+        .sum();
+    let ordinary = bytes.div_ceil(BUCKET_BYTES).next_power_of_two().clamp(1, BUCKETS_MAX);
+    let large = bytes.div_ceil(LARGE_BUCKET_BYTES).next_power_of_two();
+    u32::try_from(ordinary.max(large)).expect("a trace is smaller than an exabyte")
+}
+
+/// Cuts the parts into segments, always in the same way for the same folder, and leaves out what
+/// the lake has.
+pub(crate) fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
+    let mut all = Vec::new();
+    for (&table, parts) in &plan.parts {
+        let mut current = Segment { table, parts: Vec::new() };
+        let mut bytes = 0;
+        for part in parts {
+            if SEGMENT_BYTES < bytes + part.bytes && !current.parts.is_empty() {
+                all.push(std::mem::replace(&mut current, Segment { table, parts: Vec::new() }));
+                bytes = 0;
+            }
+            bytes += part.bytes;
+            current.parts.push(part.clone());
+        }
+        all.push(current);
+    }
+    if let Some(shard) = plan.shard {
+        let mut place = 0;
+        all.retain(|_| {
+            place += 1;
+            (place - 1) % shard.count == shard.index - 1
+        });
+    }
+    for segment in &mut all {
+        segment.parts.retain(|part| !manifest.has_part(segment.table, part.part));
+    }
+    all.retain(|segment| !segment.parts.is_empty());
+    // The largest first, so that no thread is left with a big one at the end.
+    all.sort_by_key(|segment| {
+        std::cmp::Reverse(segment.parts.iter().map(|part| part.bytes).sum::<u64>())
+    });
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_shards_are_read_as_they_are_written() {
+        for text in ["100", "0.1%", "0"] {
+            assert_eq!(text.parse::<MaxRejects>().unwrap().to_string(), text);
+        }
+        for odd in ["", "-1", "1.5", "101%", "x%"] {
+            assert!(odd.parse::<MaxRejects>().is_err(), "{odd}");
+        }
+        assert_eq!("2/4".parse::<Shard>().unwrap(), Shard { index: 2, count: 4 });
+        for odd in ["0/4", "5/4", "4", "a/b"] {
+            assert!(odd.parse::<Shard>().is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_of_the_lines_read() {
+        assert!(MaxRejects::Percent(0.1).allows(1, 1000));
+        assert!(!MaxRejects::Percent(0.1).allows(2, 1000));
+        assert!(MaxRejects::Percent(0.1).allows(0, 0));
+        assert!(!MaxRejects::Count(0).allows(1, 1000));
+    }
+
+    #[test]
+    fn buckets_grow_with_the_raw_files() {
+        let part = |bytes| RawPart {
+            table: Table::TaskUsage,
+            part: 0,
+            of: None,
+            path: "a.csv.gz".into(),
+            bytes,
+        };
+        let count =
+            |bytes| bucket_count_of(&BTreeMap::from([(Table::TaskUsage, vec![part(bytes)])]));
+        assert_eq!(count(0), 1);
+        assert_eq!(count(64 << 20), 1);
+        assert_eq!(count(122 << 20), 2);
+        assert_eq!(count(4 << 30), 64);
+        assert_eq!(count(41 << 30), 128);
+    }
+}
