@@ -89,7 +89,7 @@ pub(crate) fn prepare(
 
 pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = Windows::of(&lake, args.answer.window_end);
+    let windows = super::windows(&lake, &args.answer)?;
     let prepared = prepare(&lake, windows, args.choice.cpu, &[])?;
     let ledger = ledger(&prepared.view(args.choice), &args.group_by);
     let table = table_of(&ledger, &args.group_by);

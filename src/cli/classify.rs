@@ -161,10 +161,10 @@ fn json_of(outcome: &Classification) -> Value {
     json!({"rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences})
 }
 
-/// The rows as columns; `-` stands for an outcome of many sequences.
+/// The rows as columns; an outcome of many sequences has none.
 pub(crate) fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
     Frame::default()
-        .text("sequence", rows.iter().map(|row| row.sequence.as_deref().unwrap_or("-")))
+        .maybe_text("sequence", rows.iter().map(|row| row.sequence.as_deref()))
         .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
         .count("count", rows.iter().map(|row| row.count))
         .float("share", rows.iter().map(|row| Some(row.share)))

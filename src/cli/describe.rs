@@ -134,7 +134,7 @@ type ByOutcome = BTreeMap<String, Vec<Value>>;
 
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = Windows::of(&lake, args.answer.window_end);
+    let windows = super::windows(&lake, &args.answer)?;
     let described =
         describe(&lake, windows, args.what, args.classes, args.censored, args.group_by)?;
     store::give(&described.answer(windows), &lake, &args.answer)

@@ -13,7 +13,10 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::facts::window::Windows;
+use crate::lake::Lake;
 use crate::sources::part::Progress;
+use crate::units::micros_to_seconds;
 
 mod account;
 mod analyze;
@@ -74,9 +77,25 @@ pub(crate) struct AnswerArgs {
     /// End of the window in seconds of the trace clock
     ///
     /// What is still open is closed there. By default 2506200 for a whole table of the 2011
-    /// trace, and otherwise the last event of the table that is asked about.
+    /// trace, and otherwise the last event of the table that is asked about. Not before the last
+    /// event.
     #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
     pub window_end: Option<i64>,
+}
+
+/// Where the windows end; an end before the last event would cut history short, and is refused.
+pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
+    let last = Windows::of(lake, None);
+    let last_us = last.job_end_us.max(last.task_end_us);
+    match args.window_end {
+        Some(end) if end < last_us => Err(exit::Usage(format!(
+            "--window-end {} is before the last event, at {} s",
+            micros_to_seconds(end),
+            micros_to_seconds(last_us)
+        ))
+        .into()),
+        chosen => Ok(Windows::of(lake, chosen)),
+    }
 }
 
 /// Seconds of the trace clock, to the microsecond.

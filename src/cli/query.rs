@@ -10,7 +10,6 @@ use super::exit::Usage;
 use super::render::{render, rows};
 use super::{AnswerArgs, console};
 use crate::facts::query::{QUERIES, Query, Settings};
-use crate::facts::window::Windows;
 use crate::lake::Lake;
 
 /// Run one of the facts' queries
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
         return Ok(console::data(query.text)?);
     }
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = Windows::of(&lake, args.answer.window_end);
+    let windows = super::windows(&lake, &args.answer)?;
     let batch = query.run(&lake, &Settings { windows, thresholds: args.thresholds.clone() })?;
     if let Some(out) = &args.answer.out {
         fs::create_dir_all(out).with_context(|| format!("could not make `{}`", out.display()))?;

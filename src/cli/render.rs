@@ -44,6 +44,15 @@ impl Frame {
         )
     }
 
+    /// Adds a column of names, some of which may be missing.
+    pub(crate) fn maybe_text<'a>(
+        self,
+        name: &str,
+        cells: impl IntoIterator<Item = Option<&'a str>>,
+    ) -> Self {
+        self.with(name, DataType::Utf8, Arc::new(cells.into_iter().collect::<StringArray>()))
+    }
+
     /// Adds a column of whole numbers.
     pub(crate) fn int(self, name: &str, cells: impl IntoIterator<Item = i64>) -> Self {
         self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(cells)))
@@ -129,8 +138,14 @@ fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
 }
 
 /// Names come from traces: one that a spreadsheet would run as a formula gets a quote before it.
+/// Hashes stay as they are, also those that begin with a plus: there is nothing in them to run.
 fn safe_in_spreadsheets(text: String) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
+    let is_hash = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+    };
+    let may_run = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let is_harmless = is_hash(&text) && !text.starts_with('=');
+    if may_run && !is_harmless { format!("'{text}") } else { text }
 }
 
 fn parquet(batch: &RecordBatch) -> Result<Vec<u8>> {

@@ -62,7 +62,7 @@ pub(crate) fn run(args: ReproduceArgs) -> Result<()> {
         ingest::run_plan(&ingest::plan(&ingest)?, &stop_on_signal()?)?;
     }
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = Windows::of(&lake, args.answer.window_end);
+    let windows = super::windows(&lake, &args.answer)?;
     let mut all = Comparisons::default();
     let mut charts = Vec::new();
     jobs(&lake, windows, &mut all)?;

@@ -47,14 +47,19 @@ struct Input {
 /// Stores the answer if `--out` is given, and gives it on stdout.
 pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()> {
     if let Some(folder) = &args.out {
-        store(answer, lake, folder)?;
-        console::note(format!("wrote {}", folder.join(format!("{}.json", answer.name)).display()));
+        store_as("result", answer, lake, folder)?;
+        console::note(format!("wrote {}", folder.join("result.json").display()));
     }
     Ok(console::data_bytes(&render(answer.table, args.format, Some(&answer.json))?)?)
 }
 
-/// Writes the files of an answer into `folder`.
+/// Writes the files of one answer of several into `folder`.
 pub(crate) fn store(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
+    store_as(answer.name, answer, lake, folder)
+}
+
+/// Writes the files of an answer into `folder`, the JSON as `<stem>.json`.
+fn store_as(stem: &str, answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
     let write = |name: String, bytes: &[u8]| {
         let path = folder.join(name);
@@ -72,7 +77,7 @@ pub(crate) fn store(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
     });
     let mut text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
     text.push('\n');
-    write(format!("{}.json", answer.name), text.as_bytes())?;
+    write(format!("{stem}.json"), text.as_bytes())?;
     write(format!("{}.csv", answer.name), &render(answer.table, Format::Csv, None)?)?;
     for (stem, chart) in &answer.charts {
         write_chart(chart, folder, stem)?;

@@ -9,13 +9,15 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::account::{CpuChoice, prepare};
+use super::exit::Usage;
 use super::render::{Frame, six_digits};
 use super::store::{self, Answer};
 use super::{AnswerArgs, console};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
-use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane, sweep, total_cpu};
+use crate::studies::kill_sweep::{
+    PlanePoint, Sweep, SweepRow, harmed_jobs, plane, sweep, total_cpu,
+};
 use crate::studies::ledger::View;
 use crate::studies::rules::{Rule, RuleGrid};
 use crate::studies::selection::{bootstrap, select};
@@ -82,6 +84,9 @@ pub(crate) struct SweepArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Grid(pub Vec<i64>);
 
+/// More days than any trace has.
+const DAYS_MAX: f64 = 36_500.0;
+
 /// Most points of a grid.
 const GRID_MAX: usize = 10_000;
 
@@ -121,12 +126,18 @@ fn rules_of(args: &SweepArgs) -> Vec<RuleGrid> {
     for rule in rules.iter_mut().filter(|rule| rule.rule == Rule::Events) {
         rule.grid.clone_from(&args.thresholds.0);
     }
+    // The threshold that is asked about by name is swept as well.
+    if let Some(threshold) = args.harmed
+        && let Err(place) = rules[0].grid.binary_search(&threshold)
+    {
+        rules[0].grid.insert(place, threshold);
+    }
     rules
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = Windows::of(&lake, args.answer.window_end);
+    let windows = super::windows(&lake, &args.answer)?;
     let rules = rules_of(args);
     let prepared = prepare(&lake, windows, args.choice.cpu, &rules)?;
     let view = prepared.view(args.choice);
@@ -134,6 +145,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         rules.iter().enumerate().map(|(idx, rule)| sweep(&view, idx, rule)).collect();
     let mut json = json_of(&view, &sweeps);
     if let Some(days) = args.train_until {
+        if !(0.0..=DAYS_MAX).contains(&days) {
+            return Err(Usage(format!("--train-until {days} is no number of days")).into());
+        }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_precision_loss,
@@ -167,7 +181,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         json["intervals"] = json!(bootstrap(&view, 0, &rules[0], args.bootstrap, args.seed));
     }
     let table = match args.harmed {
-        Some(threshold) => harmed_table(&sweeps[0], threshold),
+        Some(threshold) => harmed_table(&view, &rules[0], threshold),
         None => table_of(&sweeps[0]),
     };
     let answer = Answer {
@@ -226,9 +240,9 @@ fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
     counts.values().filter_map(Value::as_u64).sum()
 }
 
-fn harmed_table(sweep: &Sweep, threshold: i64) -> RecordBatch {
-    let harmed =
-        sweep.rows.iter().find(|row| row.threshold == threshold).map_or(&[][..], |row| &row.harmed);
+fn harmed_table(view: &View<'_>, rule: &RuleGrid, threshold: i64) -> RecordBatch {
+    let step = rule.grid.iter().position(|&step| step == threshold).expect("the grid holds it");
+    let harmed = harmed_jobs(view, 0, step);
     Frame::default()
         .int("job_id", harmed.iter().map(|job| job.job_id))
         .text("user", harmed.iter().map(|job| job.user.as_deref().unwrap_or("-")))
@@ -297,6 +311,21 @@ fn plane_chart(view: &View<'_>, sweeps: &[Sweep], definition: &str) -> Chart {
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let at =
         |point: &PlanePoint| (point.harmed_jobs as f64, point.net_share.unwrap_or(0.0) * 100.0);
+    let bound = |name: &str, net, tone| Line {
+        name: name.to_owned(),
+        points: vec![(0.0, net)],
+        band: Vec::new(),
+        tone,
+        stroke: Stroke::Marked,
+    };
+    let front = Line {
+        name: "Pareto front".to_owned(),
+        points: points.iter().filter(|point| point.is_on_front).map(at).collect(),
+        band: Vec::new(),
+        tone: Tone::Grey,
+        stroke: Stroke::Steps,
+    };
+    let bounds = [bound("never kill", 0.0, Tone::Ink), bound("oracle", 100.0, Tone::Green), front];
     let lines = sweeps
         .iter()
         .zip(Tone::SERIES.iter().cycle())
@@ -307,6 +336,7 @@ fn plane_chart(view: &View<'_>, sweeps: &[Sweep], definition: &str) -> Chart {
             tone,
             stroke: Stroke::Marked,
         })
+        .chain(bounds)
         .collect();
     Chart::Lines(LineChart {
         title: "CPU saved against finished jobs harmed".to_owned(),

@@ -87,8 +87,13 @@ fn wait_of(task: &TaskView<'_>, window_end_us: i64) -> Option<Wait> {
     if submit == 0 || window_end_us < submit {
         return None;
     }
-    let schedule =
-        task.events.iter().find(|event| event.event_type == 1).map(|event| event.time_us);
+    // A SCHEDULE before it belongs to an attempt that began before the loaded parts.
+    let schedule = task
+        .events
+        .iter()
+        .skip_while(|event| event.event_type != 0)
+        .find(|event| event.event_type == 1)
+        .map(|event| event.time_us);
     // A task that ended while pending waited until then; one that still pends, at least until now.
     let end = task.events.last().filter(|event| super::events::is_terminal(event.event_type));
     let (until, is_censored) = match (schedule, end) {

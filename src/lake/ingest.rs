@@ -145,6 +145,17 @@ fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
         return Ok(Locks(vec![all]));
     };
     busy(all.try_lock_shared())?;
+    // Programs that cut the work into another number of shards would store parts twice.
+    let own_count = format!("-of-{}", shard.count);
+    for entry in fs::read_dir(&plan.lake)
+        .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?
+    {
+        let entry = entry.map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(".lock-") && !name.ends_with(&own_count) {
+            busy(open(&name)?.try_lock())?;
+        }
+    }
     let own = open(&format!(".lock-{}-of-{}", shard.index, shard.count))?;
     busy(own.try_lock())?;
     Ok(Locks(vec![all, own]))
@@ -212,8 +223,8 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
                 .binary_search_by_key(&part.part, |entry| entry.part)
                 .map(|idx| &entry.parts[idx]);
             if let Ok(stored) = stored
-                && stored.raw_file == part.file_name()
-                && stored.raw_bytes != part.bytes
+                && (stored.of != part.of
+                    || stored.raw_file == part.file_name() && stored.raw_bytes != part.bytes)
             {
                 let kind = LakeErrorKind::PartChanged {
                     table,

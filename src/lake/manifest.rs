@@ -217,8 +217,10 @@ impl Manifest {
         }
         for (name, entry) in other.tables {
             let table = self.tables.entry(name).or_default();
-            table.parts.extend(entry.parts);
-            table.files.extend(entry.files);
+            let known = table.clone();
+            // A fold that was killed half-way leaves a shard's entries in both files.
+            table.parts.extend(entry.parts.into_iter().filter(|part| !known.parts.contains(part)));
+            table.files.extend(entry.files.into_iter().filter(|file| !known.files.contains(file)));
             table.sort();
         }
         self.check().map_err(|problem| LakeError::new(path, LakeErrorKind::Inconsistent(problem)))

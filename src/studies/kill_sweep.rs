@@ -159,7 +159,10 @@ pub fn sweep(view: &View<'_>, rule_idx: usize, rule: &RuleGrid) -> Sweep {
                 harmed_jobs_cpu: sums.harmed_jobs_cpu.seconds(),
                 harmed_jobs_cpu_share: sums.harmed_jobs_cpu.share_of(totals[0]),
                 net_cpu: sums.net().seconds(),
-                harmed: harmed(view, rule_idx, step_idx),
+                harmed: harmed_jobs(view, rule_idx, step_idx)
+                    .into_iter()
+                    .take(HARMED_NAMED)
+                    .collect(),
             }
         })
         .collect();
@@ -167,7 +170,7 @@ pub fn sweep(view: &View<'_>, rule_idx: usize, rule: &RuleGrid) -> Sweep {
 }
 
 /// The finished jobs that a parameter harms, those that lose most first.
-fn harmed(view: &View<'_>, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
+pub fn harmed_jobs(view: &View<'_>, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
     let mut harmed: Vec<HarmedJob> = view
         .study
         .jobs
@@ -190,7 +193,6 @@ fn harmed(view: &View<'_>, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
             .total_cmp(&one.destroyed_cpu)
             .then_with(|| one.job_id.cmp(&other.job_id))
     });
-    harmed.truncate(HARMED_NAMED);
     harmed
 }
 

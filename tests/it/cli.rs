@@ -154,17 +154,17 @@ fn classify_keeps_its_answer_and_its_chart() {
         01        running       1  0.0666667
         -         other         7   0.466667
         --- stderr
-        wrote results/classify-jobs.json
+        wrote results/result.json
     ");
     let files = tree(&place.path("results"));
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
-        ["classify-jobs.csv", "classify-jobs.json", "classify-jobs.png", "classify-jobs.svg"]
+        ["classify-jobs.csv", "classify-jobs.png", "classify-jobs.svg", "result.json"]
     );
     assert!(files["classify-jobs.png"].starts_with(b"\x89PNG"));
     let svg = String::from_utf8(files["classify-jobs.svg"].clone()).unwrap();
     assert!(svg.contains("finished (014)") && svg.contains("What became of 15 jobs"), "{svg}");
-    let result: serde_json::Value = serde_json::from_slice(&files["classify-jobs.json"]).unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&files["result.json"]).unwrap();
     assert_eq!(result["command"].as_array().unwrap().len(), 4);
     assert_eq!(result["answer"]["total"], 15);
     assert_eq!(result["inputs"].as_array().unwrap().len(), 6);
@@ -360,7 +360,9 @@ fn the_end_of_the_window_can_be_given() {
     // Task 114/1 runs from 2210 s and never ends; the last event is at 2990 s.
     assert_eq!(slots(&[]), "780.0");
     assert_eq!(slots(&["--window-end", "3000"]), "790.0");
-    assert_eq!(slots(&["--window-end", "2210.5"]), "0.5");
+    let early = place.run(&["account", "--cpu", "slots", "--window-end", "2210.5"]);
+    assert_eq!(early.code, Some(2), "{}", early.stderr);
+    assert!(early.stderr.contains("before the last event"), "{}", early.stderr);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //!  cli        exit code, stdout and stderr of runs, and every error with its way out
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  resume     steps, kills, shards and threads leave the same lake
+//!  regression faults that were found once
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
@@ -31,6 +32,8 @@ mod layering;
 mod queries;
 #[cfg(test)]
 mod real;
+#[cfg(test)]
+mod regression;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]

@@ -13,7 +13,10 @@ pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>
         task.attempts.iter().filter(|attempt| attempt.ended_by.is_some_and(|kind| kind != FINISH))
     {
         dead_us += attempt.length_us();
-        while grid.get(times.len()).is_some_and(|&wanted| wanted * MICROS_PER_SECOND <= dead_us) {
+        while grid
+            .get(times.len())
+            .is_some_and(|&wanted| wanted.saturating_mul(MICROS_PER_SECOND) <= dead_us)
+        {
             times.push(attempt.end_us);
         }
     }
