@@ -8,7 +8,7 @@ use std::process::Command;
 
 use jobfate::facts::query::QUERIES;
 
-use super::support::{Place, golden, repository, skipped};
+use super::support::{Place, golden, real_trace, repository, skipped};
 
 /// A Python that can import `modules`.
 fn python(modules: &str) -> Option<String> {
@@ -114,5 +114,26 @@ fn compare(naive: &Path, golden: &Path) {
                 golden.display()
             );
         }
+    }
+}
+
+#[test]
+fn duckdb_adds_up_the_same_sweep() {
+    let Some(python) = python("duckdb") else { return };
+    let queries = repository().join("queries");
+    let mut places = Vec::from(lakes());
+    if let Some(trace) = real_trace() {
+        let place = Place::new();
+        place.run(&["ingest", trace.to_str().unwrap(), "--lake", "lake"]).ok();
+        places.push(place);
+    } else {
+        skipped("the sweep of the real parts: the real trace is not beside this repository");
+    }
+    for place in places {
+        let lake = place.path("lake");
+        let args =
+            [env!("CARGO_BIN_EXE_jobfate"), lake.to_str().unwrap(), queries.to_str().unwrap()];
+        let said = script(&python, "sweep_crosscheck.py", &args);
+        assert!(said.ends_with("numbers alike\n"), "{said}");
     }
 }
