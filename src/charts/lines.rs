@@ -151,7 +151,7 @@ where
     }
     if chart.lines.iter().any(|line| !line.name.is_empty()) {
         plot.configure_series_labels()
-            .position(legend_place(chart))
+            .position(legend_place(chart, top))
             .legend_area_size(24 * zoom)
             .margin(12 * zoom)
             .label_font(font(theme::TEXT, zoom, &theme::INK))
@@ -162,15 +162,14 @@ where
     Ok(())
 }
 
-/// Curves that rise leave room at the lower right, curves that fall at the upper right.
-fn legend_place(chart: &LineChart) -> SeriesLabelPosition {
-    let rises = chart.lines.iter().filter(|line| {
-        matches!((line.points.first(), line.points.last()), (Some(first), Some(last)) if first.1 < last.1)
-    });
-    if chart.lines.len() < 2 * rises.count() {
-        SeriesLabelPosition::LowerRight
-    } else {
+/// Curves that end low leave room at the upper right, curves that end high at the lower right.
+fn legend_place(chart: &LineChart, top: f64) -> SeriesLabelPosition {
+    let ends = || chart.lines.iter().filter_map(|line| line.points.last());
+    let low = ends().filter(|end| end.1 < top / 2.0).count();
+    if ends().count() < 2 * low {
         SeriesLabelPosition::UpperRight
+    } else {
+        SeriesLabelPosition::LowerRight
     }
 }
 

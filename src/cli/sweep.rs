@@ -325,7 +325,7 @@ fn plane_chart(view: &View<'_>, sweeps: &[Sweep], definition: &str) -> Chart {
         tone: Tone::Grey,
         stroke: Stroke::Steps,
     };
-    let bounds = [bound("never kill", 0.0, Tone::Ink), bound("oracle", 100.0, Tone::Green), front];
+    let bounds = [bound("never kill", 0.0, Tone::Ink), bound("oracle", 100.0, Tone::Sky), front];
     let lines = sweeps
         .iter()
         .zip(Tone::SERIES.iter().cycle())

@@ -5,7 +5,7 @@
 //! this is a hash look-up and a counting sort; only what is out of order is sorted.
 
 use arrow::array::AsArray;
-use arrow::datatypes::{Int32Type, Int64Type};
+use arrow::datatypes::{ArrowPrimitiveType, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 
@@ -151,6 +151,19 @@ pub fn i32_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i32] {
         .expect("the column was asked for")
         .as_primitive::<Int32Type>()
         .values()
+}
+
+/// The cells of a column of numbers over all batches, missing ones among them.
+pub(crate) fn optional_cells<T: ArrowPrimitiveType>(
+    batches: &[RecordBatch],
+    column: &str,
+) -> Vec<Option<T::Native>> {
+    let mut cells = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
+    for batch in batches {
+        let column = batch.column_by_name(column).expect("the column was asked for");
+        cells.extend(column.as_primitive::<T>().iter());
+    }
+    cells
 }
 
 /// Whether the type is one that ends an attempt: EVICT, FAIL, FINISH, KILL, LOST.

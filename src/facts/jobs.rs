@@ -4,13 +4,13 @@
 //! sequence, both outcomes, and when they were submitted, scheduled and last heard of. A test
 //! holds this and the query together.
 
-use arrow::array::{Array, AsArray};
+use arrow::array::AsArray;
 use arrow::datatypes::Int32Type;
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::FactError;
-use super::events::{Event, Histories, is_terminal};
+use super::events::{Event, Histories, is_terminal, optional_cells};
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 
@@ -159,7 +159,7 @@ impl Jobs {
         let mut names = Names::default();
         let users = names_of(batches, "user", &mut names);
         let job_names = names_of(batches, "job_name", &mut names);
-        let classes = codes_of(batches, "scheduling_class");
+        let classes = optional_cells::<Int32Type>(batches, "scheduling_class");
         let mut jobs: Vec<Job> = (0..histories.len())
             .map(|entity| {
                 let events = histories.events(entity);
@@ -211,23 +211,6 @@ fn names_of(batches: &[RecordBatch], column: &str, names: &mut Names) -> Vec<Opt
         let texts =
             batch.column_by_name(column).expect("the column was asked for").as_string::<i32>();
         cells.extend(texts.iter().map(|text| text.map(|text| names.intern(text))));
-    }
-    cells
-}
-
-/// The cells of a column of small whole numbers over all batches.
-pub(crate) fn codes_of(batches: &[RecordBatch], column: &str) -> Vec<Option<i32>> {
-    let mut cells = Vec::new();
-    for batch in batches {
-        let codes = batch
-            .column_by_name(column)
-            .expect("the column was asked for")
-            .as_primitive::<Int32Type>();
-        if codes.null_count() == 0 {
-            cells.extend(codes.values().iter().copied().map(Some));
-        } else {
-            cells.extend(codes.iter());
-        }
     }
     cells
 }

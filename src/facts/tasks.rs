@@ -12,12 +12,11 @@
 //! ```
 
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::{Float32Type, Int64Type};
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 
 use super::FactError;
-use super::events::{Event, Histories, i32_column, i64_column, is_terminal};
-use super::jobs::codes_of;
+use super::events::{Event, Histories, i32_column, i64_column, is_terminal, optional_cells};
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 use crate::units::{CpuRate, CpuTime};
@@ -129,9 +128,9 @@ impl Tasks {
         let events = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
         let histories = Histories::of(Table::TaskEvents, &events);
         let mut tasks = Self {
-            requests: floats_of(&events, "cpu_request"),
-            machines: ids_of(&events, "machine_id"),
-            priorities: codes_of(&events, "priority"),
+            requests: optional_cells::<Float32Type>(&events, "cpu_request"),
+            machines: optional_cells::<Int64Type>(&events, "machine_id"),
+            priorities: optional_cells::<Int32Type>(&events, "priority"),
             windows: Vec::new(),
             window_starts: vec![0; histories.len() + 1],
             histories,
@@ -267,24 +266,6 @@ fn overlapping(windows: &[Window]) -> u64 {
         latest = latest.max(window.end_us);
     }
     count
-}
-
-fn floats_of(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
-    let mut cells = Vec::new();
-    for batch in batches {
-        let column = batch.column_by_name(column).expect("the column was asked for");
-        cells.extend(column.as_primitive::<Float32Type>().iter());
-    }
-    cells
-}
-
-fn ids_of(batches: &[RecordBatch], column: &str) -> Vec<Option<i64>> {
-    let mut cells = Vec::new();
-    for batch in batches {
-        let column = batch.column_by_name(column).expect("the column was asked for");
-        cells.extend(column.as_primitive::<Int64Type>().iter());
-    }
-    cells
 }
 
 /// CPU time laid out over time, ready to be cut at an instant.
