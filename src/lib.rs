@@ -72,6 +72,7 @@ pub mod charts;
 pub mod cli;
 pub mod facts;
 pub mod lake;
+pub mod notation;
 pub mod schema;
 pub mod sources;
 pub mod studies;

@@ -1,0 +1,253 @@
+//! Policies, detectors and indices as they are written: `name:key=value,key=value`.
+//!
+//! In: text from a command line or a file. Out: a name and its parameters, taken one by one. A key
+//! that nobody takes and a value that does not parse are errors that list what is known; nothing
+//! silently gets its default. What was read prints back in the order of the keys' definition.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// Why a notation was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NotationError {
+    /// No such name.
+    #[error("there is no {kind} `{name}` (known: {known})")]
+    UnknownName {
+        /// What is named: a detector, a policy, an index.
+        kind: &'static str,
+        /// What was written.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// No such key.
+    #[error("{kind} `{name}` has no parameter `{key}` (it takes: {known})")]
+    UnknownKey {
+        /// What is named.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// What was written.
+        key: String,
+        /// The keys there are.
+        known: String,
+    },
+    /// A value that does not parse, or lies outside of its range.
+    #[error("{kind} `{name}`: `{key}={value}` is not {expected}")]
+    BadValue {
+        /// What is named.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// The key.
+        key: &'static str,
+        /// What was written.
+        value: String,
+        /// What it should have been.
+        expected: &'static str,
+    },
+    /// A key twice.
+    #[error("{kind} `{name}`: `{key}` is given twice")]
+    Twice {
+        /// What is named.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// The key.
+        key: String,
+    },
+    /// Not of the form `key=value`.
+    #[error("{kind} `{name}`: `{text}` is not of the form `key=value`")]
+    NoPair {
+        /// What is named.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// What was written.
+        text: String,
+    },
+}
+
+/// A name with parameters that are still to be taken.
+#[derive(Clone, Debug)]
+pub struct Notation {
+    kind: &'static str,
+    name: String,
+    /// Given, not yet taken.
+    given: Vec<(String, String)>,
+    /// Asked for so far, in order.
+    keys: Vec<&'static str>,
+}
+
+impl Notation {
+    /// Reads `name` or `name:key=value,key=value`; `kind` says in errors what is named.
+    pub fn parse(kind: &'static str, text: &str) -> Result<Self, NotationError> {
+        let (name, pairs) = text.split_once(':').unwrap_or((text, ""));
+        let mut notation =
+            Self { kind, name: name.trim().to_owned(), given: Vec::new(), keys: Vec::new() };
+        for pair in pairs.split(',').filter(|pair| !pair.trim().is_empty()) {
+            let Some((key, value)) = pair.split_once('=') else {
+                let (name, text) = (notation.name, pair.to_owned());
+                return Err(NotationError::NoPair { kind, name, text });
+            };
+            let key = key.trim().to_owned();
+            if notation.given.iter().any(|(other, _)| *other == key) {
+                return Err(NotationError::Twice { kind, name: notation.name, key });
+            }
+            notation.given.push((key, value.trim().to_owned()));
+        }
+        Ok(notation)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The error of a name that is not among `known`.
+    pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> NotationError {
+        NotationError::UnknownName {
+            kind: self.kind,
+            name: self.name.clone(),
+            known: known.into_iter().collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// Takes a parameter, or its default where it is not given. `expected` completes "is not ...".
+    pub fn take<T: FromStr>(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+        default: T,
+    ) -> Result<T, NotationError> {
+        self.take_if(key, expected, default, |_| true)
+    }
+
+    /// Takes a parameter that must also be `valid`.
+    pub fn take_if<T: FromStr>(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+        default: T,
+        valid: impl Fn(&T) -> bool,
+    ) -> Result<T, NotationError> {
+        self.keys.push(key);
+        let Some(position) = self.given.iter().position(|(given, _)| given == key) else {
+            return Ok(default);
+        };
+        let (_, value) = self.given.remove(position);
+        match value.parse() {
+            Ok(parsed) if valid(&parsed) => Ok(parsed),
+            _ => Err(NotationError::BadValue {
+                kind: self.kind,
+                name: self.name.clone(),
+                key,
+                value,
+                expected,
+            }),
+        }
+    }
+
+    /// Takes a finite number within `range`.
+    pub fn number(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+        default: f64,
+        range: impl std::ops::RangeBounds<f64>,
+    ) -> Result<f64, NotationError> {
+        self.take_if(key, expected, default, |value: &f64| {
+            value.is_finite() && range.contains(value)
+        })
+    }
+
+    /// Takes a word that is one of `choices`.
+    pub fn choice<T: Copy>(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+        default: T,
+        choices: &[(&str, T)],
+    ) -> Result<T, NotationError> {
+        let known = |word: &String| choices.iter().any(|(choice, _)| choice == word);
+        let word = self.take_if(key, expected, String::new(), known)?;
+        Ok(choices.iter().find(|(choice, _)| *choice == word).map_or(default, |found| found.1))
+    }
+
+    /// Refuses what nobody took.
+    pub fn finish(self) -> Result<(), NotationError> {
+        match self.given.into_iter().next() {
+            None => Ok(()),
+            Some((key, _)) => Err(NotationError::UnknownKey {
+                kind: self.kind,
+                name: self.name,
+                key,
+                known: if self.keys.is_empty() { "none".to_owned() } else { self.keys.join(", ") },
+            }),
+        }
+    }
+}
+
+/// Writes `name:key=value,...`, just the name where there are no parameters.
+pub fn write_notation(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    parameters: &[(&str, &dyn fmt::Display)],
+) -> fmt::Result {
+    f.write_str(name)?;
+    for (idx, (key, value)) in parameters.iter().enumerate() {
+        write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(f64, bool), NotationError> {
+        let mut notation = Notation::parse("detector", text)?;
+        if notation.name() != "late" {
+            return Err(notation.unknown_name(["late", "yarn"]));
+        }
+        let cap = notation.number("cap", "a share from 0 to 1", 0.1, 0.0..=1.0)?;
+        let choices = [("yes", true), ("no", false)];
+        let lag = notation.choice("lag", "`yes` or `no`", true, &choices)?;
+        notation.finish()?;
+        Ok((cap, lag))
+    }
+
+    #[test]
+    fn parameters_are_taken_or_default() {
+        assert_eq!(read("late"), Ok((0.1, true)));
+        assert_eq!(read("late:"), Ok((0.1, true)));
+        assert_eq!(read("late:lag=no, cap=0.25"), Ok((0.25, false)));
+    }
+
+    #[test]
+    fn typos_are_errors_that_list_what_is_known() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(read(text).unwrap_err().to_string(), expected);
+        };
+        check("lat", "there is no detector `lat` (known: late, yarn)");
+        check("late:cp=1", "detector `late` has no parameter `cp` (it takes: cap, lag)");
+        check("late:cap=2", "detector `late`: `cap=2` is not a share from 0 to 1");
+        check("late:cap=nan", "detector `late`: `cap=nan` is not a share from 0 to 1");
+        check("late:lag=maybe", "detector `late`: `lag=maybe` is not `yes` or `no`");
+        check("late:cap", "detector `late`: `cap` is not of the form `key=value`");
+        check("late:cap=0.1,cap=0.1", "detector `late`: `cap` is given twice");
+    }
+
+    #[test]
+    fn what_is_read_prints_back() {
+        struct Late(f64);
+        impl fmt::Display for Late {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_notation(f, "late", &[("cap", &self.0), ("lag", &"yes")])
+            }
+        }
+        assert_eq!(Late(0.25).to_string(), "late:cap=0.25,lag=yes");
+    }
+}
