@@ -73,6 +73,7 @@ pub mod cli;
 pub mod facts;
 pub mod lake;
 pub mod notation;
+pub mod replay;
 pub mod schema;
 pub mod sources;
 pub mod studies;

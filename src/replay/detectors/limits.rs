@@ -1,0 +1,82 @@
+//! Limits that any detector can be put under: a budget of copies, and a least age.
+//!
+//! In: a detector and its limits. Out: a detector that passes on only the flags within them. A
+//! flag that is held back is not remembered: its attempt is judged again at the next heartbeat.
+
+use super::{Detector, Ended, Flag, Scene};
+use crate::notation::{Notation, NotationError};
+
+/// Limits around a detector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Copies that may run at once, as a share of the running attempts; no limit by default. At
+    /// least one copy is always allowed.
+    pub budget: Option<f64>,
+    /// An attempt is not flagged before it has run so long, s; 0 by default.
+    pub min_age_s: f64,
+}
+
+impl Limits {
+    /// Takes `budget` and `min_age_s`.
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let budget =
+            notation.number("budget", "a share of at least 0", f64::MAX, 0.0..=f64::MAX)?;
+        Ok(Self {
+            budget: (budget < f64::MAX).then_some(budget),
+            min_age_s: notation.number("min_age_s", "a time in seconds", 0.0, 0.0..)?,
+        })
+    }
+
+    /// The limits that are set, as they are written.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, String)> {
+        let budget = self.budget.map(|budget| ("budget", budget.to_string()));
+        let min_age_s = (0.0 < self.min_age_s).then(|| ("min_age_s", self.min_age_s.to_string()));
+        budget.into_iter().chain(min_age_s).collect()
+    }
+
+    /// Puts a detector under these limits.
+    pub(super) fn around(&self, detector: Box<dyn Detector>) -> Box<dyn Detector> {
+        if self.budget.is_none() && self.min_age_s == 0.0 {
+            return detector;
+        }
+        Box::new(Limited { detector, limits: *self, found: Vec::new() })
+    }
+}
+
+struct Limited {
+    detector: Box<dyn Detector>,
+    limits: Limits,
+    found: Vec<Flag>,
+}
+
+impl Detector for Limited {
+    fn started(&mut self, attempt: u32, task: u32, start_us: i64) {
+        self.detector.started(attempt, task, start_us);
+    }
+
+    fn ended(&mut self, end: &Ended) {
+        self.detector.ended(end);
+    }
+
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        self.found.clear();
+        self.detector.judge(scene, &mut self.found);
+        let mut copies = f64::from(scene.copies);
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 attempts run")]
+        let allowed = self
+            .limits
+            .budget
+            .map_or(f64::MAX, |share| (share * scene.running.len() as f64).max(1.0));
+        for flag in &self.found {
+            let is_old = self.limits.min_age_s <= scene.running[flag.position].age_s(scene.now_us);
+            if is_old && copies + 1.0 <= allowed {
+                copies += 1.0;
+                flags.push(*flag);
+            }
+        }
+    }
+
+    fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
+        self.detector.suits(scene, machine)
+    }
+}

@@ -1,0 +1,257 @@
+//! Straggler detectors, one file each, and what they are told.
+//!
+//! In: at each heartbeat a [`Scene`] of one group (the tasks of one phase of one job): its
+//! running attempts with their last reported progress, and what has ended so far. Out: [`Flag`]s on
+//! attempts that are worth a copy or a restart. A detector knows nothing of the future and never
+//! sees an attempt that has ended; whoever asks (a walk over history, or a simulated cluster)
+//! carries its flags out, or pretends to.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::notation::{Notation, NotationError};
+
+mod finished;
+mod limits;
+mod none;
+mod oracle;
+
+pub use finished::Finished;
+pub use limits::Limits;
+
+/// No machine is known.
+pub const NO_MACHINE: u32 = u32::MAX;
+
+/// A running attempt, as it is known at a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Running {
+    /// The attempt's number within its group, in order of (start, task), from 0.
+    pub attempt: u32,
+    /// The task's position within its group.
+    pub task: u32,
+    /// The machine's number; [`NO_MACHINE`] where it is unknown.
+    pub machine: u32,
+    /// When it was started, µs.
+    pub start_us: i64,
+    /// Progress at the last report, 0 to 1; 0 while nothing is known.
+    pub progress: f64,
+    /// When that report was made, µs.
+    pub reported_us: i64,
+    /// Whether there is a progress report at all: not before the first, nor for work whose
+    /// progress nobody can tell yet.
+    pub has_progress: bool,
+    /// Whether a copy of it runs.
+    pub has_copy: bool,
+    /// Whether its task has ever been given a copy, this attempt or an earlier one.
+    pub was_copied: bool,
+}
+
+impl Running {
+    /// How long it has been running at `now_us`, s.
+    pub fn age_s(&self, now_us: i64) -> f64 {
+        crate::units::micros_to_seconds(now_us - self.start_us)
+    }
+
+    /// Its estimated length by the last report, t / max(floor, progress), s.
+    pub fn estimated_length_s(&self, floor: f64) -> f64 {
+        self.age_s(self.reported_us) / self.progress.max(floor)
+    }
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It did its work.
+    Finished,
+    /// It failed, or was evicted or lost.
+    Failed,
+    /// Its user killed it.
+    Killed,
+}
+
+/// An attempt that has just ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The attempt.
+    pub attempt: u32,
+    /// Its task.
+    pub task: u32,
+    /// Where it ran.
+    pub machine: u32,
+    /// When it was started, µs.
+    pub start_us: i64,
+    /// When it ended, µs.
+    pub end_us: i64,
+    /// How.
+    pub how: End,
+}
+
+impl Ended {
+    /// How long it ran, µs.
+    pub fn length_us(&self) -> i64 {
+        self.end_us - self.start_us
+    }
+}
+
+/// What is known of a group at a heartbeat.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The time, µs.
+    pub now_us: i64,
+    /// When the group's first task was submitted, µs.
+    pub begun_us: i64,
+    /// The running attempts, by (start, task).
+    pub running: &'a [Running],
+    /// The attempts that have finished.
+    pub finished: &'a Finished,
+    /// Tasks submitted so far.
+    pub task_count: u32,
+    /// Tasks that wait for a machine.
+    pub waiting: u32,
+    /// Tasks that are over: finished, or failed or killed and not submitted again.
+    pub over: u32,
+    /// Slots that the group may use; where nobody knows, the most it has used at once so far.
+    pub slots: u32,
+    /// Copies that may be started now; `u32::MAX` where nothing limits them.
+    pub free_slots: u32,
+    /// Copies that run.
+    pub copies: u32,
+}
+
+/// What is to be done with a flagged attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Start a copy beside it.
+    Copy,
+    /// Kill it and start its task anew.
+    Restart,
+}
+
+/// A detector's word on one running attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// Position in [`Scene::running`].
+    pub position: usize,
+    /// What is to be done.
+    pub action: Action,
+}
+
+impl Flag {
+    /// A copy of the attempt at `position`.
+    pub fn copy(position: usize) -> Self {
+        Self { position, action: Action::Copy }
+    }
+
+    /// A restart of the attempt at `position`.
+    pub fn restart(position: usize) -> Self {
+        Self { position, action: Action::Restart }
+    }
+}
+
+/// A detector at work on one group.
+pub trait Detector: Send {
+    /// An attempt has begun. Called in order of time, before the heartbeat that shows it.
+    fn started(&mut self, _attempt: u32, _task: u32, _start_us: i64) {}
+
+    /// An attempt has ended. Called in order of time, before the next heartbeat; the scene's
+    /// [`Finished`] holds it by then.
+    fn ended(&mut self, _end: &Ended) {}
+
+    /// Judges the scene and adds its flags, the most urgent first, at most one per attempt. An
+    /// attempt that has a copy may be flagged again only to restart it.
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>);
+
+    /// Whether a copy may run on `machine`, which is free now.
+    fn suits(&self, _scene: &Scene<'_>, _machine: u32) -> bool {
+        true
+    }
+}
+
+/// What a detector is told about its group before the first heartbeat.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GroupInfo<'a> {
+    /// The truth, for [`oracle`](self) alone: by attempt, whether its task straggles.
+    pub straggles: Option<&'a [bool]>,
+}
+
+/// A detector with its parameters, ready to be put to work on groups.
+pub trait Plan: fmt::Debug + Send + Sync {
+    /// A detector for one group.
+    fn build(&self, group: &GroupInfo<'_>) -> Box<dyn Detector>;
+
+    /// Its parameters as they are written, all of them, in the order of their definition.
+    fn parameters(&self) -> Vec<(&'static str, String)>;
+}
+
+/// What is known of a detector by its name alone.
+#[derive(Debug)]
+pub struct Kind {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// The parameter that trades precision for recall with values from cautious to eager; empty
+    /// where there is none.
+    pub curve: (&'static str, &'static [&'static str]),
+    read: fn(&mut Notation) -> Result<Arc<dyn Plan>, NotationError>,
+}
+
+/// Every detector.
+pub const KINDS: &[Kind] = &[none::KIND, oracle::KIND];
+
+/// A detector as it is written: `late`, `poisson:window_s=30,bin_s=15`, `late:budget=0.1`.
+///
+/// Every detector takes `budget` and `min_age_s` besides its own parameters, see [`Limits`].
+#[derive(Clone, Debug)]
+pub struct DetectorPlan {
+    kind: &'static Kind,
+    plan: Arc<dyn Plan>,
+    limits: Limits,
+}
+
+impl DetectorPlan {
+    /// The kind of detector.
+    pub fn kind(&self) -> &'static Kind {
+        self.kind
+    }
+
+    /// A detector for one group.
+    pub fn build(&self, group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        self.limits.around(self.plan.build(group))
+    }
+}
+
+impl PartialEq for DetectorPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl FromStr for DetectorPlan {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let mut notation = Notation::parse("detector", text)?;
+        let kind = KINDS
+            .iter()
+            .find(|kind| kind.name == notation.name())
+            .ok_or_else(|| notation.unknown_name(KINDS.iter().map(|kind| kind.name)))?;
+        let plan = (kind.read)(&mut notation)?;
+        let limits = Limits::read(&mut notation)?;
+        notation.finish()?;
+        Ok(Self { kind, plan, limits })
+    }
+}
+
+impl fmt::Display for DetectorPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parameters = self.plan.parameters();
+        parameters.extend(self.limits.parameters());
+        f.write_str(self.kind.name)?;
+        for (idx, (key, value)) in parameters.iter().enumerate() {
+            write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
