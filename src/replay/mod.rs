@@ -4,4 +4,5 @@
 //! right that was. The clock counts whole microseconds, random numbers come from the
 //! seed in the plan, and nothing depends on threads, wall clocks or the order of hash maps.
 
+pub mod detect;
 pub mod detectors;

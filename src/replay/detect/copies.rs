@@ -1,0 +1,215 @@
+//! A dry run of the copies that a detector's flags would have started.
+//!
+//! In: a group, its flags, how long each replacement takes, and a budget. Out: copies started and
+//! won, CPU wasted, job time saved. A copy starts at once on a slot of its own at the speed of its
+//! finished siblings; the first to finish kills the other. CPU is slot time. A copy of an attempt
+//! that did not finish runs as long as that attempt did, for nothing.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::groups::Group;
+use super::walk::Flagged;
+use crate::units::micros_to_seconds;
+
+/// How long a replacement takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Replacement {
+    /// The median of the job's finished tasks
+    #[default]
+    Median,
+    /// As long as a finished sibling, drawn at random with the seed
+    Draw,
+}
+
+/// What the copies of one detector came to under one budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Copies {
+    /// Copies started.
+    pub started: u64,
+    /// Copies that finished first.
+    pub won: u64,
+    /// Flags for which the budget had nothing left.
+    pub declined: u64,
+    /// Slot time of all copies, µs.
+    pub copy_us: i128,
+    /// Slot time of the copies that lost, µs.
+    pub lost_us: i128,
+    /// Slot time that originals no longer ran since their copy won, µs.
+    pub spared_us: i128,
+    /// Time by which jobs ended earlier, summed over jobs, µs.
+    pub earlier_us: i128,
+}
+
+impl Copies {
+    /// Adds what another part of the groups gave.
+    pub fn merge(&mut self, other: &Self) {
+        self.started += other.started;
+        self.won += other.won;
+        self.declined += other.declined;
+        self.copy_us += other.copy_us;
+        self.lost_us += other.lost_us;
+        self.spared_us += other.spared_us;
+        self.earlier_us += other.earlier_us;
+    }
+}
+
+/// How long the replacement of each attempt would take, µs.
+pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
+    let lengths = group.unit_lengths_us();
+    if lengths.is_empty() {
+        return vec![i64::MAX; group.attempts.len()];
+    }
+    match how {
+        Replacement::Median => {
+            let (lower, upper) = (lengths[(lengths.len() - 1) / 2], lengths[lengths.len() / 2]);
+            vec![lower + (upper - lower) / 2; group.attempts.len()]
+        }
+        Replacement::Draw => {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            #[expect(clippy::cast_sign_loss, reason = "bits of an id")]
+            rng.set_stream(group.job_id as u64);
+            group.attempts.iter().map(|_| lengths[rng.random_range(0..lengths.len())]).collect()
+        }
+    }
+}
+
+/// Lays out the time that attempts ran, to be asked for in order of time.
+struct Used<'a> {
+    group: &'a Group,
+    /// Ends of attempts, ascending, with their starts, µs.
+    ends: Vec<(i64, i64)>,
+    started: usize,
+    ended: usize,
+    starts_us: i128,
+    done_us: i128,
+}
+
+impl<'a> Used<'a> {
+    fn new(group: &'a Group) -> Self {
+        let mut ends: Vec<(i64, i64)> =
+            group.attempts.iter().map(|attempt| (attempt.end_us, attempt.start_us)).collect();
+        ends.sort_unstable();
+        Self { group, ends, started: 0, ended: 0, starts_us: 0, done_us: 0 }
+    }
+
+    /// Slot time used up to `now_us`, µs; asked in order of time.
+    fn until(&mut self, now_us: i64) -> i128 {
+        while let Some(attempt) = self.group.attempts.get(self.started)
+            && attempt.start_us <= now_us
+        {
+            self.starts_us += i128::from(attempt.start_us);
+            self.started += 1;
+        }
+        while let Some(&(end_us, start_us)) = self.ends.get(self.ended)
+            && end_us <= now_us
+        {
+            self.done_us += i128::from(end_us - start_us);
+            self.starts_us -= i128::from(start_us);
+            self.ended += 1;
+        }
+        let running = (self.started - self.ended) as i128;
+        self.done_us + running * i128::from(now_us) - self.starts_us
+    }
+}
+
+/// Runs the copies of `flags` (in order of time). `budget` is the share of the slot time used so
+/// far by the group that copies may take; `None` for no limit.
+pub fn dry_run(
+    group: &Group,
+    units: &[Option<u32>],
+    flags: &[Flagged],
+    replacements_us: &[i64],
+    budget: Option<f64>,
+) -> Copies {
+    let mut copies = Copies::default();
+    let mut slot_time = Used::new(group);
+    let mut new_ends: Vec<i64> =
+        group.units.iter().map(|unit| group.attempts[unit.attempt as usize].end_us).collect();
+    let old_end = new_ends.iter().copied().max();
+    for flag in flags {
+        let attempt = &group.attempts[flag.attempt as usize];
+        let replacement_us = replacements_us[flag.attempt as usize];
+        let left_us = attempt.end_us - flag.time_us;
+        let copy_us = replacement_us.min(left_us);
+        #[expect(clippy::cast_precision_loss, reason = "a budget is a rough share")]
+        let is_within = budget.is_none_or(|share| {
+            (copies.copy_us + i128::from(replacement_us)) as f64
+                <= share * slot_time.until(flag.time_us) as f64
+        });
+        if !is_within {
+            copies.declined += 1;
+            continue;
+        }
+        copies.started += 1;
+        copies.copy_us += i128::from(copy_us);
+        match units[flag.attempt as usize] {
+            Some(unit) if replacement_us < left_us => {
+                copies.won += 1;
+                copies.spared_us += i128::from(left_us - replacement_us);
+                new_ends[unit as usize] = flag.time_us + replacement_us;
+            }
+            _ => copies.lost_us += i128::from(copy_us),
+        }
+    }
+    if let (Some(old), Some(new)) = (old_end, new_ends.iter().copied().max()) {
+        copies.earlier_us = i128::from(old - new);
+    }
+    copies
+}
+
+/// A line of the dry run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CopyRow {
+    /// The detector.
+    pub detector: String,
+    /// Share of the slot time so far that copies may take; null for no limit.
+    pub budget: Option<f64>,
+    /// Copies started.
+    pub started: u64,
+    /// Copies that finished first.
+    pub won: u64,
+    /// Flags for which the budget had nothing left.
+    pub declined: u64,
+    /// Slot time of all copies, s.
+    pub copy_s: f64,
+    /// Slot time of the copies that lost, s.
+    pub lost_s: f64,
+    /// The same as a share of the slot time of all attempts.
+    pub lost_share: Option<f64>,
+    /// Slot time that originals no longer ran since their copy won, s.
+    pub spared_s: f64,
+    /// Time by which jobs ended earlier, summed over jobs, s.
+    pub earlier_s: f64,
+    /// The same as a share of the time from the first submit to the last end, summed over jobs.
+    pub earlier_share: Option<f64>,
+}
+
+impl CopyRow {
+    /// Puts sums into words.
+    pub(super) fn new(
+        detector: String,
+        budget: Option<f64>,
+        copies: &Copies,
+        slot_us: i128,
+        span_us: i128,
+    ) -> Self {
+        let seconds = |micros: i128| micros_to_seconds(i64::try_from(micros).unwrap_or(i64::MAX));
+        let share = |part: i128, whole: i128| (0 < whole).then(|| seconds(part) / seconds(whole));
+        Self {
+            detector,
+            budget,
+            started: copies.started,
+            won: copies.won,
+            declined: copies.declined,
+            copy_s: seconds(copies.copy_us),
+            lost_s: seconds(copies.lost_us),
+            lost_share: share(copies.lost_us, slot_us),
+            spared_s: seconds(copies.spared_us),
+            earlier_s: seconds(copies.earlier_us),
+            earlier_share: share(copies.earlier_us, span_us),
+        }
+    }
+}

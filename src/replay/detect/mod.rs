@@ -1,0 +1,333 @@
+//! Straggler detectors over real history: whom each would have flagged, and how right that was.
+//!
+//! In: a lake, detectors, and how progress is told. Out: per detector and ground truth the score,
+//! a dry run of the copies, false alarms in hours of change, and every flag. Groups (the tasks of
+//! one phase of a job) with too few finished tasks are left out and counted. History is replayed
+//! bucket by bucket, groups side by side; neither threads nor their order can move a digit.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::facts::FactError;
+use crate::facts::tasks::{Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::replay::detectors::{Action, DetectorPlan, End};
+use crate::schema::Table;
+use crate::units::micros_to_seconds;
+
+pub mod copies;
+pub mod groups;
+pub mod progress;
+pub mod score;
+pub mod shifts;
+pub mod truth;
+pub mod walk;
+
+use copies::{Copies, CopyRow, Replacement, dry_run, replacements_us};
+use groups::{Group, GroupBuilder};
+use progress::{ProgressModel, Work};
+use score::{Answers, Score, Tally};
+use shifts::{Hours, ShiftPlan, Shifts};
+use truth::Truth;
+use walk::{WalkPlan, Walked, walk};
+
+/// What is to be asked of history.
+#[derive(Clone, Debug)]
+pub struct DetectPlan {
+    /// The detectors.
+    pub detectors: Vec<DetectorPlan>,
+    /// How history is walked.
+    pub walk: WalkPlan,
+    /// The ground truths, the one that decides first.
+    pub truths: Vec<Truth>,
+    /// Groups with fewer judged tasks are left out.
+    pub tasks_min: usize,
+    /// How long a replacement takes.
+    pub replacement: Replacement,
+    /// Budgets of the dry run, shares of the slot time so far; `None` for no limit.
+    pub budgets: Vec<Option<f64>>,
+    /// How a shift of the cluster's state is told.
+    pub shift: ShiftPlan,
+}
+
+/// What the groups are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GroupCounts {
+    /// Groups that were walked.
+    pub groups: u64,
+    /// Groups left out since they have too few judged tasks.
+    pub small_groups: u64,
+    /// Tasks of the groups that were walked.
+    pub tasks: u64,
+    /// Those that are judged: their last finished attempt is known from start to end.
+    pub judged_tasks: u64,
+    /// Attempts that were walked.
+    pub attempts: u64,
+    /// Attempts left out since they were running at time 0.
+    pub left_censored: u64,
+    /// Attempts that were still running at the end of the window.
+    pub unfinished: u64,
+    /// Running attempts, summed over heartbeats: what each detector judged.
+    pub task_heartbeats: u64,
+}
+
+/// What a detector did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DetectorRow {
+    /// The detector, all its parameters written out.
+    pub detector: String,
+    /// Flags.
+    pub flags: u64,
+    /// Those on attempts that are not judged: that did not finish, or were not their task's last.
+    pub flags_unjudged: u64,
+    /// By ground truth, in the order of the plan.
+    pub scores: Vec<Score>,
+}
+
+/// A flag, so that every number can be traced back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlagRow {
+    /// The detector, by position in the plan.
+    pub detector: usize,
+    /// The job.
+    pub job_id: i64,
+    /// The phase.
+    pub phase: Option<String>,
+    /// The task.
+    pub task_index: i32,
+    /// When its attempt was started, µs.
+    pub start_us: i64,
+    /// When it was flagged, µs.
+    pub flagged_us: i64,
+    /// When it ended, µs; the end of the window where it was still running.
+    pub end_us: i64,
+    /// How it ended.
+    pub how: Option<End>,
+    /// Its progress when it was flagged.
+    pub progress: f64,
+    /// What would have been done.
+    pub action: Action,
+    /// Whether its task is a straggler by the truth that decides; `None` where it is not judged.
+    pub is_straggler: Option<bool>,
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct DetectOutcome {
+    /// What the groups are made of.
+    pub counts: GroupCounts,
+    /// Time that attempts ran, hours.
+    pub task_hours: f64,
+    /// Stragglers by ground truth, in the order of the plan.
+    pub stragglers: Vec<u64>,
+    /// By detector.
+    pub rows: Vec<DetectorRow>,
+    /// By detector and budget.
+    pub copies: Vec<CopyRow>,
+    /// The state of the cluster and false alarms.
+    pub shifts: Shifts,
+    /// Every flag, by bucket, job, detector and time.
+    pub flags: Vec<FlagRow>,
+}
+
+/// What is added up over groups.
+struct Sums {
+    counts: GroupCounts,
+    running_us: i128,
+    span_us: i128,
+    stragglers: Vec<u64>,
+    tallies: Vec<Vec<Tally>>,
+    unjudged: Vec<u64>,
+    copies: Vec<Vec<Copies>>,
+    hours: Hours,
+    flags: Vec<FlagRow>,
+}
+
+impl Sums {
+    fn new(plan: &DetectPlan) -> Self {
+        let detector_count = plan.detectors.len();
+        Self {
+            counts: GroupCounts::default(),
+            running_us: 0,
+            span_us: 0,
+            stragglers: vec![0; plan.truths.len()],
+            tallies: vec![vec![Tally::default(); plan.truths.len()]; detector_count],
+            unjudged: vec![0; detector_count],
+            copies: vec![vec![Copies::default(); plan.budgets.len()]; detector_count],
+            hours: Hours::new(detector_count),
+            flags: Vec::new(),
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        let (own, its) = (&mut self.counts, other.counts);
+        own.groups += its.groups;
+        own.small_groups += its.small_groups;
+        own.tasks += its.tasks;
+        own.judged_tasks += its.judged_tasks;
+        own.attempts += its.attempts;
+        own.left_censored += its.left_censored;
+        own.unfinished += its.unfinished;
+        own.task_heartbeats += its.task_heartbeats;
+        self.running_us += other.running_us;
+        self.span_us += other.span_us;
+        self.stragglers.iter_mut().zip(other.stragglers).for_each(|(own, its)| *own += its);
+        for (own, its) in self.tallies.iter_mut().flatten().zip(other.tallies.into_iter().flatten())
+        {
+            own.merge(its);
+        }
+        self.unjudged.iter_mut().zip(other.unjudged).for_each(|(own, its)| *own += its);
+        for (own, its) in self.copies.iter_mut().flatten().zip(other.copies.iter().flatten()) {
+            own.merge(its);
+        }
+        self.hours.merge(other.hours);
+        self.flags.extend(other.flags);
+        self
+    }
+
+    /// Adds a group that was walked.
+    fn add(&mut self, plan: &DetectPlan, group: &Group, answers: &[Answers], walked: &Walked) {
+        let counts = &mut self.counts;
+        counts.groups += 1;
+        counts.tasks += group.task_indices.len() as u64;
+        counts.judged_tasks += group.units.len() as u64;
+        counts.attempts += group.attempts.len() as u64;
+        counts.left_censored += group.left_censored;
+        counts.unfinished += group.unfinished;
+        counts.task_heartbeats += walked.task_heartbeats;
+        let mut units: Vec<Option<u32>> = vec![None; group.attempts.len()];
+        let mut last_us = group.begun_us();
+        for (unit, idx) in group.units.iter().zip(0..) {
+            units[unit.attempt as usize] = Some(idx);
+            let attempt = &group.attempts[unit.attempt as usize];
+            last_us = last_us.max(attempt.end_us);
+            self.hours.finished(attempt.end_us, micros_to_seconds(attempt.length_us()));
+        }
+        self.span_us += i128::from(last_us - group.begun_us());
+        for attempt in &group.attempts {
+            self.running_us += i128::from(attempt.length_us());
+            self.hours.ran(attempt.start_us, attempt.end_us);
+        }
+        for (sum, answers) in self.stragglers.iter_mut().zip(answers) {
+            *sum += answers.count();
+        }
+        let replacements = replacements_us(group, plan.replacement, plan.walk.seed);
+        for (detector, flags) in walked.flags.iter().enumerate() {
+            for (tally, answers) in self.tallies[detector].iter_mut().zip(answers) {
+                tally.add(group, &units, answers, flags);
+            }
+            for (copies, &budget) in self.copies[detector].iter_mut().zip(&plan.budgets) {
+                copies.merge(&dry_run(group, &units, flags, &replacements, budget));
+            }
+            for flag in flags {
+                let attempt = &group.attempts[flag.attempt as usize];
+                let unit = units[flag.attempt as usize];
+                let is_straggler = unit.map(|unit| answers[0].straggles[unit as usize]);
+                self.unjudged[detector] += u64::from(unit.is_none());
+                if is_straggler == Some(false) {
+                    self.hours.false_alarm(detector, flag.time_us);
+                }
+                self.flags.push(FlagRow {
+                    detector,
+                    job_id: group.job_id,
+                    phase: group.phase.clone(),
+                    task_index: group.task_indices[attempt.task as usize],
+                    start_us: attempt.start_us,
+                    flagged_us: flag.time_us,
+                    end_us: attempt.end_us,
+                    how: attempt.how,
+                    progress: flag.progress,
+                    action: flag.action,
+                    is_straggler,
+                });
+            }
+        }
+    }
+
+    fn outcome(self, plan: &DetectPlan) -> DetectOutcome {
+        #[expect(clippy::cast_precision_loss, reason = "hours are shown, not added up")]
+        let task_hours = self.running_us as f64 / 3.6e9;
+        let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
+        let mut flag_counts = vec![0_u64; names.len()];
+        self.flags.iter().for_each(|flag| flag_counts[flag.detector] += 1);
+        let rows = names
+            .iter()
+            .enumerate()
+            .map(|(idx, name)| DetectorRow {
+                detector: name.clone(),
+                flags: flag_counts[idx],
+                flags_unjudged: self.unjudged[idx],
+                scores: self.tallies[idx].iter().map(|tally| tally.score(task_hours)).collect(),
+            })
+            .collect();
+        let copies = names
+            .iter()
+            .zip(&self.copies)
+            .flat_map(|(name, by_budget)| {
+                plan.budgets.iter().zip(by_budget).map(|(&budget, sums)| {
+                    CopyRow::new(name.clone(), budget, sums, self.running_us, self.span_us)
+                })
+            })
+            .collect();
+        DetectOutcome {
+            counts: self.counts,
+            task_hours,
+            stragglers: self.stragglers,
+            rows,
+            copies,
+            shifts: self.hours.outcome(plan.shift, &names),
+            flags: self.flags,
+        }
+    }
+}
+
+/// Runs detectors over the history of a lake.
+pub fn detect(
+    lake: &Lake,
+    windows: Windows,
+    plan: &DetectPlan,
+) -> Result<DetectOutcome, FactError> {
+    lake.require(Table::TaskEvents)?;
+    let needs_usage = plan.walk.progress == ProgressModel::Usage
+        || (plan.walk.progress == ProgressModel::Siblings && plan.walk.work == Work::Measured);
+    if needs_usage {
+        lake.require(Table::TaskUsage)?;
+    }
+    let usage = if needs_usage { Usage::Read } else { Usage::Skip };
+    let mut sums = Sums::new(plan);
+    // Bucket after bucket, so that memory follows the largest; the groups of one run side by side.
+    for bucket in 0..lake.bucket_count() {
+        let mut builder = GroupBuilder::default();
+        Tasks::read(lake, bucket, windows.task_end_us, usage)?.for_each(|task| builder.add(task));
+        sums = sums.merge(detect_groups(&builder.build().collect::<Vec<Group>>(), plan));
+    }
+    Ok(sums.outcome(plan))
+}
+
+/// Runs detectors over groups, the largest first so that no core is left with it at the end.
+fn detect_groups(groups: &[Group], plan: &DetectPlan) -> Sums {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|&idx| std::cmp::Reverse(groups[idx].attempts.len()));
+    let mut parts: Vec<(usize, Sums)> = order
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|idx| (idx, detect_group(&groups[idx], plan)))
+        .collect();
+    parts.sort_by_key(|part| part.0);
+    parts.into_iter().fold(Sums::new(plan), |sums, (_, part)| sums.merge(part))
+}
+
+fn detect_group(group: &Group, plan: &DetectPlan) -> Sums {
+    let mut sums = Sums::new(plan);
+    if group.units.len() < plan.tasks_min.max(1) {
+        sums.counts.small_groups = 1;
+        return sums;
+    }
+    let answers: Vec<Answers> =
+        plan.truths.iter().map(|&truth| Answers::of(group, truth)).collect();
+    let straggles = answers[0].by_attempt(group);
+    let walked = walk(group, &plan.walk, &plan.detectors, &straggles);
+    sums.add(plan, group, &answers, &walked);
+    sums
+}

@@ -1,0 +1,185 @@
+//! How far an attempt is said to be, in a trace that does not say.
+//!
+//! In: an attempt, the time, and what its siblings have done so far. Out: progress between 0 and 1,
+//! or nothing where nobody can tell. `linear` and `usage` look at the attempt's own end, so they
+//! are an oracle for progress (and for nothing else); `siblings` knows only what has happened.
+
+use std::fmt;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use super::groups::{Attempt, Group, Piece};
+use crate::units::micros_to_seconds;
+
+/// Where progress comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgressModel {
+    /// Time run over the final length: an oracle for progress
+    #[default]
+    Linear,
+    /// CPU so far over the attempt's own total: needs `task_usage`
+    Usage,
+    /// Work so far over the median total of finished siblings
+    Siblings,
+}
+
+impl fmt::Display for ProgressModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Linear => "linear",
+            Self::Usage => "usage",
+            Self::Siblings => "siblings",
+        })
+    }
+}
+
+/// What "work so far" is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Work {
+    /// Time run
+    #[default]
+    Slots,
+    /// Measured CPU: needs `task_usage`
+    Measured,
+}
+
+/// The most that an attempt is credited with whose end is not its own doing: one that is past
+/// what it is compared with is nearly done, and stays so.
+const NEARLY_DONE: f64 = 0.99;
+
+/// Progress of the attempts of one group.
+#[derive(Debug)]
+pub struct ProgressBook {
+    model: ProgressModel,
+    work: Work,
+    /// What 100 % is taken to be by attempt, s or CPU-s, and whether the attempt reaches it.
+    totals: Vec<(f64, bool)>,
+    /// Totals of the siblings that have finished so far, ascending.
+    finished: Vec<f64>,
+    /// By attempt: the piece of usage that time is in, and the CPU of those before it.
+    cursors: Vec<(u32, f64)>,
+    noise: Option<(f64, Vec<Option<ChaCha8Rng>>)>,
+}
+
+impl ProgressBook {
+    /// Prepares a group. `noise` is the standard deviation of the logarithm of a reported rate.
+    pub fn new(group: &Group, model: ProgressModel, work: Work, noise: f64) -> Self {
+        let work = if model == ProgressModel::Linear { Work::Slots } else { work };
+        let work = if model == ProgressModel::Usage { Work::Measured } else { work };
+        let cursors = match work {
+            Work::Slots => Vec::new(),
+            Work::Measured => {
+                group.attempts.iter().map(|attempt| (attempt.pieces.start, 0.0)).collect()
+            }
+        };
+        let noise = (0.0 < noise).then(|| (noise, vec![None; group.attempts.len()]));
+        let totals = match model {
+            ProgressModel::Siblings => Vec::new(),
+            ProgressModel::Linear | ProgressModel::Usage => totals(group, work),
+        };
+        Self { model, work, totals, finished: Vec::new(), cursors, noise }
+    }
+
+    /// A sibling has finished.
+    pub fn finish(&mut self, group: &Group, attempt: u32) {
+        if self.model == ProgressModel::Siblings {
+            let total = total_work(group, &group.attempts[attempt as usize], self.work);
+            let place = self.finished.partition_point(|&other| other <= total);
+            self.finished.insert(place, total);
+        }
+    }
+
+    /// What is reported of a running attempt at `now_us`: progress before noise.
+    pub fn report(&mut self, group: &Group, attempt: u32, now_us: i64) -> Option<f64> {
+        let row = &group.attempts[attempt as usize];
+        let done = match self.work {
+            Work::Slots => micros_to_seconds(now_us - row.start_us),
+            Work::Measured => cpu_so_far(
+                &group.pieces,
+                row.pieces.end,
+                &mut self.cursors[attempt as usize],
+                now_us,
+            ),
+        };
+        match self.model {
+            ProgressModel::Linear | ProgressModel::Usage => {
+                let (total, is_own) = self.totals[attempt as usize];
+                let most = if is_own { 1.0 } else { NEARLY_DONE };
+                (0.0 < total).then(|| (done / total).min(most))
+            }
+            ProgressModel::Siblings => {
+                let median = crate::studies::quantile(&self.finished, 0.5)?;
+                (0.0 < median).then(|| (done / median).min(NEARLY_DONE))
+            }
+        }
+    }
+
+    /// Puts noise on a report: the attempt's rate looks exp(σz) times as high. Never below the
+    /// last report, never quite done.
+    pub fn blur(&mut self, seed: u64, stream: u64, attempt: u32, exact: f64, last: f64) -> f64 {
+        let Some((deviation, states)) = &mut self.noise else { return exact };
+        let rng = states[attempt as usize].get_or_insert_with(|| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(stream);
+            rng
+        });
+        let z: f64 = StandardNormal.sample(rng);
+        (exact * (*deviation * z).exp()).min(NEARLY_DONE.max(exact)).max(last)
+    }
+}
+
+/// What 100 % is by attempt: its own work where it finished, else that of its task's attempt that
+/// did, else the median of the group's finished attempts.
+fn totals(group: &Group, work: Work) -> Vec<(f64, bool)> {
+    let mut finished: Vec<f64> = Vec::new();
+    let mut of_task: Vec<Option<f64>> = vec![None; group.task_indices.len()];
+    for unit in &group.units {
+        let total = total_work(group, &group.attempts[unit.attempt as usize], work);
+        of_task[unit.task as usize] = Some(total);
+        finished.push(total);
+    }
+    finished.sort_by(f64::total_cmp);
+    let median = crate::studies::quantile(&finished, 0.5).unwrap_or(0.0);
+    group
+        .attempts
+        .iter()
+        .map(|attempt| {
+            if attempt.is_finished() {
+                (total_work(group, attempt, work), true)
+            } else {
+                (of_task[attempt.task as usize].unwrap_or(median), false)
+            }
+        })
+        .collect()
+}
+
+/// All work of an attempt, s or CPU-s.
+fn total_work(group: &Group, attempt: &Attempt, work: Work) -> f64 {
+    match work {
+        Work::Slots => micros_to_seconds(attempt.length_us()),
+        Work::Measured => group.pieces[attempt.pieces.start as usize..attempt.pieces.end as usize]
+            .iter()
+            .map(|piece| f64::from(piece.rate) * micros_to_seconds(piece.end_us - piece.start_us))
+            .sum(),
+    }
+}
+
+/// CPU of an attempt up to `now_us`, CPU-s; the cursor moves past pieces that are over.
+fn cpu_so_far(pieces: &[Piece], end: u32, cursor: &mut (u32, f64), now_us: i64) -> f64 {
+    let cpu = |piece: &Piece, until_us: i64| {
+        f64::from(piece.rate) * micros_to_seconds(until_us - piece.start_us)
+    };
+    while cursor.0 < end && pieces[cursor.0 as usize].end_us <= now_us {
+        cursor.1 += cpu(&pieces[cursor.0 as usize], pieces[cursor.0 as usize].end_us);
+        cursor.0 += 1;
+    }
+    pieces[cursor.0 as usize..end as usize]
+        .iter()
+        .take_while(|piece| piece.start_us < now_us)
+        .fold(cursor.1, |sum, piece| sum + cpu(piece, now_us.min(piece.end_us)))
+}

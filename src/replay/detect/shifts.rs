@@ -1,0 +1,239 @@
+//! Hours in which the cluster's state shifts, and false alarms in and out of them.
+//!
+//! In: when tasks finished and how long they took, when attempts ran, when false alarms came. Out:
+//! per hour the typical length of tasks, the hours that differ from those before, and per detector
+//! false alarms per task-hour in and out of them. That a change of state brings false alarms is
+//! the point of the Poisson detector's paper (Asahara and others, 2013).
+
+use serde::Serialize;
+
+use crate::studies::quantile;
+
+/// Microseconds of an hour.
+const HOUR_US: i64 = 3_600_000_000;
+
+/// How a shift is told.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ShiftPlan {
+    /// A shift is a median this many times that of the hours before, or that much smaller.
+    pub factor: f64,
+    /// Hours before that are compared with (the median of their medians).
+    pub hours_before: usize,
+    /// An hour with fewer finished tasks is not looked at.
+    pub tasks_min: usize,
+}
+
+impl Default for ShiftPlan {
+    fn default() -> Self {
+        Self { factor: 1.5, hours_before: 6, tasks_min: 30 }
+    }
+}
+
+/// What is added up hour by hour.
+#[derive(Clone, Debug, Default)]
+pub struct Hours {
+    /// By hour, lengths of the tasks that finished in it, s.
+    lengths_s: Vec<Vec<f64>>,
+    /// By hour, the time that attempts ran, µs.
+    running_us: Vec<i128>,
+    /// By detector and hour, false alarms.
+    false_alarms: Vec<Vec<u64>>,
+}
+
+fn slot<T: Default>(hours: &mut Vec<T>, time_us: i64) -> &mut T {
+    let hour = usize::try_from(time_us / HOUR_US).unwrap_or(0);
+    if hours.len() <= hour {
+        hours.resize_with(hour + 1, T::default);
+    }
+    &mut hours[hour]
+}
+
+impl Hours {
+    /// For so many detectors.
+    pub fn new(detector_count: usize) -> Self {
+        Self { false_alarms: vec![Vec::new(); detector_count], ..Self::default() }
+    }
+
+    /// A task finished.
+    pub fn finished(&mut self, end_us: i64, length_s: f64) {
+        slot(&mut self.lengths_s, end_us).push(length_s);
+    }
+
+    /// An attempt ran.
+    pub fn ran(&mut self, start_us: i64, end_us: i64) {
+        let mut from_us = start_us;
+        while from_us < end_us {
+            let until_us = end_us.min((from_us / HOUR_US + 1) * HOUR_US);
+            *slot(&mut self.running_us, from_us) += i128::from(until_us - from_us);
+            from_us = until_us;
+        }
+    }
+
+    /// A detector flagged a task that is no straggler.
+    pub fn false_alarm(&mut self, detector: usize, time_us: i64) {
+        *slot(&mut self.false_alarms[detector], time_us) += 1;
+    }
+
+    /// Adds what another part of the groups gave.
+    pub fn merge(&mut self, other: Self) {
+        for (hour, lengths) in (0..).zip(other.lengths_s) {
+            slot(&mut self.lengths_s, hour * HOUR_US).extend(lengths);
+        }
+        for (hour, running) in (0..).zip(other.running_us) {
+            *slot(&mut self.running_us, hour * HOUR_US) += running;
+        }
+        for (own, other) in self.false_alarms.iter_mut().zip(other.false_alarms) {
+            for (hour, count) in (0..).zip(other) {
+                *slot(own, hour * HOUR_US) += count;
+            }
+        }
+    }
+
+    /// Tells the shifts.
+    pub fn outcome(mut self, plan: ShiftPlan, detectors: &[String]) -> Shifts {
+        let count = self.lengths_s.len().max(self.running_us.len());
+        self.lengths_s.resize_with(count, Vec::new);
+        self.running_us.resize(count, 0);
+        let medians: Vec<Option<f64>> = self
+            .lengths_s
+            .iter_mut()
+            .map(|lengths| {
+                lengths.sort_by(f64::total_cmp);
+                quantile(lengths, 0.5).filter(|_| plan.tasks_min <= lengths.len())
+            })
+            .collect();
+        let hours: Vec<HourRow> = (0..count)
+            .map(|hour| {
+                let ratio = ratio_to_before(&medians, hour, plan);
+                HourRow {
+                    hour: hour as u64,
+                    finished_tasks: self.lengths_s[hour].len() as u64,
+                    length_s_median: medians[hour],
+                    ratio_to_before: ratio,
+                    is_shift: ratio
+                        .is_some_and(|ratio| plan.factor <= ratio || ratio <= 1.0 / plan.factor),
+                    task_hours: hours_of(self.running_us[hour]),
+                }
+            })
+            .collect();
+        let rows = detectors
+            .iter()
+            .zip(&self.false_alarms)
+            .map(|(detector, alarms)| ShiftRow::new(detector, alarms, &hours))
+            .collect();
+        Shifts { plan, hours, rows }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a sum of hours is a rough figure")]
+fn hours_of(micros: i128) -> f64 {
+    micros as f64 / 3.6e9
+}
+
+/// An hour's median over the median of those before it; `None` where there is nothing to compare.
+fn ratio_to_before(medians: &[Option<f64>], hour: usize, plan: ShiftPlan) -> Option<f64> {
+    let mut before: Vec<f64> =
+        medians[hour.saturating_sub(plan.hours_before)..hour].iter().copied().flatten().collect();
+    before.sort_by(f64::total_cmp);
+    let typical = quantile(&before, 0.5).filter(|&typical| 0.0 < typical)?;
+    Some(medians[hour]? / typical)
+}
+
+/// The state of the cluster hour by hour.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shifts {
+    /// How a shift is told.
+    pub plan: ShiftPlan,
+    /// By hour of the trace clock.
+    pub hours: Vec<HourRow>,
+    /// By detector.
+    pub rows: Vec<ShiftRow>,
+}
+
+/// One hour of the cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HourRow {
+    /// Hours since time 0.
+    pub hour: u64,
+    /// Judged tasks that finished in it.
+    pub finished_tasks: u64,
+    /// Their median length, s.
+    pub length_s_median: Option<f64>,
+    /// That over the median of the hours before.
+    pub ratio_to_before: Option<f64>,
+    /// Whether that is a shift.
+    pub is_shift: bool,
+    /// Time that attempts ran in it, hours.
+    pub task_hours: f64,
+}
+
+/// False alarms of a detector in hours with and without a shift.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShiftRow {
+    /// The detector.
+    pub detector: String,
+    /// False alarms in hours of a shift.
+    pub in_shift: u64,
+    /// False alarms in the other hours that could be compared.
+    pub in_calm: u64,
+    /// Per task-hour in hours of a shift.
+    pub rate_in_shift: Option<f64>,
+    /// Per task-hour in the others.
+    pub rate_in_calm: Option<f64>,
+}
+
+impl ShiftRow {
+    fn new(detector: &str, alarms: &[u64], hours: &[HourRow]) -> Self {
+        let sum = |is_shift: bool| {
+            hours
+                .iter()
+                .enumerate()
+                .filter(|(_, row)| row.ratio_to_before.is_some() && row.is_shift == is_shift)
+                .fold((0, 0.0), |(count, task_hours), (hour, row)| {
+                    (count + alarms.get(hour).copied().unwrap_or(0), task_hours + row.task_hours)
+                })
+        };
+        #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+        let rate =
+            |(count, task_hours): (u64, f64)| (0.0 < task_hours).then(|| count as f64 / task_hours);
+        let (shift, calm) = (sum(true), sum(false));
+        Self {
+            detector: detector.to_owned(),
+            in_shift: shift.0,
+            in_calm: calm.0,
+            rate_in_shift: rate(shift),
+            rate_in_calm: rate(calm),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shift_is_told_by_the_hours_before_and_alarms_are_split_by_it() {
+        let mut hours = Hours::new(1);
+        // Three hours of 100 s tasks, one of 200 s tasks, one with too few to say.
+        for (hour, length_s, count) in
+            [(0, 100.0, 3), (1, 100.0, 3), (2, 100.0, 3), (3, 200.0, 3), (4, 900.0, 1)]
+        {
+            (0..count).for_each(|_| hours.finished(hour * HOUR_US + 5, length_s));
+        }
+        hours.ran(HOUR_US / 2, 4 * HOUR_US);
+        hours.false_alarm(0, 3 * HOUR_US);
+        hours.false_alarm(0, 3 * HOUR_US + 9);
+        hours.false_alarm(0, HOUR_US);
+        // Nothing to compare with: left out of both.
+        hours.false_alarm(0, HOUR_US / 2);
+        let plan = ShiftPlan { factor: 1.5, hours_before: 2, tasks_min: 2 };
+        let shifts = hours.outcome(plan, &["x".to_owned()]);
+        let is_shift: Vec<bool> = shifts.hours.iter().map(|row| row.is_shift).collect();
+        assert_eq!(is_shift, [false, false, false, true, false]);
+        assert_eq!(shifts.hours[0].task_hours, 0.5);
+        assert_eq!(shifts.rows[0].in_shift, 2);
+        assert_eq!(shifts.rows[0].in_calm, 1);
+        assert_eq!(shifts.rows[0].rate_in_shift, Some(2.0));
+        assert_eq!(shifts.rows[0].rate_in_calm, Some(0.5));
+    }
+}
