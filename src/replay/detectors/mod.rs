@@ -13,9 +13,18 @@ use std::sync::Arc;
 use crate::notation::{Notation, NotationError};
 
 mod finished;
+mod flink;
+mod google;
+mod hadoop;
+mod late;
+mod late021;
 mod limits;
 mod none;
 mod oracle;
+mod spark;
+mod support;
+#[cfg(test)]
+mod testing;
 
 pub use finished::Finished;
 pub use limits::Limits;
@@ -198,7 +207,16 @@ pub struct Kind {
 }
 
 /// Every detector.
-pub const KINDS: &[Kind] = &[none::KIND, oracle::KIND];
+pub const KINDS: &[Kind] = &[
+    none::KIND,
+    oracle::KIND,
+    hadoop::KIND,
+    google::KIND,
+    late::KIND,
+    late021::KIND,
+    spark::KIND,
+    flink::KIND,
+];
 
 /// A detector as it is written: `late`, `poisson:window_s=30,bin_s=15`, `late:budget=0.1`.
 ///
