@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::support::{OrOff, count_as_f64, whole, word};
+use super::support::{OrOff, whole, word};
 use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
@@ -180,7 +180,6 @@ impl Detector for Spark {
         // Finished tasks did all of their work: a progress of 1 each, in all of their time.
         let mean_s = scene.finished.mean_s().unwrap_or(f64::INFINITY);
         let average = if scene.finished.count() == 0 { f64::MAX } else { mean_s.recip() };
-        debug_assert!(0.0 <= average, "{} lengths", count_as_f64(scene.finished.count()));
         let mut room = scene.free_slots as usize;
         for (position, running) in scene.running.iter().enumerate() {
             let age_s = running.age_s(scene.now_us);

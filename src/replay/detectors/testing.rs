@@ -52,15 +52,15 @@ impl Group {
         start_s: i64,
         progress: f64,
     ) -> &mut Self {
-        let start_us = start_s * SECOND;
-        self.detector.started(self.attempts, task, start_us);
+        let began_us = start_s * SECOND;
+        self.detector.started(self.attempts, task, began_us);
         self.running.push(Running {
             attempt: self.attempts,
             task,
             machine,
-            start_us,
+            start_us: began_us,
             progress,
-            reported_us: start_us,
+            reported_us: began_us,
             has_progress: true,
             has_copy: false,
             was_copied: false,
