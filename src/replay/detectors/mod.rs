@@ -25,6 +25,8 @@ mod none;
 mod oracle;
 mod poisson;
 mod spark;
+#[cfg(test)]
+mod suite;
 mod support;
 #[cfg(test)]
 mod testing;

@@ -76,7 +76,7 @@ impl Memory {
                     return -1;
                 }
                 let left_ms = cut((1.0 - f64::from(vector.progress)) / vector.value);
-                (vector.time_ms.wrapping_sub(start_ms)).saturating_add(left_ms)
+                vector.time_ms.wrapping_sub(start_ms).wrapping_add(left_ms)
             }
             Self::Simple(Some(forecast)) => forecast.run_ms(rules, start_ms),
         }
@@ -115,7 +115,9 @@ pub(super) struct Vector {
 }
 
 impl Vector {
-    /// What the first report leaves behind as coded: nothing of itself.
+    /// What the first report leaves behind as coded: nothing of itself. Until the second one the
+    /// run time overflows to 2^63 - 1 less the start, so that the attempt seems endless and is the
+    /// first to be copied.
     fn lost() -> Self {
         Self { value: -1.0, progress: 0.0, time_ms: i64::MIN }
     }
@@ -228,6 +230,7 @@ mod tests {
     fn exponential_smoothing_as_coded_extrapolates() {
         let [first, second, third, fourth] = smoothed("as-coded");
         assert_eq!(first.0, -1.0, "the first reading is lost");
+        assert_eq!(first.1, i64::MAX - 1_000, "and the attempt seems endless");
         assert!(-1e-19 < second.0 && second.0 < 0.0 && second.1 < -1_000_000_000_000);
         // 30 000 and 28 934 ms by exact arithmetic; the program subtracts in 32 bits.
         assert!((third.0 - 3.333_3e-5).abs() < 1e-9 && (third.1 - 30_000).abs() <= 1);

@@ -255,7 +255,7 @@ impl Yarn {
                 _ => attempt.change = Some((run_ms, progress, now_ms)),
             }
         }
-        let end_ms = start_ms.saturating_add(run_ms);
+        let end_ms = start_ms.wrapping_add(run_ms);
         if end_ms < now_ms {
             Score::ProgressIsGood
         } else if end_ms <= replaced_ms {
