@@ -25,11 +25,7 @@ mod none;
 mod oracle;
 mod poisson;
 mod spark;
-#[cfg(test)]
-mod suite;
 mod support;
-#[cfg(test)]
-mod testing;
 mod tqst;
 mod yarn;
 
@@ -305,3 +301,8 @@ impl fmt::Display for DetectorPlan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod suite;
+#[cfg(test)]
+mod testing;

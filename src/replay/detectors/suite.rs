@@ -111,7 +111,8 @@ fn walk(text: &str, history: &[Past], straggles: Option<&[bool]>) -> Vec<Raised>
             .collect();
         slots = slots.max(running.len());
         let count = |is_counted: &dyn Fn(u32) -> bool| {
-            u32::try_from((0..tasks).filter(|&task| is_counted(task)).count()).unwrap()
+            u32::try_from((0..tasks).filter(|&task| is_counted(task)).count())
+                .expect("a small number")
         };
         let of = |task: u32| history.iter().filter(move |past| past.task == task);
         let has_started = |task: u32| of(task).any(|past| past.start_s <= now_s);
@@ -124,9 +125,10 @@ fn walk(text: &str, history: &[Past], straggles: Option<&[bool]>) -> Vec<Raised>
             task_count: count(&is_submitted),
             waiting: count(&|task| is_submitted(task) && !has_started(task)),
             over: count(&|task| has_started(task) && !of(task).any(is_running)),
-            slots: u32::try_from(slots).unwrap(),
+            slots: u32::try_from(slots).expect("a small number"),
             free_slots: u32::MAX,
-            copies: u32::try_from(running.iter().filter(|r| r.has_copy).count()).unwrap(),
+            copies: u32::try_from(running.iter().filter(|r| r.has_copy).count())
+                .expect("a small number"),
         };
         let mut flags = Vec::new();
         detector.judge(&scene, &mut flags);
@@ -327,7 +329,7 @@ fn every_detector_flags_what_hangs() {
 #[test]
 fn what_is_written_prints_back_with_all_parameters() {
     for text in plans() {
-        let plan: DetectorPlan = text.parse().unwrap();
+        let plan: DetectorPlan = text.parse().expect("it parses");
         let written = plan.to_string();
         let again: DetectorPlan = written.parse().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again.to_string(), written);
@@ -344,7 +346,7 @@ fn typos_and_values_out_of_range_are_refused() {
         let refused = |text: String| assert!(text.parse::<DetectorPlan>().is_err(), "{text}");
         refused(format!("{}s", kind.name));
         refused(format!("{}:nonsense=1", kind.name));
-        let written = kind.name.parse::<DetectorPlan>().unwrap().to_string();
+        let written = kind.name.parse::<DetectorPlan>().expect("it parses").to_string();
         let pairs = written.split_once(':').map_or("", |(_, pairs)| pairs);
         let keys = pairs.split(',').filter_map(|pair| pair.split_once('=')).map(|pair| pair.0);
         for key in keys.chain(["budget", "min_age_s"]) {

@@ -99,9 +99,9 @@ impl Phase {
     fn finish(&mut self, task: usize, idx: usize, now_s: i64, in_use: &mut u32) -> u32 {
         self.tasks[task][idx].state = State::Finished;
         *in_use -= self.slots;
-        let number = u32::try_from(task).unwrap();
+        let number = u32::try_from(task).expect("a small number");
         let end = Ended {
-            attempt: number * 4 + u32::try_from(idx).unwrap(),
+            attempt: number * 4 + u32::try_from(idx).expect("a small number"),
             task: number,
             machine: 0,
             start_us: self.tasks[task][idx].start_s * SECOND,
@@ -133,8 +133,8 @@ impl Phase {
                 }
                 let live = self.tasks[task].iter().filter(|a| a.state == State::Running).count();
                 running.push(Running {
-                    attempt: u32::try_from(task * 4 + idx).unwrap(),
-                    task: u32::try_from(task).unwrap(),
+                    attempt: u32::try_from(task * 4 + idx).expect("a small number"),
+                    task: u32::try_from(task).expect("a small number"),
                     machine: 0,
                     start_us: self.tasks[task][idx].start_s * SECOND,
                     progress: f64::from(self.progress(task, idx, now_s, maps)),
@@ -153,9 +153,9 @@ impl Phase {
             begun_us: 0,
             running: &running,
             finished: &self.finished,
-            task_count: u32::try_from(self.tasks.len()).unwrap(),
+            task_count: u32::try_from(self.tasks.len()).expect("a small number"),
             waiting,
-            over: u32::try_from(self.finished.count()).unwrap(),
+            over: u32::try_from(self.finished.count()).expect("a small number"),
             slots: SLOTS / self.slots,
             free_slots: u32::MAX,
             copies: 0,

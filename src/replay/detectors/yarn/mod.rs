@@ -19,8 +19,6 @@ use crate::notation::{Notation, NotationError};
 use estimators::{Estimator, Memory, Mode, cut};
 
 mod estimators;
-#[cfg(test)]
-mod golden;
 
 /// The kind.
 pub(super) const KIND: Kind = Kind {
@@ -328,6 +326,9 @@ impl Detector for Yarn {
         flags.extend(found.map(Flag::copy));
     }
 }
+
+#[cfg(test)]
+mod golden;
 
 /// The parameters as they are written.
 #[cfg(test)]
