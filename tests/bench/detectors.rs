@@ -21,6 +21,20 @@ fn length_s(task: u32) -> i64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "minutes")]
+fn fresh(task: u32, now_us: i64) -> Running {
+    Running {
+        attempt: task,
+        task,
+        machine: task % 500,
+        start_us: now_us,
+        progress: 0.0,
+        reported_us: now_us,
+        has_progress: true,
+        has_copy: false,
+        was_copied: false,
+    }
+}
+
 fn judge_all(plan: &DetectorPlan, slots: u32) -> (u64, u64, Duration) {
     let mut detector = plan.build(&GroupInfo::default());
     let (task_count, mut finished) = (slots * 31, Finished::default());
@@ -51,17 +65,7 @@ fn judge_all(plan: &DetectorPlan, slots: u32) -> (u64, u64, Duration) {
         }
         while running.len() < slots as usize && next < task_count {
             detector.started(next, next, now_us);
-            running.push(Running {
-                attempt: next,
-                task: next,
-                machine: next % 500,
-                start_us: now_us,
-                progress: 0.0,
-                reported_us: now_us,
-                has_progress: true,
-                has_copy: false,
-                was_copied: false,
-            });
+            running.push(fresh(next, now_us));
             next += 1;
         }
         spent += begun.elapsed();

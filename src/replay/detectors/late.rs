@@ -179,6 +179,18 @@ mod tests {
     }
 
     #[test]
+    fn equals_are_not_slow_and_nobody_is_copied_twice() {
+        let mut group = Group::of("late:cap=1", 3);
+        group.run(0, 0, 0.5).run(1, 0, 0.5).run(2, 0, 0.5);
+        assert_eq!(group.judge(100), Vec::<u32>::new(), "rates below the percentile, not at it");
+        group.set(1, 0.25);
+        assert_eq!(group.judge(101), [1]);
+        group.running[1].has_copy = false;
+        group.copies = 0;
+        assert_eq!(group.judge(102), Vec::<u32>::new(), "its copy was lost");
+    }
+
+    #[test]
     fn young_attempts_and_waiting_tasks_hold_copies_off() {
         assert_eq!(example("late:age_s=201").judge(300), Vec::<u32>::new());
         let mut group = example("late");

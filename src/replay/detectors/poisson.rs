@@ -426,6 +426,22 @@ mod tests {
     }
 
     #[test]
+    fn a_change_of_state_is_forgotten_with_the_window() {
+        for (window_s, expected) in [(30, 0), (1_000, 10)] {
+            let mut group = Group::of(&format!("poisson:verdicts=1,window_s={window_s}"), 30);
+            group.finish(0..20, 0, 30);
+            for task in 20..30 {
+                group.run(task, 30, 0.0);
+            }
+            assert_eq!(group.judge(40).len(), 0, "nothing is known of who runs");
+            for task in 20..30 {
+                group.set(task, 0.2);
+            }
+            assert_eq!(group.judge(61).len(), expected, "155 s after 30 s, window {window_s}");
+        }
+    }
+
+    #[test]
     fn what_never_progresses_is_abnormal_after_a_minute() {
         let mut group = Group::of("poisson:verdicts=2", 2);
         group.run(0, 0, 0.0).run(1, 0, 0.5);

@@ -417,6 +417,22 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_equals_is_copied_and_two_attempts_are_one_task() {
+        let mut group = Group::of("yarn:min_tasks=2", 4);
+        group.finish(0..1, 0, 10);
+        group.run(1, 0, 0.1).run(2, 50, 0.05).run(3, 0, 0.1).run(1, 90, 0.01);
+        group.running.sort_by_key(|running| (running.start_us, running.task));
+        for running in group.running.iter_mut().filter(|running| running.task == 1) {
+            running.has_copy = true;
+        }
+        // Tasks 2 and 3 end at 1050 and 1000 s; one of two copies runs.
+        assert_eq!(group.judge(100), [2]);
+        let mut group = Group::of("yarn", 3);
+        group.run(1, 0, 0.1).run(2, 0, 0.1).finish(0..1, 0, 10);
+        assert_eq!(group.judge(100), [1]);
+    }
+
+    #[test]
     fn the_threshold_is_inert_as_coded() {
         for (mode, expected) in [("as-coded", vec![9]), ("intended", vec![])] {
             let mut group = Group::of(&format!("yarn:mode={mode},sigma=3"), 10);
