@@ -20,7 +20,6 @@ fn length_s(task: u32) -> i64 {
     (120 + spread) * if task % 50 == 7 { 5 } else { 1 }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "minutes")]
 fn fresh(task: u32, now_us: i64) -> Running {
     Running {
         attempt: task,
@@ -35,6 +34,7 @@ fn fresh(task: u32, now_us: i64) -> Running {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "minutes")]
 fn judge_all(plan: &DetectorPlan, slots: u32) -> (u64, u64, Duration) {
     let mut detector = plan.build(&GroupInfo::default());
     let (task_count, mut finished) = (slots * 31, Finished::default());
