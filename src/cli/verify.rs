@@ -18,10 +18,10 @@ use super::{AnswerArgs, Stop, stop_on_signal};
 use crate::facts::census::{Census, census};
 use crate::lake::Lake;
 use crate::lake::manifest::{MANIFEST, ranges};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, read_part};
-use crate::sources::{RawPart, SourceError, TraceFolder};
+use crate::sources::{RawPart, SourceError, TraceFolder, open_trace};
 use crate::studies::checks::{self, Check};
 
 /// Check a downloaded trace or a lake
@@ -36,9 +36,15 @@ use crate::studies::checks::{self, Check};
     after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
 )]
 pub(crate) struct VerifyArgs {
-    /// Folder of the downloaded trace; the lake by default
+    /// Folder or file of the trace; the lake by default
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
+
+    /// Kind of trace, told from its content by default
+    ///
+    /// google-2011, swf, gwf or rumen.
+    #[arg(long, value_name = "KIND", requires = "trace")]
+    pub source: Option<Source>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     #[arg(long, value_name = "TABLE", requires = "trace")]
@@ -75,8 +81,9 @@ impl PartReport {
 }
 
 fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
-    let folder = TraceFolder::open(trace, args.table)?;
-    let sums = Checksums::of_folder(trace)?;
+    super::ingest::check_table(args.source, args.table)?;
+    let folder = open_trace(trace, args.source, args.table)?;
+    let sums = Checksums::of_folder(&folder.path)?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
     let bar = Bar::follow(
@@ -158,7 +165,7 @@ fn describe(report: &PartReport) -> String {
 
 /// Names the parts that the names of the others, or the list of checksums, promise.
 fn show_absent(folder: &TraceFolder, sums: Option<&Checksums>) {
-    for table in Table::ALL {
+    for &table in folder.source.tables() {
         let parts = folder.parts.get(&table).map_or(&[][..], Vec::as_slice);
         let there: BTreeSet<u32> = parts.iter().map(|part| part.part).collect();
         let listed = sums.into_iter().flat_map(|sums| sums.sums.keys()).filter_map(|name| {
@@ -212,7 +219,7 @@ pub(crate) struct LakeReport {
 /// Checks the files and the numbers of a lake, and says what is absent.
 pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
     lake.check_files()?;
-    for table in Table::ALL {
+    for &table in lake.source().tables() {
         match lake.manifest.table(table) {
             None => console::note(format!("absent: {table}, all of it")),
             Some(entry) if !entry.is_whole() => {

@@ -25,7 +25,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use rayon::prelude::*;
 
 use super::{LakeError, LakeErrorKind};
-use crate::schema::{self, ColumnType, ROW_ID, Table};
+use crate::schema::{self, Column, ColumnType, ROW_ID, Source, Table};
 use crate::sources::{Cells, ColumnData, RowBlock};
 
 /// Most rows held in memory by one writer.
@@ -69,8 +69,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn new(table: Table) -> Self {
-        Self { rows: RowBlock::new(table, 0), last_time: i64::MIN, is_in_time_order: true }
+    fn new(table: Table, source: Source) -> Self {
+        Self { rows: RowBlock::new(table, source, 0), last_time: i64::MIN, is_in_time_order: true }
     }
 
     fn append(&mut self, block: &RowBlock, rows: &[u32]) {
@@ -91,12 +91,7 @@ impl Bucket {
         let mut order: Vec<u32> =
             (0..u32::try_from(times.len()).expect("a run has few rows")).collect();
         order.sort_by_key(|&row| (times[row as usize], self.rows.row_ids[row as usize]));
-        let mut ordered = RowBlock::new(self.rows.table, times.len());
-        // One by one: `append` wants ascending rows.
-        for row in order {
-            ordered.append(&self.rows, &[row]);
-        }
-        self.rows = ordered;
+        self.rows = self.rows.reordered(&order);
         self.is_in_time_order = true;
     }
 
@@ -149,12 +144,12 @@ impl Spread {
 
 impl SegmentWriter {
     /// A writer of one segment of `table`, whose files lie in `folder` until they are published.
-    pub(crate) fn new(table: Table, bucket_count: u32, folder: &Path) -> Self {
+    pub(crate) fn new(table: Table, source: Source, bucket_count: u32, folder: &Path) -> Self {
         let bucket_count = if table.job_column().is_some() { bucket_count } else { 1 };
         Self {
             table,
             folder: folder.to_owned(),
-            buckets: (0..bucket_count).map(|_| Bucket::new(table)).collect(),
+            buckets: (0..bucket_count).map(|_| Bucket::new(table, source)).collect(),
             row_count: 0,
             run: 0,
             files: Vec::new(),
@@ -231,9 +226,9 @@ fn write_bucket(
 
 /// Writes the rows straight from our columns, without a detour through Arrow.
 fn write_parquet(rows: &RowBlock, file: File) -> Result<File, ParquetError> {
-    let properties = Arc::new(properties(rows.table));
-    let mut writer =
-        SerializedFileWriter::new(file, Arc::new(parquet_schema(rows.table)?), properties)?;
+    let properties = Arc::new(properties(rows.column_list()));
+    let schema = parquet_schema(rows.table, rows.column_list())?;
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), properties)?;
     let row_count = rows.row_ids.len();
     for start in (0..row_count).step_by(ROW_GROUP_ROWS) {
         let range = start..row_count.min(start + ROW_GROUP_ROWS);
@@ -242,7 +237,7 @@ fn write_parquet(rows: &RowBlock, file: File) -> Result<File, ParquetError> {
             column.typed::<Int64Type>().write_batch(&rows.row_ids[range.clone()], None, None)?;
             column.close()?;
         }
-        for (data, kind) in rows.columns.iter().zip(rows.table.columns()) {
+        for (data, kind) in rows.columns.iter().zip(rows.column_list()) {
             let mut column =
                 group.next_column()?.expect("the schema has as many columns as the table");
             write_column(&mut column, data, range.clone(), kind.is_mandatory)?;
@@ -324,7 +319,7 @@ fn of_parquet(error: ParquetError) -> LakeErrorKind {
     }
 }
 
-fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
+fn parquet_schema(table: Table, columns: &[Column]) -> Result<Type, ParquetError> {
     let field = |name: &str, physical, is_mandatory, logical| {
         let repetition = if is_mandatory { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         Type::primitive_type_builder(name, physical)
@@ -334,9 +329,9 @@ fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
             .map(Arc::new)
     };
     let mut fields = vec![field(ROW_ID, PhysicalType::INT64, true, None)?];
-    for column in table.columns() {
+    for column in columns {
         let (physical, logical) = match column.kind {
-            ColumnType::Time | ColumnType::Id => (PhysicalType::INT64, None),
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => (PhysicalType::INT64, None),
             ColumnType::Int | ColumnType::Event(_) => (PhysicalType::INT32, None),
             ColumnType::Float => (PhysicalType::FLOAT, None),
             ColumnType::Bool => (PhysicalType::BOOLEAN, None),
@@ -348,11 +343,11 @@ fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
 }
 
 /// The table's columns as Arrow knows them.
-pub(crate) fn arrow_schema(table: Table) -> SchemaRef {
+pub(crate) fn arrow_schema(table: Table, source: Source) -> SchemaRef {
     let mut fields = vec![Field::new(ROW_ID, DataType::Int64, false)];
-    fields.extend(table.columns().iter().map(|column| {
+    fields.extend(table.columns(source).iter().map(|column| {
         let data_type = match column.kind {
-            ColumnType::Time | ColumnType::Id => DataType::Int64,
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => DataType::Int64,
             ColumnType::Int | ColumnType::Event(_) => DataType::Int32,
             ColumnType::Float => DataType::Float32,
             ColumnType::Bool => DataType::Boolean,
@@ -363,7 +358,7 @@ pub(crate) fn arrow_schema(table: Table) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-fn properties(table: Table) -> WriterProperties {
+fn properties(columns: &[Column]) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::LZ4_RAW)
         .set_dictionary_enabled(false)
@@ -372,10 +367,14 @@ fn properties(table: Table) -> WriterProperties {
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_created_by(crate::PROGRAM.to_owned())
         .set_column_encoding(ColumnPath::from(ROW_ID), Encoding::DELTA_BINARY_PACKED);
-    for column in table.columns() {
+    for column in columns {
         let path = ColumnPath::from(column.name);
         properties = match column.kind {
-            ColumnType::Time | ColumnType::Id | ColumnType::Int | ColumnType::Event(_) => {
+            ColumnType::Time
+            | ColumnType::Id
+            | ColumnType::Long
+            | ColumnType::Int
+            | ColumnType::Event(_) => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
             ColumnType::Float => properties

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::facts::census::Census;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// A published number beside ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -100,16 +100,18 @@ fn whole_part_count(table: Table) -> usize {
     }
 }
 
-/// Whether every part of the table of 2011 is in the lake.
+/// Whether every part of the table of the trace of 2011 is in the lake.
 pub fn is_whole(lake: &Lake, table: Table) -> bool {
-    lake.manifest
-        .table(table)
-        .is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
+    lake.source() == Source::Google2011
+        && lake
+            .manifest
+            .table(table)
+            .is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
 }
 
 /// Compares every published number of the tables that are whole.
 pub fn compare(lake: &Lake, census: &Census) -> Vec<Check> {
-    if !lake.manifest.origin.is_original() {
+    if !lake.manifest.origin.is_original() || lake.source() != Source::Google2011 {
         return Vec::new();
     }
     let mut checks = Vec::new();
