@@ -19,8 +19,13 @@ pub mod checksums;
 pub(crate) mod fields;
 pub mod folder;
 pub(crate) mod google_2011;
+pub(crate) mod gwf;
+pub(crate) mod log;
 pub mod part;
 pub mod rows;
+pub(crate) mod swf;
+#[cfg(test)]
+mod tests;
 pub mod trace;
 
 pub(crate) use blocks::hex;
@@ -37,7 +42,9 @@ pub(crate) fn parser_of(
 ) -> Result<Box<dyn part::PartParser>, SourceError> {
     Ok(match part.source {
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
-        Source::Swf | Source::Gwf | Source::Rumen => {
+        Source::Swf => Box::new(swf::parser(part)),
+        Source::Gwf => Box::new(gwf::parser(part)),
+        Source::Rumen => {
             return Err(SourceError::new(&part.path, SourceErrorKind::UnknownFormat));
         }
     })
@@ -50,8 +57,8 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
             let count = part.table.columns(part.source).len();
             format!("the {count} columns of table `{}`", part.table)
         }
-        Source::Swf => "the 18 fields of an SWF job".to_owned(),
-        Source::Gwf => "the 29 fields of a GWF job".to_owned(),
+        Source::Swf => format!("the {} fields of an SWF job", swf::FIELD_COUNT),
+        Source::Gwf => format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
         Source::Rumen => "the shape of a Rumen job".to_owned(),
     }
 }
