@@ -23,6 +23,7 @@ pub(crate) mod gwf;
 pub(crate) mod log;
 pub mod part;
 pub mod rows;
+pub(crate) mod rumen;
 pub(crate) mod swf;
 #[cfg(test)]
 mod tests;
@@ -44,9 +45,7 @@ pub(crate) fn parser_of(
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
         Source::Swf => Box::new(swf::parser(part)),
         Source::Gwf => Box::new(gwf::parser(part)),
-        Source::Rumen => {
-            return Err(SourceError::new(&part.path, SourceErrorKind::UnknownFormat));
-        }
+        Source::Rumen => rumen::parser(part)?,
     })
 }
 
@@ -104,6 +103,9 @@ pub enum SourceErrorKind {
     /// The machines without the jobs.
     #[error("it is the topology of a Rumen trace, without its jobs")]
     OnlyTopology,
+    /// The hosts could not be read.
+    #[error("the topology is no tree of hosts")]
+    BadTopology,
     /// There is nothing of the chosen kind.
     #[error("there is no {0} log in it")]
     NoLog(Source),
@@ -165,6 +167,7 @@ impl SourceErrorKind {
             Self::OnlyTopology => {
                 Some("give the trace; the topology beside it is found by its name")
             }
+            Self::BadTopology => Some("get it again, or move it away to go without"),
             Self::NotAFolder => {
                 Some("give the folder that holds `job_events/`, `task_events/`, ...")
             }

@@ -40,7 +40,7 @@ impl Rows {
     }
 
     /// The events of all jobs, times in seconds.
-    fn history(&self) -> String {
+    pub(super) fn history(&self) -> String {
         const NAMES: [&str; 6] = ["SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL"];
         let events: Vec<String> = (0..self.block.row_ids.len())
             .map(|row| {
