@@ -213,6 +213,7 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
 /// What is in a lake, and what of it should be otherwise.
 pub(crate) struct LakeReport {
     census: Census,
+    contradictions: Vec<String>,
     checks: Vec<Check>,
 }
 
@@ -247,7 +248,23 @@ pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
             grouped(check.published)
         ));
     }
-    Ok(LakeReport { census, checks })
+    let contradictions = checks::contradictions(lake, &census);
+    contradictions.iter().for_each(console::warn);
+    for (wording, count) in lake.remarks(Table::TaskEvents) {
+        console::note(format!("task_events: {wording}: {}", grouped(count)));
+    }
+    show_size_of_log(lake, &census);
+    Ok(LakeReport { census, contradictions, checks })
+}
+
+/// Says how many of the jobs that the header of a log speaks of are there; cleaned logs have fewer.
+fn show_size_of_log(lake: &Lake, census: &Census) {
+    let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok());
+    let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"));
+    if let (Some(promised), Some(&jobs)) = (promised, jobs) {
+        let (jobs, promised) = (grouped(jobs), grouped(promised));
+        console::note(format!("{jobs} jobs; the header of the log speaks of {promised}"));
+    }
 }
 
 impl LakeReport {
@@ -287,14 +304,16 @@ impl LakeReport {
         }
     }
 
-    /// Ends with exit code 1 if a number differs from what is published.
+    /// Ends with exit code 1 if a number differs from what is published, or two from each other.
     pub(crate) fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
         if !self.checks.is_empty() {
             let right = self.checks.len() - wrong;
             console::note(format!("{right} of {} published counts agree", self.checks.len()));
         }
-        if wrong == 0 {
+        if !self.contradictions.is_empty() {
+            Err(CheckFailed("the tables of the log contradict each other".to_owned()).into())
+        } else if wrong == 0 {
             Ok(())
         } else {
             Err(CheckFailed(format!("{wrong} counts differ from what is published")).into())

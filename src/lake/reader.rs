@@ -4,6 +4,7 @@
 //! the manifest. Only files that the manifest records are read, and only if they are the ones it
 //! recorded; what else lies in the folder is never looked at.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,16 @@ impl Lake {
             .flat_map(|part| &part.header)
             .filter(move |(name, _)| name == key)
             .map(|(_, value)| value.as_str())
+    }
+
+    /// What had to be assumed of the rows of a table, with how often, by its wording.
+    pub fn remarks(&self, table: Table) -> BTreeMap<&str, u64> {
+        let mut remarks = BTreeMap::new();
+        let parts = self.manifest.table(table).map_or(&[][..], |entry| entry.parts.as_slice());
+        for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {
+            *remarks.entry(wording.as_str()).or_default() += count;
+        }
+        remarks
     }
 
     /// Over how many buckets jobs are spread.

@@ -92,6 +92,34 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
     (Table::MachineAttributes, &[("rows", 10_748_566)]),
 ];
 
+/// What cannot be in a lake of a log, whatever the log says; nothing where all is well.
+///
+/// A log tells each job once, so that each table must know the same jobs, and each job and task
+/// must be submitted once. The Google trace is cut into parts and keeps to neither.
+pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
+    if lake.source() == Source::Google2011 {
+        return Vec::new();
+    }
+    let count = |table, what: &str| {
+        census.tables.get(&table).map(|counts| counts.get(what).copied().unwrap_or(0))
+    };
+    let mut found = Vec::new();
+    let jobs = [Table::JobEvents, Table::TaskEvents].map(|table| count(table, "jobs"));
+    if let [Some(of_jobs), Some(of_tasks)] = jobs
+        && of_jobs != of_tasks
+    {
+        found.push(format!("job_events knows {of_jobs} jobs, task_events {of_tasks}"));
+    }
+    for table in [Table::JobEvents, Table::TaskEvents] {
+        let (entities, submits) = (count(table, "entities"), count(table, "event_type 0"));
+        if entities != submits {
+            let [entities, submits] = [entities, submits].map(Option::unwrap_or_default);
+            found.push(format!("{table} has {entities} histories and {submits} SUBMIT events"));
+        }
+    }
+    found
+}
+
 /// Parts of a whole table.
 fn whole_part_count(table: Table) -> usize {
     match table {

@@ -17,7 +17,7 @@ const FAIL: i32 = 3;
 const FINISH: i32 = 4;
 const KILL: i32 = 5;
 
-/// A job; times are milliseconds, -1 where they are missing.
+/// A job; times are milliseconds, -1 or 0 where they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedJob {
@@ -71,10 +71,10 @@ struct Location {
     layers: Option<Vec<String>>,
 }
 
-/// A time in microseconds; -1 and null are missing.
+/// A time in microseconds; null, -1 and 0 are missing.
 fn time_us(millis: Option<i64>, column: &'static str) -> Result<Option<i64>, Fault> {
     match millis {
-        None | Some(-1) => Ok(None),
+        None | Some(-1 | 0) => Ok(None),
         Some(millis) if millis < 0 => Err((column, RejectReason::NegativeTime)),
         Some(millis) => match millis.checked_mul(1000) {
             Some(micros) if micros < i64::MAX => Ok(Some(micros)),
@@ -173,6 +173,8 @@ pub(super) struct Task<'a> {
     pub overlapping: u64,
     /// Attempts that end before they start.
     pub turned: u64,
+    /// Attempts without a start, though with an end.
+    pub startless: u64,
     /// Attempts without a start and an end.
     pub timeless: u64,
 }
@@ -217,6 +219,7 @@ fn task_of<'a>(
         events: Vec::new(),
         overlapping: 0,
         turned: 0,
+        startless: 0,
         timeless: 0,
     };
     let mut spans: Vec<(i64, i64)> = Vec::new();
@@ -226,8 +229,10 @@ fn task_of<'a>(
         let kind = end_of(attempt.result.as_deref(), "result")?;
         let end = finish_us.zip(kind);
         let is_turned = start_us.zip(end).is_some_and(|(start, (end, _))| end < start);
-        let begin_us = if is_turned { finish_us } else { start_us };
+        let is_startless = start_us.is_none() && end.is_some();
+        let begin_us = if is_turned || is_startless { finish_us } else { start_us };
         task.turned += u64::from(is_turned);
+        task.startless += u64::from(is_startless);
         task.timeless += u64::from(begin_us.is_none() && end.is_none());
         let mut event = TaskEvent {
             time_us: 0,

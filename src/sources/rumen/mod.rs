@@ -17,8 +17,9 @@
 //! - Each attempt is a SCHEDULE and an end: SUCCESS is FINISH, FAILED is FAIL, KILLED is KILL. No
 //!   SUBMIT is made up between two attempts. Attempts that overlap (speculation) are both there;
 //!   `attempt` tells their events apart, and questions about attempts close the first where the
-//!   second starts. An attempt that ends before it starts has no length, at its end.
-//! - Times are those of Unix. -1 and null are missing.
+//!   second starts. An attempt that ends before it starts, or whose start is
+//!   missing, has no length, at its end.
+//! - Times are those of Unix. Null, -1 and 0 are missing.
 //! - Hosts are numbered in the order of the topology, from 1; then those that it lacks, in the
 //!   order of the trace. `row_id` counts the events of a file.
 //!
@@ -167,6 +168,7 @@ impl Parser {
             self.remark("tasks without an attempt: SUBMIT only", u64::from(task.events.len() == 1));
             self.remark("attempts that overlap another of their task", task.overlapping);
             self.remark("attempts that end before they start: without length", task.turned);
+            self.remark("attempts without a start: without length", task.startless);
             self.remark("attempts without times: left out", task.timeless);
             for event in &task.events {
                 let machine = event.host.as_deref().map(|host| self.machines.number(host));

@@ -100,6 +100,7 @@ fn odd_times_are_put_right_as_stated() {
         attempt(1, 6000, 5000, "FAILED"),
         attempt(2, -1, -1, "FAILED"),
         attempt(3, 7000, -1, "SUCCESS"),
+        attempt(4, 0, 8000, "FAILED"),
     ];
     let rows = parsed(Source::Rumen, Table::TaskEvents, &job(2, &task(0, &attempts.join(",")), ""));
     assert_eq!(
@@ -111,6 +112,8 @@ fn odd_times_are_put_right_as_stated() {
             "0 5000000 1 1 2",
             "0 5000000 3 1 2",
             "0 7000000 1 3 3",
+            "0 8000000 1 4 4",
+            "0 8000000 3 4 4",
         ]
     );
     assert_eq!(rows.notes.remarks["attempts that end before they start: without length"], 1);
