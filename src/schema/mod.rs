@@ -73,7 +73,8 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
-/// The name of the column that keeps the file order: part number times 2^40 plus line.
+/// The name of the column that keeps the file order: part number times 2^40 plus line. Where a
+/// line or object makes several rows, the source says what stands for the line.
 pub const ROW_ID: &str = "row_id";
 
 impl Table {

@@ -97,9 +97,13 @@ impl Layout {
     /// Told from a file's first job; 29 fields where it is neither.
     fn of(line: &[u8]) -> Self {
         for separator in [Separator::Tab, Separator::Space] {
-            let field_count = split_by(separator, line).count();
-            if matches!(field_count, 29 | 30) {
-                return Self { separator, field_count };
+            match split_by(separator, line).count() {
+                // A tab after the last field begins no field.
+                30 if split_by(separator, line).last() == Some(&[]) => {
+                    return Self { separator, field_count: FIELD_COUNT };
+                }
+                field_count @ (29 | 30) => return Self { separator, field_count },
+                _ => {}
             }
         }
         Self { separator: Separator::Space, field_count: FIELD_COUNT }
@@ -115,8 +119,11 @@ impl Layout {
                 UNKNOWN_FIELD => None,
                 _ => Some(count - 1),
             };
-            if let Some(idx) = idx {
-                *fields.get_mut(idx).ok_or(("", RejectReason::TooManyColumns))? = field;
+            match idx.map(|idx| fields.get_mut(idx)) {
+                Some(Some(slot)) => *slot = field,
+                Some(None) if field.is_empty() => {}
+                Some(None) => return Err(("", RejectReason::TooManyColumns)),
+                None => {}
             }
             count += 1;
         }
@@ -200,6 +207,11 @@ mod tests {
         assert_eq!(rows.cell("job_id", 0), "-1");
         check(Source::Gwf, &fields.join("\t"), "10 SUBMIT, 10 SCHEDULE, 70 KILL");
         assert_eq!(rows.notes.remarks["wait negative: submitted at the start"], 1);
+        fields[28] = "P1";
+        let with_a_tab_more = format!("{}\t\n2{}\t\n", fields.join("\t"), &fields.join("\t")[7..]);
+        let rows = parsed(Source::Gwf, Table::TaskEvents, &with_a_tab_more);
+        assert_eq!(rows.rejects(), Vec::<String>::new());
+        assert_eq!((rows.cell("project", 0), rows.cell("project", 3)), ("P1".into(), "P1".into()));
     }
 
     #[test]
