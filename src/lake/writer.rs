@@ -31,6 +31,10 @@ use crate::sources::{Cells, ColumnData, RowBlock};
 /// Most rows held in memory by one writer.
 const RUN_ROWS_MAX: usize = 4 << 20;
 
+/// The same of a log, whose rows have two to three times as many columns and are held twice while
+/// they are put in the order of time.
+const LOG_RUN_ROWS_MAX: usize = 1 << 18;
+
 /// Rows per row group: enough for a scan to be quick, few enough for several threads to share
 /// a file.
 const ROW_GROUP_ROWS: usize = 1 << 18;
@@ -57,6 +61,7 @@ pub(crate) struct SegmentWriter {
     folder: PathBuf,
     buckets: Vec<Bucket>,
     row_count: usize,
+    run_rows_max: usize,
     run: u32,
     files: Vec<WrittenFile>,
 }
@@ -151,6 +156,10 @@ impl SegmentWriter {
             folder: folder.to_owned(),
             buckets: (0..bucket_count).map(|_| Bucket::new(table, source)).collect(),
             row_count: 0,
+            run_rows_max: match source {
+                Source::Google2011 => RUN_ROWS_MAX,
+                Source::Swf | Source::Gwf | Source::Rumen => LOG_RUN_ROWS_MAX,
+            },
             run: 0,
             files: Vec::new(),
         }
@@ -163,7 +172,7 @@ impl SegmentWriter {
             bucket.append(block, spread.rows_of(idx));
         }
         self.row_count += block.row_ids.len();
-        if RUN_ROWS_MAX <= self.row_count { self.flush() } else { Ok(()) }
+        if self.run_rows_max <= self.row_count { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and returns the files; the writer is then ready for the next segment.

@@ -1,13 +1,12 @@
 //! Reads one part to the end: inflating, hashing and parsing, the last on a second core if one
 //! is idle.
 //!
-//! In: a [`RawPart`]; its format is read by a [`PartParser`]. Out: row blocks in file order, handed to a sink, then a [`PartSummary`].
-//! Blocks are parsed while the next one is inflated, so that the last part of a table does not
+//! In: a [`RawPart`], whose format a `PartParser` reads. Out: row blocks in file order, handed to
+//! a sink, then a [`PartSummary`]. Blocks are parsed while the next one is inflated, so that the last part of a table does not
 //! leave cores idle, and a block is parsed on the same core, still in its cache, when none is.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SourceError;
 use super::blocks::{BlockReader, RawDigest, TextBlock};

@@ -248,10 +248,15 @@ impl RowBlock {
     /// The same rows in another order: row `order[i]` becomes row `i`.
     #[must_use]
     pub fn reordered(&self, order: &[u32]) -> Self {
-        let mut ordered = Self::new(self.table, self.source, order.len());
+        let mut ordered = Self::new(self.table, self.source, 0);
         ordered.row_ids.extend(order.iter().map(|&row| self.row_ids[row as usize]));
         let mut is_null = Vec::new();
         for (own, other) in ordered.columns.iter_mut().zip(&self.columns) {
+            if let (Cells::Text { bytes: own, .. }, Cells::Text { bytes, .. }) =
+                (&mut own.cells, &other.cells)
+            {
+                own.reserve_exact(bytes.len());
+            }
             own.extend_cells(other, order);
             if other.nulls.is_empty() {
                 continue;
