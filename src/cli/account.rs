@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::render::{Frame, six_digits};
 use super::store::{self, Answer};
-use super::{AnswerArgs, console};
+use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::facts::published::{PublishedCpu, published_cpu};
 use crate::facts::tasks::Usage;
@@ -97,6 +97,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     if let Some(counts) = counts_line(&ledger) {
         console::note(counts);
     }
+    console::note(edges::sentence(&ledger.censoring));
     store::give(&answer(&ledger, windows, &table), &lake, &args.answer)
 }
 
@@ -180,10 +181,11 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
     Chart::Bars(BarChart {
         title: format!("CPU time per outcome of jobs ({})", ledger.cpu),
         caption: format!(
-            "CPU time by the definition {what}, total {} {}; outcomes told by {}.",
+            "CPU time by the definition {what}, total {} {}; outcomes told by {}. {}.",
             six_digits(ledger.total),
             ledger.unit,
-            ledger.classes
+            ledger.classes,
+            edges::sentence(&ledger.censoring)
         ),
         value_axis: format!("CPU time ({})", ledger.unit),
         bars: outcomes

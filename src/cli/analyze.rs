@@ -7,8 +7,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::account::{self, CpuChoice, prepare};
-use super::classify::{self, By, Engine};
-use super::describe::{Censored, What, describe};
+use super::classify::{self, By, Choice, Engine};
+use super::describe::{Question, describe};
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::store::{self, Answer};
 use super::{Format, console, render, stop_on_signal, sweep, synth, verify};
@@ -19,6 +19,7 @@ use crate::studies::kill_sweep;
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::{Rule, RuleGrid};
+use crate::studies::samples::What;
 use crate::synth::SynthConfig;
 
 /// Run the whole analysis of a trace
@@ -66,7 +67,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     let table = report.table();
     store::store(&report.answer(&table), &lake, &args.out)?;
 
-    classify_both(&lake, &args.out)?;
+    classify_both(&lake, windows, &args.out)?;
     describe_all(&lake, windows, &args.out)?;
     account_and_sweep(&lake, windows, &args.out)?;
     console::note(format!("results and charts: {}", args.out.display()));
@@ -86,14 +87,15 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-fn classify_both(lake: &Lake, out: &Path) -> Result<()> {
+fn classify_both(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     for by in [By::Job, By::Task] {
         if is_missing(lake, by.table(), &format!("classify {}", by.plural())) {
             continue;
         }
-        let outcome = classify::classification(lake, by, Classes::Sequence, Engine::Native)?;
+        let choice = Choice { by, classes: Classes::Sequence, windows };
+        let outcome = classify::classification(lake, windows, by, choice.classes, Engine::Native)?;
         let table = classify::table_of(&outcome.rows);
-        store::store(&classify::answer(lake, &outcome, by, Classes::Sequence, &table)?, lake, out)?;
+        store::store(&classify::answer(lake, &outcome, choice, &table)?, lake, out)?;
         show(by.plural(), &table)?;
     }
     Ok(())
@@ -101,21 +103,20 @@ fn classify_both(lake: &Lake, out: &Path) -> Result<()> {
 
 fn describe_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     let whats = [
-        (What::JobDurations, Table::JobEvents),
-        (What::JobSurvival, Table::JobEvents),
-        (What::TasksPerJob, Table::TaskEvents),
-        (What::EventsPerTask, Table::TaskEvents),
-        (What::Waiting, Table::TaskEvents),
-        (What::Attempts, Table::TaskEvents),
-        (What::FinishGivenEvents, Table::TaskEvents),
+        What::JobDurations,
+        What::JobSurvival,
+        What::TasksPerJob,
+        What::EventsPerTask,
+        What::Waiting,
+        What::Attempts,
+        What::FinishGivenEvents,
     ];
-    for (what, table) in whats {
+    for what in whats {
         let step = format!("describe {}", what.name());
-        let needs_jobs = what == What::FinishGivenEvents && !lake.has(Table::JobEvents);
-        if is_missing(lake, if needs_jobs { Table::JobEvents } else { table }, &step) {
+        if what.tables(None).into_iter().any(|table| is_missing(lake, table, &step)) {
             continue;
         }
-        let described = describe(lake, windows, what, Classes::Sequence, Censored::Include, None)?;
+        let described = describe(lake, windows, Question::plain(what))?;
         store::store(&described.answer(windows), lake, out)?;
         if what == What::JobDurations {
             show("job durations (s)", &described.table)?;

@@ -23,6 +23,7 @@ mod analyze;
 mod classify;
 mod console;
 mod describe;
+mod edges;
 mod exit;
 mod ingest;
 mod query;

@@ -12,7 +12,7 @@ use super::account::{CpuChoice, prepare};
 use super::exit::Usage;
 use super::render::{Frame, six_digits};
 use super::store::{self, Answer};
-use super::{AnswerArgs, console};
+use super::{AnswerArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::lake::Lake;
 use crate::studies::kill_sweep::{
@@ -141,6 +141,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let rules = rules_of(args);
     let prepared = prepare(&lake, windows, args.choice.cpu, &rules)?;
     let view = prepared.view(args.choice);
+    console::note(edges::sentence(&view.censoring()));
     let sweeps: Vec<Sweep> =
         rules.iter().enumerate().map(|(idx, rule)| sweep(&view, idx, rule)).collect();
     let mut json = json_of(&view, &sweeps);
@@ -205,6 +206,7 @@ pub(crate) fn json_of(view: &View<'_>, sweeps: &[Sweep]) -> Value {
         "cpu": view.cpu,
         "classes": view.classes,
         "unit": view.cpu.unit(),
+        "censoring": view.censoring(),
         "total_cpu": total_cpu(view),
         "rows": sweeps[0].rows,
         "rules": &sweeps[1..],
@@ -254,7 +256,12 @@ fn harmed_table(view: &View<'_>, rule: &RuleGrid, threshold: i64) -> RecordBatch
 
 /// Figures 4.2.1 and 4.2.2 of the paper of 2017, and all rules in one plane.
 pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
-    let definition = format!("CPU time: {}; outcomes told by {}.", view.cpu, view.classes);
+    let definition = format!(
+        "CPU time: {}; outcomes told by {}. {}.",
+        view.cpu,
+        view.classes,
+        edges::sentence(&view.censoring())
+    );
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let curve = |value: &dyn Fn(&SweepRow) -> Option<f64>| -> Vec<(f64, f64)> {
         sweeps[0].rows.iter().filter_map(|row| Some((row.threshold as f64, value(row)?))).collect()
@@ -295,7 +302,7 @@ pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> 
             "sweep-harmed".to_owned(),
             Chart::Lines(LineChart {
                 title: "Finished jobs harmed by killing at T".to_owned(),
-                caption: "Finished jobs with at least one condemned task.".to_owned(),
+                caption: format!("Finished jobs with at least one condemned task. {definition}"),
                 x_axis: threshold_axis,
                 y_axis: "harmed jobs".to_owned(),
                 x_scale: Scale::Linear,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::units::MICROS_PER_SECOND;
+use crate::units::{MICROS_PER_SECOND, TraceTime};
 
 /// End of the window of the whole 2011 trace (600 s and 29 days), as published:
 /// 2,506,200 s.
@@ -34,6 +34,12 @@ impl Windows {
     pub fn of(lake: &Lake, chosen: Option<i64>) -> Self {
         let end = |table| chosen.unwrap_or_else(|| end_of(lake, table));
         Self { job_end_us: end(Table::JobEvents), task_end_us: end(Table::TaskEvents) }
+    }
+
+    /// Whether something happened before the window began; the trace writes its time as 0.
+    #[must_use]
+    pub const fn is_before(self, time_us: i64) -> bool {
+        time_us == TraceTime::BEFORE.0
     }
 }
 

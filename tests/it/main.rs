@@ -23,6 +23,8 @@ mod bad_input;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod edges;
+#[cfg(test)]
 mod engines;
 #[cfg(test)]
 mod help;
