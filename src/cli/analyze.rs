@@ -11,11 +11,11 @@ use super::classify::{self, By, Choice, Engine};
 use super::describe::{Question, describe};
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::store::{self, Answer};
-use super::{Format, console, render, stop_on_signal, sweep, synth, verify};
+use super::sweep::{self, Trust};
+use super::{Format, console, render, stop_on_signal, sweep_charts, synth, verify};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::kill_sweep;
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::{Rule, RuleGrid};
@@ -136,7 +136,7 @@ fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
         CpuDefinition::Measured
     };
     let choice = CpuChoice { cpu, classes: Classes::Sequence };
-    let rules = [RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
+    let rules = Rule::ALL.map(|rule| RuleGrid::new(rule, rule.default_grid()));
     let prepared = prepare(lake, windows, cpu, &rules)?;
     let view = prepared.view(choice);
     let book = ledger(&view, &[]);
@@ -145,18 +145,40 @@ fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     show(&format!("CPU time per outcome ({cpu})"), &table)?;
     console::note(account::closing_line(&book));
 
-    let sweeps = [kill_sweep::sweep(&view, 0, &rules[0])];
-    let table = sweep::table_of(&sweeps[0]);
+    // Chosen on the first half of the trace, scored on the second.
+    let train = (windows.job_end_us / 2, HARM_PRICE);
+    let trust = Trust { bootstrap: Some((BOOTSTRAP_ROUNDS, 1)), train: Some(train) };
+    let swept = sweep::sweep_all(&view, &rules, trust);
+    let table = sweep::table_of(&swept.sweeps);
     let answer = Answer {
         name: "sweep",
         table: &table,
-        json: sweep::json_of(&view, &sweeps),
-        settings: json!({"cpu": cpu, "classes": Classes::Sequence, "windows": windows, "thresholds": rules[0].grid}),
-        charts: sweep::charts(&view, &sweeps),
+        json: sweep::json_of(&view, &swept),
+        settings: json!({
+            "cpu": cpu, "classes": Classes::Sequence, "windows": windows,
+            "rules": rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
+            "thresholds": rules[0].grid, "price": HARM_PRICE,
+            "bootstrap_rounds": BOOTSTRAP_ROUNDS, "seed": 1,
+        }),
+        charts: sweep_charts::charts(&view, &swept.sweeps),
     };
     store::store(&answer, lake, out)?;
-    show("killing tasks at T events", &table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN)))
+    let table = sweep::table_of(&swept.sweeps[..1]);
+    show("killing tasks at T events", &table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN)))?;
+    if let Some(selection) = &swept.selection {
+        let table = sweep::selection_table(selection);
+        store::store_table("sweep-selection", &table, out)?;
+        show("the rule that the first half of the trace would have chosen", &table)?;
+        console::note(sweep::selection_line(selection));
+    }
+    Ok(())
 }
+
+/// Price of a harmed job, in CPU-seconds: an hour of the largest machine.
+const HARM_PRICE: f64 = 3600.0;
+
+/// Resamplings of jobs for the intervals of the sweep.
+const BOOTSTRAP_ROUNDS: usize = 200;
 
 /// Rows of the sweep that are shown; all of them are in the results.
 const SWEEP_ROWS_SHOWN: usize = 5;

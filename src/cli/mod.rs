@@ -31,6 +31,7 @@ mod render;
 mod reproduce;
 mod store;
 mod sweep;
+mod sweep_charts;
 mod synth;
 mod verify;
 

@@ -12,7 +12,7 @@ use super::describe::{Question, describe, summaries};
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
 use super::store::{self, Answer};
-use super::{AnswerArgs, console, stop_on_signal, sweep};
+use super::{AnswerArgs, console, stop_on_signal, sweep_charts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -329,6 +329,6 @@ fn cpu(
         );
     }
     charts.push((format!("table-3.1.2-{}", choice.cpu), account::chart(&book)));
-    charts.extend(sweep::charts(&view, std::slice::from_ref(&swept)));
+    charts.extend(sweep_charts::charts(&view, std::slice::from_ref(&swept)));
     Ok(())
 }

@@ -47,4 +47,6 @@ mod tidy;
 #[cfg(test)]
 mod timelines;
 #[cfg(test)]
+mod trust;
+#[cfg(test)]
 mod truth;
