@@ -42,6 +42,8 @@ pub enum ColumnType {
     Event(i32),
     /// A quantity (f32).
     Float,
+    /// A quantity from 0 up to [`AMOUNT_MAX`] (f32): CPU, memory and disk.
+    Amount,
     /// Yes or no.
     Bool,
     /// A name or hash (UTF-8).
@@ -84,7 +86,13 @@ const fn may(
 /// The name of the column that keeps the file order: part number times 2^40 plus line.
 pub const ROW_ID: &str = "row_id";
 
-use ColumnType::{Bool, Event, Float, Id, Int, Text, Time};
+/// The most CPU, memory or disk that a row may name, in units of the largest machine: 2^20.
+///
+/// Real rows stay below a few hundred. With it no sum of [`crate::units::CpuTime`] can overflow:
+/// 2^44 rows of 2^63 µs each would have to be added up.
+pub const AMOUNT_MAX: f32 = 1_048_576.0;
+
+use ColumnType::{Amount, Bool, Event, Float, Id, Int, Text, Time};
 
 const JOB_EVENTS: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
@@ -127,9 +135,9 @@ const TASK_EVENTS: &[Column] = &[
     may("user", Text, "", "who submitted it (hash)"),
     may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
     must("priority", Int, "", "0 lowest; 0-1 free, 9-11 production"),
-    may("cpu_request", Float, "NCU", "CPU asked for, share of the largest machine"),
-    may("memory_request", Float, "share", "memory asked for, share of the largest machine"),
-    may("disk_request", Float, "share", "disk asked for, share of the largest machine"),
+    may("cpu_request", Amount, "NCU", "CPU asked for, share of the largest machine"),
+    may("memory_request", Amount, "share", "memory asked for, share of the largest machine"),
+    may("disk_request", Amount, "share", "disk asked for, share of the largest machine"),
     may("different_machines", Bool, "", "whether tasks of the job must run on different machines"),
 ];
 
@@ -139,15 +147,15 @@ const TASK_USAGE: &[Column] = &[
     must("job_id", Id, "", "the job"),
     must("task_index", Int, "", "the task's number within its job"),
     must("machine_id", Id, "", "where it ran"),
-    may("mean_cpu_rate", Float, "NCU", "mean CPU use: core-seconds per second, scaled"),
-    may("canonical_memory", Float, "share", "user-accessible memory, mean"),
-    may("assigned_memory", Float, "share", "memory limit of the container"),
-    may("unmapped_page_cache", Float, "share", "page cache not mapped into a process, mean"),
-    may("total_page_cache", Float, "share", "page cache, mean"),
-    may("max_memory", Float, "share", "largest canonical memory"),
+    may("mean_cpu_rate", Amount, "NCU", "mean CPU use: core-seconds per second, scaled"),
+    may("canonical_memory", Amount, "share", "user-accessible memory, mean"),
+    may("assigned_memory", Amount, "share", "memory limit of the container"),
+    may("unmapped_page_cache", Amount, "share", "page cache not mapped into a process, mean"),
+    may("total_page_cache", Amount, "share", "page cache, mean"),
+    may("max_memory", Amount, "share", "largest canonical memory"),
     may("mean_disk_io_time", Float, "s/s", "disk-time seconds per second, mean"),
-    may("mean_local_disk_space", Float, "share", "local disk used, mean"),
-    may("max_cpu_rate", Float, "NCU", "largest CPU use seen in the window"),
+    may("mean_local_disk_space", Amount, "share", "local disk used, mean"),
+    may("max_cpu_rate", Amount, "NCU", "largest CPU use seen in the window"),
     may("max_disk_io_time", Float, "s/s", "largest disk-time seconds per second"),
     may("cycles_per_instruction", Float, "cycles", "CPI; the trace holds impossible values"),
     may(
@@ -158,7 +166,7 @@ const TASK_USAGE: &[Column] = &[
     ),
     may("sample_portion", Float, "share", "observed over expected samples"),
     may("aggregation_type", Bool, "", "whether maxima come from sub-containers"),
-    may("sampled_cpu_usage", Float, "NCU", "CPU use in one random second of the window"),
+    may("sampled_cpu_usage", Amount, "NCU", "CPU use in one random second of the window"),
 ];
 
 const MACHINE_EVENTS: &[Column] = &[
@@ -166,8 +174,8 @@ const MACHINE_EVENTS: &[Column] = &[
     must("machine_id", Id, "", "the machine"),
     must("event_type", Event(2), "", "0 ADD, 1 REMOVE, 2 UPDATE"),
     may("platform_id", Text, "", "micro-architecture and chipset (hash)"),
-    may("cpu_capacity", Float, "NCU", "CPU, share of the largest machine"),
-    may("memory_capacity", Float, "share", "memory, share of the largest machine"),
+    may("cpu_capacity", Amount, "NCU", "CPU, share of the largest machine"),
+    may("memory_capacity", Amount, "share", "memory, share of the largest machine"),
 ];
 
 const MACHINE_ATTRIBUTES: &[Column] = &[
@@ -276,7 +284,7 @@ impl Column {
         match self.kind {
             Time | Id => "int64",
             Int | Event(_) => "int32",
-            Float => "float32",
+            Float | Amount => "float32",
             Bool => "boolean",
             Text => "string",
         }

@@ -75,6 +75,10 @@ pub(crate) fn prepare(
     cpu: CpuDefinition,
     rules: &[RuleGrid],
 ) -> Result<Prepared> {
+    // The published definition knows jobs only, until a rule condemns tasks.
+    if cpu != CpuDefinition::Published || !rules.is_empty() {
+        lake.require(Table::TaskEvents)?;
+    }
     if cpu.needs_usage() {
         lake.require(Table::TaskUsage)?;
     }
@@ -91,6 +95,9 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     let prepared = prepare(&lake, windows, args.choice.cpu, &[])?;
+    if args.group_by.contains(&GroupBy::Priority) {
+        lake.require(Table::TaskEvents)?;
+    }
     let ledger = ledger(&prepared.view(args.choice), &args.group_by);
     let table = table_of(&ledger, &args.group_by);
     console::note(closing_line(&ledger));

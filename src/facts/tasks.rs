@@ -16,7 +16,9 @@ use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 
 use super::FactError;
-use super::events::{Event, Histories, i32_column, i64_column, is_terminal, optional_cells};
+use super::events::{
+    EntityId, Event, Histories, i32_column, i64_column, is_terminal, optional_cells,
+};
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 use crate::units::{CpuRate, CpuTime};
@@ -125,7 +127,12 @@ impl Tasks {
             "machine_id",
             "priority",
         ];
-        let events = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
+        // Without the table nothing is known of any task, but usage can still be counted.
+        let events = if lake.has(Table::TaskEvents) {
+            lake.read(Table::TaskEvents, Some(bucket), &columns)?
+        } else {
+            Vec::new()
+        };
         let histories = Histories::of(Table::TaskEvents, &events);
         let mut tasks = Self {
             requests: optional_cells::<Float32Type>(&events, "cpu_request"),
@@ -184,7 +191,7 @@ impl Tasks {
                 let slot = &mut next[*owner.next().expect("one owner per row") as usize];
                 windows[*slot as usize] = Window {
                     start_us: begins[row],
-                    end_us: ends[row].max(begins[row]),
+                    end_us: closed(ends[row], self.window_end_us).max(begins[row]),
                     rate: if rates.is_null(row) { 0.0 } else { rates.value(row) },
                     row_id: row_ids[row],
                 };
@@ -198,6 +205,7 @@ impl Tasks {
             }
             self.usage.overlapping += overlapping(own);
         }
+        self.usage.overlapping += overlapping_orphans(batches, &owners, nobody, self.window_end_us);
         let orphans = &windows[starts[task_count] as usize..];
         self.orphan_cpu = orphans
             .iter()
@@ -257,6 +265,11 @@ impl Tasks {
     }
 }
 
+/// The end of a usage window; one that ends after the trace (at 2^63-1) is open and ends with it.
+pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
+    if end_us == i64::MAX { window_end_us } else { end_us }
+}
+
 /// Windows that start before an earlier one has ended.
 fn overlapping(windows: &[Window]) -> u64 {
     let mut latest = i64::MIN;
@@ -264,6 +277,38 @@ fn overlapping(windows: &[Window]) -> u64 {
     for window in windows {
         count += u64::from(window.start_us < latest);
         latest = latest.max(window.end_us);
+    }
+    count
+}
+
+/// The same among windows whose task has no event, which lie in no order yet.
+fn overlapping_orphans(
+    batches: &[RecordBatch],
+    owners: &[u32],
+    nobody: u32,
+    window_end_us: i64,
+) -> u64 {
+    let mut orphans: Vec<(EntityId, i64, i64, i64)> = Vec::new();
+    let mut owner = owners.iter();
+    for batch in batches {
+        let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
+        let (begins, ends) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
+        let row_ids = i64_column(batch, ROW_ID);
+        for row in 0..batch.num_rows() {
+            if *owner.next().expect("one owner per row") == nobody {
+                let end = closed(ends[row], window_end_us);
+                orphans.push(((jobs[row], indices[row]), begins[row], row_ids[row], end));
+            }
+        }
+    }
+    orphans.sort_unstable();
+    let mut count = 0;
+    for task in orphans.chunk_by(|one, other| one.0 == other.0) {
+        let mut latest = i64::MIN;
+        for &(_, start, _, end) in task {
+            count += u64::from(start < latest);
+            latest = latest.max(end);
+        }
     }
     count
 }

@@ -338,7 +338,7 @@ fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
         let (physical, logical) = match column.kind {
             ColumnType::Time | ColumnType::Id => (PhysicalType::INT64, None),
             ColumnType::Int | ColumnType::Event(_) => (PhysicalType::INT32, None),
-            ColumnType::Float => (PhysicalType::FLOAT, None),
+            ColumnType::Float | ColumnType::Amount => (PhysicalType::FLOAT, None),
             ColumnType::Bool => (PhysicalType::BOOLEAN, None),
             ColumnType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
         };
@@ -354,7 +354,7 @@ pub(crate) fn arrow_schema(table: Table) -> SchemaRef {
         let data_type = match column.kind {
             ColumnType::Time | ColumnType::Id => DataType::Int64,
             ColumnType::Int | ColumnType::Event(_) => DataType::Int32,
-            ColumnType::Float => DataType::Float32,
+            ColumnType::Float | ColumnType::Amount => DataType::Float32,
             ColumnType::Bool => DataType::Boolean,
             ColumnType::Text => DataType::Utf8,
         };
@@ -378,7 +378,7 @@ fn properties(table: Table) -> WriterProperties {
             ColumnType::Time | ColumnType::Id | ColumnType::Int | ColumnType::Event(_) => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
-            ColumnType::Float => properties
+            ColumnType::Float | ColumnType::Amount => properties
                 .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
             ColumnType::Text => properties.set_column_dictionary_enabled(path, true),

@@ -39,7 +39,7 @@ impl Cells {
         match kind {
             ColumnType::Time | ColumnType::Id => Self::I64(Vec::with_capacity(capacity)),
             ColumnType::Int | ColumnType::Event(_) => Self::I32(Vec::with_capacity(capacity)),
-            ColumnType::Float => Self::F32(Vec::with_capacity(capacity)),
+            ColumnType::Float | ColumnType::Amount => Self::F32(Vec::with_capacity(capacity)),
             ColumnType::Bool => Self::Bool(Vec::with_capacity(capacity)),
             ColumnType::Text => Self::Text {
                 ends: Vec::with_capacity(capacity),
@@ -224,6 +224,8 @@ pub enum RejectReason {
     UnknownEventType,
     /// A time below 0.
     NegativeTime,
+    /// An amount below 0 or above [`crate::schema::AMOUNT_MAX`].
+    OutOfRange,
 }
 
 impl RejectReason {
@@ -236,6 +238,7 @@ impl RejectReason {
             Self::BadValue => "bad_value",
             Self::UnknownEventType => "unknown_event_type",
             Self::NegativeTime => "negative_time",
+            Self::OutOfRange => "out_of_range",
         }
     }
 }

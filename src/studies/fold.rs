@@ -100,14 +100,14 @@ impl EdgeCounts {
     }
 }
 
-/// Folds a lake. Usage is read if it is there and `usage` asks for it.
+/// Folds a lake. Usage is read if it is there and `usage` asks for it; without `task_events` only
+/// jobs are known.
 pub fn fold(
     lake: &Lake,
     windows: Windows,
     rules: &[RuleGrid],
     usage: Usage,
 ) -> Result<Study, FactError> {
-    lake.require(Table::TaskEvents)?;
     let usage = if lake.has(Table::TaskUsage) { usage } else { Usage::Skip };
     let parts: Result<Vec<Study>, FactError> = (0..lake.bucket_count())
         .into_par_iter()

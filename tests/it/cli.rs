@@ -244,8 +244,13 @@ fn verify_of_a_lake_says_what_differs_from_what_is_published() {
         absent: machine_events, all of it
         absent: machine_attributes, all of it
     ");
-    // A table of one part is whole, and these are not the machines of 2011.
+    // A table of one part is whole, but nothing says that the trace is that of 2011.
     place.ingest(&["--tables", "machine_events"]).ok();
+    let run = place.run(&["verify", "--format", "csv"]).ok();
+    assert!(run.stdout_text().contains("machine_events,rows,7,\n"), "{}", run.stdout_text());
+    // A part of 500 does; and these are not its machines.
+    place.raw("task_usage/part-00007-of-00500.csv", "");
+    place.ingest(&["--tables", "task_usage", "--parts", "7"]).ok();
     let run = place.run(&["verify", "--format", "csv"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(
@@ -348,7 +353,22 @@ fn queries_are_listed_shown_and_kept() {
     "#);
     place.run(&["query", "q04_job_sizes", "--out", "facts"]).ok();
     let files = tree(&place.path("facts"));
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["q04_job_sizes.csv", "q04_job_sizes.parquet"]);
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["q04_job_sizes.csv", "q04_job_sizes.parquet", "result.json"]
+    );
+    let result: serde_json::Value = serde_json::from_slice(&files["result.json"]).unwrap();
+    assert_eq!(result["answer"]["key"], serde_json::json!(["job_id"]));
+    assert_eq!(
+        result["answer"]["rows"],
+        String::from_utf8_lossy(&files["q04_job_sizes.csv"]).lines().count() - 1
+    );
+    assert_eq!(result["inputs"][0]["table"], "job_events");
+    let args = ["query", "q08", "--thresholds", "3,2..=4:2,3", "--out", "facts"];
+    place.run(&args).ok();
+    let result = fs::read_to_string(place.path("facts/result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(result["settings"]["thresholds"], serde_json::json!([2, 3, 4]));
 }
 
 #[test]
@@ -1064,6 +1084,8 @@ fn wrong_use_is_told_from_everything_else() {
         &["classify", "--window-end", "soon"],
         &["query", "--show"],
         &["query", "q01", "--thresholds", "ten"],
+        &["query", "q01", "--thresholds", "-5"],
+        &["query", "q01", "--thresholds", "0"],
         &["verify", "--table", "job_events"],
         &["synth", "trace", "--scale", "1", "--jobs", "5"],
         &["synth", "trace", "--jobs", "0"],

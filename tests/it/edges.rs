@@ -150,3 +150,53 @@ fn every_description_can_be_split_and_adds_up() {
     let survival = answer(&place, &["describe", "--what", "job-survival", "--group-by", "class"]);
     assert!(survival["rows"].as_array().unwrap().iter().any(|row| row["group"] == "0"));
 }
+
+#[test]
+fn published_cpu_needs_no_task_events() {
+    let (whole, bare) = (synthetic(), Place::new());
+    let args = ["synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--dirty"];
+    bare.run(&args).ok();
+    let tables = "job_events,task_usage,machine_events";
+    bare.ingest(&["--buckets", "4", "--max-rejects", "50%", "--tables", tables]).ok();
+    let args = ["account", "--cpu", "published"];
+    let (with, without) = (answer(&whole, &args), answer(&bare, &args));
+    for key in ["total", "windows", "windows_without_rate", "windows_overlapping", "censoring"] {
+        assert_eq!(with[key], without[key], "{key}");
+    }
+    for (with, without) in
+        with["rows"].as_array().unwrap().iter().zip(without["rows"].as_array().unwrap())
+    {
+        assert_eq!((&with["outcome"], &with["cpu"]), (&without["outcome"], &without["cpu"]));
+    }
+    for args in [
+        &["account", "--cpu", "published", "--group-by", "priority"][..],
+        &["account", "--cpu", "slots"],
+        &["sweep", "--cpu", "published"],
+        &["describe", "--what", "attempts"],
+        &["describe", "--group-by", "priority"],
+    ] {
+        let run = bare.run(args);
+        assert_eq!(run.code, Some(3), "{args:?}");
+        assert!(run.stderr.contains("table `task_events` is not in the lake"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_raw_folder_is_verified_into_files_too() {
+    let place = Place::new().with_golden_trace();
+    place.run(&["verify", "trace", "--out", "checked"]).ok();
+    let result: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("checked/result.json")).unwrap())
+            .unwrap();
+    assert_eq!(result["answer"][0]["table"], "job_events");
+    assert!(place.path("checked/verify.csv").exists());
+}
+
+#[test]
+fn the_end_of_the_window_says_what_classify_calls_open() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let run = place.run(&["classify", "--window-end", "4000"]).ok();
+    assert!(run.stderr.contains("are open at its end (4,000 s)"), "{}", run.stderr);
+    assert_eq!(place.run(&["classify", "--window-end", "100"]).code, Some(2));
+}

@@ -123,9 +123,10 @@ def seconds(micros):
 
 
 class Window:
-    def __init__(self, row_id, fields):
+    def __init__(self, row_id, fields, window_end):
         self.row_id = row_id
-        self.span = (time_of(fields[0]), time_of(fields[1]))
+        end = time_of(fields[1])
+        self.span = (time_of(fields[0]), window_end if end == AFTER else end)
         self.machine = int(fields[4])
         self.rate = number(fields[5])
 
@@ -158,7 +159,7 @@ def main(trace, out, thresholds):
     attempts = {task: attempts_of(events) for task, events in tasks.items()}
     windows = defaultdict(list)
     for row_id, fields in rows(trace, "task_usage"):
-        windows[(int(fields[2]), int(fields[3]))].append(Window(row_id, fields))
+        windows[(int(fields[2]), int(fields[3]))].append(Window(row_id, fields, task_end))
     windows = dict(sorted(windows.items()))
     periods = machine_periods(trace)
     crossings = [(task, t, events[t].time) for task, events in tasks.items()
