@@ -29,7 +29,7 @@ use crate::schema::{self, ColumnType, ROW_ID, Table};
 use crate::sources::{Cells, ColumnData, RowBlock};
 
 /// Most rows held in memory by one writer.
-const RUN_ROWS_MAX: usize = 4 << 20;
+const RUN_ROWS_MAX: usize = 1 << 20;
 
 /// Rows per row group: enough for a scan to be quick, few enough for several threads to share
 /// a file.
@@ -100,7 +100,12 @@ impl Bucket {
         self.is_in_time_order = true;
     }
 
-    fn clear(&mut self) {
+    /// Forgets the rows and keeps their memory, unless that is far more than a bucket's share: a
+    /// job of very many tasks would otherwise leave its mark in one bucket after the other.
+    fn clear(&mut self, rows_kept: usize) {
+        if rows_kept < self.rows.row_ids.capacity() {
+            self.rows = RowBlock::new(self.rows.table, 0);
+        }
         self.rows.clear();
         self.last_time = i64::MIN;
         self.is_in_time_order = true;
@@ -180,7 +185,8 @@ impl SegmentWriter {
 
     /// Forgets the rows of a segment that cannot be finished.
     pub(crate) fn abandon(&mut self) {
-        self.buckets.iter_mut().for_each(Bucket::clear);
+        let rows_kept = self.rows_kept();
+        self.buckets.iter_mut().for_each(|bucket| bucket.clear(rows_kept));
         self.files.clear();
         self.row_count = 0;
         self.run = 0;
@@ -191,14 +197,19 @@ impl SegmentWriter {
         self.table
     }
 
+    /// Rows whose memory a bucket keeps: twice its share of a run.
+    fn rows_kept(&self) -> usize {
+        2 * RUN_ROWS_MAX / self.buckets.len()
+    }
+
     fn flush(&mut self) -> Result<(), LakeError> {
-        let (run, folder) = (self.run, &self.folder);
+        let (run, folder, rows_kept) = (self.run, &self.folder, self.rows_kept());
         let written: Result<Vec<Option<WrittenFile>>, LakeError> = self
             .buckets
             .par_iter_mut()
             .with_max_len(1)
             .enumerate()
-            .map(|(idx, bucket)| write_bucket(bucket, idx, run, folder))
+            .map(|(idx, bucket)| write_bucket(bucket, idx, run, folder, rows_kept))
             .collect();
         self.files.extend(written?.into_iter().flatten());
         self.row_count = 0;
@@ -212,6 +223,7 @@ fn write_bucket(
     idx: usize,
     run: u32,
     folder: &Path,
+    rows_kept: usize,
 ) -> Result<Option<WrittenFile>, LakeError> {
     let row_count = bucket.rows.row_ids.len();
     if row_count == 0 {
@@ -224,7 +236,7 @@ fn write_bucket(
     let file = write_parquet(&bucket.rows, file).map_err(|error| fail(of_parquet(error)))?;
     file.sync_all().map_err(|error| fail(LakeErrorKind::Io(error)))?;
     let bytes = fs::metadata(&beside).map_err(|error| fail(LakeErrorKind::Io(error)))?.len();
-    bucket.clear();
+    bucket.clear(rows_kept);
     let bucket = u32::try_from(idx).expect("there are few buckets");
     Ok(Some(WrittenFile { beside, bucket, run, rows: row_count as u64, bytes }))
 }
