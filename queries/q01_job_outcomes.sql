@@ -7,9 +7,9 @@
 --           event_count
 --           outcome_sequence   finished 014, failed 013, killed 015, running 01, all else other
 --           outcome_terminal   by the last terminal event, unless a SUBMIT or SCHEDULE follows it
---           first_submit_us, first_schedule_us, last_event_us   µs; null where there was none
+--           first_event_us, first_submit_us, first_schedule_us, last_event_us   µs; null where there was none
 --           user, job_name     the largest where a job has several
---           scheduling_class   the last seen
+--           scheduling_class   the last seen (packed below its position, as any 32-bit number)
 -- Used by:  classify, account, describe, sweep
 -- The sequence is put together sixteen pieces at a time, in four steps, because no aggregate
 -- that joins strings in a stated order is spelt alike in the engines this must run on.
@@ -23,12 +23,14 @@ summaries AS (
          CAST(count(*) AS BIGINT) AS event_count,
          MIN(CASE WHEN event_type = 0 THEN time_us END) AS first_submit_us,
          MIN(CASE WHEN event_type = 1 THEN time_us END) AS first_schedule_us,
+         MIN(time_us) AS first_event_us,
          MAX(time_us) AS last_event_us,
          MAX(CASE WHEN event_type IN (2, 3, 4, 5, 6) THEN position * 16 + event_type END) AS last_terminal,
          MAX(CASE WHEN event_type IN (0, 1) THEN position * 16 + event_type END) AS last_start,
          MAX("user") AS "user",
          MAX(job_name) AS job_name,
-         MAX(CASE WHEN scheduling_class IS NOT NULL THEN position * 16 + scheduling_class END) % 16 AS scheduling_class
+         MAX(CASE WHEN scheduling_class IS NOT NULL THEN position * 4294967296 + CAST(scheduling_class AS BIGINT) + 2147483648 END)
+           % 4294967296 - 2147483648 AS scheduling_class
   FROM numbered
   GROUP BY job_id
 ),
@@ -160,7 +162,7 @@ SELECT s.job_id, q.sequence, s.event_count,
              WHEN 2 THEN 'evicted' WHEN 3 THEN 'failed' WHEN 4 THEN 'finished'
              WHEN 5 THEN 'killed' ELSE 'lost' END
          WHEN last_start % 16 = 0 THEN 'pending' ELSE 'running' END AS outcome_terminal,
-       s.first_submit_us, s.first_schedule_us, s.last_event_us,
+       s.first_event_us, s.first_submit_us, s.first_schedule_us, s.last_event_us,
        s."user", s.job_name, CAST(s.scheduling_class AS INT) AS scheduling_class
 FROM summaries AS s
 JOIN sequences AS q ON s.job_id = q.job_id

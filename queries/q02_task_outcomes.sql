@@ -3,9 +3,9 @@
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           sequence, event_count, outcome_sequence, outcome_terminal,
---           first_submit_us, first_schedule_us, last_event_us   as in q01
+--           first_event_us, first_submit_us, first_schedule_us, last_event_us   as in q01
 --           user               the largest where a task has several
---           scheduling_class, priority   the last seen
+--           scheduling_class, priority   the last seen (packed below their position, as in q01)
 -- Used by:  classify, describe
 WITH numbered AS (
   SELECT *,
@@ -17,12 +17,14 @@ summaries AS (
          CAST(count(*) AS BIGINT) AS event_count,
          MIN(CASE WHEN event_type = 0 THEN time_us END) AS first_submit_us,
          MIN(CASE WHEN event_type = 1 THEN time_us END) AS first_schedule_us,
+         MIN(time_us) AS first_event_us,
          MAX(time_us) AS last_event_us,
          MAX(CASE WHEN event_type IN (2, 3, 4, 5, 6) THEN position * 16 + event_type END) AS last_terminal,
          MAX(CASE WHEN event_type IN (0, 1) THEN position * 16 + event_type END) AS last_start,
          MAX("user") AS "user",
-         MAX(CASE WHEN scheduling_class IS NOT NULL THEN position * 16 + scheduling_class END) % 16 AS scheduling_class,
-         MAX(position * 1024 + priority) % 1024 AS priority
+         MAX(CASE WHEN scheduling_class IS NOT NULL THEN position * 4294967296 + CAST(scheduling_class AS BIGINT) + 2147483648 END)
+           % 4294967296 - 2147483648 AS scheduling_class,
+         MAX(position * 4294967296 + CAST(priority AS BIGINT) + 2147483648) % 4294967296 - 2147483648 AS priority
   FROM numbered
   GROUP BY job_id, task_index
 ),
@@ -154,7 +156,7 @@ SELECT s.job_id, s.task_index, q.sequence, s.event_count,
              WHEN 2 THEN 'evicted' WHEN 3 THEN 'failed' WHEN 4 THEN 'finished'
              WHEN 5 THEN 'killed' ELSE 'lost' END
          WHEN last_start % 16 = 0 THEN 'pending' ELSE 'running' END AS outcome_terminal,
-       s.first_submit_us, s.first_schedule_us, s.last_event_us,
+       s.first_event_us, s.first_submit_us, s.first_schedule_us, s.last_event_us,
        s."user", CAST(s.scheduling_class AS INT) AS scheduling_class, CAST(s.priority AS INT) AS priority
 FROM summaries AS s
 JOIN sequences AS q ON s.job_id = q.job_id AND s.task_index = q.task_index

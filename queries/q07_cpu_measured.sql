@@ -1,5 +1,5 @@
 -- Question: how much CPU was measured of each task, inside its attempts and outside them?
--- Tables:   task_usage, q06_windows_in_attempts
+-- Tables:   task_usage, q06_windows_in_attempts, settings
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           window_count
@@ -8,11 +8,18 @@
 --           measured_s             NCU-s inside attempts
 --           outside_s              NCU-s outside attempts
 -- Used by:  account --cpu measured
-WITH windows AS (
+-- A window that ends after the trace (at 2^63-1) is open and ends with the window of task_events.
+WITH closed AS (
+  SELECT u.job_id, u.task_index, u.row_id, u.start_time_us, u.mean_cpu_rate,
+         CASE WHEN u.end_time_us = 9223372036854775807 THEN s.task_window_end_us ELSE u.end_time_us END AS end_time_us
+  FROM task_usage AS u
+  CROSS JOIN settings AS s
+),
+windows AS (
   SELECT job_id, task_index, row_id, start_time_us, end_time_us, mean_cpu_rate,
          MAX(end_time_us) OVER (PARTITION BY job_id, task_index ORDER BY start_time_us, row_id
                                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS latest_end_us
-  FROM task_usage
+  FROM closed
 ),
 followed AS (
   SELECT job_id, task_index, row_id AS window_id, start_time_us, end_time_us, mean_cpu_rate,

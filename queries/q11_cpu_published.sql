@@ -7,13 +7,19 @@
 --           mean_capacity   share, CPU capacity of the windows' machines, weighted alike
 --           published_s     duration_s * mean_rate * mean_capacity; 0 without windows
 -- Used by:  account --cpu published
+-- A window that ends after the trace (at 2^63-1) is open and ends with the window of job_events.
 -- Windows without a rate, and windows on machines of unknown capacity, are left out of the mean
 -- that they cannot contribute to. The capacity is the last one known at the window's start, or
 -- the first one known at all.
-WITH windows AS (
-  SELECT job_id, row_id, machine_id, start_time_us, mean_cpu_rate, end_time_us - start_time_us AS length_us
-  FROM task_usage
-  WHERE start_time_us < end_time_us
+WITH closed AS (
+  SELECT u.job_id, u.row_id, u.machine_id, u.start_time_us, u.mean_cpu_rate,
+         CASE WHEN u.end_time_us = 9223372036854775807 THEN s.job_window_end_us ELSE u.end_time_us END
+           - u.start_time_us AS length_us
+  FROM task_usage AS u
+  CROSS JOIN settings AS s
+),
+windows AS (
+  SELECT * FROM closed WHERE 0 < length_us
 ),
 capacities AS (
   SELECT machine_id, period, start_us, cpu_capacity,

@@ -56,36 +56,67 @@ pub fn micros_to_seconds(micros: i64) -> f64 {
 /// The unit inside is 2^-64 CPU-microseconds. A rate is an `f32` of at least 2^-40 and a length
 /// a whole number of microseconds, so each product and every sum of them is exact, and the same
 /// whatever order (or number of threads) they are added in. Rates below 2^-40 lose the bits
-/// under 2^-64. The largest sum is 2^63 CPU-microseconds, 292,000 years of one CPU.
+/// under 2^-64. Whole microseconds have 128 bits of their own: rates stay below 2^20 (ingest sees
+/// to that), lengths below 2^63, so that 2^44 products can be added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CpuTime(i128);
+pub struct CpuTime {
+    /// High and low half of the whole CPU-microseconds, rounded down.
+    high: i64,
+    low: u64,
+    /// The rest, in 2^-64 CPU-microseconds.
+    rest: u64,
+}
 
 impl CpuTime {
     /// No CPU time.
-    pub const ZERO: Self = Self(0);
+    pub const ZERO: Self = Self { high: 0, low: 0, rest: 0 };
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the two halves")]
+    const fn new(whole: i128, rest: u64) -> Self {
+        Self { high: (whole >> 64) as i64, low: whole as u64, rest }
+    }
+
+    /// Whole CPU-microseconds, rounded down.
+    #[inline]
+    const fn whole(self) -> i128 {
+        ((self.high as i128) << 64) | self.low as i128
+    }
 
     /// Returns the CPU time of running at `rate` for `length_us` microseconds.
     #[inline]
     pub fn of_rate(rate: f32, length_us: i64) -> Self {
-        Self(CpuRate::new(rate).0 * i128::from(length_us))
+        CpuRate::new(rate).over(length_us)
     }
 
     /// Returns the CPU time of one slot held for `length_us` microseconds.
     #[inline]
     pub fn of_slot(length_us: i64) -> Self {
-        Self(i128::from(length_us) << 64)
+        Self::new(i128::from(length_us), 0)
     }
 
     /// Returns the CPU time nearest to `seconds`; for definitions that are no sum of windows.
-    #[expect(clippy::cast_possible_truncation, reason = "saturates far above any trace")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates far above any trace; the rest is not below 0"
+    )]
     pub fn from_seconds(seconds: f64) -> Self {
-        Self((seconds * 1e6 * TWO_POW_64) as i128)
+        let micros = seconds * 1e6;
+        Self::new(micros.floor() as i128, ((micros - micros.floor()) * TWO_POW_64) as u64)
     }
 
     /// The CPU time in CPU-seconds.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub fn seconds(self) -> f64 {
-        self.0 as f64 / TWO_POW_64 / 1e6
+        let whole = self.whole();
+        match i64::try_from(whole) {
+            // All bits at once, so that it is rounded once.
+            Ok(whole) => {
+                ((i128::from(whole) << 64) | i128::from(self.rest)) as f64 / TWO_POW_64 / 1e6
+            }
+            Err(_) => whole as f64 / 1e6,
+        }
     }
 
     /// The share of `self` in `whole`; `None` when `whole` is nothing.
@@ -113,10 +144,20 @@ impl CpuRate {
         Self((f64::from(rate) * TWO_POW_64) as i128)
     }
 
-    /// Returns the CPU time of running at this rate for `length_us` microseconds.
+    /// Returns the CPU time of running at this rate for `length_us` microseconds, which is
+    /// nothing for a length below 0.
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "the two halves of a product; below 2^127"
+    )]
     pub fn over(self, length_us: i64) -> CpuTime {
-        CpuTime(self.0 * i128::from(length_us))
+        let length = length_us.max(0) as u64;
+        let low = u128::from(self.0 as u64) * u128::from(length);
+        let high = (self.0 >> 64) * i128::from(length);
+        CpuTime::new(high + (low >> 64) as i128, low as u64)
     }
 }
 
@@ -124,7 +165,8 @@ impl Add for CpuTime {
     type Output = Self;
     #[inline]
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        let (rest, carry) = self.rest.overflowing_add(other.rest);
+        Self::new(self.whole() + other.whole() + i128::from(carry), rest)
     }
 }
 
@@ -132,14 +174,15 @@ impl Sub for CpuTime {
     type Output = Self;
     #[inline]
     fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
+        let (rest, borrow) = self.rest.overflowing_sub(other.rest);
+        Self::new(self.whole() - other.whole() - i128::from(borrow), rest)
     }
 }
 
 impl AddAssign for CpuTime {
     #[inline]
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 
@@ -163,6 +206,25 @@ mod tests {
         assert_eq!(forward, backward);
         assert_eq!(CpuTime::of_rate(0.5, 2_000_000).seconds(), 1.0);
         assert_eq!(CpuTime::of_slot(1_500_000).seconds(), 1.5);
+    }
+
+    #[test]
+    fn the_largest_amounts_do_not_overflow() {
+        let largest = CpuTime::of_rate(1_048_576.0, i64::MAX);
+        let many: CpuTime = std::iter::repeat_n(largest, 1000).sum();
+        let expected = 1_048_576.0 * 9_223_372_036_854.775 * 1000.0;
+        assert!((many.seconds() / expected - 1.0).abs() < 1e-12, "{many:?}");
+        assert!(largest < many && CpuTime::ZERO - largest < CpuTime::ZERO);
+        assert_eq!(many - largest + largest, many);
+    }
+
+    #[test]
+    fn differences_below_nothing_come_back() {
+        let (small, large) = (CpuTime::of_rate(0.3, 7), CpuTime::of_rate(1.7, 11));
+        assert_eq!((small - large) + large, small);
+        assert_eq!((small - large).seconds(), -(large - small).seconds());
+        assert_eq!(CpuTime::from_seconds(-1.5).seconds(), -1.5);
+        assert_eq!(CpuTime::of_rate(0.5, -3), CpuTime::ZERO);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Curves over a linear or logarithmic axis, with a legend and bands of confidence.
 
+use std::ops::Range;
+
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::{
@@ -60,6 +62,8 @@ pub enum Stroke {
     Steps,
     /// By straight lines, each point marked.
     Marked,
+    /// By a thin, faint line: how far a marked point may lie.
+    Whisker,
 }
 
 pub(super) fn draw<DB: DrawingBackend>(
@@ -77,18 +81,24 @@ pub(super) fn draw<DB: DrawingBackend>(
         })
         .fold(0.0, f64::max);
     let top = if top == 0.0 { 1.0 } else { top * 1.04 };
+    let bottom = chart
+        .lines
+        .iter()
+        .flat_map(|line| line.points.iter().map(|point| point.1))
+        .fold(0.0, f64::min);
+    let up = (bottom * 1.04)..top;
     let right = xs().fold(f64::MIN, f64::max);
     match chart.x_scale {
         Scale::Linear => {
             let left = xs().fold(f64::MAX, f64::min).min(0.0);
             let right = if right <= left { left + 1.0 } else { right };
-            plot(chart, &area, zoom, left..right, top)
+            plot(chart, &area, zoom, left..right, up)
         }
         Scale::Log => {
             let left = xs().filter(|&x| 0.0 < x).fold(f64::MAX, f64::min);
             let left = if left == f64::MAX { 1.0 } else { left };
             let right = if right <= left { left * 10.0 } else { right };
-            plot(chart, &area, zoom, (left..right).log_scale(), top)
+            plot(chart, &area, zoom, (left..right).log_scale(), up)
         }
     }
 }
@@ -98,7 +108,7 @@ fn plot<DB, X>(
     area: &DrawingArea<DB, Shift>,
     zoom: u32,
     x_range: X,
-    top: f64,
+    y_range: Range<f64>,
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>>
 where
     DB: DrawingBackend,
@@ -111,7 +121,7 @@ where
         .margin_right(24 * zoom)
         .x_label_area_size(44 * zoom)
         .y_label_area_size(84 * zoom);
-    let mut plot = builder.build_cartesian_2d(x_range, 0.0..top)?;
+    let mut plot = builder.build_cartesian_2d(x_range, y_range.clone())?;
     let left = plot.x_range().start;
     plot.configure_mesh()
         .x_desc(chart.x_axis.clone())
@@ -128,7 +138,10 @@ where
         .draw()?;
     for line in &chart.lines {
         let color = line.tone.color();
-        let stroke = color.stroke_width(2 * zoom);
+        let stroke = match line.stroke {
+            Stroke::Whisker => color.mix(0.45).stroke_width(zoom),
+            _ => color.stroke_width(2 * zoom),
+        };
         if !line.band.is_empty() {
             let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
             let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
@@ -151,7 +164,7 @@ where
     }
     if chart.lines.iter().any(|line| !line.name.is_empty()) {
         plot.configure_series_labels()
-            .position(legend_place(chart, top))
+            .position(legend_place(chart, y_range.end))
             .legend_area_size(24 * zoom)
             .margin(12 * zoom)
             .label_font(font(theme::TEXT, zoom, &theme::INK))
@@ -164,7 +177,8 @@ where
 
 /// Curves that end low leave room at the upper right, curves that end high at the lower right.
 fn legend_place(chart: &LineChart, top: f64) -> SeriesLabelPosition {
-    let ends = || chart.lines.iter().filter_map(|line| line.points.last());
+    let curves = || chart.lines.iter().filter(|line| line.stroke != Stroke::Whisker);
+    let ends = || curves().filter_map(|line| line.points.last());
     let low = ends().filter(|end| end.1 < top / 2.0).count();
     if ends().count() < 2 * low {
         SeriesLabelPosition::UpperRight

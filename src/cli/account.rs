@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::render::{Frame, six_digits};
 use super::store::{self, Answer};
-use super::{AnswerArgs, console};
+use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::facts::published::{PublishedCpu, published_cpu};
 use crate::facts::tasks::Usage;
@@ -75,6 +75,10 @@ pub(crate) fn prepare(
     cpu: CpuDefinition,
     rules: &[RuleGrid],
 ) -> Result<Prepared> {
+    // The published definition knows jobs only, until a rule condemns tasks.
+    if cpu != CpuDefinition::Published || !rules.is_empty() {
+        lake.require(Table::TaskEvents)?;
+    }
     if cpu.needs_usage() {
         lake.require(Table::TaskUsage)?;
     }
@@ -91,12 +95,16 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     let prepared = prepare(&lake, windows, args.choice.cpu, &[])?;
+    if args.group_by.contains(&GroupBy::Priority) {
+        lake.require(Table::TaskEvents)?;
+    }
     let ledger = ledger(&prepared.view(args.choice), &args.group_by);
     let table = table_of(&ledger, &args.group_by);
     console::note(closing_line(&ledger));
     if let Some(counts) = counts_line(&ledger) {
         console::note(counts);
     }
+    console::note(edges::sentence(&ledger.censoring));
     store::give(&answer(&ledger, windows, &table), &lake, &args.answer)
 }
 
@@ -180,10 +188,11 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
     Chart::Bars(BarChart {
         title: format!("CPU time per outcome of jobs ({})", ledger.cpu),
         caption: format!(
-            "CPU time by the definition {what}, total {} {}; outcomes told by {}.",
+            "CPU time by the definition {what}, total {} {}; outcomes told by {}. {}.",
             six_digits(ledger.total),
             ledger.unit,
-            ledger.classes
+            ledger.classes,
+            edges::sentence(&ledger.censoring)
         ),
         value_axis: format!("CPU time ({})", ledger.unit),
         bars: outcomes

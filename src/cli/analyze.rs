@@ -7,18 +7,20 @@ use clap::Args;
 use serde_json::json;
 
 use super::account::{self, CpuChoice, prepare};
-use super::classify::{self, By, Engine};
-use super::describe::{Censored, What, describe};
+use super::classify::{self, By, Choice, Engine};
+use super::describe::{Question, describe};
+use super::detect;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::store::{self, Answer};
-use super::{Format, console, render, stop_on_signal, sweep, synth, verify};
+use super::sweep::{self, Trust};
+use super::{Format, console, render, stop_on_signal, sweep_charts, synth, verify};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::kill_sweep;
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::{Rule, RuleGrid};
+use crate::studies::samples::What;
 use crate::synth::SynthConfig;
 
 /// Run the whole analysis of a trace
@@ -66,9 +68,10 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     let table = report.table();
     store::store(&report.answer(&table), &lake, &args.out)?;
 
-    classify_both(&lake, &args.out)?;
+    classify_both(&lake, windows, &args.out)?;
     describe_all(&lake, windows, &args.out)?;
     account_and_sweep(&lake, windows, &args.out)?;
+    detect_all(&lake, windows, &args.out)?;
     console::note(format!("results and charts: {}", args.out.display()));
     report.into_result()
 }
@@ -86,14 +89,15 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-fn classify_both(lake: &Lake, out: &Path) -> Result<()> {
+fn classify_both(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     for by in [By::Job, By::Task] {
         if is_missing(lake, by.table(), &format!("classify {}", by.plural())) {
             continue;
         }
-        let outcome = classify::classification(lake, by, Classes::Sequence, Engine::Native)?;
+        let choice = Choice { by, classes: Classes::Sequence, windows };
+        let outcome = classify::classification(lake, windows, by, choice.classes, Engine::Native)?;
         let table = classify::table_of(&outcome.rows);
-        store::store(&classify::answer(lake, &outcome, by, Classes::Sequence, &table)?, lake, out)?;
+        store::store(&classify::answer(lake, &outcome, choice, &table)?, lake, out)?;
         show(by.plural(), &table)?;
     }
     Ok(())
@@ -101,21 +105,20 @@ fn classify_both(lake: &Lake, out: &Path) -> Result<()> {
 
 fn describe_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     let whats = [
-        (What::JobDurations, Table::JobEvents),
-        (What::JobSurvival, Table::JobEvents),
-        (What::TasksPerJob, Table::TaskEvents),
-        (What::EventsPerTask, Table::TaskEvents),
-        (What::Waiting, Table::TaskEvents),
-        (What::Attempts, Table::TaskEvents),
-        (What::FinishGivenEvents, Table::TaskEvents),
+        What::JobDurations,
+        What::JobSurvival,
+        What::TasksPerJob,
+        What::EventsPerTask,
+        What::Waiting,
+        What::Attempts,
+        What::FinishGivenEvents,
     ];
-    for (what, table) in whats {
+    for what in whats {
         let step = format!("describe {}", what.name());
-        let needs_jobs = what == What::FinishGivenEvents && !lake.has(Table::JobEvents);
-        if is_missing(lake, if needs_jobs { Table::JobEvents } else { table }, &step) {
+        if what.tables(None).into_iter().any(|table| is_missing(lake, table, &step)) {
             continue;
         }
-        let described = describe(lake, windows, what, Classes::Sequence, Censored::Include, None)?;
+        let described = describe(lake, windows, Question::plain(what))?;
         store::store(&described.answer(windows), lake, out)?;
         if what == What::JobDurations {
             show("job durations (s)", &described.table)?;
@@ -135,7 +138,7 @@ fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
         CpuDefinition::Measured
     };
     let choice = CpuChoice { cpu, classes: Classes::Sequence };
-    let rules = [RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
+    let rules = Rule::ALL.map(|rule| RuleGrid::new(rule, rule.default_grid()));
     let prepared = prepare(lake, windows, cpu, &rules)?;
     let view = prepared.view(choice);
     let book = ledger(&view, &[]);
@@ -144,18 +147,57 @@ fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     show(&format!("CPU time per outcome ({cpu})"), &table)?;
     console::note(account::closing_line(&book));
 
-    let sweeps = [kill_sweep::sweep(&view, 0, &rules[0])];
-    let table = sweep::table_of(&sweeps[0]);
+    // Chosen on the first half of the trace, scored on the second.
+    let train = (windows.job_end_us / 2, HARM_PRICE);
+    let trust = Trust { bootstrap: Some((BOOTSTRAP_ROUNDS, 1)), train: Some(train) };
+    let swept = sweep::sweep_all(&view, &rules, trust);
+    let table = sweep::table_of(&swept.sweeps);
     let answer = Answer {
         name: "sweep",
         table: &table,
-        json: sweep::json_of(&view, &sweeps),
-        settings: json!({"cpu": cpu, "classes": Classes::Sequence, "windows": windows, "thresholds": rules[0].grid}),
-        charts: sweep::charts(&view, &sweeps),
+        json: sweep::json_of(&view, &swept),
+        settings: json!({
+            "cpu": cpu, "classes": Classes::Sequence, "windows": windows,
+            "rules": rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
+            "thresholds": rules[0].grid, "price": HARM_PRICE,
+            "bootstrap_rounds": BOOTSTRAP_ROUNDS, "seed": 1,
+        }),
+        charts: sweep_charts::charts(&view, &swept.sweeps),
     };
     store::store(&answer, lake, out)?;
-    show("killing tasks at T events", &table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN)))
+    let table = sweep::table_of(&swept.sweeps[..1]);
+    show("killing tasks at T events", &table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN)))?;
+    if let Some(selection) = &swept.selection {
+        let table = sweep::selection_table(selection);
+        store::store_table("sweep-selection", &table, out)?;
+        show("the rule that the first half of the trace would have chosen", &table)?;
+        console::note(sweep::selection_line(selection));
+    }
+    Ok(())
 }
+
+/// Every straggler detector with its defaults.
+fn detect_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
+    if is_missing(lake, Table::TaskEvents, "straggler detectors") {
+        return Ok(());
+    }
+    console::note("detect");
+    let lineup = detect::usual_lineup();
+    let plan = detect::usual_plan(&lineup);
+    let outcome = crate::replay::detect::detect(lake, windows, &plan)?;
+    let table = detect::table_of(&outcome, lineup.asked);
+    store::store(&detect::answer(&outcome, &plan, &lineup, windows, &table), lake, out)?;
+    detect::store_details(&outcome, &plan, out)?;
+    show("straggler detectors", &table)?;
+    console::note(detect::counts_line(&outcome));
+    Ok(())
+}
+
+/// Price of a harmed job, in CPU-seconds: an hour of the largest machine.
+const HARM_PRICE: f64 = 3600.0;
+
+/// Resamplings of jobs for the intervals of the sweep.
+const BOOTSTRAP_ROUNDS: usize = 200;
 
 /// Rows of the sweep that are shown; all of them are in the results.
 const SWEEP_ROWS_SHOWN: usize = 5;

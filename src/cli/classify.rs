@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::AnswerArgs;
 use super::console::grouped;
-use super::render::Frame;
+use super::render::{Frame, six_digits};
 use super::store::{self, Answer};
+use super::{AnswerArgs, console};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::facts::FactError;
 use crate::facts::events::Histories;
@@ -17,7 +17,9 @@ use crate::facts::query::{Query, Settings};
 use crate::facts::window::Windows;
 use crate::lake::{Lake, TableEntry};
 use crate::schema::Table;
-use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow};
+use crate::studies::censoring::Censoring;
+use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
+use crate::units::micros_to_seconds;
 
 /// Count jobs or tasks by what became of them
 #[derive(Args, Debug)]
@@ -77,6 +79,14 @@ impl By {
         }
     }
 
+    const fn window(self, windows: Windows) -> Window {
+        let end_us = match self {
+            Self::Job => windows.job_end_us,
+            Self::Task => windows.task_end_us,
+        };
+        Window { windows, end_us }
+    }
+
     pub(crate) const fn plural(self) -> &'static str {
         match self {
             Self::Job => "jobs",
@@ -98,6 +108,7 @@ pub(crate) enum Engine {
 /// Counts all of a lake's jobs or tasks, bucket by bucket.
 pub(crate) fn classification(
     lake: &Lake,
+    windows: Windows,
     by: By,
     classes: Classes,
     engine: Engine,
@@ -107,59 +118,111 @@ pub(crate) fn classification(
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| match engine {
-            Engine::Native => by_fold(lake, bucket, by, classes),
-            Engine::Polars => by_query(lake, bucket, by, classes),
+            Engine::Native => by_fold(lake, windows, bucket, by, classes),
+            Engine::Polars => by_query(lake, windows, bucket, by, classes),
         })
         .collect();
     Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
 }
 
-fn by_fold(lake: &Lake, bucket: u32, by: By, classes: Classes) -> Result<Counter, FactError> {
+fn by_fold(
+    lake: &Lake,
+    windows: Windows,
+    bucket: u32,
+    by: By,
+    classes: Classes,
+) -> Result<Counter, FactError> {
     let histories = Histories::read(lake, by.table(), bucket)?;
     let mut counter = Counter::default();
-    (0..histories.len()).for_each(|entity| counter.add_events(histories.events(entity), classes));
+    for entity in 0..histories.len() {
+        counter.add_events(histories.events(entity), classes, by.window(windows));
+    }
     Ok(counter)
 }
 
-fn by_query(lake: &Lake, bucket: u32, by: By, classes: Classes) -> Result<Counter, FactError> {
-    let settings = Settings { windows: Windows::of(lake, None), thresholds: Vec::new() };
+fn by_query(
+    lake: &Lake,
+    windows: Windows,
+    bucket: u32,
+    by: By,
+    classes: Classes,
+) -> Result<Counter, FactError> {
+    let settings = Settings { windows, thresholds: Vec::new() };
+    let facts = Query::find(by.query())?.run_bucket(lake, Some(bucket), &settings)?;
     let mut counter = Counter::default();
-    counter.add(&Query::find(by.query())?.run_bucket(lake, Some(bucket), &settings)?, classes);
+    counter.add(&facts, classes, by.window(windows));
     Ok(counter)
 }
 
 pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     super::show_remarks(&lake, args.by.table(), "status unknown");
-    let outcome = classification(&lake, args.by, args.classes, args.engine)?;
+    let windows = super::windows(&lake, &args.answer)?;
+    let outcome = classification(&lake, windows, args.by, args.classes, args.engine)?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
-    let answer = answer(&lake, &outcome, args.by, args.classes, &table)?;
-    store::give(&answer, &lake, &args.answer)
+    let choice = Choice { by: args.by, classes: args.classes, windows };
+    console::note(choice.edges(&outcome));
+    store::give(&answer(&lake, &outcome, choice, &table)?, &lake, &args.answer)
+}
+
+/// What was counted, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub by: By,
+    pub classes: Classes,
+    pub windows: Windows,
+}
+
+impl Choice {
+    /// Says what reaches over the edges of the window.
+    ///
+    /// No end of the window moves an outcome, for none lies before the last event; it is where
+    /// what is open is known to be so.
+    fn edges(self, outcome: &Classification) -> String {
+        let end_us = self.by.window(self.windows).end_us;
+        format!(
+            "{} {} begun before the window (time 0) are in, {} are open at its end ({} s)",
+            grouped(outcome.left_censored),
+            self.by.plural(),
+            grouped(outcome.censored),
+            six_digits(micros_to_seconds(end_us))
+        )
+    }
 }
 
 /// The answer in all its forms.
 pub(crate) fn answer<'a>(
     lake: &Lake,
     outcome: &Classification,
-    by: By,
-    classes: Classes,
+    choice: Choice,
     table: &'a RecordBatch,
 ) -> Result<Answer<'a>> {
-    let name = match by {
+    let name = match choice.by {
         By::Job => "classify-jobs",
         By::Task => "classify-tasks",
     };
+    let plural = choice.by.plural();
+    let entry = lake.require(choice.by.table())?;
     Ok(Answer {
         name,
         table,
-        json: json_of(outcome),
-        settings: json!({"by": by.plural(), "classes": classes}),
-        charts: vec![(name.to_owned(), chart(lake.require(by.table())?, outcome, by, classes))],
+        json: json_of(outcome, plural),
+        settings: json!({"by": plural, "classes": choice.classes, "windows": choice.windows}),
+        charts: vec![(name.to_owned(), chart(entry, outcome, choice))],
     })
 }
 
-fn json_of(outcome: &Classification) -> Value {
-    json!({"rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences})
+fn json_of(outcome: &Classification, of: &'static str) -> Value {
+    let censoring = Censoring {
+        of,
+        left_censored: outcome.left_censored,
+        censored: Some(outcome.censored),
+        ..Censoring::default()
+    };
+    json!({
+        "rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences,
+        "censoring": censoring,
+    })
 }
 
 /// The rows as columns; an outcome of many sequences has none.
@@ -172,7 +235,8 @@ pub(crate) fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
         .batch()
 }
 
-fn chart(entry: &TableEntry, outcome: &Classification, by: By, classes: Classes) -> Chart {
+fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
+    let Choice { by, classes, .. } = choice;
     let bars = outcome
         .rows
         .iter()
@@ -194,8 +258,9 @@ fn chart(entry: &TableEntry, outcome: &Classification, by: By, classes: Classes)
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} told {how}. Table {}, {} rows of parts {}.",
+            "Outcomes of {} told {how}. {}. Table {}, {} rows of parts {}.",
             by.plural(),
+            choice.edges(outcome),
             by.table(),
             grouped(entry.rows()),
             entry.part_ranges()

@@ -1,6 +1,6 @@
 //! `jobfate describe`: distributions per outcome, survival, and the chance to finish.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
@@ -8,29 +8,28 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 
-use super::AnswerArgs;
 use super::render::Frame;
 use super::store::{self, Answer};
+use super::{AnswerArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
-use crate::facts::FactError;
-use crate::facts::jobs::Jobs;
-use crate::facts::task_values::{TaskValue, task_values};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::studies::censoring::Censoring;
 use crate::studies::distributions::{
-    Chance, Summary, Survival, Value, chances, cumulative, kaplan_meier, summarize,
+    Chance, Counted, Summary, Survival, chances, cumulative, kaplan_meier, summarize,
 };
-use crate::studies::ledger::GroupBy;
+use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::outcomes::Classes;
+use crate::studies::samples::{Group, Samples, Split, What, collect};
 
 /// Describe how long, how many and how often
 ///
 /// A table of count, mean, variance (of the population), quantiles and maximum, for all
-/// jobs or tasks and per outcome of the job, with a cumulative chart.
+/// jobs or tasks and per outcome of the job, with a cumulative chart. What began before the
+/// window has time 0 in the trace; it is taken as written and counted as `left_censored`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
+    after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
 )]
 pub(crate) struct DescribeArgs {
     /// What is described
@@ -48,7 +47,11 @@ pub(crate) struct DescribeArgs {
     #[arg(long, value_enum, default_value_t)]
     pub censored: Censored,
 
-    /// Split finish-given-events by priority, class or user
+    /// Split by priority, class or user
+    ///
+    /// Rows of all groups together come first, then each group with the outcomes that occur in
+    /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks,
+    /// that of a task the last seen.
     #[arg(long, value_name = "KEY", value_enum)]
     pub group_by: Option<GroupBy>,
 
@@ -56,65 +59,16 @@ pub(crate) struct DescribeArgs {
     pub answer: AnswerArgs,
 }
 
-/// What is described.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum What {
-    /// First SCHEDULE to last event of each job
-    #[default]
-    JobDurations,
-    /// Tasks of each job
-    TasksPerJob,
-    /// Events of each task
-    EventsPerTask,
-    /// First SUBMIT to first SCHEDULE of each task
-    Waiting,
-    /// Attempts of each task
-    Attempts,
-    /// Kaplan-Meier curve of job durations, unended jobs censored
-    JobSurvival,
-    /// Chance that a task's job finishes, given its events so far
-    FinishGivenEvents,
-}
-
-impl What {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::JobDurations => "job-durations",
-            Self::TasksPerJob => "tasks-per-job",
-            Self::EventsPerTask => "events-per-task",
-            Self::Waiting => "waiting",
-            Self::Attempts => "attempts",
-            Self::JobSurvival => "job-survival",
-            Self::FinishGivenEvents => "finish-given-events",
-        }
-    }
-
-    /// The unit of the values and what one of them is.
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::JobDurations | Self::Waiting | Self::JobSurvival => "s",
-            Self::TasksPerJob => "tasks",
-            Self::EventsPerTask | Self::FinishGivenEvents => "events",
-            Self::Attempts => "attempts",
-        }
-    }
-
-    const fn title(self) -> &'static str {
-        match self {
-            Self::JobDurations => "How long jobs last",
-            Self::TasksPerJob => "How many tasks jobs have",
-            Self::EventsPerTask => "How many events tasks have",
-            Self::Waiting => "How long tasks wait for their first attempt",
-            Self::Attempts => "How many attempts tasks take",
-            Self::JobSurvival => "How many jobs last longer",
-            Self::FinishGivenEvents => "The chance that a task's job still finishes",
-        }
-    }
-
-    /// How many of the stored amounts are one of the unit shown.
-    fn per_unit(self) -> f64 {
-        if self.unit() == "s" { 1e6 } else { 1.0 }
+/// The title of a picture of it.
+const fn title(what: What) -> &'static str {
+    match what {
+        What::JobDurations => "How long jobs last",
+        What::TasksPerJob => "How many tasks jobs have",
+        What::EventsPerTask => "How many events tasks have",
+        What::Waiting => "How long tasks wait for their first attempt",
+        What::Attempts => "How many attempts tasks take",
+        What::JobSurvival => "How many jobs last longer",
+        What::FinishGivenEvents => "The chance that a task's job still finishes",
     }
 }
 
@@ -129,25 +83,52 @@ pub(crate) enum Censored {
     Exclude,
 }
 
-/// Values by outcome; those of jobs that `job_events` does not know under `unmatched`.
-type ByOutcome = BTreeMap<String, Vec<Value>>;
+/// What is asked of a lake.
+#[derive(Clone, Copy)]
+pub(crate) struct Question {
+    pub what: What,
+    pub classes: Classes,
+    pub censored: Censored,
+    pub group_by: Option<GroupBy>,
+}
+
+impl Question {
+    /// All jobs or tasks, those cut off by the window's end in, outcomes told by sequence.
+    pub(crate) fn plain(what: What) -> Self {
+        Self { what, classes: Classes::Sequence, censored: Censored::Include, group_by: None }
+    }
+
+    fn split(self) -> Split {
+        Split { classes: self.classes, group_by: self.group_by }
+    }
+
+    /// The name of an outcome by its position; unmatched after the last.
+    fn outcome_name(self, outcome: usize) -> &'static str {
+        self.classes.outcomes().get(outcome).copied().unwrap_or(UNMATCHED)
+    }
+}
 
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     if args.what == What::Waiting {
-        super::show_remarks(&lake, Table::TaskEvents, "wait ");
+        super::show_remarks(&lake, crate::schema::Table::TaskEvents, "wait ");
     }
-    let described =
-        describe(&lake, windows, args.what, args.classes, args.censored, args.group_by)?;
+    let question = Question {
+        what: args.what,
+        classes: args.classes,
+        censored: args.censored,
+        group_by: args.group_by,
+    };
+    let described = describe(&lake, windows, question)?;
+    console::note(edges::sentence(&described.censoring));
     store::give(&described.answer(windows), &lake, &args.answer)
 }
 
 /// A description in all its forms.
 pub(crate) struct Described {
-    what: What,
-    classes: Classes,
-    censored: Censored,
+    question: Question,
+    censoring: Censoring,
     pub table: RecordBatch,
     rows: serde_json::Value,
     pub chart: Chart,
@@ -155,204 +136,182 @@ pub(crate) struct Described {
 
 impl Described {
     pub(crate) fn answer(&self, windows: Windows) -> Answer<'_> {
-        let name = self.what.name();
+        let Question { what, classes, censored, group_by } = self.question;
+        let name = what.name();
         Answer {
             name,
             table: &self.table,
-            json: json!({"what": self.what, "unit": self.what.unit(), "quantiles": "R-7", "rows": self.rows}),
-            settings: json!({"classes": self.classes, "censored": self.censored, "windows": windows}),
+            json: json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": self.rows}),
+            settings: json!({"classes": classes, "censored": censored, "group_by": group_by, "windows": windows}),
             charts: vec![(name.to_owned(), self.chart.clone())],
         }
     }
 }
 
 /// Describes a lake.
-pub(crate) fn describe(
-    lake: &Lake,
-    windows: Windows,
-    what: What,
-    classes: Classes,
-    censored: Censored,
-    group_by: Option<GroupBy>,
-) -> Result<Described> {
+pub(crate) fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
+    let what = question.what;
+    let mut samples = collect(lake, windows, what, question.split())?;
     if what == What::FinishGivenEvents {
-        return finish_given_events(lake, windows, classes, group_by);
+        return Ok(finish_given_events(lake, question, &samples));
     }
-    let mut values = values(lake, windows, what, classes)?;
-    let left_out = if censored == Censored::Exclude && what != What::JobSurvival {
-        leave_out(&mut values)
+    let censored_out = if question.censored == Censored::Exclude && what != What::JobSurvival {
+        samples.without_censored()
     } else {
         0
     };
-    let names = ["all"].into_iter().chain(classes.outcomes().iter().copied()).chain(["unmatched"]);
-    let mut summaries = Vec::new();
-    let mut lines = Vec::new();
-    let mut survival: Vec<(String, Survival)> = Vec::new();
-    let all: Vec<Value> = values.values().flatten().copied().collect();
-    values.insert("all".to_owned(), all);
-    for name in names {
-        let mut own = values.remove(name).unwrap_or_default();
-        if name == "unmatched" && own.is_empty() {
-            continue;
-        }
-        summaries.push(summarize(name, &mut own, what.per_unit()));
-        if own.is_empty()
-            || name == "unmatched"
-            || (name == "running" && what == What::JobDurations)
-        {
-            continue;
-        }
-        let (points, band) = if what == What::JobSurvival {
-            let curve = kaplan_meier(&own);
-            let band = curve.iter().map(|point| (point.time_s, point.low, point.high)).collect();
-            let points = curve.iter().map(|point| (point.time_s, point.share)).collect();
-            survival.extend(curve.into_iter().map(|point| (name.to_owned(), point)));
-            (points, band)
-        } else {
-            (cumulative(&own, what.per_unit()), Vec::new())
-        };
-        lines.push(Line {
-            name: name.to_owned(),
-            points,
-            band,
-            tone: outcome_tone(name),
-            stroke: Stroke::Steps,
-        });
-    }
-    let chart = chart(lake, what, classes, left_out, &summaries, lines);
+    let mut censoring = samples.censoring(what);
+    censoring.censored_out = censored_out;
+    let parts = parts_of(&samples, question);
+    let lines = lines(&parts, question);
+    let chart = chart(lake, question, &censoring, &parts[0].1, lines);
     let (table, rows) = if what == What::JobSurvival {
-        let rows: Vec<serde_json::Value> = survival
-            .iter()
-            .map(|(outcome, point)| json!({"outcome": outcome, "point": point}))
-            .collect();
-        (survival_table(&survival), json!(rows))
+        survival(&parts, question.group_by)
     } else {
-        (summary_table(&summaries), json!(summaries))
+        let summaries: Vec<Summary> = parts
+            .iter()
+            .map(|(part, values)| Summary {
+                group: question.group_by.and(part.group.clone()),
+                ..summarize(part.outcome, values, what.per_unit())
+            })
+            .collect();
+        (summary_table(&summaries, question.group_by), json!(summaries))
     };
-    Ok(Described { what, classes, censored, table, rows, chart })
+    Ok(Described { question, censoring, table, rows, chart })
+}
+
+/// Whose values a row is made of.
+struct Part {
+    /// The group; none for all groups together.
+    group: Option<String>,
+    /// The outcome of the jobs, or `all`.
+    outcome: &'static str,
+}
+
+/// Every row of the answer: all values and every outcome; then, where values are split, each
+/// group with the outcomes that occur in it.
+fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
+    let outcome_count = question.classes.outcomes().len();
+    let every = || question.group_by.map(|_| "all".to_owned());
+    let mut parts = vec![(Part { group: every(), outcome: "all" }, samples.of(|_| true))];
+    for outcome in 0..=outcome_count {
+        let values = samples.of_outcome(outcome);
+        if outcome < outcome_count || !values.runs().is_empty() {
+            parts.push((Part { group: every(), outcome: question.outcome_name(outcome) }, values));
+        }
+    }
+    if question.group_by.is_none() {
+        return parts;
+    }
+    let groups: BTreeSet<&Group> = samples.values.keys().map(|key| &key.0).collect();
+    for group in groups {
+        let name = || Some(group.to_string());
+        parts.push((Part { group: name(), outcome: "all" }, samples.of(|key| key.0 == *group)));
+        let own = samples.values.iter().filter(|(key, _)| key.0 == *group);
+        parts.extend(own.map(|((_, outcome), values)| {
+            let outcome = question.outcome_name(*outcome);
+            (Part { group: name(), outcome }, values.clone())
+        }));
+    }
+    parts
+}
+
+/// A curve per outcome, or per group where values are split: those with most values.
+fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
+    let what = question.what;
+    if question.group_by.is_none() {
+        let is_shown = |outcome: &str| {
+            // A running job lasts to the window's end: that is no distribution of durations.
+            outcome != UNMATCHED && !(outcome == "running" && what == What::JobDurations)
+        };
+        let shown = parts
+            .iter()
+            .filter(|(part, values)| !values.runs().is_empty() && is_shown(part.outcome));
+        return shown
+            .map(|(part, values)| line(part.outcome, values, what, outcome_tone(part.outcome)))
+            .collect();
+    }
+    let mut groups: Vec<&(Part, Counted)> = parts[1..]
+        .iter()
+        .filter(|(part, _)| part.outcome == "all" && part.group.as_deref() != Some("all"))
+        .collect();
+    groups.sort_by_key(|(_, values)| std::cmp::Reverse(values.count(|_| true)));
+    groups.truncate(Tone::SERIES.len());
+    let named = groups.iter().zip(Tone::SERIES).map(|((part, values), tone)| {
+        line(part.group.as_deref().unwrap_or_default(), values, what, tone)
+    });
+    named.collect()
+}
+
+fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line {
+    let (points, band) = if what == What::JobSurvival {
+        let curve = kaplan_meier(values);
+        (
+            curve.iter().map(|point| (point.time_s, point.share)).collect(),
+            curve.iter().map(|point| (point.time_s, point.low, point.high)).collect(),
+        )
+    } else {
+        (cumulative(values, what.per_unit()), Vec::new())
+    };
+    Line { name: shortened(name), points, band, tone, stroke: Stroke::Steps }
+}
+
+/// A name that leaves room in a legend; users are hashes of 44 letters.
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 16;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 /// Only the summaries, all jobs or tasks first.
-pub(crate) fn summaries(
-    lake: &Lake,
-    windows: Windows,
-    what: What,
-    classes: Classes,
-) -> Result<Vec<Summary>> {
-    let mut values = values(lake, windows, what, classes)?;
-    let mut all: Vec<Value> = values.values().flatten().copied().collect();
-    let mut rows = vec![summarize("all", &mut all, what.per_unit())];
-    for outcome in classes.outcomes() {
-        rows.push(summarize(
-            outcome,
-            &mut values.remove(*outcome).unwrap_or_default(),
-            what.per_unit(),
-        ));
-    }
-    Ok(rows)
+pub(crate) fn summaries(lake: &Lake, windows: Windows, what: What) -> Result<Vec<Summary>> {
+    let question = Question::plain(what);
+    let samples = collect(lake, windows, what, question.split())?;
+    let parts = parts_of(&samples, question);
+    Ok(parts
+        .iter()
+        .map(|(part, values)| summarize(part.outcome, values, what.per_unit()))
+        .collect())
 }
 
-fn leave_out(values: &mut ByOutcome) -> usize {
-    let count = |values: &ByOutcome| values.values().map(Vec::len).sum::<usize>();
-    let before = count(values);
-    for values in values.values_mut() {
-        values.retain(|value| !value.is_censored);
-    }
-    before - count(values)
-}
-
-fn values(
-    lake: &Lake,
-    windows: Windows,
-    what: What,
-    classes: Classes,
-) -> Result<ByOutcome, FactError> {
-    let mut values = ByOutcome::new();
-    let mut push = |outcome: Option<u8>, amount: i64, is_censored: bool| {
-        let name = outcome.map_or("unmatched", |outcome| classes.outcomes()[usize::from(outcome)]);
-        let value = Value { amount, is_censored };
-        match values.get_mut(name) {
-            Some(values) => values.push(value),
-            None => {
-                values.insert(name.to_owned(), vec![value]);
-            }
-        }
+fn finish_given_events(lake: &Lake, question: Question, samples: &Samples) -> Described {
+    let Question { what, classes, group_by, .. } = question;
+    // A job that still runs is neither; an unmatched one is unknown.
+    let is_settled = |outcome: usize| {
+        !matches!(question.outcome_name(outcome), "running" | "pending" | "unknown" | UNMATCHED)
     };
-    let of = |outcomes: (u8, u8)| match classes {
-        Classes::Sequence => outcomes.0,
-        Classes::Terminal => outcomes.1,
+    let groups: BTreeSet<&Group> =
+        samples.values.keys().filter(|key| is_settled(key.1)).map(|key| &key.0).collect();
+    let mut rows: Vec<Chance> = Vec::new();
+    let mut sizes: Vec<(u64, String)> = Vec::new();
+    for group in groups {
+        let finished = samples.of(|key| key.0 == *group && key.1 == 0);
+        let others = samples.of(|key| key.0 == *group && 0 < key.1 && is_settled(key.1));
+        let own = chances(&group.to_string(), &finished, &others);
+        sizes.push((own.first().map_or(0, |row| row.tasks), group.to_string()));
+        rows.extend(own);
+    }
+    let settled = Samples {
+        values: samples
+            .values
+            .iter()
+            .filter(|(key, _)| is_settled(key.1))
+            .map(|(key, values)| (key.clone(), values.clone()))
+            .collect(),
+        left_out: 0,
     };
-    match what {
-        What::JobDurations | What::JobSurvival => {
-            lake.require(Table::JobEvents)?;
-            for bucket in 0..lake.bucket_count() {
-                for job in Jobs::read(lake, bucket)?.jobs {
-                    if let Some(duration) = job.duration_us(windows.job_end_us) {
-                        let is_open = !job.is_ended() || windows.job_end_us < job.last_event_us;
-                        push(Some(of((job.by_sequence, job.by_terminal))), duration, is_open);
-                    }
-                }
-            }
-        }
-        What::TasksPerJob => {
-            for row in
-                crate::studies::fold::fold(lake, windows, &[], crate::facts::tasks::Usage::Skip)?
-                    .jobs
-            {
-                let outcome = row.job.as_ref().map(|job| of((job.by_sequence, job.by_terminal)));
-                if 0 < row.task_count {
-                    push(outcome, i64::try_from(row.task_count).unwrap_or(i64::MAX), false);
-                }
-            }
-        }
-        What::EventsPerTask | What::Attempts | What::Waiting | What::FinishGivenEvents => {
-            for task in task_values(lake, windows, false)? {
-                let outcome = task.outcomes.map(of);
-                let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-                match (what, task.wait) {
-                    (What::Waiting, Some(wait)) => push(outcome, wait.span_us, wait.is_censored),
-                    (What::Waiting, None) => {}
-                    (What::Attempts, _) => push(outcome, count(task.attempts), false),
-                    _ => push(outcome, count(task.events), false),
-                }
-            }
-        }
-    }
-    Ok(values)
-}
-
-fn finish_given_events(
-    lake: &Lake,
-    windows: Windows,
-    classes: Classes,
-    group_by: Option<GroupBy>,
-) -> Result<Described> {
-    lake.require(Table::JobEvents)?;
-    let is_settled = |outcome: &str| !matches!(outcome, "running" | "pending" | "unknown");
-    let mut groups: BTreeMap<String, Vec<(u64, bool)>> = BTreeMap::new();
-    for task in task_values(lake, windows, group_by == Some(GroupBy::User))? {
-        let outcome = task.outcomes.map(|(sequence, terminal)| match classes {
-            Classes::Sequence => classes.outcomes()[usize::from(sequence)],
-            Classes::Terminal => classes.outcomes()[usize::from(terminal)],
-        });
-        // A job that still runs is neither; an unmatched one is unknown.
-        let Some(outcome) = outcome.filter(|outcome| is_settled(outcome)) else { continue };
-        groups
-            .entry(group_of(&task, group_by))
-            .or_default()
-            .push((task.events, outcome == "finished"));
-    }
-    let rows: Vec<Chance> =
-        groups.iter().flat_map(|(group, tasks)| chances(group, tasks)).collect();
+    let censoring = settled.censoring(what);
+    sizes.sort_by_key(|size| std::cmp::Reverse(size.0));
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let lines = groups
-        .keys()
-        .zip(Tone::SERIES.iter().cycle())
-        .take(Tone::SERIES.len())
-        .map(|(group, &tone)| {
+    let lines = sizes
+        .iter()
+        .zip(Tone::SERIES)
+        .map(|((_, group), tone)| {
             let own = || rows.iter().filter(|row| row.group == *group);
             Line {
-                name: group.clone(),
+                name: shortened(group),
                 points: own().map(|row| (row.events as f64, row.chance)).collect(),
                 band: own().map(|row| (row.events as f64, row.low, row.high)).collect(),
                 tone,
@@ -360,11 +319,13 @@ fn finish_given_events(
             }
         })
         .collect();
-    let what = What::FinishGivenEvents;
     let chart = Chart::Lines(LineChart {
-        title: what.title().to_owned(),
+        title: title(what).to_owned(),
         caption: format!(
-            "Share of tasks with at least so many events whose job finished (by {classes}), with Wilson's 95 % band; tasks of jobs that still run at the window's end are left out."
+            "Share of tasks with at least so many events whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out. {}. Tables: {}.",
+            by_group(group_by),
+            edges::sentence(&censoring),
+            tables(lake),
         ),
         x_axis: "events of the task so far".to_owned(),
         y_axis: "chance to finish".to_owned(),
@@ -379,41 +340,14 @@ fn finish_given_events(
         .float("chance", rows.iter().map(|row| Some(row.chance)))
         .float("low_95", rows.iter().map(|row| Some(row.low)))
         .float("high_95", rows.iter().map(|row| Some(row.high)))
+        .count("left_censored", rows.iter().map(|row| row.left_censored))
         .batch();
-    Ok(Described { what, classes, censored: Censored::Exclude, table, rows: json!(rows), chart })
+    let question = Question { censored: Censored::Exclude, ..question };
+    Described { question, censoring, table, rows: json!(rows), chart }
 }
 
-fn group_of(task: &TaskValue, group_by: Option<GroupBy>) -> String {
-    match group_by {
-        None => "all".to_owned(),
-        Some(GroupBy::Priority) => format!("{:02}", task.priority),
-        Some(GroupBy::Class) => {
-            task.scheduling_class.map_or_else(|| "-".to_owned(), |class| class.to_string())
-        }
-        Some(GroupBy::User) => task.user.clone().unwrap_or_else(|| "-".to_owned()),
-    }
-}
-
-fn chart(
-    lake: &Lake,
-    what: What,
-    classes: Classes,
-    left_out: usize,
-    rows: &[Summary],
-    lines: Vec<Line>,
-) -> Chart {
-    let all = &rows[0];
-    let censoring = match (what, left_out, all.censored) {
-        (What::JobSurvival, ..) => format!(
-            "Kaplan-Meier with Greenwood's 95 % band; {} unended jobs are censored at the window's end.",
-            super::console::grouped(all.censored)
-        ),
-        (_, 0, 0) => "Nothing is censored.".to_owned(),
-        (_, 0, censored) => {
-            format!("{censored} values are cut off at the window's end and are in.")
-        }
-        (_, left_out, _) => format!("{left_out} values cut off at the window's end are left out."),
-    };
+/// The parts of the tables that the study reads.
+fn tables(lake: &Lake) -> String {
     let parts: Vec<String> = lake
         .manifest
         .tables
@@ -421,12 +355,41 @@ fn chart(
         .filter(|(table, _)| matches!(table.as_str(), "job_events" | "task_events"))
         .map(|(table, entry)| format!("{table} parts {}", entry.part_ranges()))
         .collect();
+    parts.join("; ")
+}
+
+fn by_group(group_by: Option<GroupBy>) -> String {
+    group_by.map_or_else(String::new, |group| {
+        let most = Tone::SERIES.len();
+        format!(", by {} (the largest {most} at most)", group.name().replace('_', " "))
+    })
+}
+
+fn chart(
+    lake: &Lake,
+    question: Question,
+    censoring: &Censoring,
+    all: &Counted,
+    lines: Vec<Line>,
+) -> Chart {
+    let Question { what, classes, group_by, .. } = question;
+    let how = if what == What::JobSurvival {
+        "Kaplan-Meier with Greenwood's 95 % band, unended jobs censored. "
+    } else {
+        ""
+    };
+    let spread = match group_by {
+        None => format!(" by outcome of the job (told by {classes})"),
+        Some(_) => by_group(group_by),
+    };
     Chart::Lines(LineChart {
-        title: what.title().to_owned(),
+        title: title(what).to_owned(),
         caption: format!(
-            "{} values by outcome of the job (told by {classes}). {censoring} Tables: {}.",
-            super::console::grouped(all.count),
-            parts.join("; ")
+            "{} {}{spread}. {how}{}. Tables: {}.",
+            console::grouped(all.count(|_| true)),
+            what.of(),
+            edges::sentence(censoring),
+            tables(lake)
         ),
         x_axis: format!("{} ({})", what.name().replace('-', " "), what.unit()),
         y_axis: if what == What::JobSurvival {
@@ -440,10 +403,14 @@ fn chart(
     })
 }
 
-fn summary_table(rows: &[Summary]) -> RecordBatch {
+fn summary_table(rows: &[Summary], group_by: Option<GroupBy>) -> RecordBatch {
     let column =
         |value: fn(&Summary) -> Option<f64>| rows.iter().map(value).collect::<Vec<Option<f64>>>();
-    Frame::default()
+    let mut frame = Frame::default();
+    if let Some(group_by) = group_by {
+        frame = frame.maybe_text(group_by.name(), rows.iter().map(|row| row.group.as_deref()));
+    }
+    frame
         .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
         .count("count", rows.iter().map(|row| row.count))
         .float("mean", column(|row| row.mean))
@@ -456,19 +423,42 @@ fn summary_table(rows: &[Summary]) -> RecordBatch {
         .float("p99", column(|row| row.p99))
         .float("max", column(|row| row.max))
         .count("censored", rows.iter().map(|row| row.censored))
+        .count("left_censored", rows.iter().map(|row| row.left_censored))
         .batch()
 }
 
-fn survival_table(rows: &[(String, Survival)]) -> RecordBatch {
+/// Survival curves as a table and as JSON rows.
+fn survival(
+    parts: &[(Part, Counted)],
+    group_by: Option<GroupBy>,
+) -> (RecordBatch, serde_json::Value) {
+    let rows: Vec<(&Part, Survival)> = parts
+        .iter()
+        .filter(|(part, _)| part.outcome != UNMATCHED)
+        .flat_map(|(part, values)| kaplan_meier(values).into_iter().map(move |at| (part, at)))
+        .collect();
     let column = |value: fn(&Survival) -> f64| {
         rows.iter().map(|(_, point)| Some(value(point))).collect::<Vec<_>>()
     };
-    Frame::default()
-        .text("outcome", rows.iter().map(|(outcome, _)| outcome.as_str()))
+    let mut frame = Frame::default();
+    if let Some(group_by) = group_by {
+        frame = frame.maybe_text(group_by.name(), rows.iter().map(|row| row.0.group.as_deref()));
+    }
+    let table = frame
+        .text("outcome", rows.iter().map(|(part, _)| part.outcome))
         .float("time_s", column(|point| point.time_s))
         .float("share_lasting_longer", column(|point| point.share))
         .float("low_95", column(|point| point.low))
         .float("high_95", column(|point| point.high))
         .count("at_risk", rows.iter().map(|(_, point)| point.at_risk))
-        .batch()
+        .batch();
+    let json = rows.iter().map(|(part, point)| {
+        let mut row = json!({"outcome": part.outcome, "point": point});
+        if let Some(group) = &part.group {
+            row["group"] = json!(group);
+        }
+        row
+    });
+    let json = json.collect();
+    (table, json)
 }

@@ -24,6 +24,9 @@ mod analyze;
 mod classify;
 mod console;
 mod describe;
+mod detect;
+mod detect_charts;
+mod edges;
 mod exit;
 mod ingest;
 mod query;
@@ -31,6 +34,7 @@ mod render;
 mod reproduce;
 mod store;
 mod sweep;
+mod sweep_charts;
 mod synth;
 mod verify;
 
@@ -52,6 +56,7 @@ enum Command {
     Describe(describe::DescribeArgs),
     Account(account::AccountArgs),
     Sweep(sweep::SweepArgs),
+    Detect(detect::DetectArgs),
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
@@ -209,6 +214,7 @@ fn run(command: Command) -> Result<()> {
         Command::Describe(args) => describe::run(&args),
         Command::Account(args) => account::run(&args),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Detect(args) => detect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),

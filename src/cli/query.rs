@@ -5,9 +5,12 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use serde_json::json;
 
 use super::exit::Usage;
 use super::render::{render, rows};
+use super::store::{self, Answer};
+use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, console};
 use crate::facts::query::{QUERIES, Query, Settings};
 use crate::lake::Lake;
@@ -30,8 +33,10 @@ pub(crate) struct QueryArgs {
     pub show: bool,
 
     /// Thresholds for the queries that need them
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [10_i64, 20, 50, 100, 200, 300, 400])]
-    pub thresholds: Vec<i64>,
+    ///
+    /// `FIRST..=LAST:STEP` or numbers, for example `10..=400:10` or `5,10,20..=100:20`.
+    #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10,20,50,100,200,300,400")]
+    pub thresholds: Grid,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -51,16 +56,27 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     }
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let batch = query.run(&lake, &Settings { windows, thresholds: args.thresholds.clone() })?;
+    let thresholds = args.thresholds.0.clone();
+    let batch = query.run(&lake, &Settings { windows, thresholds })?;
     if let Some(out) = &args.answer.out {
-        fs::create_dir_all(out).with_context(|| format!("could not make `{}`", out.display()))?;
-        for (extension, format) in
-            [("csv", super::Format::Csv), ("parquet", super::Format::Parquet)]
-        {
-            let path = out.join(format!("{}.{extension}", query.name));
-            fs::write(&path, render(&batch, format, None)?)
-                .with_context(|| format!("could not write `{}`", path.display()))?;
-        }
+        // The rows are in the CSV and the Parquet file; a fact may have many millions of them.
+        let schema = batch.schema();
+        let columns: Vec<&str> =
+            schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let answer = Answer {
+            name: query.name,
+            table: &batch,
+            json: json!({
+                "query": query.name, "question": query.question(), "key": query.key(),
+                "columns": columns, "rows": batch.num_rows(),
+            }),
+            settings: json!({"windows": windows, "thresholds": args.thresholds.0}),
+            charts: Vec::new(),
+        };
+        store::store_result(&answer, &lake, out)?;
+        let path = out.join(format!("{}.parquet", query.name));
+        fs::write(&path, render(&batch, super::Format::Parquet, None)?)
+            .with_context(|| format!("could not write `{}`", path.display()))?;
     }
     let whole =
         (args.answer.format == super::Format::Json).then(|| serde_json::Value::Array(rows(&batch)));

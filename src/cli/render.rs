@@ -58,6 +58,15 @@ impl Frame {
         self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(cells)))
     }
 
+    /// Adds a column of whole numbers, some of which may be missing.
+    pub(crate) fn maybe_int(
+        self,
+        name: &str,
+        cells: impl IntoIterator<Item = Option<i64>>,
+    ) -> Self {
+        self.with(name, DataType::Int64, Arc::new(cells.into_iter().collect::<Int64Array>()))
+    }
+
     /// Adds a column of counts.
     pub(crate) fn count(self, name: &str, cells: impl IntoIterator<Item = u64>) -> Self {
         self.int(name, cells.into_iter().map(|count| i64::try_from(count).unwrap_or(i64::MAX)))

@@ -8,13 +8,12 @@ use serde_json::json;
 
 use super::account::{self, CpuChoice, prepare};
 use super::classify::{self, By, Engine};
-use super::describe::{Censored, What, describe, summaries};
+use super::describe::{Question, describe, summaries};
 use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
 use super::store::{self, Answer};
-use super::{AnswerArgs, console, stop_on_signal, sweep};
-use crate::facts::task_values::task_values;
+use super::{AnswerArgs, console, stop_on_signal, sweep_charts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
@@ -25,6 +24,7 @@ use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::mandai::{Basis, Comparisons, Verdict, printed};
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::{Rule, RuleGrid};
+use crate::studies::samples::{Samples, Split, What, collect};
 
 /// Repeat a published study and compare number by number
 ///
@@ -82,8 +82,7 @@ pub(crate) fn run(args: ReproduceArgs) -> Result<()> {
     ] {
         if lake.has(Table::JobEvents) && (what == What::JobDurations || lake.has(Table::TaskEvents))
         {
-            let described =
-                describe(&lake, windows, what, Classes::Sequence, Censored::Include, None)?;
+            let described = describe(&lake, windows, Question::plain(what))?;
             charts.push((stem.to_owned(), described.chart));
         }
     }
@@ -139,7 +138,7 @@ fn jobs(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
     let basis = basis(lake, &[Table::JobEvents]);
     let has_jobs = lake.has(Table::JobEvents);
     let counted = if has_jobs {
-        Some(classify::classification(lake, By::Job, Classes::Sequence, Engine::Native)?)
+        Some(classify::classification(lake, windows, By::Job, Classes::Sequence, Engine::Native)?)
     } else {
         None
     };
@@ -168,11 +167,8 @@ fn jobs(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
         );
     }
     all.add("Table 3.1.1", "other jobs", printed(42.0, 1.0), count_of("other"), &basis);
-    let row = if has_jobs {
-        Some(summaries(lake, windows, What::JobDurations, Classes::Sequence)?.remove(0))
-    } else {
-        None
-    };
+    let row =
+        if has_jobs { Some(summaries(lake, windows, What::JobDurations)?.remove(0)) } else { None };
     let of = |value: fn(&Summary) -> Option<f64>| row.as_ref().and_then(value);
     let minutes = |value: Option<f64>| value.map(|seconds| seconds / 60.0);
     all.add(
@@ -212,11 +208,8 @@ fn jobs(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
 fn tasks(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
     let basis = basis(lake, &[Table::TaskEvents]);
     let has_tasks = lake.has(Table::TaskEvents);
-    let row = if has_tasks {
-        Some(summaries(lake, windows, What::TasksPerJob, Classes::Sequence)?.remove(0))
-    } else {
-        None
-    };
+    let row =
+        if has_tasks { Some(summaries(lake, windows, What::TasksPerJob)?.remove(0)) } else { None };
     let of = |value: fn(&Summary) -> Option<f64>| row.as_ref().and_then(value);
     all.add("Figure 3.1.2", "mean tasks per job", printed(37.9, 0.1), of(|row| row.mean), &basis);
     all.add(
@@ -240,28 +233,23 @@ fn tasks(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
         of(|row| row.p75),
         &basis,
     );
-    let values = if has_tasks { task_values(lake, windows, false)? } else { Vec::new() };
-    let longest = values
-        .iter()
-        .filter(|task| task.outcomes.is_some_and(|(sequence, _)| sequence == 0))
-        .map(|task| task.events)
-        .max();
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    let share_above_3 = |outcomes: &[u8]| {
-        let own = || {
-            values.iter().filter(|task| {
-                task.outcomes.is_some_and(|(sequence, _)| outcomes.contains(&sequence))
-            })
-        };
-        (0 < own().count()).then(|| {
-            own().filter(|task| 3 < task.events).count() as f64 / own().count() as f64 * 100.0
-        })
+    let split = Split { classes: Classes::Sequence, group_by: None };
+    let tasks = if has_tasks {
+        collect(lake, windows, What::EventsPerTask, split)?
+    } else {
+        Samples::default()
     };
+    let longest = tasks.of_outcome(0).runs().last().map(|run| run.0.amount());
+    let failed_and_killed = tasks.of(|key| matches!(key.1, 1 | 2));
+    let all_of_them = failed_and_killed.count(|_| true);
+    let long = failed_and_killed.count(|events| 3 < events.amount());
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let share_above_3 = (0 < all_of_them).then(|| long as f64 / all_of_them as f64 * 100.0);
     all.add(
         "Figure 4.1.1",
         "failed and killed tasks with more than 3 events (%)",
         printed(20.0, 1.0),
-        share_above_3(&[1, 2]),
+        share_above_3,
         &basis,
     );
     all.remark("the paper says `20 % or more`, by outcome of the job");
@@ -348,6 +336,6 @@ fn cpu(
         );
     }
     charts.push((format!("table-3.1.2-{}", choice.cpu), account::chart(&book)));
-    charts.extend(sweep::charts(&view, std::slice::from_ref(&swept)));
+    charts.extend(sweep_charts::charts(&view, std::slice::from_ref(&swept)));
     Ok(())
 }

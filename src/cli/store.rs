@@ -46,8 +46,27 @@ struct Input {
 
 /// Stores the answer if `--out` is given, and gives it on stdout.
 pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()> {
+    give_from(answer, &Origin::of(lake), args)
+}
+
+/// Where the numbers of an answer come from, as it is stored with them.
+pub(crate) struct Origin {
+    /// The kind of trace.
+    pub source: Value,
+    /// The tables and their checksums.
+    pub inputs: Value,
+}
+
+impl Origin {
+    fn of(lake: &Lake) -> Self {
+        Self { source: json!(lake.manifest.source), inputs: json!(inputs(lake)) }
+    }
+}
+
+/// The same for an answer that no lake has given.
+pub(crate) fn give_from(answer: &Answer, origin: &Origin, args: &AnswerArgs) -> Result<()> {
     if let Some(folder) = &args.out {
-        store_as("result", answer, lake, folder)?;
+        store_as("result", answer, origin, folder)?;
         console::note(format!("wrote {}", folder.join("result.json").display()));
     }
     Ok(console::data_bytes(&render(answer.table, args.format, Some(&answer.json))?)?)
@@ -55,11 +74,31 @@ pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()
 
 /// Writes the files of one answer of several into `folder`.
 pub(crate) fn store(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
-    store_as(answer.name, answer, lake, folder)
+    store_as(answer.name, answer, &Origin::of(lake), folder)
+}
+
+/// Writes the files of the only answer of a folder, the JSON as `result.json`.
+pub(crate) fn store_result(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
+    store_as("result", answer, &Origin::of(lake), folder)
+}
+
+/// Writes a further table of an answer into `folder`, as `<stem>.csv`.
+pub(crate) fn store_table(stem: &str, table: &RecordBatch, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
+    let path = folder.join(format!("{stem}.csv"));
+    fs::write(&path, render(table, Format::Csv, None)?)
+        .with_context(|| format!("could not write `{}`", path.display()))
+}
+
+/// Writes a further table of an answer into `folder`, as `<stem>.parquet`.
+pub(crate) fn store_parquet(stem: &str, table: &RecordBatch, folder: &Path) -> Result<()> {
+    let path = folder.join(format!("{stem}.parquet"));
+    fs::write(&path, render(table, Format::Parquet, None)?)
+        .with_context(|| format!("could not write `{}`", path.display()))
 }
 
 /// Writes the files of an answer into `folder`, the JSON as `<stem>.json`.
-fn store_as(stem: &str, answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
+fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
     let write = |name: String, bytes: &[u8]| {
         let path = folder.join(name);
@@ -69,8 +108,8 @@ fn store_as(stem: &str, answer: &Answer, lake: &Lake, folder: &Path) -> Result<(
         "program": crate::PROGRAM,
         "format_version": FORMAT_VERSION,
         "command": std::env::args().collect::<Vec<String>>(),
-        "source": lake.manifest.source,
-        "inputs": inputs(lake),
+        "source": origin.source,
+        "inputs": origin.inputs,
         "settings": answer.settings,
         "charts": answer.charts.iter().map(|(stem, _)| stem).collect::<Vec<&String>>(),
         "answer": answer.json,

@@ -10,17 +10,15 @@ use serde_json::{Value, json};
 
 use super::account::{CpuChoice, prepare};
 use super::exit::Usage;
-use super::render::{Frame, six_digits};
+use super::render::{Frame, render, six_digits};
 use super::store::{self, Answer};
-use super::{AnswerArgs, console};
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use super::sweep_charts::charts;
+use super::{AnswerArgs, Format, console, edges};
 use crate::lake::Lake;
-use crate::studies::kill_sweep::{
-    PlanePoint, Sweep, SweepRow, harmed_jobs, plane, sweep, total_cpu,
-};
+use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
 use crate::studies::ledger::View;
 use crate::studies::rules::{Rule, RuleGrid};
-use crate::studies::selection::{bootstrap, select};
+use crate::studies::selection::{Choice, Score, Selection, bootstrap, select};
 use crate::units::MICROS_PER_DAY;
 
 /// Sweep the threshold at which hopeless tasks are killed
@@ -30,7 +28,7 @@ use crate::units::MICROS_PER_DAY;
 /// only: its saved part is in proportion to the measured one.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --cpu slots --train-until 0.5 --price 3600"
+    after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results"
 )]
 pub(crate) struct SweepArgs {
     /// Thresholds of events, a list of numbers and ranges
@@ -39,7 +37,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10..=400:10")]
     pub thresholds: Grid,
 
-    /// Rules to compare, the first is the one shown
+    /// Rules to compare; the first one may be --harmed
     ///
     /// events (more than T events), failures (so many FAIL in a row), dead-time (so many seconds
     /// in attempts that came to nothing), restarts (so many within an hour). `events+failures=3`
@@ -54,9 +52,10 @@ pub(crate) struct SweepArgs {
 
     /// Choose on the first DAYS of the trace, score on the rest
     ///
-    /// For each rule the parameter with the largest gain among jobs that ended by then is scored
-    /// on jobs submitted afterwards. The gain is the net CPU saved less --price for each harmed
-    /// job.
+    /// The parameter of each rule, and the best of all rules together, with the largest gain
+    /// among jobs that ended by then are scored on jobs submitted afterwards, beside the best
+    /// choice in hindsight. The gain is the net CPU saved less --price for each harmed job. A
+    /// second table shows them, `sweep-selection.csv` in --out.
     #[arg(long, value_name = "DAYS")]
     pub train_until: Option<f64>,
 
@@ -65,6 +64,9 @@ pub(crate) struct SweepArgs {
     pub price: f64,
 
     /// Resamplings of jobs for confidence intervals, 0 for none
+    ///
+    /// Each parameter of each rule gets its 95 % interval (columns `_low` and `_high`, bands and
+    /// whiskers in the charts). 1000 are usual.
     #[arg(long, value_name = "ROUNDS", default_value_t = 0)]
     pub bootstrap: usize,
 
@@ -90,7 +92,7 @@ const DAYS_MAX: f64 = 36_500.0;
 /// Most points of a grid.
 const GRID_MAX: usize = 10_000;
 
-fn parse_grid(text: &str) -> Result<Grid, String> {
+pub(crate) fn parse_grid(text: &str) -> Result<Grid, String> {
     let bad = || format!("`{text}` is no list of thresholds such as `10..=400:10` or `5,10,20`");
     let number =
         |text: &str| text.trim().parse::<i64>().ok().filter(|number| 0 < *number).ok_or_else(bad);
@@ -135,54 +137,68 @@ fn rules_of(args: &SweepArgs) -> Vec<RuleGrid> {
     rules
 }
 
+/// What is done with the sweep besides sweeping.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Trust {
+    /// Resamplings and their seed.
+    pub bootstrap: Option<(usize, u64)>,
+    /// Where the past ends (µs), and the price of a harmed job.
+    pub train: Option<(i64, f64)>,
+}
+
+/// A sweep of several rules, how far it can be trusted, and what would have been chosen.
+pub(crate) struct Swept {
+    pub sweeps: Vec<Sweep>,
+    pub selection: Option<Selection>,
+}
+
+/// Sweeps every rule.
+pub(crate) fn sweep_all(view: &View<'_>, rules: &[RuleGrid], trust: Trust) -> Swept {
+    let mut sweeps: Vec<Sweep> =
+        rules.iter().enumerate().map(|(idx, rule)| sweep(view, idx, rule)).collect();
+    if let Some((rounds, seed)) = trust.bootstrap {
+        let intervals = bootstrap(view, rules, rounds, seed);
+        for (sweep, intervals) in sweeps.iter_mut().zip(intervals) {
+            for (row, interval) in sweep.rows.iter_mut().zip(intervals) {
+                row.interval = Some(interval);
+            }
+        }
+    }
+    let selection = trust.train.map(|(split_us, price)| select(view, rules, split_us, price));
+    Swept { sweeps, selection }
+}
+
+/// What the flags ask for besides the sweep.
+fn trust_of(args: &SweepArgs) -> Result<Trust> {
+    let days = args.train_until;
+    if days.is_some_and(|days| !(0.0..=DAYS_MAX).contains(&days)) {
+        let days = days.unwrap_or_default();
+        return Err(Usage(format!("--train-until {days} is no number of days")).into());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "days of a trace"
+    )]
+    let split = days.map(|days| 600_000_000 + (days * MICROS_PER_DAY as f64) as i64);
+    Ok(Trust {
+        bootstrap: (0 < args.bootstrap).then_some((args.bootstrap, args.seed)),
+        train: split.map(|split_us| (split_us, args.price)),
+    })
+}
+
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     let rules = rules_of(args);
+    let trust = trust_of(args)?;
     let prepared = prepare(&lake, windows, args.choice.cpu, &rules)?;
     let view = prepared.view(args.choice);
-    let sweeps: Vec<Sweep> =
-        rules.iter().enumerate().map(|(idx, rule)| sweep(&view, idx, rule)).collect();
-    let mut json = json_of(&view, &sweeps);
-    if let Some(days) = args.train_until {
-        if !(0.0..=DAYS_MAX).contains(&days) {
-            return Err(Usage(format!("--train-until {days} is no number of days")).into());
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
-            reason = "days of a trace"
-        )]
-        let split_us = 600_000_000 + (days * MICROS_PER_DAY as f64) as i64;
-        let selections = select(&view, &rules, split_us, args.price);
-        for choice in &selections {
-            console::note(format!(
-                "{}: chosen {} on {} jobs; on the {} later jobs net {} {}, {} jobs harmed (best in hindsight {}: net {})",
-                choice.rule,
-                choice
-                    .train
-                    .threshold
-                    .map_or_else(|| "never".to_owned(), |threshold| threshold.to_string()),
-                console::grouped(choice.train_jobs),
-                console::grouped(choice.test_jobs),
-                six_digits(choice.test.net_cpu),
-                view.cpu.unit(view.study.source),
-                choice.test.harmed_jobs,
-                choice
-                    .hindsight
-                    .threshold
-                    .map_or_else(|| "never".to_owned(), |threshold| threshold.to_string()),
-                six_digits(choice.hindsight.net_cpu),
-            ));
-        }
-        json["selection"] = json!(selections);
-    }
-    if 0 < args.bootstrap {
-        json["intervals"] = json!(bootstrap(&view, 0, &rules[0], args.bootstrap, args.seed));
-    }
+    console::note(edges::sentence(&view.censoring()));
+    let swept = sweep_all(&view, &rules, trust);
     let table = match args.harmed {
         Some(threshold) => harmed_table(&view, &rules[0], threshold),
-        None => table_of(&sweeps[0]),
+        None => table_of(&swept.sweeps),
     };
     let answer = Answer {
         name: "sweep",
@@ -193,30 +209,53 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
             "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
             "bootstrap_rounds": args.bootstrap, "seed": args.seed,
         }),
-        charts: charts(&view, &sweeps),
-        json,
+        charts: charts(&view, &swept.sweeps),
+        json: json_of(&view, &swept),
     };
-    store::give(&answer, &lake, &args.answer)
+    store::give(&answer, &lake, &args.answer)?;
+    let Some(selection) = &swept.selection else { return Ok(()) };
+    let table = selection_table(selection);
+    if let Some(folder) = &args.answer.out {
+        store::store_table("sweep-selection", &table, folder)?;
+    }
+    console::note(selection_line(selection));
+    if args.answer.format == Format::Table {
+        console::data("\n")?;
+        console::data_bytes(&render(&table, Format::Table, None)?)?;
+    }
+    Ok(())
 }
 
 /// The value of the contract, with the other rules and the plane beside it.
-pub(crate) fn json_of(view: &View<'_>, sweeps: &[Sweep]) -> Value {
-    json!({
+pub(crate) fn json_of(view: &View<'_>, swept: &Swept) -> Value {
+    let mut json = json!({
         "cpu": view.cpu,
         "classes": view.classes,
         "unit": view.cpu.unit(view.study.source),
+        "censoring": view.censoring(),
         "total_cpu": total_cpu(view),
-        "rows": sweeps[0].rows,
-        "rules": &sweeps[1..],
-        "plane": plane(view, sweeps),
-    })
+        "rule": swept.sweeps[0].rule,
+        "rows": swept.sweeps[0].rows,
+        "rules": &swept.sweeps[1..],
+        "plane": plane(view, &swept.sweeps),
+    });
+    if let Some(selection) = &swept.selection {
+        json["selection"] = json!(selection);
+    }
+    json
 }
 
-pub(crate) fn table_of(sweep: &Sweep) -> RecordBatch {
-    let rows = || sweep.rows.iter();
+/// Every parameter of every rule; the rule is a column where there are several.
+pub(crate) fn table_of(sweeps: &[Sweep]) -> RecordBatch {
+    let all = || sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(move |row| (sweep, row)));
+    let rows = || all().map(|(_, row)| row);
     let outcomes: Vec<String> =
-        sweep.rows.first().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
-    let mut frame = Frame::default()
+        rows().next().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
+    let mut frame = Frame::default();
+    if 1 < sweeps.len() {
+        frame = frame.text("rule", all().map(|(sweep, _)| sweep.rule.as_str()));
+    }
+    frame = frame
         .int("threshold", rows().map(|row| row.threshold))
         .count("condemned_tasks", rows().map(|row| sum_of(&row.condemned_tasks)));
     for outcome in outcomes.iter().filter(|outcome| *outcome != "finished") {
@@ -228,12 +267,66 @@ pub(crate) fn table_of(sweep: &Sweep) -> RecordBatch {
             );
         }
     }
-    frame
-        .count("harmed_jobs", rows().map(|row| row.harmed_jobs))
+    frame = frame.count("harmed_jobs", rows().map(|row| row.harmed_jobs));
+    let is_resampled = rows().any(|row| row.interval.is_some());
+    if is_resampled {
+        frame =
+            bounds_of(frame, "harmed_jobs", rows().map(|row| row.interval.as_ref()?.harmed_jobs));
+    }
+    frame = frame
         .float("harmed_jobs_share", rows().map(|row| row.harmed_jobs_share))
         .float("destroyed_cpu_share", rows().map(|row| row.destroyed_cpu_share))
-        .float("net_cpu", rows().map(|row| Some(row.net_cpu)))
+        .float("net_cpu", rows().map(|row| Some(row.net_cpu)));
+    if is_resampled {
+        frame = frame.float("net_share", rows().map(|row| row.net_share));
+        frame = bounds_of(frame, "net_share", rows().map(|row| row.interval.as_ref()?.net_share));
+    }
+    frame.batch()
+}
+
+/// The columns `<name>_low` and `<name>_high`.
+fn bounds_of(
+    frame: Frame,
+    name: &str,
+    bounds: impl Iterator<Item = Option<(f64, f64)>> + Clone,
+) -> Frame {
+    frame
+        .float(&format!("{name}_low"), bounds.clone().map(|bounds| Some(bounds?.0)))
+        .float(&format!("{name}_high"), bounds.map(|bounds| Some(bounds?.1)))
+}
+
+/// What was chosen among each rule, and among all of them, with its score on both parts.
+pub(crate) fn selection_table(selection: &Selection) -> RecordBatch {
+    let several = if selection.rules.len() == 1 { None } else { Some(&selection.chosen) };
+    let rows = || selection.rules.iter().chain(several);
+    let score = |frame: Frame, name: &str, of: fn(&Choice) -> &Score| {
+        frame
+            .float(&format!("{name}_net_cpu"), rows().map(|row| Some(of(row).net_cpu)))
+            .count(&format!("{name}_harmed_jobs"), rows().map(|row| of(row).harmed_jobs))
+            .float(&format!("{name}_gain"), rows().map(|row| Some(of(row).gain)))
+    };
+    let mut frame = Frame::default()
+        .text("among", rows().map(|row| row.among.as_str()))
+        .text("chosen_rule", rows().map(|row| row.train.rule.as_str()))
+        .maybe_int("chosen_threshold", rows().map(|row| row.train.threshold));
+    frame = score(frame, "train", |row| &row.train);
+    frame = score(frame, "test", |row| &row.test);
+    frame
+        .text("hindsight_rule", rows().map(|row| row.hindsight.rule.as_str()))
+        .maybe_int("hindsight_threshold", rows().map(|row| row.hindsight.threshold))
+        .float("hindsight_gain", rows().map(|row| Some(row.hindsight.gain)))
         .batch()
+}
+
+/// What the selection is made of, in a line.
+pub(crate) fn selection_line(selection: &Selection) -> String {
+    format!(
+        "chosen on {} jobs that ended before {} s, tested on {} jobs submitted afterwards; a harmed job costs {} CPU-seconds",
+        console::grouped(selection.train_jobs),
+        six_digits(selection.split_s),
+        console::grouped(selection.test_jobs),
+        six_digits(selection.price)
+    )
 }
 
 fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
@@ -250,104 +343,6 @@ fn harmed_table(view: &View<'_>, rule: &RuleGrid, threshold: i64) -> RecordBatch
         .count("condemned_tasks", harmed.iter().map(|job| job.condemned_tasks))
         .float("destroyed_cpu", harmed.iter().map(|job| Some(job.destroyed_cpu)))
         .batch()
-}
-
-/// Figures 4.2.1 and 4.2.2 of the paper of 2017, and all rules in one plane.
-pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
-    let definition = format!("CPU time: {}; outcomes told by {}.", view.cpu, view.classes);
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let curve = |value: &dyn Fn(&SweepRow) -> Option<f64>| -> Vec<(f64, f64)> {
-        sweeps[0].rows.iter().filter_map(|row| Some((row.threshold as f64, value(row)?))).collect()
-    };
-    let line = |name: &str, points, tone| Line {
-        name: name.to_owned(),
-        points,
-        band: Vec::new(),
-        tone,
-        stroke: Stroke::Marked,
-    };
-    let saved = ["failed", "killed", "running", "evicted", "other"]
-        .into_iter()
-        .filter(|outcome| view.outcomes().contains(outcome))
-        .map(|outcome| {
-            let share = curve(&|row| row.saved_share[outcome].as_f64().map(|share| share * 100.0));
-            line(outcome, share, outcome_tone(outcome))
-        })
-        .collect();
-    let threshold_axis = format!("threshold T ({})", sweeps[0].parameter);
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let harmed = curve(&|row| Some(row.harmed_jobs as f64));
-    vec![
-        (
-            "sweep-saved".to_owned(),
-            Chart::Lines(LineChart {
-                title: "CPU saved by killing at T".to_owned(),
-                caption: format!(
-                    "CPU after the kill as a share of all CPU of jobs of that outcome. {definition}"
-                ),
-                x_axis: threshold_axis.clone(),
-                y_axis: "CPU saved (%)".to_owned(),
-                x_scale: Scale::Linear,
-                lines: saved,
-            }),
-        ),
-        (
-            "sweep-harmed".to_owned(),
-            Chart::Lines(LineChart {
-                title: "Finished jobs harmed by killing at T".to_owned(),
-                caption: "Finished jobs with at least one condemned task.".to_owned(),
-                x_axis: threshold_axis,
-                y_axis: "harmed jobs".to_owned(),
-                x_scale: Scale::Linear,
-                lines: vec![line("", harmed, Tone::Vermilion)],
-            }),
-        ),
-        ("sweep-plane".to_owned(), plane_chart(view, sweeps, &definition)),
-    ]
-}
-
-fn plane_chart(view: &View<'_>, sweeps: &[Sweep], definition: &str) -> Chart {
-    let points = plane(view, sweeps);
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let at =
-        |point: &PlanePoint| (point.harmed_jobs as f64, point.net_share.unwrap_or(0.0) * 100.0);
-    let bound = |name: &str, net, tone| Line {
-        name: name.to_owned(),
-        points: vec![(0.0, net)],
-        band: Vec::new(),
-        tone,
-        stroke: Stroke::Marked,
-    };
-    let front = Line {
-        name: "Pareto front".to_owned(),
-        points: points.iter().filter(|point| point.is_on_front).map(at).collect(),
-        band: Vec::new(),
-        tone: Tone::Grey,
-        stroke: Stroke::Steps,
-    };
-    let bounds = [bound("never kill", 0.0, Tone::Ink), bound("oracle", 100.0, Tone::Sky), front];
-    let lines = sweeps
-        .iter()
-        .zip(Tone::SERIES.iter().cycle())
-        .map(|(sweep, &tone)| Line {
-            name: sweep.rule.clone(),
-            points: points.iter().filter(|point| point.rule == sweep.rule).map(at).collect(),
-            band: Vec::new(),
-            tone,
-            stroke: Stroke::Marked,
-        })
-        .chain(bounds)
-        .collect();
-    Chart::Lines(LineChart {
-        title: "CPU saved against finished jobs harmed".to_owned(),
-        caption: format!(
-            "Net CPU saved as a share of the CPU of jobs that did not finish; each point is one parameter of a rule. Bounds: never killing is (0, 0), an oracle reaches 100 % without harm. {definition}"
-        ),
-        x_axis: "finished jobs harmed".to_owned(),
-        y_axis: "net CPU saved (%)".to_owned(),
-        x_scale: Scale::Linear,
-        lines,
-    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::console::{self, Bar, Counts, counted, grouped};
 use super::exit::{CheckFailed, Interrupted};
 use super::render::{Frame, rows};
-use super::store::{self, Answer};
+use super::store::{self, Answer, Origin};
 use super::{AnswerArgs, Stop, stop_on_signal};
 use crate::facts::census::{Census, census};
 use crate::lake::Lake;
@@ -106,8 +106,16 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     }
     show_absent(&folder, sums.as_ref());
     let table = raw_table(&folder, &reports);
-    let json = Value::Array(rows(&table));
-    console::data_bytes(&super::render::render(&table, args.answer.format, Some(&json))?)?;
+    let answer = Answer {
+        name: "verify",
+        table: &table,
+        json: Value::Array(rows(&table)),
+        settings: json!({"trace": trace}),
+        charts: Vec::new(),
+    };
+    // The sums of the parts are what is being checked.
+    let origin = Origin { source: Value::Null, inputs: json!([]) };
+    store::give_from(&answer, &origin, &args.answer)?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
         count => Err(CheckFailed(format!(

@@ -24,6 +24,8 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::FactError;
 use super::events::{self, Event, Histories, i32_column, i64_column, is_terminal};
+use super::tasks::closed;
+use super::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Column, ROW_ID, Table};
 
@@ -335,10 +337,11 @@ fn count_windows(
     if !rows.is_sorted() {
         rows.sort_unstable();
     }
+    let window_end_us = Windows::of(lake, None).task_end_us;
     for (start, _, stop, id) in rows {
         let latest = ends.entry(id).or_insert(i64::MIN);
         overlapping += u64::from(start < *latest);
-        *latest = (*latest).max(stop);
+        *latest = (*latest).max(closed(stop, window_end_us));
     }
     tally.add("windows that overlap an earlier one", overlapping);
     tally.add("windows without length", empty);

@@ -49,15 +49,20 @@ pub struct Job {
 impl Job {
     /// Whether a terminal event has ended it.
     pub fn is_ended(&self) -> bool {
-        self.by_terminal < 5
+        is_ended(self.by_terminal)
     }
 
     /// First SCHEDULE to last event, or to the end of the window where the job has not ended;
     /// `None` for a job that was never scheduled.
     pub fn duration_us(&self, window_end_us: i64) -> Option<i64> {
         let start = self.first_schedule_us.filter(|&start| start < i64::MAX)?;
-        let is_open = !self.is_ended() || window_end_us < self.last_event_us;
-        Some(if is_open { window_end_us } else { self.last_event_us } - start)
+        let end = if self.is_open_at(window_end_us) { window_end_us } else { self.last_event_us };
+        Some(end - start)
+    }
+
+    /// Whether it has not ended when the window does, and is closed there.
+    pub fn is_open_at(&self, window_end_us: i64) -> bool {
+        !self.is_ended() || window_end_us < self.last_event_us
     }
 }
 
@@ -109,6 +114,11 @@ pub fn by_terminal(events: &[Event]) -> u8 {
         Some(5) => 2,
         Some(_) => 4,
     }
+}
+
+/// Whether an outcome by the last terminal event (a position in [`TERMINAL_OUTCOMES`]) is an end.
+pub const fn is_ended(by_terminal: u8) -> bool {
+    by_terminal < 5
 }
 
 /// Names that occur in a bucket, each once.

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::FactError;
 use super::events::i64_column;
 use super::jobs::Jobs;
+use super::tasks::closed;
 use super::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -97,7 +98,7 @@ fn of_bucket(
         let rates =
             batch.column_by_name("mean_cpu_rate").expect("asked for").as_primitive::<Float32Type>();
         for row in 0..batch.num_rows() {
-            let length = ends[row] - starts[row];
+            let length = closed(ends[row], windows.job_end_us) - starts[row];
             let Some(job) = jobs.find(ids[row]).filter(|_| 0 < length) else { continue };
             let sums = &mut sums[job];
             if !rates.is_null(row) {

@@ -265,7 +265,7 @@ fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
                 Series::new(name, Vec::<i64>::new())
             }
             ColumnType::Int | ColumnType::Event(_) => Series::new(name, Vec::<i32>::new()),
-            ColumnType::Float => Series::new(name, Vec::<f32>::new()),
+            ColumnType::Float | ColumnType::Amount => Series::new(name, Vec::<f32>::new()),
             ColumnType::Bool => Series::new(name, Vec::<bool>::new()),
             ColumnType::Text => Series::new(name, Vec::<String>::new()),
         }));

@@ -16,7 +16,9 @@ use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 
 use super::FactError;
-use super::events::{Event, Histories, i32_column, i64_column, is_terminal, optional_cells};
+use super::events::{
+    EntityId, Event, Histories, i32_column, i64_column, is_terminal, optional_cells,
+};
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 use crate::units::{CpuRate, CpuTime};
@@ -70,6 +72,8 @@ pub struct TaskView<'a> {
     pub windows: &'a [Window],
     /// The priority last seen.
     pub priority: i32,
+    /// The phase of its job that it belongs to, where the source knows phases.
+    pub phase: Option<&'a str>,
 }
 
 /// Counts of usage rows that the ledger names.
@@ -89,6 +93,7 @@ pub struct Tasks {
     requests: Vec<Option<f32>>,
     machines: Vec<Option<i64>>,
     priorities: Vec<Option<i32>>,
+    phases: Phases,
     windows: Vec<Window>,
     window_starts: Vec<u32>,
     window_end_us: i64,
@@ -115,7 +120,7 @@ impl Tasks {
         window_end_us: i64,
         usage: Usage,
     ) -> Result<Self, FactError> {
-        let columns = [
+        let mut columns = vec![
             ROW_ID,
             "time_us",
             "job_id",
@@ -125,12 +130,21 @@ impl Tasks {
             "machine_id",
             "priority",
         ];
-        let events = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
+        if lake.has_column(Table::TaskEvents, PHASE) {
+            columns.push(PHASE);
+        }
+        // Without the table nothing is known of any task, but usage can still be counted.
+        let events = if lake.has(Table::TaskEvents) {
+            lake.read(Table::TaskEvents, Some(bucket), &columns)?
+        } else {
+            Vec::new()
+        };
         let histories = Histories::of(Table::TaskEvents, &events);
         let mut tasks = Self {
             requests: optional_cells::<Float32Type>(&events, "cpu_request"),
             machines: optional_cells::<Int64Type>(&events, "machine_id"),
             priorities: optional_cells::<Int32Type>(&events, "priority"),
+            phases: Phases::of(&events),
             windows: Vec::new(),
             window_starts: vec![0; histories.len() + 1],
             histories,
@@ -184,7 +198,7 @@ impl Tasks {
                 let slot = &mut next[*owner.next().expect("one owner per row") as usize];
                 windows[*slot as usize] = Window {
                     start_us: begins[row],
-                    end_us: ends[row].max(begins[row]),
+                    end_us: closed(ends[row], self.window_end_us).max(begins[row]),
                     rate: if rates.is_null(row) { 0.0 } else { rates.value(row) },
                     row_id: row_ids[row],
                 };
@@ -198,6 +212,7 @@ impl Tasks {
             }
             self.usage.overlapping += overlapping(own);
         }
+        self.usage.overlapping += overlapping_orphans(batches, &owners, nobody, self.window_end_us);
         let orphans = &windows[starts[task_count] as usize..];
         self.orphan_cpu = orphans
             .iter()
@@ -227,6 +242,7 @@ impl Tasks {
                 attempts: &attempts,
                 windows,
                 priority: priority.unwrap_or(0),
+                phase: events.first().and_then(|event| self.phases.of_row(event.row)),
             });
         }
     }
@@ -257,6 +273,48 @@ impl Tasks {
     }
 }
 
+/// The end of a usage window; one that ends after the trace (at 2^63-1) is open and ends with it.
+pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
+    if end_us == i64::MAX { window_end_us } else { end_us }
+}
+
+/// The column that says to which phase of its job a task belongs.
+const PHASE: &str = "phase";
+
+/// Phases by row of a bucket, each name held once; nothing where the source knows none.
+#[derive(Debug, Default)]
+struct Phases {
+    names: Vec<String>,
+    rows: Vec<Option<u8>>,
+}
+
+impl Phases {
+    fn of(batches: &[RecordBatch]) -> Self {
+        let mut phases = Self::default();
+        for column in batches.iter().filter_map(|batch| batch.column_by_name(PHASE)) {
+            for name in column.as_string::<i32>() {
+                let code = name.map(|name| phases.code(name));
+                phases.rows.push(code);
+            }
+        }
+        phases
+    }
+
+    fn code(&mut self, name: &str) -> u8 {
+        let known = self.names.iter().position(|other| other == name);
+        let place = known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        u8::try_from(place).expect("a source has few phases")
+    }
+
+    fn of_row(&self, row: u32) -> Option<&str> {
+        let code = (*self.rows.get(row as usize)?)?;
+        Some(&self.names[usize::from(code)])
+    }
+}
+
 /// Windows that start before an earlier one has ended.
 fn overlapping(windows: &[Window]) -> u64 {
     let mut latest = i64::MIN;
@@ -264,6 +322,38 @@ fn overlapping(windows: &[Window]) -> u64 {
     for window in windows {
         count += u64::from(window.start_us < latest);
         latest = latest.max(window.end_us);
+    }
+    count
+}
+
+/// The same among windows whose task has no event, which lie in no order yet.
+fn overlapping_orphans(
+    batches: &[RecordBatch],
+    owners: &[u32],
+    nobody: u32,
+    window_end_us: i64,
+) -> u64 {
+    let mut orphans: Vec<(EntityId, i64, i64, i64)> = Vec::new();
+    let mut owner = owners.iter();
+    for batch in batches {
+        let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
+        let (begins, ends) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
+        let row_ids = i64_column(batch, ROW_ID);
+        for row in 0..batch.num_rows() {
+            if *owner.next().expect("one owner per row") == nobody {
+                let end = closed(ends[row], window_end_us);
+                orphans.push(((jobs[row], indices[row]), begins[row], row_ids[row], end));
+            }
+        }
+    }
+    orphans.sort_unstable();
+    let mut count = 0;
+    for task in orphans.chunk_by(|one, other| one.0 == other.0) {
+        let mut latest = i64::MIN;
+        for &(_, start, _, end) in task {
+            count += u64::from(start < latest);
+            latest = latest.max(end);
+        }
     }
     count
 }

@@ -27,13 +27,25 @@ pub struct Windows {
     pub job_end_us: i64,
     /// End for questions about `task_events`, µs.
     pub task_end_us: i64,
+    /// The first time that lies in the window, µs.
+    pub first_us: i64,
 }
 
 impl Windows {
     /// The ends for a lake; `chosen` (µs) overrides both.
     pub fn of(lake: &Lake, chosen: Option<i64>) -> Self {
         let end = |table| chosen.unwrap_or_else(|| end_of(lake, table));
-        Self { job_end_us: end(Table::JobEvents), task_end_us: end(Table::TaskEvents) }
+        Self {
+            job_end_us: end(Table::JobEvents),
+            task_end_us: end(Table::TaskEvents),
+            first_us: lake.source().first_time_us(),
+        }
+    }
+
+    /// Whether something happened before the window began.
+    #[must_use]
+    pub const fn is_before(self, time_us: i64) -> bool {
+        time_us < self.first_us
     }
 }
 

@@ -29,7 +29,7 @@ use crate::schema::{self, Column, ColumnType, ROW_ID, Source, Table};
 use crate::sources::{Cells, ColumnData, RowBlock};
 
 /// Most rows held in memory by one writer.
-const RUN_ROWS_MAX: usize = 4 << 20;
+const RUN_ROWS_MAX: usize = 1 << 20;
 
 /// The same of a log, whose rows have two to three times as many columns and are held twice while
 /// they are put in the order of time.
@@ -100,7 +100,12 @@ impl Bucket {
         self.is_in_time_order = true;
     }
 
-    fn clear(&mut self) {
+    /// Forgets the rows and keeps their memory, unless that is far more than a bucket's share: a
+    /// job of very many tasks would otherwise leave its mark in one bucket after the other.
+    fn clear(&mut self, rows_kept: usize) {
+        if rows_kept < self.rows.row_ids.capacity() {
+            self.rows = RowBlock::new(self.rows.table, self.rows.source, 0);
+        }
         self.rows.clear();
         self.last_time = i64::MIN;
         self.is_in_time_order = true;
@@ -184,7 +189,8 @@ impl SegmentWriter {
 
     /// Forgets the rows of a segment that cannot be finished.
     pub(crate) fn abandon(&mut self) {
-        self.buckets.iter_mut().for_each(Bucket::clear);
+        let rows_kept = self.rows_kept();
+        self.buckets.iter_mut().for_each(|bucket| bucket.clear(rows_kept));
         self.files.clear();
         self.row_count = 0;
         self.run = 0;
@@ -195,14 +201,19 @@ impl SegmentWriter {
         self.table
     }
 
+    /// Rows whose memory a bucket keeps: twice its share of a run.
+    fn rows_kept(&self) -> usize {
+        2 * RUN_ROWS_MAX / self.buckets.len()
+    }
+
     fn flush(&mut self) -> Result<(), LakeError> {
-        let (run, folder) = (self.run, &self.folder);
+        let (run, folder, rows_kept) = (self.run, &self.folder, self.rows_kept());
         let written: Result<Vec<Option<WrittenFile>>, LakeError> = self
             .buckets
             .par_iter_mut()
             .with_max_len(1)
             .enumerate()
-            .map(|(idx, bucket)| write_bucket(bucket, idx, run, folder))
+            .map(|(idx, bucket)| write_bucket(bucket, idx, run, folder, rows_kept))
             .collect();
         self.files.extend(written?.into_iter().flatten());
         self.row_count = 0;
@@ -216,6 +227,7 @@ fn write_bucket(
     idx: usize,
     run: u32,
     folder: &Path,
+    rows_kept: usize,
 ) -> Result<Option<WrittenFile>, LakeError> {
     let row_count = bucket.rows.row_ids.len();
     if row_count == 0 {
@@ -228,7 +240,7 @@ fn write_bucket(
     let file = write_parquet(&bucket.rows, file).map_err(|error| fail(of_parquet(error)))?;
     file.sync_all().map_err(|error| fail(LakeErrorKind::Io(error)))?;
     let bytes = fs::metadata(&beside).map_err(|error| fail(LakeErrorKind::Io(error)))?.len();
-    bucket.clear();
+    bucket.clear(rows_kept);
     let bucket = u32::try_from(idx).expect("there are few buckets");
     Ok(Some(WrittenFile { beside, bucket, run, rows: row_count as u64, bytes }))
 }
@@ -342,7 +354,7 @@ fn parquet_schema(table: Table, columns: &[Column]) -> Result<Type, ParquetError
         let (physical, logical) = match column.kind {
             ColumnType::Time | ColumnType::Id | ColumnType::Long => (PhysicalType::INT64, None),
             ColumnType::Int | ColumnType::Event(_) => (PhysicalType::INT32, None),
-            ColumnType::Float => (PhysicalType::FLOAT, None),
+            ColumnType::Float | ColumnType::Amount => (PhysicalType::FLOAT, None),
             ColumnType::Bool => (PhysicalType::BOOLEAN, None),
             ColumnType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
         };
@@ -358,7 +370,7 @@ pub(crate) fn arrow_schema(table: Table, source: Source) -> SchemaRef {
         let data_type = match column.kind {
             ColumnType::Time | ColumnType::Id | ColumnType::Long => DataType::Int64,
             ColumnType::Int | ColumnType::Event(_) => DataType::Int32,
-            ColumnType::Float => DataType::Float32,
+            ColumnType::Float | ColumnType::Amount => DataType::Float32,
             ColumnType::Bool => DataType::Boolean,
             ColumnType::Text => DataType::Utf8,
         };
@@ -386,7 +398,7 @@ fn properties(columns: &[Column]) -> WriterProperties {
             | ColumnType::Event(_) => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
-            ColumnType::Float => properties
+            ColumnType::Float | ColumnType::Amount => properties
                 .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
             ColumnType::Text => properties.set_column_dictionary_enabled(path, true),

@@ -5,7 +5,7 @@
 //! asked of every lake; a unit or a meaning may differ, and a column that Google always fills may
 //! be missing elsewhere. Each source's own columns follow.
 
-use super::ColumnType::{self, Bool, Event, Float, Id, Int, Long, Text, Time};
+use super::ColumnType::{self, Amount, Bool, Event, Float, Id, Int, Long, Text, Time};
 use super::{Column, Source, Table};
 
 const fn must(
@@ -67,9 +67,9 @@ const TASK_EVENTS: &[Column] = &[
     may("user", Text, "", "who submitted it (hash)"),
     may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
     must("priority", Int, "", "0 lowest; 0-1 free, 9-11 production"),
-    may("cpu_request", Float, "NCU", "CPU asked for, share of the largest machine"),
-    may("memory_request", Float, "share", "memory asked for, share of the largest machine"),
-    may("disk_request", Float, "share", "disk asked for, share of the largest machine"),
+    may("cpu_request", Amount, "NCU", "CPU asked for, share of the largest machine"),
+    may("memory_request", Amount, "share", "memory asked for, share of the largest machine"),
+    may("disk_request", Amount, "share", "disk asked for, share of the largest machine"),
     may("different_machines", Bool, "", "whether tasks of the job must run on different machines"),
 ];
 
@@ -79,15 +79,15 @@ const TASK_USAGE: &[Column] = &[
     must("job_id", Id, "", "the job"),
     must("task_index", Int, "", "the task's number within its job"),
     must("machine_id", Id, "", "where it ran"),
-    may("mean_cpu_rate", Float, "NCU", "mean CPU use: core-seconds per second, scaled"),
-    may("canonical_memory", Float, "share", "user-accessible memory, mean"),
-    may("assigned_memory", Float, "share", "memory limit of the container"),
-    may("unmapped_page_cache", Float, "share", "page cache not mapped into a process, mean"),
-    may("total_page_cache", Float, "share", "page cache, mean"),
-    may("max_memory", Float, "share", "largest canonical memory"),
+    may("mean_cpu_rate", Amount, "NCU", "mean CPU use: core-seconds per second, scaled"),
+    may("canonical_memory", Amount, "share", "user-accessible memory, mean"),
+    may("assigned_memory", Amount, "share", "memory limit of the container"),
+    may("unmapped_page_cache", Amount, "share", "page cache not mapped into a process, mean"),
+    may("total_page_cache", Amount, "share", "page cache, mean"),
+    may("max_memory", Amount, "share", "largest canonical memory"),
     may("mean_disk_io_time", Float, "s/s", "disk-time seconds per second, mean"),
-    may("mean_local_disk_space", Float, "share", "local disk used, mean"),
-    may("max_cpu_rate", Float, "NCU", "largest CPU use seen in the window"),
+    may("mean_local_disk_space", Amount, "share", "local disk used, mean"),
+    may("max_cpu_rate", Amount, "NCU", "largest CPU use seen in the window"),
     may("max_disk_io_time", Float, "s/s", "largest disk-time seconds per second"),
     may("cycles_per_instruction", Float, "cycles", "CPI; the trace holds impossible values"),
     may(
@@ -98,7 +98,7 @@ const TASK_USAGE: &[Column] = &[
     ),
     may("sample_portion", Float, "share", "observed over expected samples"),
     may("aggregation_type", Bool, "", "whether maxima come from sub-containers"),
-    may("sampled_cpu_usage", Float, "NCU", "CPU use in one random second of the window"),
+    may("sampled_cpu_usage", Amount, "NCU", "CPU use in one random second of the window"),
 ];
 
 const MACHINE_EVENTS: &[Column] = &[
@@ -106,8 +106,8 @@ const MACHINE_EVENTS: &[Column] = &[
     must("machine_id", Id, "", "the machine"),
     must("event_type", Event(2), "", "0 ADD, 1 REMOVE, 2 UPDATE"),
     may("platform_id", Text, "", "micro-architecture and chipset (hash)"),
-    may("cpu_capacity", Float, "NCU", "CPU, share of the largest machine"),
-    may("memory_capacity", Float, "share", "memory, share of the largest machine"),
+    may("cpu_capacity", Amount, "NCU", "CPU, share of the largest machine"),
+    may("memory_capacity", Amount, "share", "memory, share of the largest machine"),
 ];
 
 const MACHINE_ATTRIBUTES: &[Column] = &[

@@ -52,6 +52,8 @@ pub enum ColumnType {
     Event(i32),
     /// A quantity (f32).
     Float,
+    /// A quantity from 0 up to [`AMOUNT_MAX`] (f32): CPU, memory and disk.
+    Amount,
     /// Yes or no.
     Bool,
     /// A name or hash (UTF-8).
@@ -76,6 +78,12 @@ pub struct Column {
 /// The name of the column that keeps the file order: part number times 2^40 plus line. Where a
 /// line or object makes several rows, the source says what stands for the line.
 pub const ROW_ID: &str = "row_id";
+
+/// The most CPU, memory or disk that a row may name, in units of the largest machine: 2^20.
+///
+/// Real rows stay below a few hundred. With it no sum of [`crate::units::CpuTime`] can overflow:
+/// 2^44 rows of 2^63 µs each would have to be added up.
+pub const AMOUNT_MAX: f32 = 1_048_576.0;
 
 impl Table {
     /// Every table, in the order in which they are ingested and shown.
@@ -160,7 +168,7 @@ impl Column {
         match self.kind {
             ColumnType::Time | ColumnType::Id | ColumnType::Long => "int64",
             ColumnType::Int | ColumnType::Event(_) => "int32",
-            ColumnType::Float => "float32",
+            ColumnType::Float | ColumnType::Amount => "float32",
             ColumnType::Bool => "boolean",
             ColumnType::Text => "string",
         }
@@ -214,7 +222,8 @@ mod tests {
                 let first = table.columns(Source::Google2011);
                 let own = table.columns(source);
                 for (one, other) in first.iter().zip(own) {
-                    assert_eq!((one.name, one.kind), (other.name, other.kind), "{source} {table}");
+                    let stored = |column: &Column| (column.name, column.type_name());
+                    assert_eq!(stored(one), stored(other), "{source} {table}");
                     assert!(one.is_mandatory || !other.is_mandatory, "{}", one.name);
                 }
                 let extra = own.get(first.len()..).expect("no column is left out");

@@ -12,7 +12,7 @@ use super::blocks::TextBlock;
 use super::fields::{self, CarefulTime};
 use super::part::PartParser;
 use super::rows::{Cells, Reject, RejectReason, RowBlock, reject_text};
-use crate::schema::{self, Column, ColumnType, Source, Table};
+use crate::schema::{self, AMOUNT_MAX, Column, ColumnType, Source, Table};
 
 /// The lake's column (by position) that each field of a line fills.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,6 +195,19 @@ fn parse_field(kind: ColumnType, cells: &mut Cells, text: &[u8], at: usize) -> F
             cells.push(fields::careful_f32(field).ok_or(RejectReason::BadValue)?);
             Ok(end)
         }
+        (ColumnType::Amount, Cells::F32(cells)) => {
+            // The quick way knows no minus sign.
+            if let Some((value, end)) = fields::quick_float(text, at)
+                && matches!(text[end], b',' | b'\n' | b'\r')
+                && value <= AMOUNT_MAX
+            {
+                cells.push(value);
+                return Ok(end);
+            }
+            let (field, end) = field_at(text, at);
+            cells.push(amount_of(field)?);
+            Ok(end)
+        }
         (ColumnType::Time, Cells::I64(cells)) => {
             let (value, end) = match quick_i64(text, at) {
                 Some(quick) => quick,
@@ -234,6 +247,11 @@ fn parse_field(kind: ColumnType, cells: &mut Cells, text: &[u8], at: usize) -> F
         }
         _ => unreachable!("cells are made from the column's kind"),
     }
+}
+
+fn amount_of(field: &[u8]) -> FieldResult<f32> {
+    let amount = fields::careful_f32(field).ok_or(RejectReason::BadValue)?;
+    if (0.0..=AMOUNT_MAX).contains(&amount) { Ok(amount) } else { Err(RejectReason::OutOfRange) }
 }
 
 fn known_event(value: i64, max: i32) -> FieldResult<i32> {
@@ -361,6 +379,7 @@ fn push_careful(kind: ColumnType, cells: &mut Cells, field: &[u8]) -> FieldResul
         (ColumnType::Float, Cells::F32(cells)) => {
             cells.push(fields::careful_f32(field).ok_or(bad)?);
         }
+        (ColumnType::Amount, Cells::F32(cells)) => cells.push(amount_of(field)?),
         (ColumnType::Bool, Cells::Bool(cells)) => {
             cells.push(fields::careful_bool(field).ok_or(bad)?);
         }
@@ -416,8 +435,14 @@ mod tests {
     #[test]
     fn bad_lines_say_what_is_wrong_and_where() {
         use RejectReason::{
-            BadValue, EmptyMandatory, NegativeTime, TooFewColumns, TooManyColumns, UnknownEventType,
+            BadValue, EmptyMandatory, NegativeTime, OutOfRange, TooFewColumns, TooManyColumns,
+            UnknownEventType,
         };
+        check(b"0,5,0,x,1048576,0.5", Ok(()));
+        check(b"0,5,0,x,1048577,0.5", Err(("cpu_capacity", OutOfRange)));
+        check(b"0,5,0,x,1e20,0.5", Err(("cpu_capacity", OutOfRange)));
+        check(b"0,5,0,x,0.5,-1e-9", Err(("memory_capacity", OutOfRange)));
+        check(b"0,5,0,x,-0.5,\"0.5\"", Err(("cpu_capacity", OutOfRange)));
         check(b"", Err(("", TooFewColumns)));
         check(b"0,5,0", Err(("", TooFewColumns)));
         check(b"0,5,0,x,0.5,0.5,9", Err(("", TooManyColumns)));

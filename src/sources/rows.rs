@@ -41,7 +41,7 @@ impl Cells {
                 Self::I64(Vec::with_capacity(capacity))
             }
             ColumnType::Int | ColumnType::Event(_) => Self::I32(Vec::with_capacity(capacity)),
-            ColumnType::Float => Self::F32(Vec::with_capacity(capacity)),
+            ColumnType::Float | ColumnType::Amount => Self::F32(Vec::with_capacity(capacity)),
             ColumnType::Bool => Self::Bool(Vec::with_capacity(capacity)),
             ColumnType::Text => Self::Text {
                 ends: Vec::with_capacity(capacity),
@@ -338,6 +338,8 @@ pub enum RejectReason {
     NegativeTime,
     /// A job that has been there before.
     DuplicateJob,
+    /// An amount below 0 or above [`crate::schema::AMOUNT_MAX`].
+    OutOfRange,
 }
 
 impl RejectReason {
@@ -351,6 +353,7 @@ impl RejectReason {
             Self::UnknownEventType => "unknown_event_type",
             Self::NegativeTime => "negative_time",
             Self::DuplicateJob => "duplicate_job",
+            Self::OutOfRange => "out_of_range",
         }
     }
 }

@@ -1,15 +1,16 @@
 //! How long, how many, how often: distributions per outcome, survival, and chances.
 //!
-//! In: whole numbers per outcome. Out: summaries, cumulative curves, Kaplan-Meier curves and the
+//! In: whole numbers per outcome, counted. Out: summaries, cumulative curves, Kaplan-Meier curves and the
 //! chance to finish given so many events. Quantiles are R-7, variances those of the population.
 
 use serde::Serialize;
 
-use super::quantile;
-
 /// One line of a table of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// The group, where values are split.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The outcome of the jobs, or `all`.
     pub outcome: String,
     /// Values.
@@ -34,31 +35,146 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Values that were cut off by the window's end and stand for something larger.
     pub censored: u64,
+    /// Values of what began before the window (at time 0); they are in, as written.
+    pub left_censored: u64,
 }
 
-/// A value, and whether the window's end cut it off.
+/// A value with what the edges of the window did to it, in eight bytes.
+///
+/// The amount (whole microseconds or a count, at most 2^61 - 1) stands above the two flags, so
+/// that values sort by amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Value {
-    /// Whole microseconds, or a count.
-    pub amount: i64,
-    /// Whether it stands for something larger.
+pub struct Value(i64);
+
+/// Whether something began before the window, and whether it goes on after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// Begun before the window, at time 0.
+    pub is_left_censored: bool,
+    /// Cut off by the window's end, so that the value stands for something larger.
     pub is_censored: bool,
 }
 
-/// Summarises values (sorted here); `per_unit` amounts are one of the unit shown.
+impl Value {
+    const LEFT: i64 = 2;
+    const RIGHT: i64 = 1;
+
+    /// Packs an amount, which is cut at 2^61 - 1, and its flags.
+    pub fn new(amount: i64, edges: Edges) -> Self {
+        const LARGEST: i64 = i64::MAX >> 2;
+        let left = if edges.is_left_censored { Self::LEFT } else { 0 };
+        let right = if edges.is_censored { Self::RIGHT } else { 0 };
+        Self((amount.min(LARGEST) << 2) | left | right)
+    }
+
+    /// Whole microseconds, or a count.
+    pub const fn amount(self) -> i64 {
+        self.0 >> 2
+    }
+
+    /// Whether it stands for something larger.
+    pub const fn is_censored(self) -> bool {
+        self.0 & Self::RIGHT != 0
+    }
+
+    /// Whether it began before the window.
+    pub const fn is_left_censored(self) -> bool {
+        self.0 & Self::LEFT != 0
+    }
+}
+
+/// How often each value occurs, ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted(Vec<(Value, u64)>);
+
+impl From<Vec<Value>> for Counted {
+    fn from(mut values: Vec<Value>) -> Self {
+        values.sort_unstable();
+        let runs = values.chunk_by(|one, other| one == other);
+        Self(runs.map(|run| (run[0], run.len() as u64)).collect())
+    }
+}
+
+impl Counted {
+    /// The values and how often each occurs, ascending.
+    pub fn runs(&self) -> &[(Value, u64)] {
+        &self.0
+    }
+
+    /// All values of both.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        if self.0.is_empty() || other.0.is_empty() {
+            return if self.0.is_empty() { other } else { self };
+        }
+        let mut merged: Vec<(Value, u64)> = Vec::with_capacity(self.0.len().max(other.0.len()));
+        let (mut own, mut others) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            let run = match (own.peek(), others.peek()) {
+                (Some(one), Some(other)) if other.0 < one.0 => others.next(),
+                (Some(_), _) => own.next(),
+                (None, _) => others.next(),
+            };
+            let Some(&(value, count)) = run else { break };
+            match merged.last_mut() {
+                Some(last) if last.0 == value => last.1 += count,
+                _ => merged.push((value, count)),
+            }
+        }
+        Self(merged)
+    }
+
+    /// Values whose flags `is_in` takes.
+    pub fn count(&self, is_in: impl Fn(Value) -> bool) -> u64 {
+        self.0.iter().filter(|run| is_in(run.0)).map(|run| run.1).sum()
+    }
+
+    /// Leaves out what the window's end cut off.
+    pub fn without_censored(&mut self) {
+        self.0.retain(|run| !run.0.is_censored());
+    }
+
+    /// The `share` quantile by R-7 (linear between the two nearest order statistics).
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a position among values; amounts are below 2^53"
+    )]
+    fn quantile(&self, share: f64, per_unit: f64) -> Option<f64> {
+        let last = self.count(|_| true).checked_sub(1)?;
+        let place = share * last as f64;
+        let below = place.floor() as u64;
+        let at = |position: u64| {
+            let mut passed = 0;
+            let run = self.0.iter().find(|run| {
+                passed += run.1;
+                position < passed
+            });
+            run.map(|run| run.0.amount() as f64 / per_unit)
+        };
+        let (low, high) = (at(below)?, at((below + 1).min(last))?);
+        Some(low + (place - place.floor()) * (high - low))
+    }
+}
+
+/// Summarises values; `per_unit` amounts are one of the unit shown.
 #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53; sums are taken in i128")]
-pub fn summarize(outcome: &str, values: &mut [Value], per_unit: f64) -> Summary {
-    values.sort_unstable();
-    let count = values.len();
-    let scaled: Vec<f64> = values.iter().map(|value| value.amount as f64 / per_unit).collect();
-    let sum: i128 = values.iter().map(|value| i128::from(value.amount)).sum();
+pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
+    let count = values.count(|_| true);
+    let sum: i128 =
+        values.runs().iter().map(|run| i128::from(run.0.amount()) * i128::from(run.1)).sum();
     let mean = (0 < count).then(|| sum as f64 / count as f64 / per_unit);
+    let square = |run: &(Value, u64), mean: f64| {
+        run.1 as f64 * (run.0.amount() as f64 / per_unit - mean).powi(2)
+    };
     let variance = mean
-        .map(|mean| scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64);
-    let at = |share| quantile(&scaled, share);
+        .map(|mean| values.runs().iter().map(|run| square(run, mean)).sum::<f64>() / count as f64);
+    let at = |share| values.quantile(share, per_unit);
     Summary {
+        group: None,
         outcome: outcome.to_owned(),
-        count: count as u64,
+        count,
         mean,
         variance,
         min: at(0.0),
@@ -68,7 +184,8 @@ pub fn summarize(outcome: &str, values: &mut [Value], per_unit: f64) -> Summary 
         p90: at(0.9),
         p99: at(0.99),
         max: at(1.0),
-        censored: values.iter().filter(|value| value.is_censored).count() as u64,
+        censored: values.count(Value::is_censored),
+        left_censored: values.count(Value::is_left_censored),
     }
 }
 
@@ -77,15 +194,15 @@ const CURVE_POINTS: usize = 400;
 
 /// The share of values at or below each amount, thinned to a few hundred points.
 #[expect(clippy::cast_precision_loss, reason = "amounts and counts are below 2^53")]
-pub fn cumulative(ascending: &[Value], per_unit: f64) -> Vec<(f64, f64)> {
-    let count = ascending.len() as f64;
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for (idx, value) in ascending.iter().enumerate() {
-        if ascending.get(idx + 1).is_none_or(|next| next.amount != value.amount) {
-            points.push((value.amount as f64 / per_unit, (idx + 1) as f64 / count));
-        }
-    }
-    thin(points)
+pub fn cumulative(values: &Counted, per_unit: f64) -> Vec<(f64, f64)> {
+    let count = values.count(|_| true) as f64;
+    let mut passed = 0;
+    let points = values.runs().chunk_by(|one, other| one.0.amount() == other.0.amount());
+    let points = points.map(|same| {
+        passed += same.iter().map(|run| run.1).sum::<u64>();
+        (same[0].0.amount() as f64 / per_unit, passed as f64 / count)
+    });
+    thin(points.collect())
 }
 
 /// Keeps points that are apart on a logarithmic axis or in height, and always the last.
@@ -156,31 +273,26 @@ const Z_95: f64 = 1.959_963_984_540_054;
 /// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Censored values leave
 /// at their time, after the ends of the same instant. (Kaplan and Meier, 1958.)
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
-pub fn kaplan_meier(ascending: &[Value]) -> Vec<Survival> {
+pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
     let mut points = Vec::new();
     let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
-    let mut idx = 0;
-    while idx < ascending.len() {
-        let at_risk = ascending.len() - idx;
-        let same = ascending[idx..]
-            .iter()
-            .take_while(|value| value.amount == ascending[idx].amount)
-            .count();
-        let ends = ascending[idx..idx + same].iter().filter(|value| !value.is_censored).count();
+    let mut at_risk = values.count(|_| true);
+    for same in values.runs().chunk_by(|one, other| one.0.amount() == other.0.amount()) {
+        let ends: u64 = same.iter().filter(|run| !run.0.is_censored()).map(|run| run.1).sum();
         if 0 < ends {
             let (dead, risk) = (ends as f64, at_risk as f64);
             share *= 1.0 - dead / risk;
             greenwood += if ends < at_risk { dead / (risk * (risk - dead)) } else { 0.0 };
             let half = Z_95 * share * greenwood.sqrt();
             points.push(Survival {
-                time_s: crate::units::micros_to_seconds(ascending[idx].amount),
+                time_s: crate::units::micros_to_seconds(same[0].0.amount()),
                 share,
                 low: (share - half).max(0.0),
                 high: (share + half).min(1.0),
-                at_risk: at_risk as u64,
+                at_risk,
             });
         }
-        idx += same;
+        at_risk -= same.iter().map(|run| run.1).sum::<u64>();
     }
     thin(points)
 }
@@ -196,6 +308,8 @@ pub struct Chance {
     pub tasks: u64,
     /// Those whose job finished.
     pub finished: u64,
+    /// Tasks with an event before the window (at time 0).
+    pub left_censored: u64,
     /// The chance.
     pub chance: f64,
     /// Lower end of the 95 % band (Wilson).
@@ -206,25 +320,33 @@ pub struct Chance {
 
 /// Counts, for each number of events, the tasks that got so far and those whose job finished.
 ///
-/// `tasks` holds (events, whether the job finished), in any order.
-pub fn chances(group: &str, tasks: &[(u64, bool)]) -> Vec<Chance> {
-    let longest = tasks.iter().map(|task| task.0).max().unwrap_or(0);
-    let len = usize::try_from(longest).expect("a task has few events") + 2;
-    let (mut all, mut finished) = (vec![0_u64; len], vec![0_u64; len]);
-    for &(events, is_finished) in tasks {
-        let events = usize::try_from(events).expect("a task has few events");
-        all[events] += 1;
-        finished[events] += u64::from(is_finished);
+/// In: the numbers of events of tasks of jobs that finished, and of all others that ended.
+pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance> {
+    let longest = [finished, others].into_iter().filter_map(|tasks| tasks.runs().last());
+    let longest = longest.map(|run| run.0.amount()).max().unwrap_or(0);
+    let position = |amount: i64| usize::try_from(amount).expect("a task has few events");
+    // By number of events: tasks, those whose job finished, those begun before the window.
+    let mut counts = vec![(0_u64, 0_u64, 0_u64); position(longest) + 2];
+    for (tasks, is_finished) in [(finished, true), (others, false)] {
+        for &(events, count) in tasks.runs() {
+            let cell = &mut counts[position(events.amount())];
+            cell.0 += count;
+            cell.1 += if is_finished { count } else { 0 };
+            cell.2 += if events.is_left_censored() { count } else { 0 };
+        }
     }
-    for events in (1..len).rev() {
-        all[events - 1] += all[events];
-        finished[events - 1] += finished[events];
+    for events in (1..counts.len()).rev() {
+        let longer = counts[events];
+        let cell = &mut counts[events - 1];
+        *cell = (cell.0 + longer.0, cell.1 + longer.1, cell.2 + longer.2);
     }
-    let rows = (1_u64..).zip(all[1..].iter().zip(&finished[1..]));
-    rows.take_while(|(_, (all, _))| 0 < **all)
-        .map(|(events, (&tasks, &finished))| {
+    (1_u64..)
+        .zip(&counts[1..])
+        .take_while(|(_, count)| 0 < count.0)
+        .map(|(events, &(tasks, finished, left_censored))| {
             let (chance, low, high) = wilson(finished, tasks);
-            Chance { group: group.to_owned(), events, tasks, finished, chance, low, high }
+            let group = group.to_owned();
+            Chance { group, events, tasks, finished, left_censored, chance, low, high }
         })
         .collect()
 }
@@ -243,25 +365,49 @@ fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
 mod tests {
     use super::*;
 
-    fn values(amounts: &[(i64, bool)]) -> Vec<Value> {
-        amounts.iter().map(|&(amount, is_censored)| Value { amount, is_censored }).collect()
+    fn values(amounts: &[(i64, bool)]) -> Counted {
+        let value = |&(amount, is_censored): &(i64, bool)| {
+            Value::new(amount, Edges { is_left_censored: false, is_censored })
+        };
+        amounts.iter().map(value).collect::<Vec<Value>>().into()
     }
 
     #[test]
     fn a_summary_is_the_textbooks() {
-        let mut four = values(&[(8, true), (2, false), (4, false), (2, false)]);
-        let row = summarize("all", &mut four, 1.0);
+        let four = values(&[(8, true), (2, false), (4, false), (2, false)]);
+        let row = summarize("all", &four, 1.0);
         assert_eq!((row.count, row.censored), (4, 1));
         assert_eq!((row.mean, row.variance), (Some(4.0), Some(6.0)));
         assert_eq!((row.min, row.median, row.max), (Some(2.0), Some(3.0), Some(8.0)));
-        assert_eq!(summarize("all", &mut [], 1.0).mean, None);
+        // 0.9 of the way along 3 gaps is 0.7 between the third and the fourth.
+        assert!((row.p90.unwrap() - 6.8).abs() < 1e-12);
+        assert_eq!(summarize("all", &Counted::default(), 1.0).mean, None);
+    }
+
+    #[test]
+    fn flags_do_not_move_amounts() {
+        for (is_left_censored, is_censored) in [(false, false), (false, true), (true, true)] {
+            let value = Value::new(7, Edges { is_left_censored, is_censored });
+            assert_eq!(value.amount(), 7);
+            assert_eq!(value.is_censored(), is_censored);
+            assert_eq!(value.is_left_censored(), is_left_censored);
+        }
+        assert_eq!(Value::new(i64::MAX, Edges::default()).amount(), i64::MAX >> 2);
+    }
+
+    #[test]
+    fn merged_values_are_those_of_both() {
+        let (one, other) = ([(3, true), (1, false), (3, false)], [(2, false), (3, false)]);
+        let merged = values(&one).merge(values(&other));
+        assert_eq!(merged, values(&[one.as_slice(), &other].concat()));
+        assert_eq!(merged.clone().merge(Counted::default()), merged);
     }
 
     #[test]
     fn kaplan_meier_is_the_worked_example() {
         // Ends at 1, 3, 3, 5 s; censored at 2 and 5 s. S: 5/6, then 5/6 * 2/4, then * 1/2.
         let second = 1_000_000;
-        let mut times = values(&[
+        let times = values(&[
             (second, false),
             (2 * second, true),
             (3 * second, false),
@@ -269,7 +415,6 @@ mod tests {
             (5 * second, false),
             (5 * second, true),
         ]);
-        times.sort_unstable();
         let curve = kaplan_meier(&times);
         let shares: Vec<f64> =
             curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
@@ -280,11 +425,12 @@ mod tests {
 
     #[test]
     fn chances_count_tasks_that_got_so_far() {
-        let rows = chances("all", &[(3, true), (3, true), (6, false), (1, false)]);
+        let finished = values(&[(3, false), (3, false)]);
+        let rows = chances("all", &finished, &values(&[(6, false), (1, false)]));
         let counts: Vec<(u64, u64, u64)> =
             rows.iter().map(|row| (row.events, row.tasks, row.finished)).collect();
         assert_eq!(counts, [(1, 4, 2), (2, 3, 2), (3, 3, 2), (4, 1, 0), (5, 1, 0), (6, 1, 0)]);
-        assert!(chances("all", &[]).is_empty());
+        assert!(chances("all", &Counted::default(), &Counted::default()).is_empty());
     }
 
     #[test]
@@ -296,8 +442,8 @@ mod tests {
 
     #[test]
     fn a_curve_ends_at_one() {
-        let many: Vec<Value> =
-            (1..10_000).map(|amount| Value { amount, is_censored: false }).collect();
+        let many: Vec<(i64, bool)> = (1..10_000).map(|amount| (amount, false)).collect();
+        let many = values(&many);
         let curve = cumulative(&many, 1.0);
         assert!(curve.len() < 1000);
         assert_eq!(curve.last(), Some(&(9_999.0, 1.0)));

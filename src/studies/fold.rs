@@ -75,16 +75,41 @@ pub struct Study {
     pub usage: UsageCounts,
     /// Attempts, and those without a CPU request.
     pub attempts: (u64, u64),
+    /// Attempts that reach over the edges of the window.
+    pub attempt_edges: EdgeCounts,
+    /// Jobs whose duration reaches over the edges of the window.
+    pub job_edges: EdgeCounts,
 }
 
-/// Folds a lake. Usage is read if it is there and `usage` asks for it.
+/// Attempts (or jobs) that reach over the edges of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeCounts {
+    /// Begun before it, at time 0.
+    pub left_censored: u64,
+    /// Open at its end.
+    pub censored: u64,
+}
+
+impl EdgeCounts {
+    fn add(&mut self, is_left_censored: bool, is_censored: bool) {
+        self.left_censored += u64::from(is_left_censored);
+        self.censored += u64::from(is_censored);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.left_censored += other.left_censored;
+        self.censored += other.censored;
+    }
+}
+
+/// Folds a lake. Usage is read if it is there and `usage` asks for it; without `task_events` only
+/// jobs are known.
 pub fn fold(
     lake: &Lake,
     windows: Windows,
     rules: &[RuleGrid],
     usage: Usage,
 ) -> Result<Study, FactError> {
-    lake.require(Table::TaskEvents)?;
     let usage = if lake.has(Table::TaskUsage) { usage } else { Usage::Skip };
     let parts: Result<Vec<Study>, FactError> = (0..lake.bucket_count())
         .into_par_iter()
@@ -100,6 +125,8 @@ pub fn fold(
         study.usage.overlapping += part.usage.overlapping;
         study.attempts.0 += part.attempts.0;
         study.attempts.1 += part.attempts.1;
+        study.attempt_edges.merge(part.attempt_edges);
+        study.job_edges.merge(part.job_edges);
     }
     Ok(study)
 }
@@ -129,7 +156,17 @@ fn fold_bucket(
         study.attempts.0 += task.attempts.len() as u64;
         study.attempts.1 +=
             task.attempts.iter().filter(|attempt| attempt.cpu_request.is_none()).count() as u64;
+        for attempt in task.attempts.iter().filter(|attempt| attempt.start_us < i64::MAX) {
+            study
+                .attempt_edges
+                .add(windows.is_before(attempt.start_us), attempt.ended_by.is_none());
+        }
     });
+    for job in &known.jobs {
+        if let Some(start) = job.first_schedule_us.filter(|&start| start < i64::MAX) {
+            study.job_edges.add(windows.is_before(start), job.is_open_at(windows.job_end_us));
+        }
+    }
     study.jobs = rows;
     Ok(study)
 }

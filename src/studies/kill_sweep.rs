@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::fold::{JobRow, KillStep};
 use super::ledger::{UNMATCHED, View};
 use super::rules::RuleGrid;
+use super::selection::Interval;
 use crate::units::CpuTime;
 
 /// Harmed jobs that are named per parameter, those that lose most first.
@@ -56,6 +57,11 @@ pub struct SweepRow {
     pub harmed_jobs_cpu_share: Option<f64>,
     /// CPU saved in jobs that did not finish, less what was destroyed in those that did.
     pub net_cpu: f64,
+    /// Share of all CPU of jobs that did not finish.
+    pub net_share: Option<f64>,
+    /// How far resampled jobs spread the shares, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// The harmed jobs that lose most.
     pub harmed: Vec<HarmedJob>,
 }
@@ -159,6 +165,8 @@ pub fn sweep(view: &View<'_>, rule_idx: usize, rule: &RuleGrid) -> Sweep {
                 harmed_jobs_cpu: sums.harmed_jobs_cpu.seconds(),
                 harmed_jobs_cpu_share: sums.harmed_jobs_cpu.share_of(totals[0]),
                 net_cpu: sums.net().seconds(),
+                net_share: sums.net().share_of(totals[1..].iter().copied().sum()),
+                interval: None,
                 harmed: harmed_jobs(view, rule_idx, step_idx)
                     .into_iter()
                     .take(HARMED_NAMED)

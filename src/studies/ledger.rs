@@ -9,6 +9,7 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::censoring::Censoring;
 use super::fold::{JobRow, Study};
 use super::outcomes::Classes;
 use crate::facts::published::PublishedCpu;
@@ -122,6 +123,21 @@ impl View<'_> {
         }
     }
 
+    /// What reaches over the edges of the window: attempts, or the jobs whose durations the
+    /// published definition takes.
+    pub fn censoring(&self) -> Censoring {
+        let (of, edges) = match self.cpu {
+            CpuDefinition::Published => ("jobs", self.study.job_edges),
+            _ => ("attempts", self.study.attempt_edges),
+        };
+        Censoring {
+            of,
+            left_censored: edges.left_censored,
+            censored: Some(edges.censored),
+            ..Censoring::default()
+        }
+    }
+
     /// CPU per outcome, and of unmatched jobs last.
     pub fn totals(&self) -> Vec<CpuTime> {
         let mut totals = vec![CpuTime::ZERO; self.outcomes().len() + 1];
@@ -212,6 +228,8 @@ pub struct Ledger {
     pub attempts: u64,
     /// Counted as 0 by `requested`.
     pub attempts_without_request: u64,
+    /// What reaches over the edges of the window.
+    pub censoring: Censoring,
 }
 
 /// Sums up a view, split by groups.
@@ -261,5 +279,6 @@ pub fn ledger(view: &View<'_>, groups: &[GroupBy]) -> Ledger {
         windows_overlapping: study.usage.overlapping,
         attempts: study.attempts.0,
         attempts_without_request: study.attempts.1,
+        censoring: view.censoring(),
     }
 }

@@ -3,6 +3,7 @@
 //! In: record batches from [`crate::facts`]. Out: structs that serialise to `result.json`.
 //! Nothing in here reads a file or prints.
 
+pub mod censoring;
 pub mod checks;
 pub mod distributions;
 pub mod fold;
@@ -11,6 +12,7 @@ pub mod ledger;
 pub mod mandai;
 pub mod outcomes;
 pub mod rules;
+pub mod samples;
 pub mod selection;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest

@@ -9,12 +9,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::facts::events::Event;
 use crate::facts::jobs;
+use crate::facts::window::Windows;
 
 /// How outcomes are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -101,6 +103,19 @@ pub struct Classification {
     pub total: u64,
     /// Every exact sequence, by falling count; the rows behind `other` among them.
     pub sequences: Vec<OutcomeRow>,
+    /// Those whose first event lies before the window (at time 0).
+    pub left_censored: u64,
+    /// Those that are open at the window's end.
+    pub censored: u64,
+}
+
+/// The window that jobs or tasks are seen in.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Where the windows of the lake begin.
+    pub windows: Windows,
+    /// Where the one asked about ends, µs.
+    pub end_us: i64,
 }
 
 /// Counts sequences and outcomes as facts come in.
@@ -109,11 +124,18 @@ pub struct Counter {
     counts: BTreeMap<(String, String), u64>,
     seen: FxHashMap<String, (&'static str, u64)>,
     scratch: String,
+    left_censored: u64,
+    censored: u64,
 }
 
 impl Counter {
     /// Counts one job or task by its events.
-    pub fn add_events(&mut self, events: &[Event], classes: Classes) {
+    pub fn add_events(&mut self, events: &[Event], classes: Classes, window: Window) {
+        let (first, last) = (events.first().copied(), events.last().copied());
+        if let Some((first, last)) = first.zip(last) {
+            let is_ended = jobs::is_ended(jobs::by_terminal(events));
+            self.count_edges(window, first.time_us, last.time_us, is_ended);
+        }
         let outcome = match classes {
             Classes::Sequence => jobs::SEQUENCE_OUTCOMES[usize::from(jobs::by_sequence(events))],
             Classes::Terminal => jobs::TERMINAL_OUTCOMES[usize::from(jobs::by_terminal(events))],
@@ -129,9 +151,16 @@ impl Counter {
         }
     }
 
+    fn count_edges(&mut self, window: Window, first_us: i64, last_us: i64, is_ended: bool) {
+        self.left_censored += u64::from(window.windows.is_before(first_us));
+        self.censored += u64::from(!is_ended || window.end_us < last_us);
+    }
+
     /// Adds what another counter has counted.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
+        self.left_censored += other.left_censored;
+        self.censored += other.censored;
         for (key, count) in other.into_counts() {
             *self.counts.entry(key).or_default() += count;
         }
@@ -147,20 +176,30 @@ impl Counter {
     }
 
     /// Counts the rows of a table of `q01` or `q02`.
-    pub fn add(&mut self, facts: &RecordBatch, classes: Classes) {
+    pub fn add(&mut self, facts: &RecordBatch, classes: Classes, window: Window) {
         let text = |name: &str| {
             facts.column_by_name(name).expect("the query has this column").as_string::<i32>()
         };
         let (sequences, outcomes) = (text("sequence"), text(classes.column()));
+        let ends = text(Classes::Terminal.column());
+        let times = |name: &str| {
+            let column = facts.column_by_name(name).expect("the query has this column");
+            column.as_primitive::<Int64Type>()
+        };
+        let (begins, lasts) = (times("first_event_us"), times("last_event_us"));
         debug_assert_eq!(sequences.null_count() + outcomes.null_count(), 0, "every task has both");
         for row in 0..facts.num_rows() {
             let key = (sequences.value(row).to_owned(), outcomes.value(row).to_owned());
             *self.counts.entry(key).or_default() += 1;
+            let end = jobs::TERMINAL_OUTCOMES.iter().position(|name| *name == ends.value(row));
+            let is_ended = end.and_then(|end| u8::try_from(end).ok()).is_some_and(jobs::is_ended);
+            self.count_edges(window, begins.value(row), lasts.value(row), is_ended);
         }
     }
 
     /// The counts as tables.
     pub fn finish(self, classes: Classes) -> Classification {
+        let (left_censored, censored) = (self.left_censored, self.censored);
         let counts = self.into_counts();
         let total = counts.values().sum();
         let share = |count: u64| if total == 0 { 0.0 } else { ratio(count, total) };
@@ -189,7 +228,7 @@ impl Counter {
         sequences.sort_by(|one, other| {
             other.count.cmp(&one.count).then_with(|| one.sequence.cmp(&other.sequence))
         });
-        Classification { rows, total, sequences }
+        Classification { rows, total, sequences, left_censored, censored }
     }
 }
 
@@ -202,28 +241,36 @@ fn ratio(count: u64, total: u64) -> f64 {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::StringArray;
+    use arrow::array::{Int64Array, StringArray};
     use arrow::datatypes::{DataType, Field, Schema};
 
     use super::*;
 
     #[test]
     fn counts_add_up_and_rare_sequences_are_kept() {
-        let fields =
-            ["sequence", "outcome_sequence"].map(|name| Field::new(name, DataType::Utf8, false));
+        let texts = ["sequence", "outcome_sequence", "outcome_terminal"]
+            .map(|name| Field::new(name, DataType::Utf8, false));
+        let times = ["first_event_us", "last_event_us"]
+            .map(|name| Field::new(name, DataType::Int64, false));
         let facts = RecordBatch::try_new(
-            Arc::new(Schema::new(fields.to_vec())),
+            Arc::new(Schema::new([texts.to_vec(), times.to_vec()].concat())),
             vec![
-                Arc::new(StringArray::from(vec!["014", "015", "014", "012"])),
-                Arc::new(StringArray::from(vec!["finished", "killed", "finished", "other"])),
+                Arc::new(StringArray::from(vec!["014", "015", "014", "01"])),
+                Arc::new(StringArray::from(vec!["finished", "killed", "finished", "running"])),
+                Arc::new(StringArray::from(vec!["finished", "killed", "finished", "running"])),
+                Arc::new(Int64Array::from(vec![0, 600, 600, 0])),
+                Arc::new(Int64Array::from(vec![700, 700, i64::MAX, 0])),
             ],
         )
         .unwrap();
         let mut counter = Counter::default();
-        counter.add(&facts, Classes::Sequence);
+        let windows = Windows { job_end_us: 800, task_end_us: 800, first_us: 1 };
+        counter.add(&facts, Classes::Sequence, Window { windows, end_us: 800 });
         let table = counter.finish(Classes::Sequence);
         assert_eq!(table.total, 4);
-        assert_eq!(table.rows.iter().map(|row| row.count).collect::<Vec<u64>>(), [2, 0, 1, 0, 1]);
+        assert_eq!(table.rows.iter().map(|row| row.count).collect::<Vec<u64>>(), [2, 0, 1, 1, 0]);
+        // The one that runs, and the one that finishes after the window.
+        assert_eq!((table.left_censored, table.censored), (2, 2));
         assert_eq!(table.rows[0].sequence.as_deref(), Some("014"));
         assert_eq!(table.rows[4].sequence, None);
         assert_eq!(table.sequences[0].sequence.as_deref(), Some("014"));

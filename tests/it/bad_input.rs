@@ -205,7 +205,10 @@ fn quantities_that_are_none() {
         &[
             (b"0,5,0,x,1e-05,2.5E-3", "row"),
             (b"0,5,0,x,.5,1.", "row"),
-            (b"0,5,0,x,-0.5,0", "row"),
+            (b"0,5,0,x,-0,1048576", "row"),
+            (b"0,5,0,x,-0.5,0", "cpu_capacity out_of_range"),
+            (b"0,5,0,x,1e20,0", "cpu_capacity out_of_range"),
+            (b"0,5,0,x,0,1048576.2", "memory_capacity out_of_range"),
             (b"0,5,0,x,1e400,1", "cpu_capacity bad_value"),
             (b"0,5,0,x,1e39,1", "cpu_capacity bad_value"),
             (b"0,5,0,x, 0.5,1", "cpu_capacity bad_value"),
@@ -224,6 +227,17 @@ fn quantities_that_are_none() {
     let mut task = b"600,,7,0,,0,u,1,4,0.5,0.5,0.5,".to_vec();
     task.extend(b"yes");
     check("task_events", &[(&task, "different_machines bad_value")]);
+    check("task_events", &[(b"600,,7,0,,0,u,1,4,1e20,,,", "cpu_request out_of_range")]);
+    let usage = |rate: &str| format!("600,900,7,0,5,{rate}{}", ",".repeat(14)).into_bytes();
+    let (negative, absurd) = (usage("-0.1"), usage("1e20"));
+    check(
+        "task_usage",
+        &[
+            (&usage("4.5"), "row"),
+            (&negative, "mean_cpu_rate out_of_range"),
+            (&absurd, "mean_cpu_rate out_of_range"),
+        ],
+    );
 }
 
 #[test]

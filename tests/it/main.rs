@@ -24,6 +24,8 @@ mod bad_input;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod edges;
+#[cfg(test)]
 mod engines;
 #[cfg(test)]
 mod help;
@@ -47,5 +49,7 @@ mod support;
 mod tidy;
 #[cfg(test)]
 mod timelines;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod truth;

@@ -1,7 +1,7 @@
 //! The outcome study on traces small enough to be worked out by hand, each drawn.
 //!
 //! A trace is text: `job ID TIME:TYPE ...`, `task JOB.INDEX TIME:TYPE ...`, `usage JOB.INDEX
-//! START-END RATE`, times in seconds; `|` puts the events after it into the next part. The window
+//! START-END RATE`, times in seconds, an END of `>` after the trace; `|` puts the events after it into the next part. The window
 //! of the tasks ends at the last event of a task.
 
 use jobfate::facts::tasks::Usage;
@@ -26,7 +26,8 @@ fn write(place: &Place, trace: &str) {
         if words[0] == "usage" {
             let (start, end) = words[2].split_once('-').unwrap();
             let rest = ",".repeat(14);
-            let line = format!("{start}000000,{end}000000,{job},{index},5,{}{rest}\n", words[3]);
+            let end = if end == ">" { u64::MAX.to_string() } else { format!("{end}000000") };
+            let line = format!("{start}000000,{end},{job},{index},5,{}{rest}\n", words[3]);
             usage.push_str(&line);
             continue;
         }
@@ -239,4 +240,106 @@ fn a_task_of_an_unknown_job_is_unmatched() {
          harmed 0 destroyed slots 0 measured 0
          measured 20 outside 0",
     );
+}
+
+#[test]
+fn a_usage_window_that_ends_after_the_trace_ends_with_the_window() {
+    //  task 1.0   SUBMIT 10  SCHEDULE 20 |---------------------- ...   the window ends at 80
+    //  task 2.0                      |20-----------------80| FINISH
+    //  usage 1.0                          |60==0.5====> (2^64-1)
+    //  usage 2.0                  |10=========1.0===========>: 10 s before the attempt are outside
+    let trace = "job 1 10:0 20:1
+         job 2 10:0 20:1 80:4
+         task 1.0 10:0 20:1
+         task 2.0 10:0 20:1 80:4
+         usage 1.0 60-> 0.5
+         usage 2.0 10-> 1";
+    check(
+        trace,
+        1,
+        "condemned finished=1 running=1
+         saved slots finished=60 running=60
+         saved measured finished=60 running=10
+         harmed 1 destroyed slots 0 measured 0
+         measured 70 outside 10",
+    );
+    let place = Place::new();
+    write(&place, trace);
+    // Capacity 0.5: job 2 runs for 60 s at a mean rate of 1.
+    place.part("machine_events", 0, "0,5,0,,0.5,0.5\n");
+    place.ingest(&["--buckets", "2"]).ok();
+    let q07 = place.run(&["query", "q07", "--format", "csv"]).ok();
+    let lines: Vec<&str> = q07.stdout_text().lines().skip(1).collect();
+    assert_eq!(lines, ["1,0,1,0,0,10.0,0.0", "2,0,1,0,0,60.0,10.0"]);
+    let q11 = place.run(&["query", "q11", "--format", "csv"]).ok();
+    assert!(q11.stdout_text().contains("2,60.0,1.0,0.5,30.0"), "{}", q11.stdout_text());
+    let published = place.run(&["account", "--cpu", "published", "--format", "json"]).ok().json();
+    assert_eq!(published["rows"][0]["cpu"], 30.0);
+    let measured = place.run(&["account", "--format", "json"]).ok().json();
+    assert_eq!(measured["outside_attempts"], 10.0);
+}
+
+#[test]
+fn windows_that_overlap_are_counted_with_and_without_a_task() {
+    //  task 1.0  |20==========60|       task 7.0 is unknown: |20=====40|
+    //                |50====70|                                 |30====50|
+    let place = Place::new();
+    write(
+        &place,
+        "job 1 10:0 20:1 90:4
+         task 1.0 10:0 20:1 90:4
+         usage 1.0 20-60 1
+         usage 7.0 20-40 1
+         usage 7.1 25-35 1
+         usage 1.0 50-70 1
+         usage 7.0 30-50 1",
+    );
+    place.ingest(&["--buckets", "1"]).ok();
+    let ledger = place.run(&["account", "--format", "json"]).ok().json();
+    assert_eq!((&ledger["windows"], &ledger["windows_overlapping"]), (&5.into(), &2.into()));
+    let q07 = place.run(&["query", "q07", "--format", "csv"]).ok();
+    let counts = q07.stdout_text().lines().skip(1);
+    let overlapping = counts.map(|line| line.split(',').nth(4).unwrap().parse::<u64>().unwrap());
+    assert_eq!(overlapping.sum::<u64>(), 2);
+    let verify = place.run(&["verify", "--format", "csv"]);
+    let line = "task_usage,windows that overlap an earlier one,2,";
+    assert!(verify.stdout_text().contains(line), "{}", verify.stdout_text());
+}
+
+#[test]
+fn classes_and_priorities_of_any_size_are_the_last_seen() {
+    let place = Place::new();
+    place.part(
+        "job_events",
+        0,
+        "10,,1,0,u,2147483647,n,l\n20,,1,1,u,-2147483648,n,l\n10,,2,0,u,-1,n,l\n20,,2,1,u,,n,l\n",
+    );
+    place.part(
+        "task_events",
+        0,
+        "10,,1,0,5,0,u,70000,5,,,,\n20,,1,0,5,1,u,-3,2147483647,,,,\n10,,2,0,5,0,u,16,-1025,,,,\n",
+    );
+    place.ingest(&["--buckets", "2"]).ok();
+    let last = |query: &str, columns: usize| -> Vec<String> {
+        let run = place.run(&["query", query, "--format", "csv"]).ok();
+        let lines = run.stdout_text().lines().skip(1);
+        let tail = |line: &str| {
+            let fields: Vec<&str> = line.split(',').collect();
+            fields[fields.len() - columns..].join(" ")
+        };
+        lines.map(tail).collect()
+    };
+    assert_eq!(last("q01", 1), ["-2147483648", "-1"]);
+    assert_eq!(last("q02", 2), ["-3 2147483647", "16 -1025"]);
+    // The native twin keeps them as they are.
+    let args =
+        ["describe", "--what", "events-per-task", "--group-by", "priority", "--format", "json"];
+    let rows = place.run(&args).ok().json();
+    let groups: Vec<&str> =
+        rows["rows"].as_array().unwrap().iter().map(|row| row["group"].as_str().unwrap()).collect();
+    assert!(groups.contains(&"2147483647") && groups.contains(&"-1025"), "{groups:?}");
+    // A group is text in CSV, and one that begins with a minus gets a quote for spreadsheets.
+    let args = ["account", "--cpu", "slots", "--group-by", "class", "--format", "csv"];
+    let csv = place.run(&args).ok();
+    assert!(csv.stdout_text().contains("\n'-1,running"), "{}", csv.stdout_text());
 }

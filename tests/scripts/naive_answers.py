@@ -80,7 +80,7 @@ def first(events, kind):
 def outcome(events):
     sequence = "".join(e.kind for e in events)
     return [sequence, len(events), SEQUENCE_OUTCOMES.get(sequence, "other"), terminal_outcome(events),
-            first(events, "0"), first(events, "1"), max(e.time for e in events)]
+            min(e.time for e in events), first(events, "0"), first(events, "1"), max(e.time for e in events)]
 
 
 def largest(values):
@@ -123,9 +123,10 @@ def seconds(micros):
 
 
 class Window:
-    def __init__(self, row_id, fields):
+    def __init__(self, row_id, fields, window_end):
         self.row_id = row_id
-        self.span = (time_of(fields[0]), time_of(fields[1]))
+        end = time_of(fields[1])
+        self.span = (time_of(fields[0]), window_end if end == AFTER else end)
         self.machine = int(fields[4])
         self.rate = number(fields[5])
 
@@ -158,7 +159,7 @@ def main(trace, out, thresholds):
     attempts = {task: attempts_of(events) for task, events in tasks.items()}
     windows = defaultdict(list)
     for row_id, fields in rows(trace, "task_usage"):
-        windows[(int(fields[2]), int(fields[3]))].append(Window(row_id, fields))
+        windows[(int(fields[2]), int(fields[3]))].append(Window(row_id, fields, task_end))
     windows = dict(sorted(windows.items()))
     periods = machine_periods(trace)
     crossings = [(task, t, events[t].time) for task, events in tasks.items()
@@ -172,7 +173,7 @@ def main(trace, out, thresholds):
             writer.writerows(["" if cell is None else (float(cell) if isinstance(cell, Fraction) else cell)
                               for cell in line] for line in lines)
 
-    facts = "sequence event_count outcome_sequence outcome_terminal first_submit_us first_schedule_us last_event_us user"
+    facts = "sequence event_count outcome_sequence outcome_terminal first_event_us first_submit_us first_schedule_us last_event_us user"
     write("q01_job_outcomes", f"job_id {facts} job_name scheduling_class",
           [[*job, *outcome(ev), largest(e.user for e in ev), largest(e.name for e in ev),
             last_seen([e.klass for e in ev])] for job, ev in jobs.items()])

@@ -119,9 +119,9 @@ impl<'a> Used<'a> {
 /// far by the group that copies may take; `None` for no limit.
 pub fn dry_run(
     group: &Group,
-    units: &[Option<u32>],
+    judged: &[Option<u32>],
     flags: &[Flagged],
-    replacements_us: &[i64],
+    lengths_us: &[i64],
     budget: Option<f64>,
 ) -> Copies {
     let mut copies = Copies::default();
@@ -131,7 +131,7 @@ pub fn dry_run(
     let old_end = new_ends.iter().copied().max();
     for flag in flags {
         let attempt = &group.attempts[flag.attempt as usize];
-        let replacement_us = replacements_us[flag.attempt as usize];
+        let replacement_us = lengths_us[flag.attempt as usize];
         let left_us = attempt.end_us - flag.time_us;
         let copy_us = replacement_us.min(left_us);
         #[expect(clippy::cast_precision_loss, reason = "a budget is a rough share")]
@@ -145,7 +145,7 @@ pub fn dry_run(
         }
         copies.started += 1;
         copies.copy_us += i128::from(copy_us);
-        match units[flag.attempt as usize] {
+        match judged[flag.attempt as usize] {
             Some(unit) if replacement_us < left_us => {
                 copies.won += 1;
                 copies.spared_us += i128::from(left_us - replacement_us);

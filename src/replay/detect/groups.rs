@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::events::is_terminal;
 use crate::facts::tasks::{TaskView, Window};
+use crate::facts::window::Windows;
 use crate::replay::detectors::{End, NO_MACHINE};
 
 /// An attempt of history.
@@ -130,8 +131,9 @@ impl Group {
 }
 
 /// Groups in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GroupBuilder {
+    windows: Windows,
     groups: BTreeMap<(i64, Option<String>), Raw>,
 }
 
@@ -156,9 +158,14 @@ struct RawAttempt {
 }
 
 impl GroupBuilder {
+    /// No groups yet.
+    pub fn new(windows: Windows) -> Self {
+        Self { windows, groups: BTreeMap::new() }
+    }
+
     /// Adds a task.
     pub fn add(&mut self, task: &TaskView<'_>) {
-        let raw = self.groups.entry((task.job_id, None)).or_default();
+        let raw = self.groups.entry((task.job_id, task.phase.map(str::to_owned))).or_default();
         let mut row = RawTask { task_index: task.task_index, ..RawTask::default() };
         let mut next = 0;
         let mut is_running = false;
@@ -206,7 +213,10 @@ impl GroupBuilder {
 
     /// The groups, by job and phase.
     pub fn build(self) -> impl Iterator<Item = Group> {
-        self.groups.into_iter().map(|((job_id, phase), raw)| group_of(job_id, phase, raw))
+        let windows = self.windows;
+        self.groups
+            .into_iter()
+            .map(move |((job_id, phase), raw)| group_of(job_id, phase, raw, windows))
     }
 }
 
@@ -230,7 +240,7 @@ fn pieces_of(
     first..position(pieces)
 }
 
-fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw) -> Group {
+fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw, windows: Windows) -> Group {
     raw.tasks.sort_by_key(|task| task.task_index);
     let mut group = Group { job_id, phase, pieces: raw.pieces, ..Group::default() };
     // Attempts whose start is known get their numbers in order of (start, task).
@@ -238,10 +248,10 @@ fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw) -> Group {
     for (task, row) in (0_u32..).zip(&raw.tasks) {
         group.task_indices.push(row.task_index);
         for (number, raw) in (0_u32..).zip(&row.attempts) {
-            if 0 < raw.attempt.start_us {
-                order.push((raw.attempt.start_us, task, number));
-            } else {
+            if windows.is_before(raw.attempt.start_us) {
                 group.left_censored += 1;
+            } else {
+                order.push((raw.attempt.start_us, task, number));
             }
         }
     }

@@ -75,6 +75,8 @@ pub struct GroupCounts {
 /// What a detector did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DetectorRow {
+    /// The detector as it was asked for.
+    pub name: String,
     /// The detector, all its parameters written out.
     pub detector: String,
     /// Flags.
@@ -255,6 +257,7 @@ impl Sums {
             .iter()
             .enumerate()
             .map(|(idx, name)| DetectorRow {
+                name: plan.detectors[idx].written().to_owned(),
                 detector: name.clone(),
                 flags: flag_counts[idx],
                 flags_unjudged: self.unjudged[idx],
@@ -298,7 +301,7 @@ pub fn detect(
     let mut sums = Sums::new(plan);
     // Bucket after bucket, so that memory follows the largest; the groups of one run side by side.
     for bucket in 0..lake.bucket_count() {
-        let mut builder = GroupBuilder::default();
+        let mut builder = GroupBuilder::new(windows);
         Tasks::read(lake, bucket, windows.task_end_us, usage)?.for_each(|task| builder.add(task));
         sums = sums.merge(detect_groups(&builder.build().collect::<Vec<Group>>(), plan));
     }

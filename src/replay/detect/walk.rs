@@ -87,7 +87,7 @@ pub fn walk(
     detectors: &[DetectorPlan],
     straggles: &[bool],
 ) -> Walked {
-    let info = GroupInfo { straggles: Some(straggles) };
+    let info = GroupInfo { straggles: Some(straggles), ..GroupInfo::default() };
     let mut watches: Vec<Watch> = detectors
         .iter()
         .map(|detector| Watch {

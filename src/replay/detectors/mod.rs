@@ -254,9 +254,25 @@ pub struct DetectorPlan {
     kind: &'static Kind,
     plan: Arc<dyn Plan>,
     limits: Limits,
+    written: String,
 }
 
 impl DetectorPlan {
+    /// The detector as it was written, with only the parameters that were given.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// The same detector with one parameter set.
+    pub fn with(&self, key: &str, value: &str) -> Result<Self, NotationError> {
+        let (name, pairs) = self.written.split_once(':').unwrap_or((&self.written, ""));
+        let is_other = |pair: &&str| pair.split('=').next().map(str::trim) != Some(key);
+        let kept = pairs.split(',').filter(|pair| !pair.trim().is_empty()).filter(is_other);
+        let pairs: Vec<String> =
+            kept.map(str::to_owned).chain([format!("{key}={value}")]).collect();
+        format!("{name}:{}", pairs.join(",")).parse()
+    }
+
     /// The kind of detector.
     pub fn kind(&self) -> &'static Kind {
         self.kind
@@ -286,7 +302,7 @@ impl FromStr for DetectorPlan {
         let plan = (kind.read)(&mut notation)?;
         let limits = Limits::read(&mut notation)?;
         notation.finish()?;
-        Ok(Self { kind, plan, limits })
+        Ok(Self { kind, plan, limits, written: text.trim().to_owned() })
     }
 }
 

@@ -249,6 +249,7 @@ mod tests {
             attempts: &attempts,
             windows: &[],
             priority: 0,
+            phase: None,
         };
         let mut rule: RuleGrid = rule.parse().unwrap();
         rule.grid = grid.to_vec();

@@ -1,0 +1,268 @@
+//! The pictures of `jobfate detect`.
+//!
+//! In: an outcome and its line-up. Out: charts: how right each detector was, what its copies would
+//! have saved for what they cost, precision against recall, and false alarms when the state of
+//! the cluster shifts. Detectors are drawn in two families, so that no colour stands twice.
+
+use super::console::grouped;
+use super::detect::Lineup;
+use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
+
+/// The family of Hadoop's detectors; the others are the second.
+const HADOOP_FAMILY: [&str; 6] = ["hadoop", "google", "late", "late021", "yarn", "tqst"];
+
+/// Draws everything that the outcome has.
+pub(crate) fn charts(
+    outcome: &DetectOutcome,
+    plan: &DetectPlan,
+    lineup: &Lineup,
+) -> Vec<(String, Chart)> {
+    let caption = caption(outcome, plan);
+    let asked = &outcome.rows[..lineup.asked];
+    let mut charts = vec![
+        ("detect-scores".to_owned(), scores(asked, &caption)),
+        ("detect-hours".to_owned(), hours(outcome, &caption)),
+        ("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)),
+    ];
+    for (family, suffix) in [(true, "hadoop"), (false, "others")] {
+        let lines = copy_lines(outcome, asked, lineup, family);
+        if !lines.is_empty() {
+            charts.push((format!("detect-copies-{suffix}"), copies(lines, &caption)));
+        }
+        let lines = curve_lines(outcome, lineup, family);
+        if !lines.is_empty() {
+            charts.push((format!("detect-curves-{suffix}"), curves(lines, &caption)));
+        }
+    }
+    if !lineup.windows.is_empty() {
+        charts.push(("detect-windows".to_owned(), windows(outcome, lineup, &caption)));
+    }
+    charts
+}
+
+fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
+    format!(
+        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}, heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged.",
+        plan.truths[0],
+        grouped(outcome.counts.judged_tasks),
+        grouped(outcome.counts.groups),
+        grouped(outcome.stragglers[0]),
+        plan.walk.progress,
+        crate::units::micros_to_seconds(plan.walk.heartbeat_us),
+    )
+}
+
+fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
+    let share = |value: Option<f64>| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{:.1} %", value * 100.0))
+    };
+    let bars = rows
+        .iter()
+        .map(|row| {
+            let score = &row.scores[0];
+            Bar {
+                label: row.name.clone(),
+                value: score.f1.unwrap_or(0.0),
+                note: format!(
+                    "F1 {:.2}: precision {}, recall {}",
+                    score.f1.unwrap_or(0.0),
+                    share(score.precision),
+                    share(score.recall)
+                ),
+                tone: if is_bound(&row.name) { Tone::Grey } else { Tone::Blue },
+            }
+        })
+        .collect();
+    Chart::Bars(BarChart {
+        title: "How right straggler detectors would have been".to_owned(),
+        caption: caption.to_owned(),
+        value_axis: "F1 (harmonic mean of precision and recall)".to_owned(),
+        bars,
+    })
+}
+
+fn is_bound(name: &str) -> bool {
+    matches!(name, "none" | "oracle")
+}
+
+/// Places of the detectors of a family, with their tones; the oracle stands in both.
+fn family(lineup: &Lineup, is_hadoop: bool) -> Vec<(usize, Tone)> {
+    let mut tones = Tone::SERIES.into_iter().filter(|tone| *tone != Tone::Ink).cycle();
+    (0..lineup.asked)
+        .filter_map(|idx| match lineup.detectors[idx].kind().name {
+            "none" => None,
+            "oracle" => Some((idx, Tone::Ink)),
+            name if HADOOP_FAMILY.contains(&name) == is_hadoop => {
+                Some((idx, tones.next().expect("tones go round")))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn copy_lines(
+    outcome: &DetectOutcome,
+    asked: &[DetectorRow],
+    lineup: &Lineup,
+    is_hadoop: bool,
+) -> Vec<Line> {
+    family(lineup, is_hadoop)
+        .into_iter()
+        .map(|(idx, tone)| Line {
+            name: asked[idx].name.clone(),
+            points: outcome
+                .copies
+                .iter()
+                .filter(|row| row.detector == asked[idx].detector)
+                .filter_map(|row| Some((row.budget? * 100.0, row.earlier_share? * 100.0)))
+                .collect(),
+            band: Vec::new(),
+            tone,
+            stroke: Stroke::Marked,
+        })
+        .collect()
+}
+
+fn copies(lines: Vec<Line>, caption: &str) -> Chart {
+    Chart::Lines(LineChart {
+        title: "What copies of flagged tasks would have saved".to_owned(),
+        caption: format!(
+            "{caption} A dry run: a copy starts at once and takes as long as the median finished sibling; job time is from the first submit to the last finish, summed over jobs."
+        ),
+        x_axis: "slot time allowed for copies (% of that used so far)".to_owned(),
+        y_axis: "job time saved (%)".to_owned(),
+        x_scale: Scale::Log,
+        lines,
+    })
+}
+
+fn curve_lines(outcome: &DetectOutcome, lineup: &Lineup, is_hadoop: bool) -> Vec<Line> {
+    let mut tones = Tone::SERIES.into_iter().cycle();
+    lineup
+        .curves
+        .iter()
+        .filter(|curve| HADOOP_FAMILY.contains(&curve.kind) == is_hadoop)
+        .map(|curve| {
+            let mut points: Vec<(f64, f64)> = curve
+                .points
+                .iter()
+                .map(|&(_, place)| &outcome.rows[place].scores[0])
+                .filter_map(|score| Some((score.recall? * 100.0, score.precision? * 100.0)))
+                .collect();
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+            Line {
+                name: format!("{}: {}", curve.name, curve.key),
+                points,
+                band: Vec::new(),
+                tone: tones.next().expect("tones go round"),
+                stroke: Stroke::Marked,
+            }
+        })
+        .collect()
+}
+
+fn curves(lines: Vec<Line>, caption: &str) -> Chart {
+    Chart::Lines(LineChart {
+        title: "Precision against recall, along each detector's main parameter".to_owned(),
+        caption: caption.to_owned(),
+        x_axis: "recall (%)".to_owned(),
+        y_axis: "precision (%)".to_owned(),
+        x_scale: Scale::Linear,
+        lines,
+    })
+}
+
+fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
+    let shifts = &outcome.shifts;
+    #[expect(clippy::cast_precision_loss, reason = "an hour of a trace")]
+    let point = |hour: u64, length_s: f64| (hour as f64, length_s);
+    let all = shifts.hours.iter().filter_map(|row| Some(point(row.hour, row.length_s_median?)));
+    let line = |name: &str, points: Vec<(f64, f64)>, tone, stroke| Line {
+        name: name.to_owned(),
+        points,
+        band: Vec::new(),
+        tone,
+        stroke,
+    };
+    let mut lines = vec![line("median task", all.collect(), Tone::Blue, Stroke::Straight)];
+    for row in shifts.hours.iter().filter(|row| row.is_shift) {
+        let at = point(row.hour, row.length_s_median.unwrap_or(0.0));
+        let name = if lines.len() == 1 { "shift" } else { "" };
+        lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Marked));
+    }
+    Chart::Lines(LineChart {
+        title: "Hours in which the typical task changes".to_owned(),
+        caption: format!(
+            "{caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out.",
+            shifts.plan.factor, shifts.plan.hours_before, shifts.plan.tasks_min
+        ),
+        x_axis: "time (h since time 0)".to_owned(),
+        y_axis: "median length of tasks finished in the hour (s)".to_owned(),
+        x_scale: Scale::Linear,
+        lines,
+    })
+}
+
+fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
+    let mut bars = Vec::new();
+    for (row, shift) in outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked) {
+        if is_bound(&row.name) {
+            continue;
+        }
+        for (label, rate, count, tone) in [
+            ("in shifts", shift.rate_in_shift, shift.in_shift, Tone::Vermilion),
+            ("else", shift.rate_in_calm, shift.in_calm, Tone::Blue),
+        ] {
+            let rate = rate.unwrap_or(0.0) * 1000.0;
+            bars.push(Bar {
+                label: format!("{} {label}", row.name),
+                value: rate,
+                note: format!("{rate:.2} ({})", grouped(count)),
+                tone,
+            });
+        }
+    }
+    Chart::Bars(BarChart {
+        title: "False alarms in hours of change and in others".to_owned(),
+        caption: caption.to_owned(),
+        value_axis: "false alarms per 1,000 task-hours".to_owned(),
+        bars,
+    })
+}
+
+fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
+    let line = |is_scaled: bool, in_shift: bool| {
+        let points = lineup
+            .windows
+            .iter()
+            .filter(|window| window.1 == is_scaled)
+            .filter_map(|&(window_s, _, place)| {
+                let row = &outcome.shifts.rows[place];
+                let rate = if in_shift { row.rate_in_shift } else { row.rate_in_calm };
+                Some((f64::from(window_s), rate? * 1000.0))
+            })
+            .collect();
+        let size = if is_scaled { "scaled to the task" } else { "in seconds" };
+        Line {
+            name: format!("{size}, {}", if in_shift { "in shifts" } else { "else" }),
+            points,
+            band: Vec::new(),
+            tone: match (is_scaled, in_shift) {
+                (false, true) => Tone::Vermilion,
+                (false, false) => Tone::Orange,
+                (true, true) => Tone::Blue,
+                (true, false) => Tone::Sky,
+            },
+            stroke: Stroke::Marked,
+        }
+    };
+    Chart::Lines(LineChart {
+        title: "False alarms of the Poisson detector by its window".to_owned(),
+        caption: caption.to_owned(),
+        x_axis: "window W (s; scaled: for tasks of 30 s)".to_owned(),
+        y_axis: "false alarms per 1,000 task-hours".to_owned(),
+        x_scale: Scale::Log,
+        lines: vec![line(false, true), line(false, false), line(true, true), line(true, false)],
+    })
+}

@@ -1,0 +1,42 @@
+//! Says how many of a statistic's jobs, tasks or attempts reach over the edges of the window.
+//!
+//! In: a [`Censoring`]. Out: a sentence without its full stop, for captions and for stderr.
+
+use super::console::grouped;
+use crate::studies::censoring::Censoring;
+
+/// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`.
+pub(crate) fn sentence(censoring: &Censoring) -> String {
+    let of = censoring.of;
+    let begun = format!("{of} begun before the window (time 0) are");
+    let begun = match censoring.left_censored_out {
+        0 => format!("{} {begun} in", grouped(censoring.left_censored)),
+        out => format!("{} {begun} left out", grouped(out)),
+    };
+    match (censoring.censored_out, censoring.censored) {
+        (0, None) => begun,
+        (0, Some(open)) => format!("{begun}, {} open at its end are closed there", grouped(open)),
+        (out, _) => format!("{begun}, {} open at its end are left out", grouped(out)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_and_what_is_out_is_said() {
+        let jobs = Censoring { of: "jobs", left_censored: 7, ..Censoring::default() };
+        assert_eq!(sentence(&jobs), "7 jobs begun before the window (time 0) are in");
+        let closed = Censoring { censored: Some(3989), ..jobs };
+        assert_eq!(
+            sentence(&closed),
+            "7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there"
+        );
+        let out = Censoring { left_censored_out: 2, censored_out: 5, ..closed };
+        assert_eq!(
+            sentence(&out),
+            "2 jobs begun before the window (time 0) are left out, 5 open at its end are left out"
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! What of a statistic reaches over the edges of the window.
+//!
+//! In: counts. Out: one [`Censoring`] per statistic, stored with it and said beside it. The trace
+//! writes 0 for what happened before its window and 2^63-1 for what happened after it:
+//!
+//! ```text
+//!  0        600 s                            2,506,200 s      2^63-1
+//!  |----------|=============window================|--------------|
+//!  left-censored: taken to begin at 0             censored: closed at the window's end
+//! ```
+
+use serde::Serialize;
+
+/// How many of the things that a statistic counts reach over an edge of the window, and whether
+/// those are in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Censoring {
+    /// What is counted: `jobs`, `tasks` or `attempts`.
+    pub of: &'static str,
+    /// Begun before the window (at time 0); in, with the time as written.
+    pub left_censored: u64,
+    /// Begun before the window and left out.
+    pub left_censored_out: u64,
+    /// Open at the window's end and closed there; none for statistics without an end.
+    pub censored: Option<u64>,
+    /// Open at the window's end and left out.
+    pub censored_out: u64,
+}

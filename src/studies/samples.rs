@@ -1,0 +1,342 @@
+//! One number per job or task, by group and outcome of the job: what distributions are made of.
+//!
+//! In: a lake, and what is measured. Out: [`Samples`], counted values. Buckets are read one per
+//! thread and only counts are kept of them, so memory follows the largest bucket and the number
+//! of different values, not the trace.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use clap::ValueEnum;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::censoring::Censoring;
+use super::distributions::{Counted, Edges, Value};
+use super::ledger::GroupBy;
+use super::outcomes::Classes;
+use crate::facts::FactError;
+use crate::facts::jobs::{Job, Jobs};
+use crate::facts::task_values::{is_submitted_before, wait_of};
+use crate::facts::tasks::{TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::Table;
+
+/// What is described.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// First SCHEDULE to last event of each job
+    #[default]
+    JobDurations,
+    /// Tasks of each job
+    TasksPerJob,
+    /// Events of each task
+    EventsPerTask,
+    /// First SUBMIT to first SCHEDULE of each task
+    Waiting,
+    /// Attempts of each task
+    Attempts,
+    /// Kaplan-Meier curve of job durations, unended jobs censored
+    JobSurvival,
+    /// Chance that a task's job finishes, given its events so far
+    FinishGivenEvents,
+}
+
+impl What {
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JobDurations => "job-durations",
+            Self::TasksPerJob => "tasks-per-job",
+            Self::EventsPerTask => "events-per-task",
+            Self::Waiting => "waiting",
+            Self::Attempts => "attempts",
+            Self::JobSurvival => "job-survival",
+            Self::FinishGivenEvents => "finish-given-events",
+        }
+    }
+
+    /// The unit of the values.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::JobDurations | Self::Waiting | Self::JobSurvival => "s",
+            Self::TasksPerJob => "tasks",
+            Self::EventsPerTask | Self::FinishGivenEvents => "events",
+            Self::Attempts => "attempts",
+        }
+    }
+
+    /// How many of the stored amounts are one of the unit.
+    pub fn per_unit(self) -> f64 {
+        if self.is_time() { 1e6 } else { 1.0 }
+    }
+
+    /// Whether the values are lengths of time, which the window's end can cut off.
+    pub fn is_time(self) -> bool {
+        self.unit() == "s"
+    }
+
+    /// What has one value each.
+    pub const fn of(self) -> &'static str {
+        match self {
+            Self::JobDurations | Self::TasksPerJob | Self::JobSurvival => "jobs",
+            _ => "tasks",
+        }
+    }
+
+    /// The tables that are read; `job_events` also tells outcomes where it is there.
+    pub fn tables(self, group_by: Option<GroupBy>) -> Vec<Table> {
+        match self {
+            Self::JobDurations | Self::JobSurvival if group_by == Some(GroupBy::Priority) => {
+                vec![Table::JobEvents, Table::TaskEvents]
+            }
+            Self::JobDurations | Self::JobSurvival => vec![Table::JobEvents],
+            Self::FinishGivenEvents => vec![Table::JobEvents, Table::TaskEvents],
+            _ => vec![Table::TaskEvents],
+        }
+    }
+}
+
+/// The group of a job or task; numbers come before names, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Nothing is grouped.
+    All,
+    /// A priority or a scheduling class.
+    Number(i32),
+    /// A user.
+    Name(String),
+    /// Not known.
+    Unknown,
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => f.write_str(name),
+            Self::Unknown => f.write_str("-"),
+        }
+    }
+}
+
+/// Counted values by group and outcome.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// By group, and by the position of the outcome (unmatched after the last).
+    pub values: BTreeMap<(Group, usize), Counted>,
+    /// Tasks that began before the window and have no value for that reason.
+    pub left_out: u64,
+}
+
+impl Samples {
+    /// The values of an outcome, whatever the group.
+    pub fn of_outcome(&self, outcome: usize) -> Counted {
+        self.of(|key| key.1 == outcome)
+    }
+
+    /// The values whose key `is_in` takes.
+    pub fn of(&self, is_in: impl Fn(&(Group, usize)) -> bool) -> Counted {
+        let own = self.values.iter().filter(|(key, _)| is_in(key));
+        own.map(|(_, values)| values.clone()).fold(Counted::default(), Counted::merge)
+    }
+
+    /// Leaves out what the window's end cut off and returns how many that were.
+    pub fn without_censored(&mut self) -> u64 {
+        let count = |values: &Counted| values.count(Value::is_censored);
+        let left_out = self.values.values().map(count).sum();
+        self.values.values_mut().for_each(Counted::without_censored);
+        left_out
+    }
+
+    /// What reaches over the edges of the window.
+    pub fn censoring(&self, what: What) -> Censoring {
+        let count = |is_in: fn(Value) -> bool| -> u64 {
+            self.values.values().map(|values| values.count(is_in)).sum()
+        };
+        Censoring {
+            of: what.of(),
+            left_censored: count(Value::is_left_censored),
+            left_censored_out: self.left_out,
+            censored: what.is_time().then(|| count(Value::is_censored)),
+            censored_out: 0,
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        for (key, values) in other.values {
+            let own = self.values.entry(key).or_default();
+            *own = std::mem::take(own).merge(values);
+        }
+        self.left_out += other.left_out;
+        self
+    }
+}
+
+/// How values are spread: by which outcomes, and by what else.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    /// How outcomes are told.
+    pub classes: Classes,
+    /// What values are grouped by, if anything.
+    pub group_by: Option<GroupBy>,
+}
+
+impl Split {
+    fn outcome(self, job: Option<&Job>) -> usize {
+        job.map_or(self.classes.outcomes().len(), |job| {
+            usize::from(match self.classes {
+                Classes::Sequence => job.by_sequence,
+                Classes::Terminal => job.by_terminal,
+            })
+        })
+    }
+
+    fn group(self, job: Option<&Job>, jobs: &Jobs, priority: Option<i32>) -> Group {
+        let number = |number: Option<i32>| number.map_or(Group::Unknown, Group::Number);
+        match self.group_by {
+            None => Group::All,
+            Some(GroupBy::Priority) => number(priority),
+            Some(GroupBy::Class) => number(job.and_then(|job| job.scheduling_class)),
+            Some(GroupBy::User) => {
+                let user = job.and_then(|job| job.user);
+                user.map_or(Group::Unknown, |user| Group::Name(jobs.names.get(user).to_owned()))
+            }
+        }
+    }
+}
+
+/// Measures every job or task of a lake.
+pub fn collect(
+    lake: &Lake,
+    windows: Windows,
+    what: What,
+    split: Split,
+) -> Result<Samples, FactError> {
+    for table in what.tables(split.group_by) {
+        lake.require(table)?;
+    }
+    (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| collect_bucket(lake, bucket, windows, what, split))
+        .try_reduce(Samples::default, |one, other| Ok(one.merge(other)))
+}
+
+fn collect_bucket(
+    lake: &Lake,
+    bucket: u32,
+    windows: Windows,
+    what: What,
+    split: Split,
+) -> Result<Samples, FactError> {
+    let jobs = if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+    let mut collector = Collector { jobs: &jobs, windows, split, values: BTreeMap::new() };
+    let mut left_out = 0;
+    let of_tasks = what.tables(split.group_by).contains(&Table::TaskEvents);
+    let tasks = if of_tasks {
+        Some(Tasks::read(lake, bucket, windows.task_end_us, Usage::Skip)?)
+    } else {
+        None
+    };
+    match (what, &tasks) {
+        (What::JobDurations | What::JobSurvival, _) => {
+            let sizes = tasks.as_ref().map(|tasks| sizes_of(tasks, windows));
+            collector.durations(&sizes.unwrap_or_default());
+        }
+        (What::TasksPerJob, Some(tasks)) => collector.sizes(&sizes_of(tasks, windows)),
+        (_, Some(tasks)) => tasks.for_each(|task| left_out += collector.task(task, what)),
+        (_, None) => unreachable!("what is counted per task reads the tasks"),
+    }
+    let values = collector.values.into_iter().map(|(key, values)| (key, Counted::from(values)));
+    Ok(Samples { values: values.collect(), left_out })
+}
+
+/// What the tasks of a job say of it.
+#[derive(Clone, Copy, Default)]
+struct JobSize {
+    tasks: i64,
+    priority: Option<i32>,
+    /// Whether an event of a task lies before the window.
+    is_before: bool,
+}
+
+fn sizes_of(tasks: &Tasks, windows: Windows) -> FxHashMap<i64, JobSize> {
+    let mut sizes: FxHashMap<i64, JobSize> = FxHashMap::default();
+    tasks.for_each(|task| {
+        let size = sizes.entry(task.job_id).or_default();
+        size.tasks += 1;
+        size.priority = size.priority.max(Some(task.priority));
+        size.is_before |= is_before(task, windows);
+    });
+    sizes
+}
+
+fn is_before(task: &TaskView<'_>, windows: Windows) -> bool {
+    task.events.first().is_some_and(|event| windows.is_before(event.time_us))
+}
+
+struct Collector<'a> {
+    jobs: &'a Jobs,
+    windows: Windows,
+    split: Split,
+    values: BTreeMap<(Group, usize), Vec<Value>>,
+}
+
+impl Collector<'_> {
+    fn push(&mut self, job: Option<&Job>, priority: Option<i32>, value: Value) {
+        let key = (self.split.group(job, self.jobs, priority), self.split.outcome(job));
+        self.values.entry(key).or_default().push(value);
+    }
+
+    fn durations(&mut self, sizes: &FxHashMap<i64, JobSize>) {
+        let jobs = self.jobs;
+        let end_us = self.windows.job_end_us;
+        for job in &jobs.jobs {
+            if let Some(duration) = job.duration_us(end_us) {
+                let start = job.first_schedule_us.unwrap_or_default();
+                let edges = Edges {
+                    is_left_censored: self.windows.is_before(start),
+                    is_censored: job.is_open_at(end_us),
+                };
+                let priority = sizes.get(&job.id).and_then(|size| size.priority);
+                self.push(Some(job), priority, Value::new(duration, edges));
+            }
+        }
+    }
+
+    fn sizes(&mut self, sizes: &FxHashMap<i64, JobSize>) {
+        let jobs = self.jobs;
+        #[expect(clippy::iter_over_hash_type, reason = "values are sorted before they are counted")]
+        for (&id, size) in sizes {
+            let job = jobs.find(id).map(|position| &jobs.jobs[position]);
+            let edges = Edges { is_left_censored: size.is_before, is_censored: false };
+            self.push(job, size.priority, Value::new(size.tasks, edges));
+        }
+    }
+
+    /// Measures a task; returns 1 for one that is left out for having begun before the window.
+    fn task(&mut self, task: &TaskView<'_>, what: What) -> u64 {
+        let jobs = self.jobs;
+        let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
+        let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let begun = Edges { is_left_censored: is_before(task, self.windows), is_censored: false };
+        let (amount, edges) = match what {
+            What::Waiting => match wait_of(task, self.windows) {
+                Some(wait) => {
+                    let is_censored = wait.is_censored;
+                    (wait.span_us, Edges { is_left_censored: false, is_censored })
+                }
+                None => return u64::from(is_submitted_before(task, self.windows)),
+            },
+            What::Attempts => (whole(task.attempts.len()), begun),
+            _ => (whole(task.events.len()), begun),
+        };
+        self.push(job, Some(task.priority), Value::new(amount, edges));
+        0
+    }
+}

@@ -1,0 +1,202 @@
+//! What began before the window (time 0) or goes on after it is counted, and said, by every
+//! statistic. The expected counts come from the facts, which the queries define.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use jobfate::facts::query::{Query, Settings};
+use jobfate::facts::window::Windows;
+use serde_json::{Value, json};
+
+use super::support::Place;
+
+/// A dirty synthetic trace that has begun before its window.
+fn synthetic() -> Place {
+    let place = Place::new();
+    let args = ["synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--dirty"];
+    place.run(&args).ok();
+    place.ingest(&["--buckets", "4", "--max-rejects", "50%"]).ok();
+    place
+}
+
+/// Rows of a fact with 0 in a column.
+fn at_zero(place: &Place, query: &str, column: &str) -> u64 {
+    let lake = place.lake();
+    let settings = Settings { windows: Windows::of(&lake, None), thresholds: vec![10] };
+    let facts = Query::find(query).unwrap().run(&lake, &settings).unwrap();
+    let times = facts.column_by_name(column).unwrap().as_primitive::<Int64Type>();
+    times.iter().filter(|&time| time == Some(0)).count() as u64
+}
+
+fn answer(place: &Place, args: &[&str]) -> Value {
+    place.run(&[args, &["--format", "json"]].concat()).ok().json()
+}
+
+#[test]
+fn left_censored_rows_are_counted_in_every_statistic() {
+    let place = synthetic();
+    let jobs = at_zero(&place, "q01", "first_event_us");
+    let scheduled = at_zero(&place, "q01", "first_schedule_us");
+    let tasks = at_zero(&place, "q02", "first_event_us");
+    let attempts = at_zero(&place, "q03", "start_us");
+    assert!([jobs, scheduled, tasks, attempts].iter().all(|&count| 0 < count), "it is about some");
+    for (by, planted) in [("job", jobs), ("task", tasks)] {
+        let ours = answer(&place, &["classify", "--by", by])["censoring"].clone();
+        let sql = answer(&place, &["classify", "--by", by, "--engine", "polars"]);
+        assert_eq!(ours["left_censored"], planted, "{by}");
+        assert_eq!(ours, sql["censoring"], "the engines agree on what is open");
+    }
+    for (cpu, planted) in [("slots", attempts), ("measured", attempts), ("published", scheduled)] {
+        for command in ["account", "sweep"] {
+            let found = answer(&place, &[command, "--cpu", cpu]);
+            assert_eq!(found["censoring"]["left_censored"], planted, "{command} {cpu}");
+        }
+    }
+    for (what, planted) in
+        [("job-durations", scheduled), ("events-per-task", tasks), ("attempts", tasks)]
+    {
+        let found = answer(&place, &["describe", "--what", what]);
+        assert_eq!(found["censoring"]["left_censored"], planted, "{what}");
+        let rows = found["rows"].as_array().unwrap();
+        assert_eq!(rows[0]["left_censored"], planted, "{what}, all");
+        let of_outcomes: u64 =
+            rows[1..].iter().map(|row| row["left_censored"].as_u64().unwrap()).sum();
+        assert_eq!(of_outcomes, planted, "{what}, outcomes");
+    }
+    let survival = answer(&place, &["describe", "--what", "job-survival"]);
+    assert_eq!(survival["censoring"]["left_censored"], scheduled);
+    let waiting = answer(&place, &["describe", "--what", "waiting"]);
+    let submitted = at_zero(&place, "q02", "first_submit_us");
+    assert_eq!(waiting["censoring"]["left_censored_out"], submitted);
+    assert_eq!(waiting["censoring"]["left_censored"], 0);
+}
+
+#[test]
+fn captions_and_notes_say_what_is_in() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&["--buckets", "2"]).ok();
+    for (args, note, chart) in [
+        (
+            &["describe"][..],
+            "1 jobs begun before the window (time 0) are in, 4 open at its end are closed there",
+            "job-durations",
+        ),
+        (
+            &["describe", "--censored", "exclude"],
+            "0 jobs begun before the window (time 0) are in, 4 open at its end are left out",
+            "job-durations",
+        ),
+        (
+            &["describe", "--what", "waiting"],
+            "1 tasks begun before the window (time 0) are left out",
+            "waiting",
+        ),
+        (
+            &["describe", "--what", "events-per-task"],
+            "2 tasks begun before the window (time 0) are in",
+            "events-per-task",
+        ),
+        (
+            &["account", "--cpu", "slots"],
+            "2 attempts begun before the window (time 0) are in, 5 open at its end are closed there",
+            "account-slots",
+        ),
+        (
+            &["sweep"],
+            "2 attempts begun before the window (time 0) are in, 5 open at its end are closed there",
+            "sweep-harmed",
+        ),
+        (
+            &["classify"],
+            "1 jobs begun before the window (time 0) are in, 4 are open at its end (2,990 s)",
+            "classify-jobs",
+        ),
+    ] {
+        let run = place.run(&[args, &["--out", "results"]].concat()).ok();
+        assert!(run.stderr.contains(note), "{args:?}: {}", run.stderr);
+        // A caption is broken into lines, each an element of its own.
+        let svg = fs::read_to_string(place.path(&format!("results/{chart}.svg"))).unwrap();
+        let words: BTreeSet<&str> = svg.split_whitespace().collect();
+        for word in note.split_whitespace() {
+            assert!(words.iter().any(|found| found.contains(word)), "{chart}: {word} of {note}");
+        }
+    }
+}
+
+#[test]
+fn every_description_can_be_split_and_adds_up() {
+    let place = synthetic();
+    for what in ["job-durations", "tasks-per-job", "events-per-task", "waiting", "attempts"] {
+        let whole = answer(&place, &["describe", "--what", what]);
+        for group_by in ["priority", "class", "user"] {
+            let args = ["describe", "--what", what, "--group-by", group_by];
+            let rows = answer(&place, &args)["rows"].as_array().unwrap().clone();
+            let every: Vec<&Value> = rows.iter().filter(|row| row["group"] == "all").collect();
+            for (split, row) in every.iter().zip(whole["rows"].as_array().unwrap()) {
+                for key in ["outcome", "count", "median", "left_censored"] {
+                    assert_eq!(split[key], row[key], "{what} by {group_by}: {key}");
+                }
+            }
+            let of_groups: u64 = rows
+                .iter()
+                .filter(|row| row["group"] != "all" && row["outcome"] == "all")
+                .map(|row| row["count"].as_u64().unwrap())
+                .sum();
+            assert_eq!(json!(of_groups), whole["rows"][0]["count"], "{what} by {group_by}");
+        }
+    }
+    let survival = answer(&place, &["describe", "--what", "job-survival", "--group-by", "class"]);
+    assert!(survival["rows"].as_array().unwrap().iter().any(|row| row["group"] == "0"));
+}
+
+#[test]
+fn published_cpu_needs_no_task_events() {
+    let (whole, bare) = (synthetic(), Place::new());
+    let args = ["synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--dirty"];
+    bare.run(&args).ok();
+    let tables = "job_events,task_usage,machine_events";
+    bare.ingest(&["--buckets", "4", "--max-rejects", "50%", "--tables", tables]).ok();
+    let args = ["account", "--cpu", "published"];
+    let (with, without) = (answer(&whole, &args), answer(&bare, &args));
+    for key in ["total", "windows", "windows_without_rate", "windows_overlapping", "censoring"] {
+        assert_eq!(with[key], without[key], "{key}");
+    }
+    for (with, without) in
+        with["rows"].as_array().unwrap().iter().zip(without["rows"].as_array().unwrap())
+    {
+        assert_eq!((&with["outcome"], &with["cpu"]), (&without["outcome"], &without["cpu"]));
+    }
+    for args in [
+        &["account", "--cpu", "published", "--group-by", "priority"][..],
+        &["account", "--cpu", "slots"],
+        &["sweep", "--cpu", "published"],
+        &["describe", "--what", "attempts"],
+        &["describe", "--group-by", "priority"],
+    ] {
+        let run = bare.run(args);
+        assert_eq!(run.code, Some(3), "{args:?}");
+        assert!(run.stderr.contains("table `task_events` is not in the lake"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_raw_folder_is_verified_into_files_too() {
+    let place = Place::new().with_golden_trace();
+    place.run(&["verify", "trace", "--out", "checked"]).ok();
+    let result: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("checked/result.json")).unwrap())
+            .unwrap();
+    assert_eq!(result["answer"][0]["table"], "job_events");
+    assert!(place.path("checked/verify.csv").exists());
+}
+
+#[test]
+fn the_end_of_the_window_says_what_classify_calls_open() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let run = place.run(&["classify", "--window-end", "4000"]).ok();
+    assert!(run.stderr.contains("are open at its end (4,000 s)"), "{}", run.stderr);
+    assert_eq!(place.run(&["classify", "--window-end", "100"]).code, Some(2));
+}

@@ -1,0 +1,135 @@
+//! How far a sweep can be trusted: intervals of every rule, and choices scored on the future.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::support::Place;
+
+const RULES: &str = "events,failures,restarts+events=5";
+
+fn synthetic() -> Place {
+    let place = Place::new();
+    let args = ["synth", "trace", "--jobs", "400", "--days", "1", "--parts", "3", "--seed", "4"];
+    place.run(&args).ok();
+    place.ingest(&["--buckets", "3"]).ok();
+    place
+}
+
+/// The sweeps of an answer: the first rule stands in the contract's place, the others beside it.
+fn sweeps(answer: &Value) -> Vec<(&str, &Vec<Value>)> {
+    let first = (answer["rule"].as_str().unwrap(), answer["rows"].as_array().unwrap());
+    let others = answer["rules"].as_array().unwrap().iter();
+    let others =
+        others.map(|sweep| (sweep["rule"].as_str().unwrap(), sweep["rows"].as_array().unwrap()));
+    [first].into_iter().chain(others).collect()
+}
+
+#[test]
+fn every_rule_has_its_rows_and_intervals() {
+    let place = synthetic();
+    let args = [
+        "sweep",
+        "--cpu",
+        "slots",
+        "--rules",
+        RULES,
+        "--thresholds",
+        "3,6,9,12",
+        "--bootstrap",
+        "60",
+        "--format",
+        "json",
+        "--out",
+        "out",
+    ];
+    let answer = place.run(&args).ok().json();
+    let csv = fs::read_to_string(place.path("out/sweep.csv")).unwrap();
+    let mut lines = csv.lines();
+    let header = lines.next().unwrap();
+    assert!(header.starts_with("rule,threshold,"), "{header}");
+    for column in ["harmed_jobs_low", "harmed_jobs_high", "net_share_low", "net_share_high"] {
+        assert!(header.split(',').any(|name| name == column), "{header}");
+    }
+    let mut spread = 0;
+    for (rule, rows) in sweeps(&answer) {
+        for row in rows {
+            let line = lines.next().unwrap();
+            assert!(line.starts_with(&format!("{rule},{},", row["threshold"])), "{rule}: {line}");
+            let low_high = |value: &Value| (value[0].as_f64().unwrap(), value[1].as_f64().unwrap());
+            let (low, high) = low_high(&row["interval"]["harmed_jobs"]);
+            let harmed = row["harmed_jobs"].as_f64().unwrap();
+            // Where a few jobs are harmed the interval lies around their number.
+            assert!(low <= harmed && harmed <= high, "{rule}: {low} {harmed} {high}");
+            let (low, high) = low_high(&row["interval"]["net_share"]);
+            assert!(low <= high);
+            spread += usize::from(low < high);
+        }
+    }
+    assert_eq!(lines.next(), None, "every row is one of a rule");
+    assert!(3 < spread, "resampling moves the numbers");
+    for chart in
+        ["sweep-saved.svg", "sweep-harmed-failures.svg", "sweep-saved-restarts-events-5.svg"]
+    {
+        let svg = fs::read_to_string(place.path(&format!("out/{chart}"))).unwrap();
+        assert!(svg.contains("95 %"), "{chart}");
+    }
+}
+
+#[test]
+fn resampling_depends_on_the_seed_alone() {
+    let place = synthetic();
+    let args = ["sweep", "--cpu", "slots", "--bootstrap", "40", "--format", "csv"];
+    let run = |threads: &str, seed: &str| {
+        let mut command = place.command(&[&args[..], &["--seed", seed]].concat());
+        String::from_utf8(command.env("RAYON_NUM_THREADS", threads).output().unwrap().stdout)
+            .unwrap()
+    };
+    assert_eq!(run("1", "7"), run("3", "7"));
+    assert_ne!(run("1", "7"), run("1", "8"));
+}
+
+#[test]
+fn the_choice_among_all_rules_is_the_best_of_the_past() {
+    let place = synthetic();
+    let args = [
+        "sweep",
+        "--cpu",
+        "slots",
+        "--rules",
+        RULES,
+        "--thresholds",
+        "3,6,9,12",
+        "--train-until",
+        "0.5",
+        "--price",
+        "50",
+        "--out",
+        "out",
+    ];
+    let run = place.run(&args).ok();
+    let text = run.stdout_text();
+    let table = text.split("\n\n").nth(1).unwrap();
+    assert!(table.starts_with("among"), "{text}");
+    assert_eq!(table.lines().count(), 1 + 3 + 1, "a row per rule and one for all: {table}");
+    let result: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("out/result.json")).unwrap()).unwrap();
+    let selection = &result["answer"]["selection"];
+    let gain = |choice: &Value, part: &str| choice[part]["gain"].as_f64().unwrap();
+    let rules = selection["rules"].as_array().unwrap();
+    let best = rules.iter().map(|rule| gain(rule, "train")).fold(0.0, f64::max);
+    assert!(0.0 < best, "there is something to gain");
+    let chosen = &selection["chosen"];
+    assert_eq!(gain(chosen, "train"), best);
+    let own = rules.iter().find(|rule| rule["train"] == chosen["train"]).unwrap();
+    assert_eq!(own["test"], chosen["test"], "one choice has one score in the future");
+    let hindsight = rules.iter().map(|rule| gain(rule, "hindsight")).fold(0.0, f64::max);
+    assert_eq!(gain(chosen, "hindsight"), hindsight);
+    for rule in rules.iter().chain([chosen]) {
+        let score = &rule["test"];
+        let net = score["net_cpu"].as_f64().unwrap();
+        assert_eq!(gain(rule, "test"), net - 50.0 * score["harmed_jobs"].as_f64().unwrap());
+    }
+    let csv = fs::read_to_string(place.path("out/sweep-selection.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+}
