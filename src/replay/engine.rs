@@ -270,7 +270,8 @@ impl<'a> Engine<'a> {
             self.queue.push(self.state.now_us + age_us, Event::TaskKilled { task });
         }
         if !self.state.workload.after_group.is_empty() {
-            let before = self.state.workload.after_group[self.state.workload.group.get(task) as usize];
+            let before =
+                self.state.workload.after_group[self.state.workload.group.get(task) as usize];
             if before != NONE && 0 < self.group_left[before as usize] {
                 self.state.tasks.phase[task as usize] = Phase::Held;
                 self.held[before as usize].push(task);
@@ -384,9 +385,8 @@ impl<'a> Engine<'a> {
             Fate::Fails => (Kind::Fail, Phase::Failed),
             Fate::Finishes | Fate::Killed => (Kind::Finish, Phase::Finished),
         };
-        self.copies_won += u64::from(
-            kind == Kind::Finish && self.state.attempts.role[idx] == Role::Copy,
-        );
+        self.copies_won +=
+            u64::from(kind == Kind::Finish && self.state.attempts.role[idx] == Role::Copy);
         self.end(slot, kind);
         self.end_all(task, Kind::Cancel);
         self.conclude(task, phase);

@@ -10,7 +10,9 @@ pub mod cluster;
 pub mod detectors;
 pub mod engine;
 pub mod event;
+pub mod experiments;
 pub mod journal;
+pub mod metrics;
 pub mod placement;
 pub mod policies;
 pub mod queue;
@@ -18,5 +20,7 @@ pub mod random;
 pub mod state;
 pub mod workload;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -126,10 +126,7 @@ impl Finder {
             self.line.pop_front();
             self.is_in_line[machine as usize] = false;
         }
-        self.line
-            .iter()
-            .copied()
-            .find(|&machine| state.fits(machine, demand) && passes(machine))
+        self.line.iter().copied().find(|&machine| state.fits(machine, demand) && passes(machine))
     }
 
     /// Carries a machine's free capacity up the tree.
@@ -147,12 +144,7 @@ impl Finder {
         }
     }
 
-    fn leftmost(
-        &self,
-        node: usize,
-        demand: [u64; 2],
-        passes: &dyn Fn(u32) -> bool,
-    ) -> Option<u32> {
+    fn leftmost(&self, node: usize, demand: [u64; 2], passes: &dyn Fn(u32) -> bool) -> Option<u32> {
         let best = self.tree[node];
         if best[0] < demand[0] || best[1] < demand[1] {
             return None;
@@ -178,8 +170,7 @@ impl Finder {
         let found = if known {
             self.changed.sort_unstable();
             let changed = std::mem::take(&mut self.changed);
-            let found =
-                self.choose(state, demand, changed.iter().copied(), &mut refused, passes);
+            let found = self.choose(state, demand, changed.iter().copied(), &mut refused, passes);
             self.changed = changed;
             found
         } else {

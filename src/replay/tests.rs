@@ -502,10 +502,8 @@ fn odd_input_is_reported_not_waited_for() {
     assert_eq!(outcome.refused, [0]);
     let gone = run("machine m1\ntask t1 runs=5\nleave m1 at=1", "fifo");
     assert_eq!((gone.makespan_us, gone.unfinished), (None, 1));
-    let shrunk = run(
-        "machine m1 cpu=2\ntask t1 runs=5\ntask t2 runs=5\ncapacity m1 at=1 cpu=1",
-        "fifo",
-    );
+    let shrunk =
+        run("machine m1 cpu=2\ntask t1 runs=5\ntask t2 runs=5\ncapacity m1 at=1 cpu=1", "fifo");
     assert_eq!(shrunk.makespan_us, Some(10_000_000));
     assert_eq!(shrunk.sum(Kind::Evict).count, 1);
 }

@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (tasks, machines): (usize, u32) = (tasks.parse()?, machines.parse()?);
     let (policy, runs): (PolicyPlan, usize) = (policy.parse()?, runs.parse()?);
     // The same formula in every simulator of the comparison.
-    let speeds = (0..machines).map(|idx| 1.0 + 15.0 * f64::from(idx * 37 % machines) / f64::from(machines));
+    let speeds =
+        (0..machines).map(|idx| 1.0 + 15.0 * f64::from(idx * 37 % machines) / f64::from(machines));
     let (cluster, _) = Cluster::of_speeds(speeds.collect()).check()?;
     let workload = Workload::plain(tasks, Column::Same(100_000_000)).check()?;
     let plan = Plan { journal: Keep::Sums, ..Plan::new(&cluster, &workload, &policy) };

@@ -176,9 +176,8 @@ impl Engine<'_> {
     fn set_again(&mut self, period_us: i64, event: Event) {
         let something_comes = self.timers < self.queue.len() + 1
             || (self.arrived as usize) < self.state.workload.task_count;
-        let someone_hopes = event == Event::Heartbeat
-            && 0 < self.state.live
-            && self.quiet_beats < QUIET_BEATS_MAX;
+        let someone_hopes =
+            event == Event::Heartbeat && 0 < self.state.live && self.quiet_beats < QUIET_BEATS_MAX;
         if something_comes || someone_hopes {
             self.queue.push(self.state.now_us + period_us, event);
         } else {

@@ -55,7 +55,13 @@ impl SpeculationPlan for Plan {
             task_count[state.workload.job.get(task) as usize] += 1;
         }
         let attempts = vec![None; task_count.len()];
-        Some(Box::new(Dolly { plan: *self, task_count, attempts, cloned: Vec::new(), held: [0; 2] }))
+        Some(Box::new(Dolly {
+            plan: *self,
+            task_count,
+            attempts,
+            cloned: Vec::new(),
+            held: [0; 2],
+        }))
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {

@@ -33,7 +33,12 @@ struct Plan {
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     Ok(Arc::new(Plan {
         halflife_s: notation.number("halflife_s", "a time above 0 s", 86_400.0, 1e-3..)?,
-        interval_s: notation.number("interval_s", "a time of 1 ms to 1 year", 60.0, 1e-3..=3.2e7)?,
+        interval_s: notation.number(
+            "interval_s",
+            "a time of 1 ms to 1 year",
+            60.0,
+            1e-3..=3.2e7,
+        )?,
         depth: take_depth(notation)?,
     }))
 }

@@ -151,6 +151,13 @@ pub struct Kind {
     read: Read,
 }
 
+impl Kind {
+    /// Whether it is a rule about running tasks, and not an order of the waiting ones.
+    pub fn is_speculation(&self) -> bool {
+        matches!(self.read, Read::Speculation(_))
+    }
+}
+
 #[derive(Debug)]
 enum Read {
     Order(fn(&mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError>),

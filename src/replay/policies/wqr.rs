@@ -87,7 +87,9 @@ impl Replication {
         let mut tasks: Vec<(i64, u32)> = state
             .live_slots()
             .filter(|&slot| state.attempts.role[slot as usize] == Role::Original)
-            .map(|slot| (state.attempts.start_us[slot as usize], state.attempts.task[slot as usize]))
+            .map(|slot| {
+                (state.attempts.start_us[slot as usize], state.attempts.task[slot as usize])
+            })
             .collect();
         tasks.sort_unstable();
         self.handed_out = 0;
@@ -127,13 +129,12 @@ impl Speculation for Replication {
             self.gather(state);
         }
         let round = self.round.as_ref()?;
-        round
-            .iter()
-            .take_while(|(copies, _, _)| *copies < self.plan.copies.0)
-            .find_map(|&(_, _, task)| {
+        round.iter().take_while(|(copies, _, _)| *copies < self.plan.copies.0).find_map(
+            |&(_, _, task)| {
                 let machine = place(task, &|_| true)?;
                 Some(Wish { task, machine, role: Role::Copy })
-            })
+            },
+        )
     }
 
     fn started(&mut self, state: &State<'_>, slot: u32) {
