@@ -213,9 +213,12 @@ impl Cluster {
     /// The time at which `work` that began at `start_us` is done on `machine` at rate `speed`.
     #[inline]
     pub fn end_us(&self, machine: u32, start_us: i64, work: f64, speed: f64) -> i64 {
+        let needed_us = work / speed;
         match &self.utilisation {
-            None => start_us.saturating_add(whole(work / speed)),
-            Some(utilisation) => end_under(utilisation, machine, start_us, work / speed),
+            Some(utilisation) if needed_us < NEVER_US => {
+                end_under(utilisation, machine, start_us, needed_us)
+            }
+            _ => start_us.saturating_add(whole(needed_us)),
         }
     }
 
@@ -235,6 +238,9 @@ impl Cluster {
         sum * speed
     }
 }
+
+/// What takes longer, 3,000 years, never ends.
+const NEVER_US: f64 = 1e17;
 
 /// Walks through the periods until the work is done; `needed_us` is the time on a free machine.
 fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: f64) -> i64 {
