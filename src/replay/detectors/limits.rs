@@ -3,7 +3,7 @@
 //! In: a detector and its limits. Out: a detector that passes on only the flags within them. A
 //! flag that is held back is not remembered: its attempt is judged again at the next heartbeat.
 
-use super::{Detector, Ended, Flag, Scene};
+use super::{Detector, Ended, Flag, Scene, Standing};
 use crate::notation::{Notation, NotationError};
 
 /// Limits around a detector.
@@ -78,5 +78,13 @@ impl Detector for Limited {
 
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
         self.detector.suits(scene, machine)
+    }
+
+    fn standing(&self, scene: &Scene<'_>, machine: u32) -> Standing {
+        self.detector.standing(scene, machine)
+    }
+
+    fn probed(&mut self, machine: u32, speed: f64) {
+        self.detector.probed(machine, speed);
     }
 }

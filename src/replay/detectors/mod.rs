@@ -13,9 +13,21 @@ use std::sync::Arc;
 use crate::notation::{Notation, NotationError};
 
 mod finished;
+mod flink;
+mod google;
+mod hadoop;
+mod histogram;
+mod late;
+mod late021;
 mod limits;
+mod mantri;
 mod none;
 mod oracle;
+mod poisson;
+mod spark;
+mod support;
+mod tqst;
+mod yarn;
 
 pub use finished::Finished;
 pub use limits::Limits;
@@ -149,6 +161,17 @@ impl Flag {
     }
 }
 
+/// How a machine stands in the eyes of a detector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It may do anything.
+    Normal,
+    /// It should run no copies.
+    Slow,
+    /// It should get nothing but probes: copies of which nobody takes the result.
+    VerySlow,
+}
+
 /// A detector at work on one group.
 pub trait Detector: Send {
     /// An attempt has begun. Called in order of time, before the heartbeat that shows it.
@@ -166,6 +189,14 @@ pub trait Detector: Send {
     fn suits(&self, _scene: &Scene<'_>, _machine: u32) -> bool {
         true
     }
+
+    /// How `machine`, which is free now, stands.
+    fn standing(&self, _scene: &Scene<'_>, _machine: u32) -> Standing {
+        Standing::Normal
+    }
+
+    /// A probe has run on `machine` at `speed` tasks per second.
+    fn probed(&mut self, _machine: u32, _speed: f64) {}
 }
 
 /// What a detector is told about its group before the first heartbeat.
@@ -173,6 +204,8 @@ pub trait Detector: Send {
 pub struct GroupInfo<'a> {
     /// The truth, for [`oracle`](self) alone: by attempt, whether its task straggles.
     pub straggles: Option<&'a [bool]>,
+    /// Speeds of machines that are known from earlier jobs, tasks per second.
+    pub speeds: &'a [(u32, f64)],
 }
 
 /// A detector with its parameters, ready to be put to work on groups.
@@ -198,7 +231,20 @@ pub struct Kind {
 }
 
 /// Every detector.
-pub const KINDS: &[Kind] = &[none::KIND, oracle::KIND];
+pub const KINDS: &[Kind] = &[
+    none::KIND,
+    oracle::KIND,
+    poisson::KIND,
+    hadoop::KIND,
+    google::KIND,
+    late::KIND,
+    late021::KIND,
+    yarn::KIND,
+    mantri::KIND,
+    tqst::KIND,
+    spark::KIND,
+    flink::KIND,
+];
 
 /// A detector as it is written: `late`, `poisson:window_s=30,bin_s=15`, `late:budget=0.1`.
 ///
@@ -255,3 +301,8 @@ impl fmt::Display for DetectorPlan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod suite;
+#[cfg(test)]
+mod testing;

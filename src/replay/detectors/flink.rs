@@ -1,0 +1,169 @@
+//! Flink's slow task detector: time against a multiple of the median of the fastest.
+//!
+//! Once `ratio` of the group's tasks have finished, the baseline is the upper median of the
+//! k = round(tasks * ratio) fastest (as coded; the documentation says the first to finish, `of`)
+//! times the multiplier, cut to milliseconds. Input sizes are not in traces, so time is not divided
+//! by them. Progress is not looked at.
+
+use std::sync::Arc;
+
+use super::support::{count_as_f64, whole, word};
+use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
+use crate::notation::{Notation, NotationError};
+use crate::units::micros_to_seconds;
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    name: "flink",
+    about: "Flink's slow task detector: 1.5 times the median of the fastest three quarters",
+    curve: ("multiplier", &["5", "3", "2", "1.5", "1.3", "1.1"]),
+    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Fastest,
+    First,
+}
+
+const OF: &[(&str, Of)] = &[("fastest", Of::Fastest), ("first", Of::First)];
+
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    /// Least age of a slow task, s; 60 (`baseline-lower-bound`).
+    lower_bound_s: f64,
+    /// Share of tasks that must have finished; 0.75 (`baseline-ratio`).
+    ratio: f64,
+    /// Multiple of the baseline; 1.5 (`baseline-multiplier`).
+    multiplier: f64,
+    /// Whose median: the `fastest` as coded (default), or the `first` to finish.
+    of: Of,
+}
+
+impl Config {
+    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let below_one = |ratio: &f64| (0.0..1.0).contains(ratio);
+        Ok(Self {
+            lower_bound_s: notation.number("lower_bound_s", "a time in seconds", 60.0, 0.0..)?,
+            ratio: notation.take_if("ratio", "a share from 0 to below 1", 0.75, below_one)?,
+            multiplier: notation.number("multiplier", "a positive factor", 1.5, 1e-9..)?,
+            of: notation.choice("of", "`fastest` or `first`", Of::Fastest, OF)?,
+        })
+    }
+}
+
+impl Plan for Config {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Flink { config: *self, first: Vec::new(), first_count: usize::MAX })
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("lower_bound_s", self.lower_bound_s.to_string()),
+            ("ratio", self.ratio.to_string()),
+            ("multiplier", self.multiplier.to_string()),
+            ("of", word(OF, &self.of)),
+        ]
+    }
+}
+
+struct Flink {
+    config: Config,
+    /// Lengths of the first to finish, ascending, µs; sorted once per count.
+    first: Vec<i64>,
+    first_count: usize,
+}
+
+impl Flink {
+    /// The age from which a task is slow, s; `None` while too few have finished.
+    fn baseline_s(&mut self, scene: &Scene<'_>) -> Option<f64> {
+        let Config { ratio, multiplier, of, .. } = self.config;
+        let tasks = f64::from(scene.task_count.max(1));
+        if count_as_f64(scene.finished.count()) / tasks < ratio {
+            return None;
+        }
+        let count = whole((tasks * ratio + 0.5).floor()).min(scene.finished.count());
+        if count == 0 {
+            return Some(0.0);
+        }
+        let median_us = match of {
+            Of::Fastest => scene.finished.lengths_us()[count / 2],
+            Of::First => {
+                if self.first_count != count {
+                    let ends = &scene.finished.ends()[..count];
+                    self.first.clear();
+                    self.first.extend(ends.iter().map(super::Ended::length_us));
+                    self.first.sort_unstable();
+                    self.first_count = count;
+                }
+                self.first[count / 2]
+            }
+        };
+        Some((micros_to_seconds(median_us) * 1e3 * multiplier).floor() / 1e3)
+    }
+}
+
+impl Detector for Flink {
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        let Some(baseline_s) = self.baseline_s(scene) else { return };
+        let limit_s = baseline_s.max(self.config.lower_bound_s);
+        let mut room = scene.free_slots as usize;
+        for (position, running) in scene.running.iter().enumerate() {
+            if 0 < room && limit_s <= running.age_s(scene.now_us) && !running.has_copy {
+                room -= 1;
+                flags.push(Flag::copy(position));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Group;
+
+    /// Parallelism 10; 50, 52, 55, 58, 60, 61, 65, 70 s.
+    fn example(detector: &str) -> Group {
+        let mut group = Group::of(detector, 10);
+        group.run(8, 0, 0.0).run(9, 0, 0.0);
+        for (task, end_s) in (0..).zip([50, 52, 55, 58, 60, 61, 65, 70]) {
+            assert_eq!(group.judge(end_s), Vec::<u32>::new(), "fewer than 8 of 10");
+            group.run(task, 0, 0.0).stop(task, end_s);
+        }
+        group
+    }
+
+    #[test]
+    fn the_baseline_is_ninety_seconds() {
+        for of in ["fastest", "first"] {
+            let mut group = example(&format!("flink:of={of}"));
+            assert_eq!(group.judge(89), Vec::<u32>::new(), "{of}");
+            assert_eq!(group.judge(90), [8, 9], "{of}");
+        }
+    }
+
+    #[test]
+    fn the_lower_bound_and_an_empty_baseline_hold() {
+        let mut group = example("flink:lower_bound_s=120");
+        assert_eq!(group.judge(119), Vec::<u32>::new());
+        assert_eq!(group.judge(120), [8, 9]);
+        let mut group = Group::of("flink:ratio=0,lower_bound_s=30", 2);
+        group.run(0, 0, 0.0);
+        assert_eq!(group.judge(29), Vec::<u32>::new());
+        assert_eq!(group.judge(30), [0], "no baseline: everything over the lower bound");
+    }
+
+    #[test]
+    fn the_fastest_are_not_the_first() {
+        // Three of four finish: first those of 40 and 30 s, then one of 5 s.
+        for (of, limit_s) in [("fastest", 45), ("first", 45)] {
+            let mut group = Group::of(&format!("flink:ratio=0.5,lower_bound_s=0,of={of}"), 4);
+            group.run(0, 0, 0.0).run(1, 0, 0.0).run(3, 0, 0.0);
+            group.stop(1, 30);
+            group.stop(0, 40);
+            assert_eq!(group.judge(limit_s), Vec::<u32>::new(), "upper median 40, 60 s");
+            group.run(2, 40, 0.0).stop(2, 45);
+            let expected = if of == "fastest" { vec![3] } else { vec![] };
+            assert_eq!(group.judge(limit_s), expected, "{of}: of 5 and 30, or of 30 and 40");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Hadoop 0.21's LATE-like code: rates one deviation under the mean, longest time left first.
+//!
+//! Differs from the paper: deviations instead of percentiles, a machine is slow by the mean length
+//! of its tasks, and the cap counts running tasks and has a floor of ten. As coded, the mean and
+//! deviation are over one sample per *scheduling* of a task: 0 when it is scheduled, its rate at
+//! each report, and never removed, so finished and restarted tasks stay in. The program tests a
+//! machine for maps and for reduces; a group is one phase and tests its own. It clamps its sums
+//! at 0 against rounding; here sums are exact.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::support::{ExactSums, WAITING, Waiting, copy_largest, count_as_f64, entry, word};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Plan, Scene};
+use crate::notation::{Notation, NotationError};
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    name: "late021",
+    about: "Hadoop 0.21's code after LATE: rate a deviation under the mean, 10 % of running tasks",
+    curve: ("slow_task", &["2.5", "2", "1.5", "1", "0.5", "0.25", "0"]),
+    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    /// Copies that may run, as a share of the running tasks; 0.1 (`speculativecap`).
+    cap: f64,
+    /// Copies that may run in any case; 10 (`MIN_SPEC_CAP`).
+    min_cap: f64,
+    /// And as a share of the slots; 0.01 (`MIN_SLOTS_CAP`).
+    min_slots: f64,
+    /// Deviations under the mean rate; 1 (`slowtaskthreshold`).
+    slow_task: f64,
+    /// Deviations over the mean length of machines; 1 (`slownodethreshold`).
+    slow_node: f64,
+    /// Least time since the attempt was dispatched, s; 60 (`SPECULATIVE_LAG`).
+    age_s: f64,
+    /// Whether waiting tasks come before copies; `first` as coded (default).
+    waiting: Waiting,
+}
+
+impl Config {
+    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let (share, least) = ("a share from 0 to 1", "a number of at least 0");
+        Ok(Self {
+            cap: notation.number("cap", share, 0.1, 0.0..=1.0)?,
+            min_cap: notation.number("min_cap", least, 10.0, 0.0..)?,
+            min_slots: notation.number("min_slots", share, 0.01, 0.0..=1.0)?,
+            slow_task: notation.number("slow_task", least, 1.0, 0.0..)?,
+            slow_node: notation.number("slow_node", least, 1.0, 0.0..)?,
+            age_s: notation.number("age_s", "a time in seconds", 60.0, 0.0..)?,
+            waiting: notation.choice("waiting", "`first` or `ignored`", Waiting::First, WAITING)?,
+        })
+    }
+
+    fn is_at_cap(&self, tasks: usize, copies: f64, slots: u32) -> bool {
+        let is_free = copies < self.min_cap || copies < self.min_slots * f64::from(slots);
+        tasks == 0 || (!is_free && self.cap <= copies / count_as_f64(tasks))
+    }
+}
+
+impl Plan for Config {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Late021 {
+            config: *self,
+            tasks: Vec::new(),
+            scan: 0,
+            rates: ExactSums::default(),
+            ranked: Vec::new(),
+            lengths: FxHashMap::default(),
+            limit: RefCell::default(),
+        })
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("cap", self.cap.to_string()),
+            ("min_cap", self.min_cap.to_string()),
+            ("min_slots", self.min_slots.to_string()),
+            ("slow_task", self.slow_task.to_string()),
+            ("slow_node", self.slow_node.to_string()),
+            ("age_s", self.age_s.to_string()),
+            ("waiting", word(WAITING, &self.waiting)),
+        ]
+    }
+}
+
+/// Parts of one progress per millisecond in the exact sums.
+const PARTS: f64 = 4_503_599_627_370_496.0; // 2^52
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// Its sample in `rates`.
+    sample: i64,
+    /// The scan that saw it last.
+    scan: u64,
+    /// Best rate of its attempts at their reports, parts.
+    reported: i64,
+    /// Best rate of its attempts now, per ms.
+    now: f64,
+}
+
+struct Late021 {
+    config: Config,
+    tasks: Vec<Task>,
+    scan: u64,
+    rates: ExactSums,
+    ranked: Vec<(f64, usize)>,
+    /// Count and sum (µs) of finished lengths by machine.
+    lengths: FxHashMap<u32, (f64, i64)>,
+    /// The mean length over which a machine is slow, and when that was worked out.
+    limit: RefCell<Option<(i64, f64)>>,
+}
+
+/// Progress per millisecond after `age_us`.
+#[expect(clippy::cast_precision_loss, reason = "an age is far below 2^53 µs")]
+fn rate_per_ms(progress: f64, age_us: i64) -> f64 {
+    progress / (age_us as f64 / 1e3).max(1.0)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a rate is at most 1 per ms")]
+fn parts(rate_per_ms: f64) -> i64 {
+    (rate_per_ms * PARTS) as i64
+}
+
+impl Late021 {
+    /// Takes in the reports; how many tasks run.
+    fn read_reports(&mut self, scene: &Scene<'_>) -> usize {
+        self.scan += 1;
+        let mut count = 0;
+        for running in scene.running {
+            let task = entry(&mut self.tasks, running.task);
+            if task.scan != self.scan {
+                *task = Task { scan: self.scan, reported: 0, now: 0.0, ..*task };
+                count += 1;
+            }
+            if running.has_progress {
+                let reported = running.reported_us - running.start_us;
+                let now = rate_per_ms(running.progress, scene.now_us - running.start_us);
+                task.reported = task.reported.max(parts(rate_per_ms(running.progress, reported)));
+                task.now = task.now.max(now);
+            }
+        }
+        for running in scene.running {
+            let task = &mut self.tasks[running.task as usize];
+            self.rates.replace(task.sample, task.reported);
+            task.sample = task.reported;
+        }
+        count
+    }
+
+    /// The mean length of a machine's tasks over which it is slow, µs.
+    fn limit_us(&self) -> f64 {
+        let mut means = ExactSums::default();
+        #[expect(clippy::cast_possible_truncation, reason = "a length in µs")]
+        let all = self.lengths.values().map(|&(count, sum)| (sum_as_f64(sum) / count) as i64);
+        all.for_each(|mean| means.add(mean));
+        means.mean() + self.config.slow_node * means.deviation()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a sum of lengths is far below 2^53 µs")]
+fn sum_as_f64(sum_us: i64) -> f64 {
+    sum_us as f64
+}
+
+impl Detector for Late021 {
+    fn started(&mut self, _attempt: u32, task: u32, _start_us: i64) {
+        // A further sample of 0; that of an earlier scheduling of the task stays as it was.
+        entry(&mut self.tasks, task).sample = 0;
+        self.rates.add(0);
+    }
+
+    fn ended(&mut self, end: &Ended) {
+        if end.how != End::Finished {
+            return;
+        }
+        let task = entry(&mut self.tasks, end.task);
+        let rate = parts(rate_per_ms(1.0, end.length_us()));
+        self.rates.replace(task.sample, rate);
+        task.sample = rate;
+        let (count, sum) = self.lengths.entry(end.machine).or_insert((0.0, 0));
+        *count += 1.0;
+        *sum += end.length_us();
+        self.limit.take();
+    }
+
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        let Config { slow_task, age_s, waiting, .. } = self.config;
+        let count = self.read_reports(scene);
+        let mut room = 0;
+        let copies = f64::from(scene.copies);
+        while room < scene.free_slots as usize
+            && room < scene.running.len()
+            && !self.config.is_at_cap(count, copies + count_as_f64(room), scene.slots)
+        {
+            room += 1;
+        }
+        if room == 0 || (waiting == Waiting::First && 0 < scene.waiting) {
+            return;
+        }
+        let (mean, limit) = (self.rates.mean(), slow_task * self.rates.deviation());
+        self.ranked.clear();
+        for (position, running) in scene.running.iter().enumerate() {
+            let rate = self.tasks[running.task as usize].now;
+            let is_slow = limit < mean - rate * PARTS;
+            let is_old = age_s <= running.age_s(scene.now_us);
+            if is_slow && is_old && running.has_progress && !running.has_copy {
+                self.ranked.push((-rate / (1.0 - running.progress).max(1e-4), position));
+            }
+        }
+        copy_largest(&mut self.ranked, room, flags);
+    }
+
+    fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
+        let Some(&(count, sum)) = self.lengths.get(&machine) else { return true };
+        let mut limit = self.limit.borrow_mut();
+        let (_, limit_us) = *limit.get_or_insert_with(|| (scene.now_us, self.limit_us()));
+        sum_as_f64(sum) / count <= limit_us
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Group;
+    use super::*;
+
+    #[test]
+    fn launches_are_those_of_the_test_of_hadoop() {
+        // (total, complete early, slots of the type) -> launched, by TestSpeculativeExecution.
+        for (total, early, slots, launched) in
+            [(1_200, 800, 10, 40), (1_200, 1_150, 10, 10), (1_200, 1_150, 2_000, 20)]
+        {
+            let mut group = Group::of("late021", total);
+            group.slots = slots;
+            group.finish(0..early, 0, 100);
+            for task in early..total {
+                group.run(task, 0, if task % 2 == 0 { 0.1 } else { 0.85 });
+            }
+            assert_eq!(group.judge(200).len(), launched, "{total} {early} {slots}");
+            assert_eq!(group.judge(201).len(), 0, "at the cap");
+        }
+    }
+
+    #[test]
+    fn keys_rank_by_time_left() {
+        let key = |progress: f64, seconds: i64| {
+            rate_per_ms(progress, seconds * 1_000_000) / (1.0_f64 - progress).max(1e-4)
+        };
+        assert_eq!(format!("{:.4e}", key(0.85, 317)), "1.7876e-5");
+        assert_eq!(format!("{:.4e}", key(0.2, 65)), "3.8462e-6");
+        // Both slow beside ten finished ones; the second has the higher rate but more time left.
+        let mut group = Group::of("late021:min_cap=1", 12);
+        group.finish(2..12, 0, 10);
+        group.run(0, 0, 0.85).run(1, 252, 0.2);
+        assert_eq!(group.judge(317), [1]);
+    }
+
+    #[test]
+    fn one_deviation_under_the_mean_is_slow() {
+        // Rates .003, .003, .001, .005 per s: mean .003, deviation .001414, only C is slow.
+        let mut group = Group::of("late021", 4);
+        group.run(0, 0, 0.9).run(2, 100, 0.2).run(1, 200, 0.3).run(3, 200, 0.5);
+        assert_eq!(group.judge(300), [2]);
+    }
+
+    #[test]
+    fn the_cap_is_the_larger_of_floor_slots_and_share() {
+        let config = Config::read(&mut Notation::parse("detector", "late021").unwrap()).unwrap();
+        assert!(config.is_at_cap(0, 0.0, 100), "no candidates");
+        assert!(!config.is_at_cap(20, 9.0, 20));
+        assert!(config.is_at_cap(20, 10.0, 20));
+        assert!(!config.is_at_cap(20, 19.0, 2_000));
+        assert!(!config.is_at_cap(400, 39.0, 20));
+        assert!(config.is_at_cap(400, 40.0, 20));
+    }
+
+    #[test]
+    fn a_machine_with_long_tasks_is_slow() {
+        let mut group = Group::of("late021", 4);
+        for (machine, length_s) in [(0, 100), (1, 110), (2, 90), (3, 400)] {
+            group.run_on(machine, machine, 0, 0.0).stop(machine, 400.min(length_s).max(length_s));
+        }
+        for machine in 0..5 {
+            let told = group.ask(500, |detector, scene| detector.suits(scene, machine));
+            assert_eq!(told, machine != 3, "machine {machine}");
+        }
+    }
+}

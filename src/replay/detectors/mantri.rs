@@ -1,0 +1,315 @@
+//! Mantri (Ananthanarayanan et al., OSDI'10): restart or copy where that saves time and resources.
+//!
+//! A new attempt takes as long as one of the group's finished ones, each equally likely; what is
+//! left of a running one is its estimated length (age / progress, smoothed) less its age. While
+//! tasks wait for slots, an attempt is restarted if it has more left than a new one takes on
+//! average and a report period, and otherwise copied if a copy probably saves resources. While
+//! slots are idle it is copied if that saves more than a few report periods.
+//!
+//! From notes, not from the paper: the sign of the idle rule follows its prose, and the report
+//! period is 10 s or a tenth of a task's length, whichever is smaller. Differences: input sizes
+//! and places are not in traces, so lengths are not scaled by them; pruning to `alpha` copies is
+//! left out, because nobody here gets more than one copy, and no task a second one.
+
+use std::sync::Arc;
+
+use super::support::{count_as_f64, entry, keep_largest};
+use super::{Action, Detector, Ended, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use crate::notation::{Notation, NotationError};
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    name: "mantri",
+    about: "Mantri: restart or copy by time left against the lengths of finished tasks",
+    curve: ("rho", &["30", "10", "5", "3", "1", "0"]),
+    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    /// Restarts of a task at most; 3.
+    gamma: u32,
+    /// Probability of saving resources over which a copy is made while tasks wait; 0.25.
+    delta: f64,
+    /// Report periods that a copy must save while slots are idle; 3.
+    rho: f64,
+    /// Attempts of a task at once; 2. With 1 there are no copies; above 2 it is like 2.
+    alpha: u32,
+    /// The longest report period, s; 10.
+    report_s: f64,
+    /// Weight of the last report in the estimated length; 0.5 by our choice, 1 smooths nothing.
+    smooth: f64,
+}
+
+impl Config {
+    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let seconds = "a time in seconds above 0";
+        let some = |value: &u32| 0 < *value;
+        Ok(Self {
+            gamma: notation.take("gamma", "a count of restarts", 3)?,
+            delta: notation.number("delta", "a probability", 0.25, 0.0..=1.0)?,
+            rho: notation.number("rho", "a number of at least 0", 3.0, 0.0..)?,
+            alpha: notation.take_if("alpha", "a count of at least 1", 2, some)?,
+            report_s: notation.number("report_s", seconds, 10.0, 1e-6..)?,
+            smooth: notation.number("smooth", "a share above 0, at most 1", 0.5, 1e-9..=1.0)?,
+        })
+    }
+
+    /// What to do with an attempt that has `left_s` to go and `copies` running in all.
+    fn decide(&self, outlook: &Outlook<'_>, left_s: f64, copies: u32) -> Decision {
+        let may_copy = copies < self.alpha.max(1);
+        if !outlook.is_short_of_slots {
+            let saves = self.rho * outlook.period_s < left_s - outlook.mean_s;
+            return if saves && may_copy { Decision::Copy } else { Decision::Leave };
+        }
+        if outlook.mean_s + outlook.period_s < left_s {
+            return Decision::Restart;
+        }
+        self.decide_copy(outlook, left_s, copies, may_copy)
+    }
+
+    fn decide_copy(&self, outlook: &Outlook<'_>, left_s: f64, copies: u32, may: bool) -> Decision {
+        let saves = self.delta < outlook.chance_to_save(left_s, copies);
+        if saves && may { Decision::Copy } else { Decision::Leave }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decision {
+    Leave,
+    Copy,
+    Restart,
+}
+
+/// What a new attempt may expect.
+struct Outlook<'a> {
+    /// Lengths of finished attempts, ascending, µs.
+    lengths_us: &'a [i64],
+    mean_s: f64,
+    period_s: f64,
+    is_short_of_slots: bool,
+}
+
+impl Outlook<'_> {
+    /// P(left > new * (c + 1) / c) with c copies running: that total resource use falls.
+    fn chance_to_save(&self, left_s: f64, copies: u32) -> f64 {
+        let copies = f64::from(copies);
+        let limit_us = left_s * 1e6 * copies / (copies + 1.0);
+        #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
+        let shorter = self.lengths_us.partition_point(|&length_us| (length_us as f64) < limit_us);
+        count_as_f64(shorter) / count_as_f64(self.lengths_us.len())
+    }
+}
+
+impl Plan for Config {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Mantri {
+            config: *self,
+            attempts: Vec::new(),
+            restarts: Vec::new(),
+            gains: Vec::new(),
+        })
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("gamma", self.gamma.to_string()),
+            ("delta", self.delta.to_string()),
+            ("rho", self.rho.to_string()),
+            ("alpha", self.alpha.to_string()),
+            ("report_s", self.report_s.to_string()),
+            ("smooth", self.smooth.to_string()),
+        ]
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempt {
+    /// Smoothed estimate of its length, s; `None` before it has progressed.
+    length_s: Option<f64>,
+    reported_us: i64,
+    /// What was decided at the last call.
+    decision: Option<Action>,
+    /// Whether a restart was asked for.
+    was_restarted: bool,
+}
+
+struct Mantri {
+    config: Config,
+    attempts: Vec<Attempt>,
+    /// By task, restarts that were carried out.
+    restarts: Vec<u32>,
+    gains: Vec<(f64, usize)>,
+}
+
+impl Mantri {
+    /// Takes in a report; the time left now, s. If reports stop, no progress is assumed.
+    fn left_s(&mut self, running: &Running, now_us: i64) -> Option<f64> {
+        let attempt = entry(&mut self.attempts, running.attempt);
+        let is_new = attempt.reported_us < running.reported_us;
+        if is_new && running.has_progress && 0.0 < running.progress {
+            let new_s = running.age_s(running.reported_us) / running.progress;
+            let smooth = self.config.smooth;
+            attempt.length_s =
+                Some(attempt.length_s.map_or(new_s, |s| smooth * new_s + (1.0 - smooth) * s));
+            attempt.reported_us = running.reported_us;
+        }
+        let silent_s = running.age_s(now_us) / running.progress;
+        let is_silent = running.reported_us < now_us && running.progress < 1.0;
+        let length_s = attempt.length_s?;
+        let length_s = if is_silent { length_s.max(silent_s) } else { length_s };
+        Some((length_s - running.age_s(now_us)).max(0.0))
+    }
+}
+
+impl Detector for Mantri {
+    fn ended(&mut self, end: &Ended) {
+        if entry(&mut self.attempts, end.attempt).was_restarted {
+            *entry(&mut self.restarts, end.task) += 1;
+        }
+    }
+
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        let mean_s = scene.finished.mean_s();
+        let outlook = mean_s.map(|mean_s| Outlook {
+            lengths_us: scene.finished.lengths_us(),
+            mean_s,
+            period_s: self.config.report_s.min(mean_s / 10.0),
+            is_short_of_slots: 0 < scene.waiting,
+        });
+        self.gains.clear();
+        for (position, running) in scene.running.iter().enumerate() {
+            let Some(left_s) = self.left_s(running, scene.now_us) else { continue };
+            let Some(outlook) = &outlook else { continue };
+            if running.has_copy {
+                continue;
+            }
+            let restarts = *entry(&mut self.restarts, running.task);
+            let decision = match self.config.decide(outlook, left_s, 1) {
+                Decision::Restart if self.config.gamma <= restarts => {
+                    self.config.decide_copy(outlook, left_s, 1, 1 < self.config.alpha)
+                }
+                decision => decision,
+            };
+            let action = match decision {
+                Decision::Restart => Some(Action::Restart),
+                Decision::Copy if !running.was_copied => Some(Action::Copy),
+                Decision::Copy | Decision::Leave => None,
+            };
+            if action.is_some() {
+                self.gains.push((left_s - outlook.mean_s, position));
+            }
+            entry(&mut self.attempts, running.attempt).decision = action;
+        }
+        keep_largest(&mut self.gains, scene.running.len());
+        let mut room = scene.free_slots;
+        for &(_, position) in &self.gains {
+            let attempt = entry(&mut self.attempts, scene.running[position].attempt);
+            match attempt.decision {
+                Some(Action::Restart) => {
+                    attempt.was_restarted = true;
+                    flags.push(Flag::restart(position));
+                }
+                Some(Action::Copy) if 0 < room => {
+                    room -= 1;
+                    flags.push(Flag::copy(position));
+                }
+                Some(Action::Copy) | None => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Group;
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        Config::read(&mut Notation::parse("detector", text).unwrap()).unwrap()
+    }
+
+    /// A new attempt takes 60, 80, 120 or 150 s.
+    fn outlook(is_short_of_slots: bool) -> Outlook<'static> {
+        const LENGTHS_US: &[i64] = &[60_000_000, 80_000_000, 120_000_000, 150_000_000];
+        Outlook { lengths_us: LENGTHS_US, mean_s: 102.5, period_s: 10.0, is_short_of_slots }
+    }
+
+    #[test]
+    fn the_example_comes_out() {
+        let mantri = config("mantri:alpha=3");
+        assert_eq!(mantri.decide(&outlook(true), 200.0, 1), Decision::Restart, "200 > 112.5");
+        assert_eq!(mantri.decide(&outlook(true), 112.5, 1), Decision::Leave, "P(new < 56.25) = 0");
+        assert_eq!(outlook(true).chance_to_save(200.0, 1), 0.5);
+        assert_eq!(outlook(true).chance_to_save(200.0, 2), 0.75);
+        assert_eq!(mantri.decide_copy(&outlook(true), 200.0, 1, true), Decision::Copy);
+        assert_eq!(mantri.decide_copy(&outlook(true), 200.0, 2, true), Decision::Copy);
+        assert_eq!(mantri.decide(&outlook(false), 200.0, 1), Decision::Copy, "97.5 > 30");
+        assert_eq!(mantri.decide(&outlook(false), 132.5, 1), Decision::Leave, "30 > 30 is not");
+        assert_eq!(config("mantri:alpha=1").decide(&outlook(false), 200.0, 1), Decision::Leave);
+    }
+
+    /// Lengths of 60, 80, 120 and 150 s; two attempts with 200 and 250 s left at 160 s.
+    fn group(text: &str) -> Group {
+        let mut group = Group::of(text, 6);
+        for (task, length_s) in (0..).zip([60, 80, 120, 150]) {
+            group.run(task, 0, 0.0).stop(task, length_s);
+        }
+        group.run(4, 110, 0.2).run(5, 110, 50.0 / 300.0);
+        group
+    }
+
+    #[test]
+    fn copies_while_slots_are_idle_restarts_while_tasks_wait() {
+        let mut idle = group("mantri");
+        assert_eq!(idle.flags(160), [Flag::copy(1), Flag::copy(0)], "the larger gain first");
+        idle.free_slots = 1;
+        assert_eq!(idle.flags(160), [Flag::copy(1)]);
+        let mut busy = group("mantri");
+        busy.waiting = 1;
+        assert_eq!(busy.flags(160), [Flag::restart(1), Flag::restart(0)]);
+    }
+
+    #[test]
+    fn a_task_is_restarted_a_few_times_and_then_copied() {
+        let mut group = group("mantri:gamma=2");
+        group.waiting = 1;
+        for restart in 0..3 {
+            let flags = group.flags(160 + restart);
+            let expected = if restart < 2 { Flag::restart(1) } else { Flag::copy(1) };
+            assert!(flags.contains(&expected), "restart {restart}: {flags:?}");
+            let attempt = group.running[1].attempt;
+            group.detector.ended(&Ended {
+                attempt,
+                task: 5,
+                machine: 0,
+                start_us: 0,
+                end_us: 1,
+                how: super::super::End::Killed,
+            });
+            group.running[1].attempt = attempt + 10;
+        }
+    }
+
+    #[test]
+    fn estimates_are_smoothed_and_silence_is_no_progress() {
+        let mut mantri = Mantri {
+            config: config("mantri"),
+            attempts: Vec::new(),
+            restarts: Vec::new(),
+            gains: Vec::new(),
+        };
+        let mut group = group("none");
+        let mut left_s = |progress, reported_s: i64, now_s: i64| {
+            let running = &mut group.running[0];
+            running.start_us = 0;
+            running.progress = progress;
+            running.reported_us = reported_s * 1_000_000;
+            mantri.left_s(running, now_s * 1_000_000)
+        };
+        assert_eq!(left_s(0.0, 5, 5), None);
+        assert_eq!(left_s(0.25, 10, 10), Some(30.0));
+        assert_eq!(left_s(0.25, 20, 20), Some(40.0), "half of 40 and half of 80, less 20");
+        assert_eq!(left_s(0.25, 20, 40), Some(120.0), "no report for 20 s");
+    }
+}

@@ -1,0 +1,469 @@
+//! Stragglers that stay rare when the state of the system changes (Asahara et al., 2013).
+//!
+//! ```text
+//!   k_mode                    The lengths of what ended within the window and the estimates t / r
+//!   |##                       of what runs go into an equal-width histogram. An attempt that lies
+//!   |##                       k' bins above the fullest bin is abnormal if a Poisson distribution
+//!   |## #      k' = 3         gives k' less than p.
+//!  #|## #      |
+//!  #|## #  #   #
+//! ```
+//!
+//! The estimate used is the smallest of the last few, and an attempt is flagged only after several
+//! verdicts in a row. One that reports no progress a minute after its start is abnormal.
+//!
+//! Where the paper is silent: one estimate per report; the number of verdicts in a row (3 here);
+//! ties of the mode; k' at or below the mode's bin, or left of lambda where the probabilities
+//! still rise, is never abnormal (the paper wants only those that are markedly slow; with its
+//! lambda of 1 and p of 0.05 nothing changes). Its lambda is 1 in the example and "estimated from
+//! the sample" in the introduction: `lambda=sample` is the mean of k', the likeliest lambda.
+
+use std::f64::consts::TAU;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::histogram::{Histogram, Ties, bin};
+use super::support::{OrOff, count_as_f64, entry, word};
+use super::{Action, Detector, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use crate::notation::{Notation, NotationError};
+use crate::units::micros_to_seconds;
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    name: "poisson",
+    about: "Asahara et al. 2013: rare in a Poisson distribution above the mode of recent lengths",
+    curve: ("p", &["0.00001", "0.001", "0.005", "0.05", "0.1", "0.2", "0.4"]),
+    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lambda {
+    Fixed(f64),
+    Sample,
+}
+
+impl FromStr for Lambda {
+    type Err = std::num::ParseFloatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "sample" { Ok(Self::Sample) } else { text.parse().map(Self::Fixed) }
+    }
+}
+
+impl fmt::Display for Lambda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(value) => value.fmt(f),
+            Self::Sample => f.write_str("sample"),
+        }
+    }
+}
+
+const TIES: &[(&str, Ties)] = &[("high", Ties::High), ("low", Ties::Low)];
+const ACTIONS: &[(&str, Action)] = &[("restart", Action::Restart), ("copy", Action::Copy)];
+
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    /// Length of the window in which the sample ended, s; 30 (section 5.1).
+    window_s: f64,
+    /// Width of a bin, s; 15 (section 5.1).
+    bin_s: f64,
+    /// The distribution's parameter; 1 (section 3), or `sample`.
+    lambda: Lambda,
+    /// Probability below which an attempt is abnormal; 0.05 (section 5.1).
+    p: f64,
+    /// Abnormal verdicts in a row before a flag; 3, open in the paper.
+    verdicts: u32,
+    /// Estimates of which the smallest is used; 5 (section 5.1).
+    estimates: u32,
+    /// Time without any progress after which an attempt is abnormal, s; 60 (section 5.1).
+    stall_s: f64,
+    /// Which of several fullest bins is the mode; `high`, the cautious one, open in the paper.
+    ties: Ties,
+    /// What to do with an abnormal attempt; `restart` (section 4).
+    action: Action,
+    /// When set, window and bin are multiplied by the group's median finished length over this
+    /// many seconds, and nobody is judged before something has finished; `off`, ours.
+    scale_s: OrOff,
+}
+
+impl Config {
+    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let (seconds, count) = ("a time in seconds above 0", "a count from 1 to 1000");
+        let some = |value: &u32| (1..=1_000).contains(value);
+        let is_lambda = |lambda: &Lambda| match lambda {
+            Lambda::Fixed(value) => value.is_finite() && 0.0 < *value,
+            Lambda::Sample => true,
+        };
+        Ok(Self {
+            window_s: notation.number("window_s", seconds, 30.0, 1e-6..=1e12)?,
+            bin_s: notation.number("bin_s", seconds, 15.0, 1e-6..=1e12)?,
+            lambda: notation.take_if(
+                "lambda",
+                "a number above 0 or `sample`",
+                Lambda::Fixed(1.0),
+                is_lambda,
+            )?,
+            p: notation.number("p", "a probability", 0.05, 0.0..=1.0)?,
+            verdicts: notation.take_if("verdicts", count, 3, some)?,
+            estimates: notation.take_if("estimates", count, 5, some)?,
+            stall_s: notation.number("stall_s", "a time in seconds", 60.0, 0.0..)?,
+            ties: notation.choice("ties", "`high` or `low`", Ties::High, TIES)?,
+            action: notation.choice("action", "`restart` or `copy`", Action::Restart, ACTIONS)?,
+            scale_s: notation.take_if(
+                "scale_s",
+                "a time in seconds or `off`",
+                OrOff(None),
+                OrOff::is_off_or_positive,
+            )?,
+        })
+    }
+}
+
+impl Plan for Config {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        let limit = match self.lambda {
+            Lambda::Fixed(lambda) => first_rare(lambda, self.p),
+            Lambda::Sample => u64::MAX,
+        };
+        Box::new(Poisson {
+            config: *self,
+            limit,
+            attempts: Vec::new(),
+            estimates: Vec::new(),
+            histogram: Histogram::default(),
+            width_s: 0.0,
+            ended: (0, 0),
+            bins: Vec::new(),
+            sample: Vec::new(),
+        })
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("window_s", self.window_s.to_string()),
+            ("bin_s", self.bin_s.to_string()),
+            ("lambda", self.lambda.to_string()),
+            ("p", self.p.to_string()),
+            ("verdicts", self.verdicts.to_string()),
+            ("estimates", self.estimates.to_string()),
+            ("stall_s", self.stall_s.to_string()),
+            ("ties", word(TIES, &self.ties)),
+            ("action", word(ACTIONS, &self.action)),
+            ("scale_s", self.scale_s.to_string()),
+        ]
+    }
+}
+
+/// ln P(lambda, X = k) = k ln lambda - lambda - ln k!, with Stirling's series above 20.
+fn ln_probability(lambda: f64, k: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a rounded k of over 2^53 is as improbable")]
+    let n = k as f64;
+    let ln_factorial = if k <= 20 {
+        #[expect(clippy::cast_precision_loss, reason = "at most 20")]
+        (2..=k).map(|i| (i as f64).ln()).sum::<f64>()
+    } else {
+        n * n.ln() - n + (TAU * n).ln() / 2.0 + 1.0 / (12.0 * n) - 1.0 / (360.0 * n.powi(3))
+    };
+    let power = if k == 0 { 0.0 } else { n * lambda.ln() };
+    power - lambda - ln_factorial
+}
+
+/// The smallest k of at least 1 and lambda whose probability is below `p`; from there on all are.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn first_rare(lambda: f64, p: f64) -> u64 {
+    let is_rare = |k: u64| ln_probability(lambda, k).exp() < p;
+    let from = (lambda.ceil() as u64).max(1);
+    let mut step = 1;
+    while !is_rare(from.saturating_add(step - 1)) {
+        if 1 << 60 < step {
+            return u64::MAX;
+        }
+        step *= 2;
+    }
+    let (mut low, mut high) = (from.saturating_add(step / 2).max(from) - 1, from + step - 1);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if is_rare(middle) { high = middle } else { low = middle }
+    }
+    if from <= low && is_rare(low) { low } else { high }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempt {
+    reports: u32,
+    reported_us: i64,
+    /// Abnormal verdicts in a row.
+    verdicts: u32,
+}
+
+struct Poisson {
+    config: Config,
+    /// The smallest abnormal k', where lambda is fixed.
+    limit: u64,
+    attempts: Vec<Attempt>,
+    /// The last estimates, a ring of [`Config::estimates`] for each attempt, s.
+    estimates: Vec<f64>,
+    histogram: Histogram,
+    /// Width of the bins in the histogram, s.
+    width_s: f64,
+    /// Which of the finished are in the histogram.
+    ended: (usize, usize),
+    /// By position, the bin of the estimate; `u64::MAX` while there is none.
+    bins: Vec<u64>,
+    /// Those that there are.
+    sample: Vec<u64>,
+}
+
+impl Poisson {
+    /// Takes in a report; the smallest of the last estimates, s.
+    fn estimate(&mut self, running: &Running) -> Option<f64> {
+        let stride = self.config.estimates as usize;
+        let from = running.attempt as usize * stride;
+        if self.estimates.len() < from + stride {
+            self.estimates.resize(from + stride, f64::INFINITY);
+        }
+        let ring = &mut self.estimates[from..from + stride];
+        let attempt = entry(&mut self.attempts, running.attempt);
+        let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
+        if is_new && 0.0 < running.progress {
+            ring[attempt.reports as usize % stride] =
+                running.age_s(running.reported_us) / running.progress;
+            attempt.reports = attempt.reports.wrapping_add(1);
+            attempt.reported_us = running.reported_us;
+        }
+        let smallest = ring.iter().copied().fold(f64::INFINITY, f64::min);
+        smallest.is_finite().then_some(smallest)
+    }
+
+    /// Brings the histogram of what ended up to date.
+    fn slide(&mut self, scene: &Scene<'_>, window_s: f64, width_s: f64) {
+        if self.width_s != width_s {
+            self.histogram.clear();
+            self.width_s = width_s;
+            self.ended = (0, 0);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        let since_us = scene.now_us.saturating_sub((window_s * 1e6) as i64);
+        let ends = scene.finished.ends();
+        let from = scene.finished.count() - scene.finished.since(since_us).len();
+        let bin = |idx: usize| bin(micros_to_seconds(ends[idx].length_us()), width_s);
+        for idx in self.ended.0..from.min(self.ended.1) {
+            self.histogram.remove(bin(idx));
+        }
+        for idx in from.max(self.ended.1)..ends.len() {
+            self.histogram.add(bin(idx));
+        }
+        self.ended = (from, ends.len());
+    }
+
+    /// The smallest abnormal k' of this sample.
+    fn limit(&self, scene: &Scene<'_>, mode: u64) -> u64 {
+        if let Lambda::Fixed(_) = self.config.lambda {
+            return self.limit;
+        }
+        let ended = scene.finished.ends()[self.ended.0..].iter();
+        let ended = ended.map(|end| bin(micros_to_seconds(end.length_us()), self.width_s));
+        let (mut count, mut sum) = (0, 0_u128);
+        for bin in ended.chain(self.sample.iter().copied()) {
+            count += 1;
+            sum += u128::from(bin.saturating_sub(mode));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "bins are sums of far less than 2^53")]
+        let lambda = sum as f64 / count_as_f64(count);
+        // Without spread nobody is above the mode.
+        if 0.0 < lambda { first_rare(lambda, self.config.p) } else { u64::MAX }
+    }
+}
+
+impl Detector for Poisson {
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        let Config { window_s, bin_s, stall_s, action, .. } = self.config;
+        let scale = match self.config.scale_s.0 {
+            None => 1.0,
+            Some(scale_s) => match scene.finished.median_s() {
+                Some(median_s) if 0.0 < median_s => median_s / scale_s,
+                _ => return,
+            },
+        };
+        let width_s = bin_s * scale;
+        self.slide(scene, window_s * scale, width_s);
+        self.bins.clear();
+        self.sample.clear();
+        for running in scene.running {
+            let estimate_s = running.has_progress.then(|| self.estimate(running)).flatten();
+            let bin = estimate_s.map(|estimate_s| bin(estimate_s, width_s).min(u64::MAX - 1));
+            self.sample.extend(bin);
+            self.bins.push(bin.unwrap_or(u64::MAX));
+        }
+        let mode = self.histogram.mode(&self.sample, self.config.ties);
+        let limit = mode.map_or(u64::MAX, |mode| self.limit(scene, mode));
+        let mode = mode.unwrap_or(u64::MAX);
+
+        let first = flags.len();
+        for (position, running) in scene.running.iter().enumerate() {
+            let k = self.bins[position];
+            let is_abnormal = if k == u64::MAX {
+                running.has_progress
+                    && running.progress == 0.0
+                    && stall_s <= running.age_s(scene.now_us)
+            } else {
+                limit <= k.saturating_sub(mode)
+            };
+            let attempt = entry(&mut self.attempts, running.attempt);
+            attempt.verdicts = if is_abnormal { attempt.verdicts.saturating_add(1) } else { 0 };
+            if self.config.verdicts <= attempt.verdicts && !running.has_copy {
+                flags.push(Flag { position, action });
+            }
+        }
+        // The farthest above the mode first; what never progressed before all.
+        flags[first..].sort_by_key(|flag| std::cmp::Reverse(self.bins[flag.position]));
+        if action == Action::Copy {
+            flags.truncate(first + scene.free_slots as usize);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Group;
+    use super::*;
+
+    #[test]
+    fn probabilities_are_those_of_the_paper() {
+        let p = |lambda: f64, k: u64| format!("{:.4}", ln_probability(lambda, k).exp());
+        assert_eq!(p(1.0, 3), "0.0613");
+        assert_eq!(p(1.0, 0), "0.3679");
+        assert_eq!(p(30.0, 30), "0.0726");
+        for (lambda, p, expected) in
+            [(1.0, 0.1, 3), (1.0, 0.05, 4), (1.0, 0.4, 1), (1.0, 0.2, 2), (2.5, 0.05, 6)]
+        {
+            assert_eq!(first_rare(lambda, p), expected, "{lambda} {p}");
+        }
+        let slow = (7..100).find(|&k| ln_probability(7.0, k).exp() < 1e-6);
+        assert_eq!(Some(first_rare(7.0, 1e-6)), slow);
+    }
+
+    #[test]
+    fn the_third_of_the_first_example_is_abnormal() {
+        // 5, 4, 20, 5, 7, 4 s with bins of 5 s: bins 2, 1, 5, 2, 2, 1 as the paper counts them.
+        let mut group = Group::of("poisson:bin_s=5,p=0.1,verdicts=1", 6);
+        group.run(0, 93, 0.0).stop(0, 98);
+        group.run(1, 95, 0.0).stop(1, 99);
+        for (task, estimate_s) in [(2, 20.0), (3, 5.0), (4, 7.0), (5, 4.0)] {
+            group.run(task, 98, 2.0 / estimate_s);
+        }
+        assert_eq!(group.judge(100), [2]);
+    }
+
+    #[test]
+    fn the_sample_of_the_second_example_is_the_last_four() {
+        let config = Config::read(&mut Notation::parse("detector", "poisson").unwrap()).unwrap();
+        let mut detector = Poisson {
+            config,
+            limit: 4,
+            attempts: Vec::new(),
+            estimates: Vec::new(),
+            histogram: Histogram::default(),
+            width_s: 0.0,
+            ended: (0, 0),
+            bins: Vec::new(),
+            sample: Vec::new(),
+        };
+        let mut group = Group::of("none", 6);
+        for (task, end_s) in (0..).zip([8, 11, 32, 36]) {
+            group.run(task, 0, 0.0).stop(task, end_s);
+        }
+        group.run(4, 25, 1.0).run(5, 40, 1.0);
+        group.ask(45, |_, scene| assert_eq!(scene.finished.since(15_000_000).len(), 2));
+        let mut flags = Vec::new();
+        let Group { running, finished, .. } = &group;
+        let scene = Scene {
+            now_us: 45_000_000,
+            begun_us: 0,
+            running,
+            finished,
+            task_count: 6,
+            waiting: 0,
+            over: 4,
+            slots: 6,
+            free_slots: u32::MAX,
+            copies: 0,
+        };
+        detector.judge(&scene, &mut flags);
+        assert_eq!(detector.ended, (2, 4), "T1 and T2 are forgotten");
+        assert_eq!(detector.bins.len(), 2, "T5 and T6 run");
+    }
+
+    #[test]
+    fn a_fast_task_is_never_abnormal() {
+        for lambda in ["1", "sample", "0.01"] {
+            let text = format!("poisson:verdicts=1,window_s=1000,p=1,lambda={lambda}");
+            let mut group = Group::of(&text, 20);
+            group.finish(0..19, 0, 500);
+            group.run(19, 499, 0.9);
+            assert_eq!(group.judge(500), Vec::<u32>::new(), "lambda {lambda}");
+        }
+    }
+
+    #[test]
+    fn a_flag_takes_several_verdicts_and_the_smallest_estimate() {
+        let mut group = Group::of("poisson:window_s=1000", 20);
+        group.finish(0..19, 0, 30);
+        group.run(19, 30, 0.5);
+        assert_eq!(group.judge(45), Vec::<u32>::new(), "on its way to 30 s");
+        // At 400 s from here on; the good estimate is forgotten after five reports.
+        let mut flagged = None;
+        for report in 1..=9 {
+            let age_s = 15 + report * 3;
+            group.set(19, f64::from(age_s) / 400.0);
+            if flagged.is_none() && !group.judge(30 + i64::from(age_s)).is_empty() {
+                flagged = Some(report);
+            }
+        }
+        assert_eq!(flagged, Some(7), "the fifth report drops the good one, three verdicts");
+    }
+
+    #[test]
+    fn a_change_of_state_is_forgotten_with_the_window() {
+        for (window_s, expected) in [(30, 0), (1_000, 10)] {
+            let mut group = Group::of(&format!("poisson:verdicts=1,window_s={window_s}"), 30);
+            group.finish(0..20, 0, 30);
+            for task in 20..30 {
+                group.run(task, 30, 0.0);
+            }
+            assert_eq!(group.judge(40).len(), 0, "nothing is known of who runs");
+            for task in 20..30 {
+                group.set(task, 0.2);
+            }
+            assert_eq!(group.judge(61).len(), expected, "155 s after 30 s, window {window_s}");
+        }
+    }
+
+    #[test]
+    fn what_never_progresses_is_abnormal_after_a_minute() {
+        let mut group = Group::of("poisson:verdicts=2", 2);
+        group.run(0, 0, 0.0).run(1, 0, 0.5);
+        assert_eq!(group.judge(59), Vec::<u32>::new());
+        assert_eq!(group.judge(60), Vec::<u32>::new(), "the first verdict");
+        let flags = group.flags(61);
+        assert_eq!(flags, [Flag::restart(0)]);
+        group.running[0].has_progress = false;
+        assert_eq!(group.flags(62), [], "nobody knows");
+    }
+
+    #[test]
+    fn windows_scale_with_the_lengths() {
+        // Ten times the lengths of the paper's cluster: bins of 150 s instead of 15 s.
+        for (text, expected) in [
+            ("poisson:verdicts=1,window_s=1000", 1),
+            ("poisson:verdicts=1,window_s=1000,scale_s=60", 0),
+        ] {
+            let mut group = Group::of(text, 20);
+            group.finish(0..19, 0, 600);
+            group.run(19, 500, 100.0 / 750.0);
+            assert_eq!(group.judge(600).len(), expected, "{text}: 750 s against 600 s");
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! TQST (Cui et al., 2014): know the slow nodes, and give them no copies, the slowest no work.
+//!
+//! The last quarter of the running tasks by estimated end are slow; of those, the one that gains
+//! most by a copy started now (the mean length of what finished) is copied first, while fewer
+//! copies run than the largest of 10, 1 % of all tasks and 10 % of the running ones. The slowest
+//! quarter of the machines by the mean speed of their tasks is slow: no copies there
+//! ([`Detector::suits`]). The slowest tenth is very slow if its speed is also under half the
+//! average: it gets only probes until it is faster ([`Detector::standing`]).
+//!
+//! A machine's speed is the mean rate of its running tasks that have progressed, or else the last
+//! known one: of a task that finished there, of a probe, or of an earlier job
+//! ([`GroupInfo::speeds`]). Open in the paper and parameters here: whether the last quarter is of
+//! the running or of all tasks, how a tenth of nine machines is rounded, whether copies come
+//! before waiting tasks (its pseudo-code says so), and the time limit it mentions (`age_s`).
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::support::{
+    WAITING, Waiting, copy_largest, count_as_f64, keep_largest, room_below, whole, word,
+};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, NO_MACHINE, Plan, Scene, Standing};
+use crate::notation::{Notation, NotationError};
+use crate::units::micros_to_seconds;
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    name: "tqst",
+    about: "Cui et al. 2014: last quarter by estimated end, no copies on slow nodes",
+    curve: ("slow_task", &["2", "5", "10", "25", "50", "75", "100"]),
+    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Running,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounding {
+    Up,
+    Down,
+}
+
+impl Rounding {
+    fn share(self, percent: f64, count: usize) -> usize {
+        let part = percent / 100.0 * count_as_f64(count);
+        // 10 % of 30 is a little more than 3 and must not be rounded up to 4.
+        whole(match self {
+            Self::Up => (part - 1e-9).ceil(),
+            Self::Down => (part + 1e-9).floor(),
+        })
+    }
+}
+
+const OF: &[(&str, Of)] = &[("running", Of::Running), ("all", Of::All)];
+const ROUNDINGS: &[(&str, Rounding)] = &[("up", Rounding::Up), ("down", Rounding::Down)];
+
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    /// Part of the tasks that is slow, by estimated end, %; 25.
+    slow_task: f64,
+    /// Part of the machines that is slow, by speed, %; 25.
+    slow_node: f64,
+    /// Part of the machines that may be very slow, %; 10.
+    very_slow: f64,
+    /// And under which share of the average speed; 0.5.
+    under: f64,
+    /// Of which tasks `slow_task` is a part; `running`.
+    of: Of,
+    /// How parts are rounded; `up`, so that one of nine machines can be very slow.
+    rounding: Rounding,
+    /// Copies that may run in any case; 10.
+    min_tasks: f64,
+    /// As a share of all tasks; 0.01.
+    cap_total: f64,
+    /// As a share of running tasks; 0.1.
+    cap_running: f64,
+    /// Least time an attempt has run, s; 60.
+    age_s: f64,
+    /// Whether waiting tasks come before copies; `ignored` as in the pseudo-code.
+    waiting: Waiting,
+}
+
+impl Config {
+    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let (part, share) = ("a part from 0 to 100 %", "a share from 0 to 1");
+        Ok(Self {
+            slow_task: notation.number("slow_task", part, 25.0, 0.0..=100.0)?,
+            slow_node: notation.number("slow_node", part, 25.0, 0.0..=100.0)?,
+            very_slow: notation.number("very_slow", part, 10.0, 0.0..=100.0)?,
+            under: notation.number("under", share, 0.5, 0.0..=1.0)?,
+            of: notation.choice("of", "`running` or `all`", Of::Running, OF)?,
+            rounding: notation.choice("rounding", "`up` or `down`", Rounding::Up, ROUNDINGS)?,
+            min_tasks: notation.number("min_tasks", "a number of at least 0", 10.0, 0.0..)?,
+            cap_total: notation.number("cap_total", share, 0.01, 0.0..=1.0)?,
+            cap_running: notation.number("cap_running", share, 0.1, 0.0..=1.0)?,
+            age_s: notation.number("age_s", "a time in seconds", 60.0, 0.0..)?,
+            waiting: notation.choice(
+                "waiting",
+                "`first` or `ignored`",
+                Waiting::Ignored,
+                WAITING,
+            )?,
+        })
+    }
+}
+
+impl Plan for Config {
+    fn build(&self, group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Tqst {
+            config: *self,
+            ranked: Vec::new(),
+            nodes: RefCell::new(Nodes {
+                known: group.speeds.iter().copied().collect(),
+                ..Nodes::default()
+            }),
+        })
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("slow_task", self.slow_task.to_string()),
+            ("slow_node", self.slow_node.to_string()),
+            ("very_slow", self.very_slow.to_string()),
+            ("under", self.under.to_string()),
+            ("of", word(OF, &self.of)),
+            ("rounding", word(ROUNDINGS, &self.rounding)),
+            ("min_tasks", self.min_tasks.to_string()),
+            ("cap_total", self.cap_total.to_string()),
+            ("cap_running", self.cap_running.to_string()),
+            ("age_s", self.age_s.to_string()),
+            ("waiting", word(WAITING, &self.waiting)),
+        ]
+    }
+}
+
+struct Tqst {
+    config: Config,
+    ranked: Vec<(f64, usize)>,
+    /// Only worked out when a machine asks.
+    nodes: RefCell<Nodes>,
+}
+
+/// How the machines stand at one moment.
+#[derive(Debug, Default)]
+struct Nodes {
+    now_us: Option<i64>,
+    /// Last known speed by machine, tasks per second.
+    known: FxHashMap<u32, f64>,
+    /// Sum and count of the rates of running tasks by machine.
+    rates: FxHashMap<u32, (f64, f64)>,
+    slow: FxHashMap<u32, Standing>,
+}
+
+impl Tqst {
+    fn sort_nodes(&self, scene: &Scene<'_>, nodes: &mut Nodes) {
+        nodes.now_us = Some(scene.now_us);
+        nodes.rates.clear();
+        for running in scene.running {
+            let age_s = running.age_s(running.reported_us);
+            if running.has_progress && 0.0 < running.progress && 0.0 < age_s {
+                let rates = nodes.rates.entry(running.machine).or_insert((0.0, 0.0));
+                rates.0 += running.progress / age_s;
+                rates.1 += 1.0;
+            }
+        }
+        let running = nodes.rates.iter().map(|(&machine, rates)| (machine, rates.0 / rates.1));
+        nodes.known.extend(running);
+        let known = nodes.known.iter().map(|(&machine, &speed)| (machine, speed));
+        let mut speeds: Vec<(f64, usize)> = known
+            .filter(|&(machine, _)| machine != NO_MACHINE)
+            .map(|(machine, speed)| (-speed, machine as usize))
+            .collect();
+        keep_largest(&mut speeds, usize::MAX);
+        let Config { slow_node, very_slow, under, rounding, .. } = self.config;
+        let average =
+            -speeds.iter().map(|(speed, _)| speed).sum::<f64>() / count_as_f64(speeds.len().max(1));
+        let slow = rounding.share(slow_node, speeds.len());
+        let very = rounding.share(very_slow, speeds.len());
+        nodes.slow.clear();
+        for (rank, &(speed, machine)) in speeds.iter().enumerate().take(slow.max(very)) {
+            let is_very = rank < very && -speed < under * average;
+            let standing = if is_very { Standing::VerySlow } else { Standing::Slow };
+            if is_very || rank < slow {
+                #[expect(clippy::cast_possible_truncation, reason = "it was a u32 before")]
+                nodes.slow.insert(machine as u32, standing);
+            }
+        }
+    }
+}
+
+impl Detector for Tqst {
+    fn ended(&mut self, end: &Ended) {
+        if end.how == End::Finished && 0 < end.length_us() {
+            let speed = micros_to_seconds(end.length_us()).recip();
+            self.nodes.get_mut().known.insert(end.machine, speed);
+        }
+    }
+
+    fn probed(&mut self, machine: u32, speed: f64) {
+        let nodes = self.nodes.get_mut();
+        nodes.known.insert(machine, speed);
+        nodes.now_us = None;
+    }
+
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        let Config { slow_task, of, rounding, min_tasks, cap_total, cap_running, .. } = self.config;
+        let running_count = count_as_f64(scene.running.len());
+        let cap =
+            min_tasks.max(cap_total * f64::from(scene.task_count)).max(cap_running * running_count);
+        let room = room_below(cap, scene.copies, scene.free_slots);
+        let is_held = self.config.waiting == Waiting::First && 0 < scene.waiting;
+        let Some(mean_s) = scene.finished.mean_s().filter(|_| 0 < room && !is_held) else {
+            return;
+        };
+        self.ranked.clear();
+        for (position, running) in scene.running.iter().enumerate() {
+            if running.has_progress {
+                let end_s = micros_to_seconds(running.start_us) + running.estimated_length_s(1e-4);
+                self.ranked.push((end_s, position));
+            }
+        }
+        let tasks = match of {
+            Of::Running => self.ranked.len(),
+            Of::All => scene.task_count as usize,
+        };
+        let slow = rounding.share(slow_task, tasks);
+        if slow < self.ranked.len() {
+            keep_largest(&mut self.ranked, slow);
+        }
+        // A copy started now ends at the same time whatever it copies.
+        let replaced_s = micros_to_seconds(scene.now_us) + mean_s;
+        let age_s = self.config.age_s;
+        self.ranked.retain(|&(end_s, position)| {
+            let running = &scene.running[position];
+            let is_free = !running.has_copy && !running.was_copied;
+            replaced_s < end_s && is_free && age_s <= running.age_s(scene.now_us)
+        });
+        copy_largest(&mut self.ranked, room, flags);
+    }
+
+    fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
+        self.standing(scene, machine) == Standing::Normal
+    }
+
+    fn standing(&self, scene: &Scene<'_>, machine: u32) -> Standing {
+        let mut nodes = self.nodes.borrow_mut();
+        if nodes.now_us != Some(scene.now_us) {
+            self.sort_nodes(scene, &mut nodes);
+        }
+        nodes.slow.get(&machine).copied().unwrap_or(Standing::Normal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Group;
+    use super::*;
+
+    fn standings(group: &Group, now_s: i64) -> Vec<Standing> {
+        (0..4).map(|m| group.ask(now_s, |detector, scene| detector.standing(scene, m))).collect()
+    }
+
+    /// 12 tasks; slaves 0 to 2 need a minute for each, slave 3 three. Free slaves are
+    /// served in the given order. Returns when all is done, s.
+    fn run_example(text: &str, slaves: [u32; 4]) -> i64 {
+        let mut group = Group::of(text, 12);
+        let mut ends: Vec<(u32, u32, i64)> = Vec::new();
+        let mut next = 0;
+        let mut done = [false; 12];
+        for now_s in (0..1_000).step_by(10) {
+            ends.retain(|&(task, machine, end_s)| {
+                let is_over = end_s <= now_s || done[task as usize];
+                let is_in = group.running.iter().any(|r| r.task == task && r.machine == machine);
+                if is_over && !done[task as usize] && is_in {
+                    group.stop(task, now_s);
+                }
+                done[task as usize] |= is_over;
+                !is_over
+            });
+            group.running.retain(|running| !done[running.task as usize]);
+            if done.iter().all(|&is_done| is_done) {
+                return now_s;
+            }
+            for running in &mut group.running {
+                let length_us = if running.machine == 3 { 180_000_000.0 } else { 60_000_000.0 };
+                #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
+                let age_us = (now_s * 1_000_000 - running.start_us) as f64;
+                running.progress = age_us / length_us;
+                running.reported_us = now_s * 1_000_000;
+            }
+            for machine in slaves {
+                group.waiting = 12 - next;
+                if ends.iter().any(|&(_, other, _)| other == machine) {
+                    continue;
+                }
+                let ask = |detector: &dyn Detector, scene: &Scene<'_>| {
+                    (detector.suits(scene, machine), detector.standing(scene, machine))
+                };
+                let (suits, standing) = group.ask(now_s, ask);
+                if standing == Standing::VerySlow {
+                    continue;
+                }
+                group.free_slots = 1;
+                let copy = if suits { group.judge(now_s) } else { Vec::new() };
+                let length_s = if machine == 3 { 180 } else { 60 };
+                if let Some(&task) = copy.first() {
+                    ends.push((task, machine, now_s + length_s));
+                } else if next < 12 {
+                    ends.push((next, machine, now_s + length_s));
+                    group.run_on(next, machine, now_s, 0.0);
+                    next += 1;
+                }
+            }
+        }
+        unreachable!("it ends")
+    }
+
+    #[test]
+    fn the_example_takes_four_minutes() {
+        // It takes 5 with plain copies where slave 3 is served first at minute 3 and a copy is made
+        // of what is a minute old; where it is served last, 4.
+        for (detector, first, last) in [
+            ("tqst", 240, 240),
+            ("tqst:waiting=first", 240, 240),
+            ("hadoop:age_from=attempt", 300, 240),
+            ("none", 360, 240),
+        ] {
+            assert_eq!(run_example(detector, [3, 0, 1, 2]), first, "{detector}");
+            assert_eq!(run_example(detector, [0, 1, 2, 3]), last, "{detector}");
+        }
+    }
+
+    #[test]
+    fn machines_stand_by_their_speed() {
+        let mut group = Group::of("tqst", 40);
+        for machine in 0..4 {
+            group.run_on(machine, machine, 0, if machine == 3 { 0.3 } else { 0.9 });
+            group.running.last_mut().unwrap().reported_us = 60_000_000;
+        }
+        let normal = Standing::Normal;
+        assert_eq!(standings(&group, 60), [normal, normal, normal, Standing::VerySlow]);
+        // At 0.45 of 0.9 it is over half of the average, 0.79.
+        group.running[3].progress = 0.45;
+        assert_eq!(standings(&group, 61), [normal, normal, normal, Standing::Slow]);
+        assert!(!group.ask(61, |detector, scene| detector.suits(scene, 3)));
+    }
+
+    #[test]
+    fn probes_return_a_machine_to_service() {
+        let speeds = [(0, 1.0), (1, 1.0), (2, 1.0), (3, 0.2)];
+        let plan: super::super::DetectorPlan = "tqst".parse().unwrap();
+        let mut group = Group::of("none", 40);
+        group.detector = plan.build(&GroupInfo { speeds: &speeds, ..GroupInfo::default() });
+        assert_eq!(standings(&group, 0)[3], Standing::VerySlow, "known from an earlier job");
+        group.detector.probed(3, 0.3);
+        assert_eq!(standings(&group, 0)[3], Standing::VerySlow);
+        group.detector.probed(3, 0.9);
+        assert_eq!(standings(&group, 0)[3], Standing::Slow);
+        group.detector.probed(3, 1.1);
+        assert_eq!(standings(&group, 0)[3], Standing::Normal);
+    }
+
+    #[test]
+    fn the_last_quarter_is_copied_if_that_saves_time() {
+        let mut group = Group::of("tqst", 12);
+        group.finish(0..4, 0, 30);
+        for (task, progress) in (4..12).zip([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]) {
+            group.run(task, 0, progress);
+        }
+        assert_eq!(group.judge(59), Vec::<u32>::new(), "a minute old");
+        assert_eq!(group.judge(60), [11, 10], "a quarter of eight");
+        let mut group = Group::of("tqst:of=all,min_tasks=1", 12);
+        group.finish(0..4, 0, 30);
+        group.run(4, 0, 0.1).run(5, 0, 0.2).run(6, 0, 0.9);
+        assert_eq!(group.judge(60), [4], "three of twelve, one copy at a time");
+        group.copies = 0;
+        assert_eq!(group.judge(61), [5]);
+        group.copies = 0;
+        assert_eq!(group.judge(62), Vec::<u32>::new(), "the third ends before its copy would");
+    }
+}

@@ -1,0 +1,447 @@
+//! Speculation of Hadoop YARN (MRv2): one copy per scan, of the task it helps most.
+//!
+//! In whole milliseconds and 32-bit progress, as the program counts. A task's value is its
+//! estimated end less the end of a copy started now (the mean length of what finished); the
+//! largest positive value wins, the first of equal ones. Nothing is copied while a task of the
+//! group waits for a container, before 5 % of the tasks are over, or while more copies run than
+//! the largest of `min_tasks`, `cap_total` of all tasks and `cap_running` of the running ones.
+//!
+//! As coded, mean plus `sigma` deviations is worked out and compared with nothing, so `sigma` is
+//! inert; with `mode=intended` a task whose estimated run time does not exceed it is not copied.
+//! The other differences between the modes are told in [`estimators`]. The mode that smooths time
+//! per progress is left out. An attempt without any report has no estimate and is not copied.
+
+use std::sync::Arc;
+
+use super::support::{ExactSums, entry, word};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use crate::notation::{Notation, NotationError};
+use estimators::{Estimator, Memory, Mode, cut};
+
+mod estimators;
+
+/// The kind.
+pub(super) const KIND: Kind = Kind {
+    name: "yarn",
+    about: "Hadoop YARN: the copy that saves most time, one per scan; three estimators",
+    curve: ("min_tasks", &["1", "2", "5", "10", "20", "50", "200"]),
+    read: |notation| Ok(Arc::new(Rules::read(notation)?)),
+};
+
+const ESTIMATORS: &[(&str, Estimator)] = &[
+    ("legacy", Estimator::Legacy),
+    ("exponential", Estimator::Exponential),
+    ("simple", Estimator::Simple),
+];
+const MODES: &[(&str, Mode)] = &[("as-coded", Mode::AsCoded), ("intended", Mode::Intended)];
+
+/// Share of tasks that must be over; in 32 bits, hard-coded.
+const MIN_COMPLETE: f32 = 0.05;
+
+/// Silence after which a report without change is made up, ms; hard-coded.
+const SILENCE_MS: i64 = 9_000;
+
+/// The parameters.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    /// `legacy` (default), `exponential` or `simple`.
+    estimator: Estimator,
+    /// `as-coded` (default) or `intended`.
+    mode: Mode,
+    /// Copies that may run in any case; 10 (`minimum-allowed-tasks`).
+    min_tasks: f64,
+    /// As a share of all tasks; 0.01 (`speculative-cap-total-tasks`).
+    cap_total: f64,
+    /// As a share of running tasks; 0.1 (`speculative-cap-running-tasks`).
+    cap_running: f64,
+    /// Until the next scan after one without a copy, s; 1 (`retry-after-no-speculate`).
+    retry_s: f64,
+    /// After one with a copy, s; 15 (`retry-after-speculate`).
+    retry_after_s: f64,
+    /// Smoothing time, s; 60 (`exponential.smooth.lambda-ms`) or 120 (`simple...`); no use in
+    /// `legacy`.
+    lambda_s: f64,
+    /// Deviations over the mean, 1 (`slowtaskthreshold`); inert as coded.
+    sigma: f64,
+    /// `simple`: time without change that is a stagnation, s; 360, at least twice `lambda_s`.
+    stagnated_s: f64,
+    /// `simple`: readings that give no forecast yet; 24.
+    skip: u32,
+}
+
+impl Rules {
+    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
+        let (seconds, share) = ("a time in seconds", "a share from 0 to 1");
+        let estimator = notation.choice(
+            "estimator",
+            "`legacy`, `exponential` or `simple`",
+            Estimator::Legacy,
+            ESTIMATORS,
+        )?;
+        let lambda_s = if estimator == Estimator::Simple { 120.0 } else { 60.0 };
+        let least = "a number of at least 0";
+        Ok(Self {
+            estimator,
+            mode: notation.choice("mode", "`as-coded` or `intended`", Mode::AsCoded, MODES)?,
+            min_tasks: notation.number("min_tasks", least, 10.0, 0.0..)?,
+            cap_total: notation.number("cap_total", share, 0.01, 0.0..=1.0)?,
+            cap_running: notation.number("cap_running", share, 0.1, 0.0..=1.0)?,
+            retry_s: notation.number("retry_s", seconds, 1.0, 0.0..)?,
+            retry_after_s: notation.number("retry_after_s", seconds, 15.0, 0.0..)?,
+            lambda_s: notation.number("lambda_s", seconds, lambda_s, 1e-3..)?,
+            sigma: notation.number("sigma", least, 1.0, 0.0..)?,
+            stagnated_s: notation.number("stagnated_s", seconds, 360.0, 0.0..)?,
+            skip: notation.take("skip", "a count of readings", 24)?,
+        })
+    }
+
+    fn lambda_ms(&self) -> f64 {
+        self.lambda_s * 1e3
+    }
+
+    fn stagnation_ms(&self) -> i64 {
+        cut((2.0 * self.lambda_s).max(self.stagnated_s) * 1e3)
+    }
+}
+
+impl Plan for Rules {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Yarn::new(*self))
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("estimator", word(ESTIMATORS, &self.estimator)),
+            ("mode", word(MODES, &self.mode)),
+            ("min_tasks", self.min_tasks.to_string()),
+            ("cap_total", self.cap_total.to_string()),
+            ("cap_running", self.cap_running.to_string()),
+            ("retry_s", self.retry_s.to_string()),
+            ("retry_after_s", self.retry_after_s.to_string()),
+            ("lambda_s", self.lambda_s.to_string()),
+            ("sigma", self.sigma.to_string()),
+            ("stagnated_s", self.stagnated_s.to_string()),
+            ("skip", self.skip.to_string()),
+        ]
+    }
+}
+
+/// What a task is worth; only values are candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Score {
+    AlreadySpeculating,
+    TooNew,
+    ProgressIsGood,
+    TooLate,
+    Value(i64),
+}
+
+/// What is known of an attempt.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempt {
+    memory: Option<Memory>,
+    /// When its last report was made, µs.
+    reported_us: i64,
+    /// Estimate and progress at the last scan that saw a change, and when that was, ms.
+    change: Option<(i64, f32, i64)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    has_finished: bool,
+    /// The scan that met it last.
+    scan: u64,
+}
+
+struct Yarn {
+    rules: Rules,
+    attempts: Vec<Attempt>,
+    tasks: Vec<Task>,
+    /// Lengths of finished tasks, ms.
+    lengths: ExactSums,
+    finished: u32,
+    scan: u64,
+    next_scan_ms: i64,
+}
+
+/// Whole milliseconds.
+fn ms(time_us: i64) -> i64 {
+    time_us.div_euclid(1_000)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "what the program keeps")]
+fn single(progress: f64) -> f32 {
+    progress as f32
+}
+
+impl Yarn {
+    fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            attempts: Vec::new(),
+            tasks: Vec::new(),
+            lengths: ExactSums::default(),
+            finished: 0,
+            scan: 0,
+            next_scan_ms: i64::MIN,
+        }
+    }
+
+    fn read_reports(&mut self, scene: &Scene<'_>) {
+        for running in scene.running.iter().filter(|running| running.has_progress) {
+            let attempt = entry(&mut self.attempts, running.attempt);
+            if attempt.memory.is_some() && running.reported_us <= attempt.reported_us {
+                continue;
+            }
+            attempt.reported_us = running.reported_us;
+            let estimator = self.rules.estimator;
+            let memory = attempt.memory.get_or_insert_with(|| Memory::new(estimator));
+            let (start_ms, time_ms) = (ms(running.start_us), ms(running.reported_us));
+            memory.report(&self.rules, start_ms, time_ms, single(running.progress));
+        }
+    }
+
+    /// The run time over which a task is slow, ms; `None` before 5 % of the tasks are over.
+    #[expect(clippy::cast_precision_loss, reason = "the program divides in 32 bits")]
+    fn threshold_ms(&self, scene: &Scene<'_>) -> Option<i64> {
+        let share = scene.over as f32 / scene.task_count.max(1) as f32;
+        if scene.over < 1 || share < MIN_COMPLETE {
+            return None;
+        }
+        if self.finished == 0 {
+            return Some(0);
+        }
+        Some(cut(self.lengths.mean() + self.lengths.deviation() * self.rules.sigma))
+    }
+
+    /// The run time of a new attempt, ms.
+    fn new_attempt_ms(&self) -> i64 {
+        let (mean, count) = (self.lengths.mean(), f64::from(self.finished));
+        match self.rules.estimator {
+            _ if self.finished == 0 => 0,
+            Estimator::Legacy | Estimator::Exponential => cut(mean),
+            Estimator::Simple if self.finished <= 1 => 0,
+            Estimator::Simple => {
+                let deviation = self.lengths.deviation();
+                let upper = mean + 1.96 * deviation / count.sqrt();
+                cut(upper + (0.25 * upper).min(deviation / 2.0))
+            }
+        }
+    }
+
+    /// The score of a task by its first running attempt.
+    fn score(&mut self, running: &Running, now_ms: i64, replaced_ms: i64) -> Score {
+        let start_ms = ms(running.start_us);
+        if now_ms < start_ms {
+            return Score::TooNew;
+        }
+        let rules = &self.rules;
+        let attempt = entry(&mut self.attempts, running.attempt);
+        let run_ms = attempt.memory.map_or(-1, |memory| memory.run_ms(rules, start_ms));
+        if let Some(memory) = &mut attempt.memory {
+            let progress = single(running.progress);
+            match attempt.change {
+                Some((last_ms, last, changed_ms)) if last_ms == run_ms && last == progress => {
+                    let is_silent = SILENCE_MS < now_ms - changed_ms;
+                    if is_silent {
+                        attempt.change = Some((run_ms, progress, now_ms));
+                    }
+                    if is_silent || memory.is_stagnated(rules, now_ms) {
+                        memory.report(rules, start_ms, now_ms, progress);
+                    }
+                }
+                _ => attempt.change = Some((run_ms, progress, now_ms)),
+            }
+        }
+        let end_ms = start_ms.wrapping_add(run_ms);
+        if end_ms < now_ms {
+            Score::ProgressIsGood
+        } else if end_ms <= replaced_ms {
+            Score::TooLate
+        } else if running.has_copy {
+            Score::AlreadySpeculating
+        } else {
+            Score::Value(end_ms - replaced_ms)
+        }
+    }
+
+    /// The position of the task to copy, if any.
+    fn scan(&mut self, scene: &Scene<'_>, now_ms: i64) -> Option<usize> {
+        // Outstanding containers hold the scan off, and without a threshold every task that was
+        // never copied is ON_SCHEDULE; nothing was copied before there was one.
+        let threshold_ms = self.threshold_ms(scene).filter(|_| scene.waiting == 0)?;
+        self.scan += 1;
+        let replaced_ms = now_ms + self.new_attempt_ms();
+        let (mut already, mut running_count, mut best) = (0_u32, 0_u32, None);
+        let mut best_value = -1;
+        for (position, running) in scene.running.iter().enumerate() {
+            let task = entry(&mut self.tasks, running.task);
+            if task.scan == self.scan {
+                continue;
+            }
+            task.scan = self.scan;
+            running_count += 1;
+            match self.score(running, now_ms, replaced_ms) {
+                Score::AlreadySpeculating => already += 1,
+                Score::Value(value) if best_value < value => {
+                    let end_ms = value + replaced_ms;
+                    let is_slow = threshold_ms < end_ms - ms(running.start_us);
+                    if self.rules.mode == Mode::AsCoded || is_slow {
+                        (best_value, best) = (value, Some(position));
+                    }
+                }
+                Score::TooNew | Score::ProgressIsGood | Score::TooLate | Score::Value(_) => {}
+            }
+        }
+        let allowed = self.allowed(scene.task_count, running_count);
+        best.filter(|_| i64::from(already) < allowed && 0 < scene.free_slots)
+    }
+
+    /// Copies that may run.
+    fn allowed(&self, tasks: u32, running: u32) -> i64 {
+        let total = cut(self.rules.min_tasks.max(self.rules.cap_total * f64::from(tasks)));
+        total.max(cut(self.rules.cap_running * f64::from(running)))
+    }
+}
+
+impl Detector for Yarn {
+    fn ended(&mut self, end: &Ended) {
+        let task = entry(&mut self.tasks, end.task);
+        if end.how == End::Finished && !task.has_finished {
+            task.has_finished = true;
+            self.lengths.add(ms(end.end_us) - ms(end.start_us));
+            self.finished += 1;
+        }
+    }
+
+    fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        self.read_reports(scene);
+        let now_ms = ms(scene.now_us);
+        if now_ms < self.next_scan_ms {
+            return;
+        }
+        let found = self.scan(scene, now_ms);
+        let wait_s = if found.is_some() { self.rules.retry_after_s } else { self.rules.retry_s };
+        self.next_scan_ms = now_ms.saturating_add(cut(wait_s * 1e3));
+        flags.extend(found.map(Flag::copy));
+    }
+}
+
+#[cfg(test)]
+mod golden;
+
+/// The parameters as they are written.
+#[cfg(test)]
+fn rules_of(text: &str) -> Rules {
+    Rules::read(&mut Notation::parse("detector", text).unwrap()).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Group;
+    use super::*;
+
+    #[test]
+    fn statistics_are_those_of_the_first_example() {
+        let mut yarn = Yarn::new(rules_of("yarn:estimator=simple"));
+        for (task, length_s) in [(0, 90), (1, 100), (2, 110), (3, 100), (3, 777)] {
+            let (start_us, end_us) = (0, length_s * 1_000_000);
+            let end =
+                Ended { attempt: task, task, machine: 0, start_us, end_us, how: End::Finished };
+            yarn.ended(&end);
+        }
+        assert_eq!(yarn.lengths.mean(), 100_000.0, "the first success of a task alone counts");
+        assert_eq!(format!("{:.2}", yarn.lengths.deviation()), "7071.07");
+        let mut group = Group::of("none", 4);
+        group.over = 4;
+        group.ask(0, |_, scene| assert_eq!(yarn.threshold_ms(scene), Some(107_071)));
+        let upper = 100_000.0 + 1.96 * yarn.lengths.deviation() / 2.0;
+        assert_eq!(format!("{upper:.2}"), "106929.65");
+        assert_eq!(yarn.new_attempt_ms(), 110_465);
+        yarn.rules.estimator = Estimator::Legacy;
+        assert_eq!(yarn.new_attempt_ms(), 100_000);
+    }
+
+    #[test]
+    fn the_second_example_is_worth_260_s() {
+        let mut group = Group::of("none", 20);
+        let mut yarn = Yarn::new(rules_of("yarn"));
+        group.finish(0..4, 0, 100);
+        group.finished.ends().iter().for_each(|end| yarn.ended(end));
+        group.run(4, 1, 0.25);
+        group.running[0].reported_us = 121_000_000;
+        group.ask(121, |_, scene| {
+            let mut yarn =
+                Yarn { attempts: Vec::new(), tasks: Vec::new(), ..Yarn::new(yarn.rules) };
+            scene.finished.ends().iter().for_each(|end| yarn.ended(end));
+            yarn.read_reports(scene);
+            let replaced_ms = 121_000 + yarn.new_attempt_ms();
+            assert_eq!(replaced_ms, 221_000);
+            let score = yarn.score(&scene.running[0], 121_000, replaced_ms);
+            assert_eq!(score, Score::Value(260_000));
+        });
+    }
+
+    #[test]
+    fn the_cap_is_the_largest_of_three() {
+        let yarn = Yarn::new(rules_of("yarn"));
+        assert_eq!(yarn.allowed(4_000, 150), 40);
+        assert_eq!(yarn.allowed(20, 20), 10);
+        assert_eq!(yarn.allowed(20, 150), 15);
+    }
+
+    #[test]
+    fn five_percent_must_be_over_in_32_bits() {
+        for (tasks, expected) in [(20, vec![1]), (21, vec![])] {
+            let mut group = Group::of("yarn", tasks);
+            group.run(1, 0, 0.01).finish(0..1, 0, 10);
+            assert_eq!(group.judge(100), expected, "1 of {tasks}");
+        }
+    }
+
+    #[test]
+    fn one_copy_per_scan_the_most_valuable_first() {
+        let mut group = Group::of("yarn", 10);
+        group.run(7, 0, 0.02).run(8, 0, 0.01).run(9, 0, 0.9).finish(0..7, 0, 10);
+        assert_eq!(group.judge(100), [8]);
+        for now_s in 101..115 {
+            assert_eq!(group.judge(now_s), Vec::<u32>::new(), "15 s after a copy");
+        }
+        group.set(7, 0.03);
+        group.waiting = 1;
+        assert_eq!(group.judge(115), Vec::<u32>::new(), "a container is outstanding");
+        group.waiting = 0;
+        assert_eq!(group.judge(115), Vec::<u32>::new(), "1 s after none");
+        assert_eq!(group.judge(116), [7]);
+        assert_eq!(group.judge(131), [9], "111 s of run time left against 10");
+    }
+
+    #[test]
+    fn the_first_of_equals_is_copied_and_two_attempts_are_one_task() {
+        let mut group = Group::of("yarn:min_tasks=2", 4);
+        group.finish(0..1, 0, 10);
+        group.run(1, 0, 0.1).run(2, 50, 0.05).run(3, 0, 0.1).run(1, 90, 0.01);
+        group.running.sort_by_key(|running| (running.start_us, running.task));
+        for running in group.running.iter_mut().filter(|running| running.task == 1) {
+            running.has_copy = true;
+        }
+        // Tasks 2 and 3 end at 1050 and 1000 s; one of two copies runs.
+        assert_eq!(group.judge(100), [2]);
+        let mut group = Group::of("yarn", 3);
+        group.run(1, 0, 0.1).run(2, 0, 0.1).finish(0..1, 0, 10);
+        assert_eq!(group.judge(100), [1]);
+    }
+
+    #[test]
+    fn the_threshold_is_inert_as_coded() {
+        for (mode, expected) in [("as-coded", vec![9]), ("intended", vec![])] {
+            let mut group = Group::of(&format!("yarn:mode={mode},sigma=3"), 10);
+            for (task, end_s) in (0..9).zip([10, 20, 30, 40, 50, 60, 70, 80, 90]) {
+                group.run(task, 0, 0.0).stop(task, end_s);
+            }
+            // Mean 50, deviation 25.8: an estimate of 100 s is under three deviations.
+            group.run(9, 90, 0.1);
+            assert_eq!(group.judge(100), expected, "{mode}");
+        }
+    }
+}
