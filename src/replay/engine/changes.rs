@@ -44,6 +44,7 @@ impl Engine<'_> {
             self.state.leave_machine(slot);
             let attempts = &mut self.state.attempts;
             attempts.left[idx] = left;
+            attempts.since_us[idx] = self.state.now_us;
             attempts.is_lost[idx] = true;
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];

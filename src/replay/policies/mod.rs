@@ -25,6 +25,7 @@ mod oracle;
 mod priority;
 mod random;
 mod shortest;
+mod watch;
 mod wqr;
 
 pub use fair::decayed_priority;
@@ -164,7 +165,7 @@ enum Read {
     Speculation(fn(&mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationError>),
 }
 
-/// Every order and every rule about running tasks.
+/// Every order and every rule about running tasks, besides the detectors (see [`watch`](self)).
 pub const KINDS: &[Kind] = &[
     fifo::KIND,
     random::KIND,
@@ -210,6 +211,15 @@ impl FromStr for PolicyPlan {
     fn from_str(text: &str) -> Result<Self, NotationError> {
         let (mut order, mut placement, mut speculation, mut kill) = (None, None, None, None);
         for part in text.split('+') {
+            let part = part.trim();
+            let is_ours = |name: &str| KINDS.iter().any(|kind| kind.name == name);
+            if let Some(name) = watch::name(part).filter(|name| !is_ours(name)) {
+                if speculation.replace((name, watch::read(part)?)).is_some() {
+                    let (kind, name, key) = ("policy", text.to_owned(), name.to_owned());
+                    return Err(NotationError::Twice { kind, name, key });
+                }
+                continue;
+            }
             let mut notation = Notation::parse("policy", part)?;
             let name = notation.name().to_owned();
             let again = if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
@@ -252,7 +262,9 @@ impl FromStr for PolicyPlan {
 
 fn known() -> impl Iterator<Item = &'static str> {
     let rules = KINDS.iter().map(|kind| kind.name);
-    rules.chain(PLACEMENTS.iter().map(|(word, _)| *word)).chain([KILL])
+    let is_ours = |name: &&str| KINDS.iter().all(|kind| kind.name != *name);
+    let detectors = crate::replay::detectors::KINDS.iter().map(|kind| kind.name).filter(is_ours);
+    rules.chain(detectors).chain(PLACEMENTS.iter().map(|(word, _)| *word)).chain([KILL])
 }
 
 impl fmt::Display for PolicyPlan {
