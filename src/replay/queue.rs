@@ -7,17 +7,17 @@ use super::event::Event;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    at_us: i64,
-    /// Rank in the upper 8 bits, sequence number below: one comparison for both.
-    order: u64,
+    /// Time in the upper 64 bits, then 8 bits of rank, then the sequence number: one comparison
+    /// for all three, and no branch that has to be guessed.
+    key: u128,
     event: Event,
 }
 
 impl Entry {
-    #[inline]
-    fn is_before(&self, other: &Self) -> bool {
-        // Both tests are made so that no branch has to be guessed.
-        (self.at_us < other.at_us) | ((self.at_us == other.at_us) & (self.order < other.order))
+    /// The clock starts at 0, so times compare alike without their sign.
+    fn at_us(&self) -> i64 {
+        let upper = u64::try_from(self.key >> 64).expect("the upper half has 64 bits");
+        upper.cast_signed()
     }
 }
 
@@ -35,14 +35,16 @@ impl EventQueue {
     /// Puts an event in.
     #[inline]
     pub fn push(&mut self, at_us: i64, event: Event) {
+        debug_assert!(0 <= at_us, "the clock starts at 0");
         let order = (u64::from(event.rank()) << 56) | self.sequence;
         self.sequence += 1;
-        let entry = Entry { at_us, order, event };
+        let key = (u128::from(at_us.cast_unsigned()) << 64) | u128::from(order);
+        let entry = Entry { key, event };
         let mut hole = self.heap.len();
         self.heap.push(entry);
         while 0 < hole {
             let parent = (hole - 1) / ARITY;
-            if !entry.is_before(&self.heap[parent]) {
+            if self.heap[parent].key <= key {
                 break;
             }
             self.heap[hole] = self.heap[parent];
@@ -54,7 +56,7 @@ impl EventQueue {
     /// The time and rank of the next event.
     #[inline]
     pub fn next(&self) -> Option<(i64, u8)> {
-        self.heap.first().map(|entry| (entry.at_us, entry.event.rank()))
+        self.heap.first().map(|entry| (entry.at_us(), entry.event.rank()))
     }
 
     /// Takes the next event out.
@@ -62,29 +64,31 @@ impl EventQueue {
     pub fn pop(&mut self) -> Option<(i64, Event)> {
         let last = self.heap.pop()?;
         let Some(&first) = self.heap.first() else {
-            return Some((last.at_us, last.event));
+            return Some((last.at_us(), last.event));
         };
-        let len = self.heap.len();
+        let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {
             let child = ARITY * hole + 1;
-            if len <= child {
+            let best = if let Some(children) = heap.get(child..child + ARITY) {
+                // Two pairs and their winners: three comparisons that do not wait for each other.
+                let left = usize::from(children[1].key < children[0].key);
+                let right = 2 + usize::from(children[3].key < children[2].key);
+                child + if children[right].key < children[left].key { right } else { left }
+            } else {
+                let Some(best) = (child..heap.len()).min_by_key(|&idx| heap[idx].key) else {
+                    break;
+                };
+                best
+            };
+            if last.key <= heap[best].key {
                 break;
             }
-            let mut best = child;
-            for other in child + 1..(child + ARITY).min(len) {
-                if self.heap[other].is_before(&self.heap[best]) {
-                    best = other;
-                }
-            }
-            if !self.heap[best].is_before(&last) {
-                break;
-            }
-            self.heap[hole] = self.heap[best];
+            heap[hole] = heap[best];
             hole = best;
         }
         self.heap[hole] = last;
-        Some((first.at_us, first.event))
+        Some((first.at_us(), first.event))
     }
 
     /// How many events are to come, void ones included.
