@@ -75,8 +75,8 @@ impl Utilisation {
     #[inline]
     pub fn left(&self, machine: u32, slice: i64) -> f64 {
         let draws = Draws::new(self.seed, Purpose::Utilisation);
-        let drawn = draws.uniform(u64::from(machine), slice.cast_unsigned());
-        self.left.0 + (self.left.1 - self.left.0) * drawn
+        let share = draws.uniform(u64::from(machine), slice.cast_unsigned());
+        self.left.0 + (self.left.1 - self.left.0) * share
     }
 }
 

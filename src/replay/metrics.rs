@@ -389,15 +389,15 @@ impl Tally {
                 continue;
             }
             let cpu = i128::from(workload.cpu.get(entry.task));
-            let waits = &mut is_waiting[entry.task as usize];
+            let was_waiting = &mut is_waiting[entry.task as usize];
             let wants = match entry.kind {
                 Kind::Submit => true,
-                Kind::Copy | Kind::Probe => *waits,
-                kind if kind.is_end() && entry.machine != NONE => *waits,
+                Kind::Copy | Kind::Probe => *was_waiting,
+                kind if kind.is_end() && entry.machine != NONE => *was_waiting,
                 _ => false,
             };
-            level.waiting += i128::from(wants) - i128::from(*waits);
-            *waits = wants;
+            level.waiting += i128::from(wants) - i128::from(*was_waiting);
+            *was_waiting = wants;
             if entry.kind.is_begin() {
                 level.in_use += cpu;
                 self.copies.0 += u64::from(entry.kind == Kind::Copy);

@@ -1,5 +1,11 @@
 //! What must hold for any workload on any cluster under any policy.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "small whole numbers"
+)]
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -144,6 +144,7 @@ pub struct State<'a> {
     pub roomy: u32,
     least: [u64; 2],
     noise: Draws,
+    slow: Draws,
 }
 
 /// An attempt takes at least this share of its task's work, however the noise falls.
@@ -191,6 +192,7 @@ impl<'a> State<'a> {
             roomy: 0,
             least: workload.least_demand(),
             noise: Draws::new(seed, Purpose::Noise),
+            slow: Draws::new(seed, Purpose::Slow),
         };
         state.roomy = (0..).take(count).map(|machine| u32::from(state.has_room(machine))).sum();
         state
@@ -208,15 +210,15 @@ impl<'a> State<'a> {
         let had_room = self.has_room(machine);
         self.machines.free[machine as usize] = free;
         self.machines.is_present[machine as usize] = is_present;
-        let has_room = self.has_room(machine);
-        self.roomy = self.roomy + u32::from(has_room) - u32::from(had_room);
+        self.roomy += u32::from(self.has_room(machine));
+        self.roomy -= u32::from(had_room);
     }
 
     /// Whether `demand` fits on `machine` now.
     #[inline]
     pub fn fits(&self, machine: u32, demand: [u64; 2]) -> bool {
         let free = self.machines.free[machine as usize];
-        self.machines.is_present[machine as usize] & (demand[0] <= free[0]) & (demand[1] <= free[1])
+        self.machines.is_present[machine as usize] && demand[0] <= free[0] && demand[1] <= free[1]
     }
 
     /// The attempts on a machine.
@@ -246,21 +248,14 @@ impl<'a> State<'a> {
         self.of_task(task).any(|slot| self.attempts.machine[slot as usize] == machine)
     }
 
-    /// Share of an attempt's work that is done now.
-    pub fn done_share(&self, slot: u32) -> f64 {
-        let idx = slot as usize;
-        let work = self.attempts.work[idx];
-        if work <= 0.0 {
-            return 1.0;
-        }
-        (1.0 - (self.left_now(slot) / work)).clamp(0.0, 1.0)
-    }
-
-    /// Progress that an attempt reports now.
+    /// Progress that an attempt reports now; none during its start-up, nor for work without end.
+    #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
     pub fn progress(&self, slot: u32) -> f64 {
-        let task = self.attempts.task[slot as usize];
-        let work = self.attempts.work[slot as usize];
-        let share = if work.is_finite() { self.done_share(slot) } else { 0.0 };
+        let idx = slot as usize;
+        let (task, work) = (self.attempts.task[idx], self.attempts.work[idx]);
+        let startup = self.workload.startup_us as f64;
+        let done = if work.is_finite() { work - self.left_now(slot) - startup } else { 0.0 };
+        let share = if done <= 0.0 { 0.0 } else { (done / (work - startup)).min(1.0) };
         self.workload.shape(task).progress(share)
     }
 
@@ -289,7 +284,11 @@ impl<'a> State<'a> {
         }
         let started = self.tasks.started[idx];
         let mut work_us = workload.try_work_us(task, failed);
-        if started == 0 {
+        let is_slow = match workload.extra_chance {
+            None => started == 0,
+            Some(chance) => self.slow.uniform(u64::from(task), u64::from(started)) < chance,
+        };
+        if is_slow {
             work_us += workload.extra_us.get(task);
         }
         let work = work_us as f64;

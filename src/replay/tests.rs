@@ -1,5 +1,14 @@
 //! Small cases with drawn timelines: workload text and policy in, journal text out.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "small whole numbers"
+)]
+
 use super::cluster::{Change, Cluster, MachineChange, Notice};
 use super::engine::{Outcome, Plan, replay};
 use super::journal::Kind;

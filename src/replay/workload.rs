@@ -91,7 +91,8 @@ impl Failures {
     }
 }
 
-/// How progress reports follow the work done: straight lines between (work share, progress).
+/// How progress reports follow the work done after the start-up: straight lines between (work
+/// share, progress).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Points in order of work, from (0, 0) to a point with work 1.
@@ -151,15 +152,19 @@ pub struct Workload {
     pub fate: Column<Fate>,
     /// For a killed task, how long after its arrival, µs.
     pub killed_age_us: Column<i64>,
-    /// Work that its first attempt has to do besides, µs: a task that is slow by chance.
+    /// Work that an attempt has to do besides when it is slow by chance, µs.
     pub extra_us: Column<i64>,
+    /// The chance of each attempt to be slow, drawn anew; `None` makes just the first one slow.
+    pub extra_chance: Option<f64>,
     /// Failures it carries along.
     pub failures: Failures,
     /// Per group, the group that must be over before its tasks may start; empty if none.
     pub after_group: Vec<u32>,
     /// Work of an attempt differs from its task's by a factor of mean 1 and this deviation.
     pub noise: f64,
-    /// How progress is reported, per group modulo the length; at least one.
+    /// Work at the beginning of an attempt during which no progress is reported, µs.
+    pub startup_us: i64,
+    /// How progress is reported after that, per group modulo the length; at least one.
     pub shapes: Vec<Shape>,
     /// For each task its place in the arrays as they were given; empty if they were in order.
     pub origin: Vec<u32>,
@@ -210,9 +215,11 @@ impl Workload {
             fate: Column::Same(Fate::Finishes),
             killed_age_us: Column::Same(0),
             extra_us: Column::Same(0),
+            extra_chance: None,
             failures: Failures::default(),
             after_group: Vec::new(),
             noise: 0.0,
+            startup_us: 0,
             shapes: vec![Shape::linear()],
             origin: Vec::new(),
         }

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+pub mod asahara;
+pub mod cui;
 pub mod tan;
 
 /// What can be said of a figure.

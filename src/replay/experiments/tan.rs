@@ -85,10 +85,10 @@ impl Setting {
     fn cluster(&self, settings: &Settings, seed: u64) -> Cluster {
         let draws = Draws::new(seed, Purpose::Speed);
         let speeds = (0..).take(self.nodes).map(|node| {
-            let drawn = draws.uniform(node, 0);
+            let share = draws.uniform(node, 0);
             match settings.speeds {
-                SpeedLaw::Continuous => 1.0 + (self.speed_max - 1.0) * drawn,
-                SpeedLaw::Whole => 1.0 + (self.speed_max * drawn).floor(),
+                SpeedLaw::Continuous => 1.0 + (self.speed_max - 1.0) * share,
+                SpeedLaw::Whole => 1.0 + (self.speed_max * share).floor(),
             }
         });
         let mut cluster = Cluster::of_speeds(speeds.collect());

@@ -202,9 +202,9 @@ impl Watch {
             // A lost attempt made its last report before its machine went.
             let reported_us =
                 if attempts.is_lost[idx] { attempts.since_us[idx] } else { state.now_us };
-            let others = state.of_task(task).filter(|&other| {
-                other != slot && attempts.role[other as usize] != Role::Probe
-            });
+            let others = state
+                .of_task(task)
+                .filter(|&other| other != slot && attempts.role[other as usize] != Role::Probe);
             group.running.push(Running {
                 attempt: self.number[idx],
                 task: self.position[task as usize],
@@ -283,9 +283,8 @@ impl Speculation for Watch {
             group.detector = detector;
             for flag in &self.flags {
                 let flagged = &group.running[flag.position];
-                let slot = group.slots.iter().find(|&&slot| {
-                    self.number[slot as usize] == flagged.attempt
-                });
+                let slot =
+                    group.slots.iter().find(|&&slot| self.number[slot as usize] == flagged.attempt);
                 let Some(&slot) = slot else { continue };
                 match flag.action {
                     Action::Restart => restarts.push(slot),
