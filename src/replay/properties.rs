@@ -1,10 +1,6 @@
 //! What must hold for any workload on any cluster under any policy.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "small whole numbers"
-)]
+#![expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 
 use std::collections::BTreeMap;
 

@@ -110,9 +110,8 @@ impl Engine<'_> {
             let mut place = |task: u32, suits: &dyn Fn(u32) -> bool| {
                 let is_apart = state.workload.is_apart.get(task);
                 finder.find(state, state.workload.demand(task), &|machine| {
-                    !state.has_attempt(machine, task)
-                        && !(is_apart && state.has_sibling(machine, task))
-                        && suits(machine)
+                    let is_crowded = is_apart && state.has_sibling(machine, task);
+                    !is_crowded && !state.has_attempt(machine, task) && suits(machine)
                 })
             };
             let Some(Wish { task, machine, role }) = rule.next(state, &mut place) else { break };

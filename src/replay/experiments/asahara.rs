@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{Check, Curve, Estimate, Figure, Point, Verdict};
 use crate::replay::cluster::{Change, Cluster, MachineChange};
 use crate::replay::engine::{Plan, replay};
-use crate::replay::journal::Kind;
+use crate::replay::journal::{Journal, Kind};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::workload::{Column, NONE, Shape, UNITS, Workload};
@@ -166,7 +166,7 @@ fn run(settings: &Settings, disturbance: Disturbance, policy: &str, number: usiz
     let until_us = micros(40_000.0);
     let outcome = replay(&Plan { seed, until_us, ..Plan::new(&cluster, &workload, &policy) });
     let mut run = Run { job_s: micros_to_seconds(outcome.last_us), ..Run::default() };
-    for entry in outcome.journal.iter().flat_map(|journal| journal.entries()) {
+    for entry in outcome.journal.iter().flat_map(Journal::entries) {
         match (entry.kind, (entry.task as usize) < MAPS) {
             (Kind::Restart, true) => run.map_flags += 1.0,
             (Kind::Restart, false) => run.reduce_flags += 1.0,
@@ -196,25 +196,25 @@ fn runs(settings: &Settings, disturbance: Disturbance, policy: &str) -> Vec<Run>
         .collect()
 }
 
-fn estimate(runs: &[Run], pick: fn(&Run) -> f64) -> Estimate {
+/// One number of a run.
+type Pick = fn(&Run) -> f64;
+
+fn estimate(runs: &[Run], pick: Pick) -> Estimate {
     Estimate::of(&runs.iter().map(pick).collect::<Vec<_>>())
 }
 
-fn point(x: impl ToString, runs: &[Run], pick: fn(&Run) -> f64) -> Point {
-    Point { x: x.to_string(), value: estimate(runs, pick) }
+fn point(x: &str, runs: &[Run], pick: Pick) -> Point {
+    Point { x: x.to_owned(), value: estimate(runs, pick) }
 }
 
-fn curves(names: &[(&str, fn(&Run) -> f64)], runs: &[(String, Vec<Run>)]) -> Vec<Curve> {
-    let points =
-        |pick: fn(&Run) -> f64| runs.iter().map(|(x, runs)| point(x, runs, pick)).collect();
-    let curve = |&(name, pick): &(&str, fn(&Run) -> f64)| Curve {
-        name: name.to_owned(),
-        points: points(pick),
-    };
+fn curves(names: &[(&str, Pick)], runs: &[(String, Vec<Run>)]) -> Vec<Curve> {
+    let points = |pick: Pick| runs.iter().map(|(x, runs)| point(x, runs, pick)).collect();
+    let curve =
+        |&(name, pick): &(&str, Pick)| Curve { name: name.to_owned(), points: points(pick) };
     names.iter().map(curve).collect()
 }
 
-const PICKS: [(&str, fn(&Run) -> f64); 4] = [
+const PICKS: [(&str, Pick); 4] = [
     ("job time, s", |run| run.job_s),
     ("maps flagged", |run| run.map_flags),
     ("reduces flagged", |run| run.reduce_flags),

@@ -387,7 +387,7 @@ pub fn figure_5(settings: &Settings) -> Figure {
             Check::new(what, "forward wins clearly", point.value.mean, (60.0, 100.0))
         })
         .collect();
-    let shape: Vec<bool> =
+    let wins: Vec<bool> =
         forward.iter().zip(&reverse).map(|(a, b)| b.value.mean < a.value.mean).collect();
     let mut remarks = vec![told(&comparisons)];
     if settings.figure_5_copies.is_none() {
@@ -398,7 +398,7 @@ pub fn figure_5(settings: &Settings) -> Figure {
         name: "5".to_owned(),
         title: "Forward against reverse order of copying, a tenth of the nodes fails".to_owned(),
         axes: ("speeds".to_owned(), "comparisons won, of 100".to_owned()),
-        verdict: verdict(&checks, &shape),
+        verdict: verdict(&checks, &wins),
         curves: vec![
             Curve { name: "forward".to_owned(), points: forward },
             Curve { name: "reverse".to_owned(), points: reverse },
