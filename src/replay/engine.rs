@@ -117,9 +117,9 @@ pub fn replay(plan: &Plan<'_>) -> Outcome {
     Engine::new(plan).run()
 }
 
-/// Heartbeats in a row without any start or end, after which nothing will ever change: eleven
-/// days at one a second.
-const QUIET_BEATS_MAX: u32 = 1_000_000;
+/// Heartbeats in a row without any start or end, after which nothing is expected to change: three
+/// hours at one a second.
+const QUIET_BEATS_MAX: u32 = 10_000;
 
 struct Engine<'a> {
     state: State<'a>,
@@ -475,6 +475,9 @@ impl<'a> Engine<'a> {
         self.state.tasks.phase[idx] = phase;
         self.state.tasks.end_us[idx] = self.state.now_us;
         self.over += 1;
+        if let Some(speculation) = &mut self.speculation {
+            speculation.concluded(&self.state, task);
+        }
         if self.group_left.is_empty() {
             return;
         }

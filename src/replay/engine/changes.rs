@@ -177,8 +177,10 @@ impl Engine<'_> {
     fn set_again(&mut self, period_us: i64, event: Event) {
         let something_comes = self.timers < self.queue.len() + 1
             || (self.arrived as usize) < self.state.workload.task_count;
+        // Tasks may wait although nothing runs: everything may just have ended at this instant.
+        self.quiet_beats += 1;
         let someone_hopes =
-            event == Event::Heartbeat && 0 < self.state.live && self.quiet_beats < QUIET_BEATS_MAX;
+            0 < self.state.live + self.state.waiting && self.quiet_beats < QUIET_BEATS_MAX;
         if something_comes || someone_hopes {
             self.queue.push(self.state.now_us + period_us, event);
         } else {
@@ -201,7 +203,6 @@ impl Engine<'_> {
         speculation.heartbeat(&self.state, &mut restarts);
         let period_us = speculation.heartbeat_us();
         self.speculation = Some(speculation);
-        self.quiet_beats += 1;
         for slot in restarts.drain(..) {
             let task = self.state.attempts.task[slot as usize];
             if task == NONE {

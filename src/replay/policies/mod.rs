@@ -124,6 +124,9 @@ pub trait Speculation: Send {
 
     /// The attempt in `slot` is ending; it is still there to be looked at.
     fn ending(&mut self, _state: &State<'_>, _slot: u32, _how: Happening) {}
+
+    /// A task is over, however.
+    fn concluded(&mut self, _state: &State<'_>, _task: u32) {}
 }
 
 /// An order with its parameters.

@@ -126,6 +126,9 @@ struct Group {
     slots: Vec<u32>,
     /// Attempts as they were at the last heartbeat, by (start, task).
     running: Vec<Running>,
+    /// Copies and different tasks among them.
+    copies: u32,
+    running_tasks: u32,
 }
 
 struct Watch {
@@ -150,22 +153,17 @@ struct Watch {
 
 impl Group {
     fn scene(&self, now_us: i64, slots: [u32; 2]) -> Scene<'_> {
-        let copies = self.running.iter().filter(|running| running.has_copy).count() / 2;
-        let mut tasks: Vec<u32> = self.running.iter().map(|running| running.task).collect();
-        tasks.sort_unstable();
-        tasks.dedup();
-        let running = u32::try_from(tasks.len()).expect("tasks are numbered in u32");
         Scene {
             now_us,
             begun_us: self.begun_us,
             running: &self.running,
             finished: &self.finished,
             task_count: self.submitted,
-            waiting: self.submitted.saturating_sub(self.over + running),
+            waiting: self.submitted.saturating_sub(self.over + self.running_tasks),
             over: self.over,
             slots: slots[1],
             free_slots: slots[0],
-            copies: u32::try_from(copies).expect("fewer copies than tasks"),
+            copies: self.copies,
         }
     }
 }
@@ -186,6 +184,8 @@ impl Watch {
                 over: 0,
                 slots: Vec::new(),
                 running: Vec::new(),
+                copies: 0,
+                running_tasks: 0,
             }
         })
     }
@@ -194,6 +194,7 @@ impl Watch {
     fn look(&mut self, state: &State<'_>, number: u32) {
         let Some(group) = &mut self.groups[number as usize] else { return };
         group.running.clear();
+        (group.copies, group.running_tasks) = (0, 0);
         for &slot in &group.slots {
             let idx = slot as usize;
             let attempts = &state.attempts;
@@ -202,6 +203,10 @@ impl Watch {
             // A lost attempt made its last report before its machine went.
             let reported_us =
                 if attempts.is_lost[idx] { attempts.since_us[idx] } else { state.now_us };
+            match attempts.role[idx] {
+                Role::Original => group.running_tasks += 1,
+                Role::Copy | Role::Probe => group.copies += 1,
+            }
             let others = state
                 .of_task(task)
                 .filter(|&other| other != slot && attempts.role[other as usize] != Role::Probe);
@@ -380,15 +385,22 @@ impl Speculation for Watch {
         if how == Happening::Finish {
             group.finished.add(end);
         }
-        // A try that failed is over only if no other follows; that is seen when it waits again.
-        group.over += u32::from(matches!(how, Happening::Finish));
         group.detector.ended(&end);
         if group.slots.is_empty() {
             self.active.remove(&number);
             group.running.clear();
+            (group.copies, group.running_tasks) = (0, 0);
         }
-        if group.over == self.sizes[number as usize] {
-            self.groups[number as usize] = None;
+    }
+
+    fn concluded(&mut self, state: &State<'_>, task: u32) {
+        let was_submitted = state.tasks.events[task as usize] != 0;
+        let group = self.group(state, task);
+        group.submitted += u32::from(!was_submitted);
+        group.over += 1;
+        let number = state.workload.group.get(task) as usize;
+        if self.groups[number].as_ref().is_some_and(|group| group.over == self.sizes[number]) {
+            self.groups[number] = None;
         }
     }
 }
