@@ -100,11 +100,11 @@ fn workload(tasks: &[Task], noise: f64) -> Workload {
     for task in tasks {
         let works = task.fails_s.iter().map(|seconds| seconds * second);
         workload.failures.work_us.extend(works);
-        let count = u32::try_from(workload.failures.work_us.len()).unwrap();
+        let count = u32::try_from(workload.failures.work_us.len()).expect("made to be valid");
         workload.failures.first.push(count);
     }
     workload.noise = noise;
-    workload.check().unwrap()
+    workload.check().expect("made to be valid")
 }
 
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ fn cluster(machines: &[Machine], load: Option<u64>, notice: Notice, shared: bool
             cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
         }
     }
-    cluster.check().unwrap().0
+    cluster.check().expect("made to be valid").0
 }
 
 fn notice() -> impl Strategy<Value = Notice> {
@@ -148,13 +148,13 @@ fn notice() -> impl Strategy<Value = Notice> {
 }
 
 fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
-    let policy: PolicyPlan = policy.parse().unwrap();
+    let policy: PolicyPlan = policy.parse().expect("made to be valid");
     replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) })
 }
 
 /// Follows a journal with nothing but the rules of the game.
 fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
-    let journal = outcome.journal.as_ref().unwrap();
+    let journal = outcome.journal.as_ref().expect("made to be valid");
     assert!(journal.at_us.is_sorted(), "time never goes back");
     let mut running: BTreeMap<(u32, u16), Entry> = BTreeMap::new();
     let mut changes = cluster.changes.iter();
@@ -201,7 +201,7 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
             }
         } else if matches!(entry.kind, Kind::MachineJoin | Kind::MachineLeave | Kind::MachineChange)
         {
-            let change = changes.next().unwrap();
+            let change = changes.next().expect("made to be valid");
             match change.change {
                 Change::Joins => is_present[change.machine as usize] = true,
                 Change::Leaves => is_present[change.machine as usize] = false,
@@ -218,7 +218,7 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
 }
 
 fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, finished: &[usize]) {
-    let journal = outcome.journal.as_ref().unwrap();
+    let journal = outcome.journal.as_ref().expect("made to be valid");
     let metrics = measure(journal, workload, cluster, 7);
     assert_eq!(metrics.finished, finished.iter().sum::<usize>());
     assert_eq!(metrics.copies, (outcome.copies, outcome.copies_won));
@@ -297,8 +297,8 @@ proptest! {
         workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.1).collect());
         workload.group = workload.job.clone();
-        let workload = workload.check().unwrap();
-        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().unwrap().0;
+        let workload = workload.check().expect("made to be valid");
+        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("made to be valid").0;
         let base = run(&cluster, &workload, "fifo");
         let ours = run(&cluster, &workload, &format!("fifo+{rule}"));
         // A copy that is of no use may still keep a task waiting that arrives later.
@@ -307,7 +307,7 @@ proptest! {
             prop_assert_eq!(&ours.end_us, &base.end_us);
         }
         let responses = |outcome: &Outcome| {
-            job_responses_s(&fates(outcome.journal.as_ref().unwrap(), tasks.len()), &workload)
+            job_responses_s(&fates(outcome.journal.as_ref().expect("made to be valid"), tasks.len()), &workload)
         };
         let over = |outcome: &Outcome| responses(outcome).iter().flatten().count();
         prop_assert_eq!(over(&ours), over(&base));
