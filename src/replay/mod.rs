@@ -1,8 +1,28 @@
 //! Real history run again: under the eyes of straggler detectors, or under other policies.
 //!
 //! In: groups of tasks with their recorded attempts. Out: who would have been flagged and how
-//! right that was. The clock counts whole microseconds, random numbers come from the
-//! seed in the plan, and nothing depends on threads, wall clocks or the order of hash maps.
+//! right that was; or, from a [`cluster`](cluster) and a [`workload`](workload), the
+//! [`journal`](journal) of what another policy would have made of it. The clock counts whole
+//! microseconds, random numbers come from the seed in the plan, and nothing depends on threads,
+//! wall clocks or the order of hash maps.
 
+pub mod cluster;
 pub mod detect;
 pub mod detectors;
+pub mod engine;
+pub mod event;
+pub mod experiments;
+pub mod journal;
+pub mod metrics;
+pub mod placement;
+pub mod policies;
+pub mod queue;
+pub mod random;
+pub mod spec;
+pub mod state;
+pub mod workload;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,344 @@
+//! The machines of a replay: what they can do, and when that changes.
+//!
+//! In: arrays per machine and a list of changes (from a trace), or a [`ClusterSpec`]. Out: a
+//! [`Cluster`] with its changes in order of time. Impossible changes (a machine that leaves twice,
+//! one that nobody knows) are left out and returned as remarks; nothing is repaired silently.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::random::{Draws, Purpose};
+use super::workload::Column;
+
+/// What happens to a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// It comes, or comes back.
+    Joins,
+    /// It goes, and what runs on it is lost.
+    Leaves,
+    /// It has another capacity: CPU and memory, millionths.
+    Capacity([u64; 2]),
+    /// It has another speed.
+    Speed(f64),
+    /// It has another number of cores that can be used, where cores are shared.
+    Cores(f64),
+}
+
+/// A change of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineChange {
+    /// When, µs.
+    pub at_us: i64,
+    /// The machine.
+    pub machine: u32,
+    /// What.
+    pub change: Change,
+}
+
+/// A change that was left out, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Remark {
+    /// The change.
+    pub change: MachineChange,
+    /// Why it cannot be.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MachineChange { at_us, machine, change } = self.change;
+        write!(f, "{at_us} µs, machine {machine}, {change:?}: {}", self.why)
+    }
+}
+
+/// Work that others do on a machine: redrawn every period, evenly between two bounds.
+///
+/// ```text
+///  share left   ▄▄▄▄      ▂▂▂▂▇▇▇▇
+///               ▄▄▄▄▁▁▁▁▂▂▂▂▇▇▇▇      one draw per machine and period, the same for every policy
+///               0   P   2P  3P  4P
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Utilisation {
+    /// Time between two draws, µs.
+    pub period_us: i64,
+    /// Bounds of the share of the machine that is left.
+    pub left: (f64, f64),
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Utilisation {
+    /// The share of `machine` that is left in period number `slice`.
+    #[inline]
+    pub fn left(&self, machine: u32, slice: i64) -> f64 {
+        let draws = Draws::new(self.seed, Purpose::Utilisation);
+        let share = draws.uniform(u64::from(machine), slice.cast_unsigned());
+        self.left.0 + (self.left.1 - self.left.0) * share
+    }
+}
+
+/// Whether the scheduler learns that a machine is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// After so many µs.
+    After(i64),
+    /// Never: what was handed to it is not missed until a copy finishes.
+    Never,
+}
+
+/// The machines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Work per µs, machine by machine.
+    pub speed: Vec<f64>,
+    /// CPU, millionths.
+    pub cpu: Vec<u64>,
+    /// Memory, millionths.
+    pub memory: Vec<u64>,
+    /// Whether it is there from the start.
+    pub is_present: Vec<bool>,
+    /// Cores that its running attempts share; where it is `None`, none slows another down.
+    pub shared_cores: Option<Column<f64>>,
+    /// Work of others.
+    pub utilisation: Option<Utilisation>,
+    /// Changes in order of time.
+    pub changes: Vec<MachineChange>,
+    /// Whether losses are noticed.
+    pub notice: Notice,
+}
+
+/// Why a cluster was refused.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ClusterError {
+    /// No machine at all.
+    #[error("a cluster needs at least one machine")]
+    Empty,
+    /// A speed that is no positive number.
+    #[error("machine {machine} has speed {speed}, which is not a positive number")]
+    Speed {
+        /// The machine.
+        machine: u32,
+        /// Its speed.
+        speed: f64,
+    },
+    /// A column of another length.
+    #[error("column `{0}` does not have one entry per machine")]
+    Length(&'static str),
+    /// A list of speeds of another length than the number of machines.
+    #[error("{speeds} speeds are given for {machines} machines")]
+    SpeedCount {
+        /// Speeds.
+        speeds: usize,
+        /// Machines.
+        machines: usize,
+    },
+}
+
+impl Cluster {
+    /// Machines of the given speeds with one CPU each and no memory to speak of.
+    pub fn of_speeds(speed: Vec<f64>) -> Self {
+        let count = speed.len();
+        Self {
+            speed,
+            cpu: vec![super::workload::UNITS; count],
+            memory: vec![u64::MAX / 4; count],
+            is_present: vec![true; count],
+            shared_cores: None,
+            utilisation: None,
+            changes: Vec::new(),
+            notice: Notice::After(0),
+        }
+    }
+
+    /// Number of machines, present or not.
+    pub fn machine_count(&self) -> usize {
+        self.speed.len()
+    }
+
+    /// Checks the machines, puts the changes in order, and leaves out those that cannot be.
+    pub fn check(mut self) -> Result<(Self, Vec<Remark>), ClusterError> {
+        let count = self.speed.len();
+        if count == 0 {
+            return Err(ClusterError::Empty);
+        }
+        let lengths = [
+            ("cpu", self.cpu.len()),
+            ("memory", self.memory.len()),
+            ("is_present", self.is_present.len()),
+        ];
+        if let Some(&(column, _)) = lengths.iter().find(|(_, len)| *len != count) {
+            return Err(ClusterError::Length(column));
+        }
+        for (machine, &speed) in (0..).zip(&self.speed) {
+            if !(speed.is_finite() && 0.0 < speed) {
+                return Err(ClusterError::Speed { machine, speed });
+            }
+        }
+        let mut remarks = Vec::new();
+        let mut is_present = self.is_present.clone();
+        self.changes.sort_by_key(|change| change.at_us);
+        self.changes.retain(|&change| match refuse(change, &mut is_present) {
+            None => true,
+            Some(why) => {
+                remarks.push(Remark { change, why });
+                false
+            }
+        });
+        Ok((self, remarks))
+    }
+
+    /// The different capacities a machine ever has: what fits none of them never starts.
+    pub fn capacities(&self) -> Vec<[u64; 2]> {
+        let mut joins: Vec<bool> = self.is_present.clone();
+        for change in &self.changes {
+            if change.change == Change::Joins {
+                joins[change.machine as usize] = true;
+            }
+        }
+        let machines = (0..self.machine_count()).filter(|&machine| joins[machine]);
+        let mut found: Vec<[u64; 2]> =
+            machines.map(|machine| [self.cpu[machine], self.memory[machine]]).collect();
+        found.extend(self.changes.iter().filter_map(|change| match change.change {
+            Change::Capacity(capacity) => Some(capacity),
+            _ => None,
+        }));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The time at which `work` that began at `start_us` is done on `machine` at rate `speed`.
+    #[inline]
+    pub fn end_us(&self, machine: u32, start_us: i64, work: f64, speed: f64) -> i64 {
+        let needed_us = work / speed;
+        match &self.utilisation {
+            Some(utilisation) if needed_us < NEVER_US => {
+                end_under(utilisation, machine, start_us, needed_us)
+            }
+            _ => start_us.saturating_add(whole(needed_us)),
+        }
+    }
+
+    /// Work done on `machine` at rate `speed` from `start_us` to `end_us`.
+    pub fn work_between(&self, machine: u32, start_us: i64, end_us: i64, speed: f64) -> f64 {
+        let Some(utilisation) = &self.utilisation else {
+            return exact(end_us - start_us) * speed;
+        };
+        let period_us = utilisation.period_us;
+        let (mut at_us, mut sum) = (start_us, 0.0);
+        while at_us < end_us {
+            let slice = at_us.div_euclid(period_us);
+            let until_us = ((slice + 1) * period_us).min(end_us);
+            sum += exact(until_us - at_us) * utilisation.left(machine, slice);
+            at_us = until_us;
+        }
+        sum * speed
+    }
+}
+
+/// What takes longer, 3,000 years, never ends.
+const NEVER_US: f64 = 1e17;
+
+/// Walks through the periods until the work is done; `needed_us` is the time on a free machine.
+fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: f64) -> i64 {
+    let period_us = utilisation.period_us;
+    let mut slice = start_us.div_euclid(period_us);
+    let (mut at_us, mut needed_us) = (start_us, needed_us);
+    loop {
+        let until_us = (slice + 1) * period_us;
+        let left = utilisation.left(machine, slice);
+        let done_us = exact(until_us - at_us) * left;
+        if needed_us <= done_us {
+            // A machine that leaves nothing does nothing, so `left` is above 0 unless nothing is
+            // needed.
+            return if needed_us <= 0.0 { at_us } else { at_us + whole(needed_us / left) };
+        }
+        needed_us -= done_us;
+        at_us = until_us;
+        slice += 1;
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "a replay is far shorter than 2^53 µs (285 years)")]
+fn exact(micros: i64) -> f64 {
+    micros as f64
+}
+
+/// The nearest whole number of µs; what never ends takes until the end of time.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "saturates at 2^63-1, the end of time")]
+fn whole(micros: f64) -> i64 {
+    (micros + 0.5) as i64
+}
+
+/// Why a change cannot be; follows who is there.
+fn refuse(change: MachineChange, is_present: &mut [bool]) -> Option<&'static str> {
+    let Some(present) = is_present.get_mut(change.machine as usize) else {
+        return Some("there is no such machine");
+    };
+    match (change.change, *present) {
+        (Change::Joins, true) => Some("it is there already"),
+        (Change::Leaves, false) => Some("it is not there"),
+        (Change::Speed(speed) | Change::Cores(speed), _) if !(speed.is_finite() && 0.0 < speed) => {
+            Some("not a positive number")
+        }
+        (Change::Joins, false) | (Change::Leaves, true) => {
+            *present = !*present;
+            None
+        }
+        (Change::Capacity(_) | Change::Speed(_) | Change::Cores(_), _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_done_until_the_end_is_the_work() {
+        let mut cluster = Cluster::of_speeds(vec![3.0]);
+        cluster.utilisation =
+            Some(Utilisation { period_us: 30_000_000, left: (0.0, 1.0), seed: 5 });
+        for start_us in [0, 7_000_000, 29_999_999, 30_000_000] {
+            let end_us = cluster.end_us(0, start_us, 1e9, 3.0);
+            let done = cluster.work_between(0, start_us, end_us, 3.0);
+            assert!((done - 1e9).abs() <= 3.0, "{done} at {start_us}");
+        }
+        assert_eq!(cluster.end_us(0, 17, 0.0, 3.0), 17);
+    }
+
+    #[test]
+    fn impossible_changes_are_left_out_and_named() {
+        let mut cluster = Cluster::of_speeds(vec![1.0, 1.0]);
+        let at = |at_us, machine, change| MachineChange { at_us, machine, change };
+        cluster.changes = vec![
+            at(9, 0, Change::Leaves),
+            at(5, 0, Change::Leaves),
+            at(6, 7, Change::Capacity([1, 1])),
+            at(7, 1, Change::Joins),
+            at(10, 0, Change::Joins),
+        ];
+        let (cluster, remarks) = cluster.check().unwrap();
+        assert_eq!(cluster.changes, [at(5, 0, Change::Leaves), at(10, 0, Change::Joins)]);
+        let why: Vec<String> = remarks.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            why,
+            [
+                "6 µs, machine 7, Capacity([1, 1]): there is no such machine",
+                "7 µs, machine 1, Joins: it is there already",
+                "9 µs, machine 0, Leaves: it is not there",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_cluster_needs_machines_that_work() {
+        assert_eq!(Cluster::of_speeds(vec![]).check(), Err(ClusterError::Empty));
+        let error = Cluster::of_speeds(vec![1.0, 0.0]).check().unwrap_err();
+        assert_eq!(error.to_string(), "machine 1 has speed 0, which is not a positive number");
+    }
+}

@@ -1,0 +1,537 @@
+//! The discrete-event engine: clock, events, and the hand that carries out what a policy decides.
+//!
+//! In: a [`Plan`] of cluster, workload, policy and seed. Out: an [`Outcome`] with what became of
+//! every task, where the machines' time went, and the journal if it is wanted. The same plan gives
+//! the same bytes. The engine never looks ahead; a task is over once, and every attempt ends once.
+//!
+//! ```text
+//!  one instant:  ends ─► changes of machines ─► arrivals ─► kills ─► heartbeat
+//!                                               then waiting tasks, then copies are handed out
+//! ```
+//! What fails, waits behind its equals; what was evicted, restarted or lost with a machine, before
+//! them. A failure is the task's: it ends every copy of that try.
+
+use super::cluster::{Change, Cluster, Notice};
+use super::event::{ARRIVAL_RANK, Event};
+use super::journal::{Entry, Journal, KINDS, Kind};
+use super::placement::Finder;
+use super::policies::{Order, Passing, PolicyPlan, Speculation};
+use super::queue::EventQueue;
+use super::state::{Phase, Role, State, Tasks};
+use super::workload::{Fate, NONE, Workload};
+
+mod changes;
+mod hand_out;
+
+/// What is to be replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The machines, checked.
+    pub cluster: &'a Cluster,
+    /// The tasks, checked.
+    pub workload: &'a Workload,
+    /// The rules.
+    pub policy: &'a PolicyPlan,
+    /// Where random numbers come from.
+    pub seed: u64,
+    /// Whether the journal is kept.
+    pub journal: Keep,
+    /// When the replay is cut off, µs; never by default.
+    pub until_us: i64,
+}
+
+impl<'a> Plan<'a> {
+    /// A replay to the end with a journal.
+    pub fn new(cluster: &'a Cluster, workload: &'a Workload, policy: &'a PolicyPlan) -> Self {
+        Self { cluster, workload, policy, seed: 0, journal: Keep::Journal, until_us: i64::MAX }
+    }
+}
+
+/// What is kept of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Every line of the journal.
+    Journal,
+    /// What became of the tasks, and sums.
+    Sums,
+}
+
+/// Numbers of one way in which attempts end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    /// Attempts.
+    pub count: u64,
+    /// Their time on machines, µs.
+    pub time_us: i64,
+    /// Their time on machines x the CPU they asked for, millionths of a CPU-µs.
+    pub cpu_time: i128,
+    /// Work they had done, µs at speed 1.
+    pub work: f64,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The journal, if it was wanted.
+    pub journal: Option<Journal>,
+    /// Where each task stands.
+    pub phase: Vec<Phase>,
+    /// When its first attempt began, µs; -1 if none did.
+    pub first_start_us: Vec<i64>,
+    /// When it was over, µs; -1 if it was not.
+    pub end_us: Vec<i64>,
+    /// When the last task was over, µs; `None` if some never were.
+    pub makespan_us: Option<i64>,
+    /// When the replay ended, µs.
+    pub last_us: i64,
+    /// Attempts by how they ended: by [`Kind`].
+    pub sums: Vec<Sum>,
+    /// Copies started.
+    pub copies: u64,
+    /// Copies that finished their task.
+    pub copies_won: u64,
+    /// Copies and originals that were cancelled because another finished: time and work of copies.
+    pub lost_copies: Sum,
+    /// Tasks larger than any machine.
+    pub refused: Vec<u32>,
+    /// Tasks that were not over when nothing more could happen.
+    pub unfinished: usize,
+    /// Events handled, void ones included.
+    pub events: u64,
+}
+
+impl Outcome {
+    /// The sum of the attempts that ended so.
+    pub fn sum(&self, kind: Kind) -> Sum {
+        self.sums[kind as usize]
+    }
+
+    /// Time of all attempts on machines, µs.
+    pub fn machine_time_us(&self) -> i64 {
+        self.sums.iter().map(|sum| sum.time_us).sum()
+    }
+}
+
+/// Replays the plan.
+pub fn replay(plan: &Plan<'_>) -> Outcome {
+    Engine::new(plan).run()
+}
+
+/// Heartbeats in a row without any start or end, after which nothing is expected to change: three
+/// hours at one a second.
+const QUIET_BEATS_MAX: u32 = 10_000;
+
+struct Engine<'a> {
+    state: State<'a>,
+    queue: EventQueue,
+    order: Box<dyn Order>,
+    passing: Passing,
+    follows_usage: bool,
+    finder: Finder,
+    speculation: Option<Box<dyn Speculation>>,
+    kill_events: Option<u16>,
+    journal: Option<Journal>,
+    sums: [Sum; KINDS.len()],
+    copies: u64,
+    copies_won: u64,
+    lost_copies: Sum,
+    refused: Vec<u32>,
+    /// The first task that has not arrived.
+    arrived: u32,
+    over: usize,
+    until_us: i64,
+    events: u64,
+    capacities: Vec<[u64; 2]>,
+    /// Tasks held back, by the group they wait for; and tasks that are not over, by group.
+    held: Vec<Vec<u32>>,
+    group_left: Vec<u32>,
+    /// Attempts running, by priority; only kept where one can make room for another.
+    running_priority: [u32; 256],
+    /// Machines whose shared cores are to be divided anew.
+    uneven: Vec<u32>,
+    /// Timers in the queue: heartbeat and reordering.
+    timers: usize,
+    quiet_beats: u32,
+    /// Room to work in.
+    aside: Vec<u32>,
+    restarts: Vec<u32>,
+}
+
+impl<'a> Engine<'a> {
+    fn new(plan: &Plan<'a>) -> Self {
+        let state = State::new(plan.workload, plan.cluster, plan.seed);
+        let order = plan.policy.order.1.build(&state, plan.seed);
+        let group_count = plan.workload.after_group.len();
+        let mut group_left = vec![0; group_count];
+        if 0 < group_count {
+            for task in (0..).take(plan.workload.task_count) {
+                group_left[plan.workload.group.get(task) as usize] += 1;
+            }
+        }
+        let mut queue = EventQueue::default();
+        for (change, entry) in (0..).zip(&plan.cluster.changes) {
+            queue.push(entry.at_us, Event::MachineChanged { change });
+        }
+        Self {
+            queue,
+            passing: order.passing(),
+            follows_usage: order.follows_usage(),
+            order,
+            finder: Finder::new(plan.policy.placement, plan.seed, &state),
+            speculation: plan.policy.speculation.1.build(&state),
+            kill_events: plan.policy.kill_events,
+            journal: (plan.journal == Keep::Journal).then(Journal::default),
+            sums: [Sum::default(); KINDS.len()],
+            copies: 0,
+            copies_won: 0,
+            lost_copies: Sum::default(),
+            refused: Vec::new(),
+            arrived: 0,
+            over: 0,
+            until_us: plan.until_us,
+            events: 0,
+            capacities: plan.cluster.capacities(),
+            held: vec![Vec::new(); group_count],
+            group_left,
+            running_priority: [0; 256],
+            uneven: Vec::new(),
+            timers: 0,
+            quiet_beats: 0,
+            aside: Vec::new(),
+            restarts: Vec::new(),
+            state,
+        }
+    }
+
+    fn run(mut self) -> Outcome {
+        self.set_timers();
+        let task_count = self.state.workload.task_count;
+        while self.over < task_count {
+            let arrival_us = self.next_arrival_us();
+            let event_us = self.queue.next().map_or(i64::MAX, |(at_us, _)| at_us);
+            let now_us = event_us.min(arrival_us);
+            if now_us == i64::MAX || self.until_us < now_us {
+                break;
+            }
+            debug_assert!(self.state.now_us <= now_us, "time never goes back");
+            self.state.now_us = now_us;
+            self.live_through(now_us);
+            self.hand_out();
+        }
+        self.finish()
+    }
+
+    fn next_arrival_us(&self) -> i64 {
+        if (self.arrived as usize) < self.state.workload.task_count {
+            self.state.workload.arrival_us.get(self.arrived)
+        } else {
+            i64::MAX
+        }
+    }
+
+    /// Handles everything that happens at this instant, by rank.
+    fn live_through(&mut self, now_us: i64) {
+        loop {
+            let rank = self.queue.next().filter(|(at_us, _)| *at_us == now_us).map(|next| next.1);
+            if rank.is_none_or(|rank| ARRIVAL_RANK < rank) && self.next_arrival_us() == now_us {
+                let task = self.arrived;
+                self.arrived += 1;
+                self.arrive(task);
+                continue;
+            }
+            if rank.is_none() {
+                return;
+            }
+            let Some((_, event)) = self.queue.pop() else { return };
+            self.events += 1;
+            match event {
+                Event::AttemptEnded { slot, generation } => self.attempt_ended(slot, generation),
+                Event::MachineChanged { change } => self.machine_changed(change),
+                Event::LossNoticed { machine } => self.loss_noticed(machine),
+                Event::TaskKilled { task } => self.task_killed(task),
+                Event::Reorder => self.reorder(),
+                Event::Heartbeat => self.heartbeat(),
+            }
+        }
+    }
+
+    /// A task is submitted.
+    fn arrive(&mut self, task: u32) {
+        let demand = self.state.workload.demand(task);
+        let fits = |capacity: &[u64; 2]| demand[0] <= capacity[0] && demand[1] <= capacity[1];
+        if !self.capacities.iter().any(fits) {
+            self.refused.push(task);
+            self.note(Kind::Refuse, task, NONE, 0);
+            self.conclude(task, Phase::Refused);
+            return;
+        }
+        if self.state.workload.fate.get(task) == Fate::Killed {
+            let age_us = self.state.workload.killed_age_us.get(task);
+            self.queue.push(self.state.now_us + age_us, Event::TaskKilled { task });
+        }
+        if !self.state.workload.after_group.is_empty() {
+            let before =
+                self.state.workload.after_group[self.state.workload.group.get(task) as usize];
+            if before != NONE && 0 < self.group_left[before as usize] {
+                self.state.tasks.phase[task as usize] = Phase::Held;
+                self.held[before as usize].push(task);
+                return;
+            }
+        }
+        self.submit(task, true);
+    }
+
+    /// A task begins to wait, at the end or (`behind` false) at the head of its equals.
+    #[inline]
+    fn submit(&mut self, task: u32, behind: bool) {
+        self.note(Kind::Submit, task, NONE, 0);
+        if self.count_event(task) {
+            return;
+        }
+        self.state.tasks.phase[task as usize] = Phase::Waiting;
+        self.state.waiting += 1;
+        if behind {
+            self.order.push(&self.state, task);
+        } else {
+            self.order.push_front(&self.state, task);
+        }
+        if let Some(speculation) = &mut self.speculation {
+            speculation.submitted(&self.state, task);
+        }
+    }
+
+    /// Counts an event of a task; returns whether that condemned it.
+    #[inline]
+    fn count_event(&mut self, task: u32) -> bool {
+        let events = &mut self.state.tasks.events[task as usize];
+        *events = events.saturating_add(1);
+        let Some(kill_events) = self.kill_events else { return false };
+        if *events <= kill_events {
+            return false;
+        }
+        self.end_all(task, Kind::Condemn);
+        self.note(Kind::Condemn, task, NONE, 0);
+        self.conclude(task, Phase::Condemned);
+        true
+    }
+
+    /// Begins an attempt.
+    #[inline]
+    fn start(&mut self, task: u32, machine: u32, role: Role) {
+        let work = self.state.work_of_next(task);
+        let slot = self.state.occupy(task, machine, role, work);
+        let idx = slot as usize;
+        self.quiet_beats = 0;
+        if self.state.cluster.shared_cores.is_some() {
+            self.state.attempts.rate[idx] = 0.0;
+            self.uneven.push(machine);
+        } else if work.is_finite() {
+            let speed = self.state.attempts.rate[idx];
+            let end_us = self.state.cluster.end_us(machine, self.state.now_us, work, speed);
+            let generation = self.state.attempts.generation[idx];
+            self.queue.push(end_us, Event::AttemptEnded { slot, generation });
+        }
+        self.finder.taken(&self.state, machine);
+        let kind = match role {
+            Role::Original => Kind::Start,
+            Role::Copy => Kind::Copy,
+            Role::Probe => Kind::Probe,
+        };
+        self.copies += u64::from(role == Role::Copy);
+        self.note(kind, task, machine, self.state.attempts.number[idx]);
+        if self.passing.preempts {
+            self.running_priority[usize::from(self.state.workload.priority.get(task))] += 1;
+        }
+        if self.follows_usage {
+            self.order.usage(&self.state, task, true);
+        }
+        if let Some(speculation) = &mut self.speculation {
+            speculation.started(&self.state, slot);
+        }
+        if role == Role::Original {
+            let first_start_us = &mut self.state.tasks.first_start_us[task as usize];
+            if *first_start_us < 0 {
+                *first_start_us = self.state.now_us;
+            }
+            self.state.tasks.phase[task as usize] = Phase::Running;
+            self.state.waiting -= 1;
+            self.count_event(task);
+        }
+    }
+
+    /// An attempt has done its work, unless that was foreseen too early.
+    #[inline]
+    fn attempt_ended(&mut self, slot: u32, generation: u32) {
+        let idx = slot as usize;
+        if self.state.attempts.generation[idx] != generation {
+            return;
+        }
+        let task = self.state.attempts.task[idx];
+        if self.state.attempts.role[idx] == Role::Probe {
+            self.end(slot, Kind::ProbeEnd);
+            return;
+        }
+        let failed = self.state.tasks.failed[task as usize];
+        if usize::from(failed) < self.state.workload.failures.of(task).len() {
+            self.end(slot, Kind::Fail);
+            self.end_all(task, Kind::Cancel);
+            self.state.tasks.failed[task as usize] += 1;
+            if !self.count_event(task) {
+                self.submit(task, true);
+            }
+            return;
+        }
+        let (kind, phase) = match self.state.workload.fate.get(task) {
+            Fate::Fails => (Kind::Fail, Phase::Failed),
+            Fate::Finishes | Fate::Killed => (Kind::Finish, Phase::Finished),
+        };
+        self.copies_won +=
+            u64::from(kind == Kind::Finish && self.state.attempts.role[idx] == Role::Copy);
+        self.end(slot, kind);
+        self.end_all(task, Kind::Cancel);
+        self.conclude(task, phase);
+    }
+
+    /// Ends the attempts of a task that still run or are believed to.
+    #[inline]
+    fn end_all(&mut self, task: u32, kind: Kind) {
+        loop {
+            let slot = self.state.tasks.first[task as usize];
+            if slot == NONE {
+                return;
+            }
+            self.end(slot, kind);
+        }
+    }
+
+    /// Ends an attempt and gives its machine back.
+    #[inline]
+    fn end(&mut self, slot: u32, kind: Kind) {
+        let idx = slot as usize;
+        let (task, machine) = (self.state.attempts.task[idx], self.state.attempts.machine[idx]);
+        self.quiet_beats = 0;
+        if let Some(speculation) = &mut self.speculation {
+            speculation.ending(&self.state, slot, kind);
+        }
+        if self.state.attempts.is_lost[idx] {
+            // Its time was counted when its machine went.
+            self.state.vacate(slot);
+            return;
+        }
+        self.account(slot, kind);
+        self.state.leave_machine(slot);
+        self.state.vacate(slot);
+        self.finder.freed(&self.state, machine);
+        if self.state.cluster.shared_cores.is_some() {
+            self.uneven.push(machine);
+        }
+        self.forget_usage(task);
+    }
+
+    fn forget_usage(&mut self, task: u32) {
+        if self.passing.preempts {
+            self.running_priority[usize::from(self.state.workload.priority.get(task))] -= 1;
+        }
+        if self.follows_usage {
+            self.order.usage(&self.state, task, false);
+        }
+    }
+
+    /// Adds an ending attempt to the sums and the journal.
+    #[inline]
+    fn account(&mut self, slot: u32, kind: Kind) {
+        let idx = slot as usize;
+        let task = self.state.attempts.task[idx];
+        let time_us = self.state.now_us - self.state.attempts.start_us[idx];
+        let total = self.state.attempts.work[idx];
+        let work = match kind {
+            Kind::Finish | Kind::Fail | Kind::ProbeEnd => total,
+            _ if total.is_finite() => total - self.state.left_now(slot),
+            _ => 0.0,
+        };
+        let cpu_time = i128::from(time_us) * i128::from(self.state.workload.cpu.get(task));
+        let add = |sum: &mut Sum| {
+            sum.count += 1;
+            sum.time_us += time_us;
+            sum.cpu_time += cpu_time;
+            sum.work += work;
+        };
+        add(&mut self.sums[kind as usize]);
+        if self.state.attempts.role[idx] == Role::Copy && kind != Kind::Finish {
+            add(&mut self.lost_copies);
+        }
+        let machine = self.state.attempts.machine[idx];
+        self.note(kind, task, machine, self.state.attempts.number[idx]);
+    }
+
+    /// A task is over.
+    #[inline]
+    fn conclude(&mut self, task: u32, phase: Phase) {
+        let idx = task as usize;
+        if self.state.tasks.phase[idx] == Phase::Waiting {
+            self.state.waiting -= 1;
+        }
+        debug_assert!(!self.state.tasks.phase[idx].is_over(), "a task ends once");
+        self.state.tasks.phase[idx] = phase;
+        self.state.tasks.end_us[idx] = self.state.now_us;
+        self.over += 1;
+        if let Some(speculation) = &mut self.speculation {
+            speculation.concluded(&self.state, task);
+        }
+        if self.group_left.is_empty() {
+            return;
+        }
+        let group = self.state.workload.group.get(task) as usize;
+        self.group_left[group] -= 1;
+        if self.group_left[group] == 0 {
+            for task in std::mem::take(&mut self.held[group]) {
+                if self.state.tasks.phase[task as usize] == Phase::Held {
+                    self.submit(task, true);
+                }
+            }
+        }
+    }
+
+    /// Its user kills a task.
+    fn task_killed(&mut self, task: u32) {
+        if self.state.tasks.phase[task as usize].is_over() {
+            return;
+        }
+        self.end_all(task, Kind::Kill);
+        self.note(Kind::Kill, task, NONE, 0);
+        self.conclude(task, Phase::Killed);
+    }
+
+    #[inline]
+    fn note(&mut self, kind: Kind, task: u32, machine: u32, attempt: u16) {
+        if let Some(journal) = &mut self.journal {
+            journal.add(Entry { at_us: self.state.now_us, kind, task, machine, attempt });
+        }
+    }
+
+    /// Cuts what still runs and hands over what there is.
+    fn finish(mut self) -> Outcome {
+        let running: Vec<u32> = self.state.live_slots().collect();
+        for slot in running {
+            self.end(slot, Kind::Cut);
+        }
+        let task_count = self.state.workload.task_count;
+        let Tasks { phase, first_start_us, end_us, .. } = self.state.tasks;
+        let unfinished = task_count - self.over;
+        Outcome {
+            journal: self.journal,
+            makespan_us: (unfinished == 0).then(|| end_us.iter().copied().max().unwrap_or(0)),
+            last_us: self.state.now_us,
+            phase,
+            first_start_us,
+            end_us,
+            sums: self.sums.to_vec(),
+            copies: self.copies,
+            copies_won: self.copies_won,
+            lost_copies: self.lost_copies,
+            refused: self.refused,
+            unfinished,
+            events: self.events,
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What machines and timers do to a replay.
+
+use super::{Change, Engine, Event, Fate, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, Role};
+
+impl Engine<'_> {
+    /// A machine joins, leaves or changes.
+    pub(super) fn machine_changed(&mut self, change: u32) {
+        let entry = self.state.cluster.changes[change as usize];
+        let (machine, idx) = (entry.machine, entry.machine as usize);
+        let kind = match entry.change {
+            Change::Joins => Kind::MachineJoin,
+            Change::Leaves => Kind::MachineLeave,
+            _ => Kind::MachineChange,
+        };
+        self.note(kind, NONE, machine, 0);
+        match entry.change {
+            Change::Joins => {
+                self.state.set_free(machine, self.state.machines.capacity[idx], true);
+                self.finder.freed(&self.state, machine);
+            }
+            Change::Leaves => self.machine_left(machine),
+            Change::Capacity(capacity) => self.resize(machine, capacity),
+            Change::Speed(speed) => {
+                self.state.machines.speed[idx] = speed;
+                self.rescale(machine);
+            }
+            Change::Cores(cores) => {
+                self.state.machines.cores[idx] = cores;
+                self.rescale(machine);
+            }
+        }
+    }
+
+    /// A machine goes; its attempts are lost, whether anyone notices or not.
+    fn machine_left(&mut self, machine: u32) {
+        loop {
+            let slot = self.state.machines.first[machine as usize];
+            if slot == NONE {
+                break;
+            }
+            let idx = slot as usize;
+            self.account(slot, Kind::Lost);
+            let left = self.state.left_now(slot);
+            self.state.leave_machine(slot);
+            let attempts = &mut self.state.attempts;
+            attempts.left[idx] = left;
+            attempts.since_us[idx] = self.state.now_us;
+            attempts.is_lost[idx] = true;
+            attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
+            let task = attempts.task[idx];
+            self.forget_usage(task);
+        }
+        self.state.set_free(machine, [0, 0], false);
+        self.finder.taken(&self.state, machine);
+        match self.state.cluster.notice {
+            Notice::After(0) => self.loss_noticed(machine),
+            Notice::After(delay_us) => {
+                self.queue.push(self.state.now_us + delay_us, Event::LossNoticed { machine });
+            }
+            Notice::Never => {}
+        }
+    }
+
+    /// The scheduler learns that attempts are lost. A task without another attempt waits again.
+    pub(super) fn loss_noticed(&mut self, machine: u32) {
+        let lost: Vec<u32> = (self.state.live_slots())
+            .filter(|&slot| {
+                let idx = slot as usize;
+                self.state.attempts.is_lost[idx] && self.state.attempts.machine[idx] == machine
+            })
+            .collect();
+        if !lost.is_empty() {
+            self.note(Kind::Notice, NONE, machine, 0);
+        }
+        for slot in lost {
+            let task = self.state.attempts.task[slot as usize];
+            self.end(slot, Kind::Lost);
+            self.wait_again(task);
+        }
+    }
+
+    /// A task whose last attempt was taken from it waits again, before its equals.
+    pub(super) fn wait_again(&mut self, task: u32) {
+        if self.state.tasks.first[task as usize] != NONE
+            || self.state.tasks.phase[task as usize] != Phase::Running
+        {
+            return;
+        }
+        if !self.count_event(task) {
+            self.submit(task, false);
+        }
+    }
+
+    /// A machine's capacity changes; what no longer fits is evicted, the last to begin first.
+    fn resize(&mut self, machine: u32, capacity: [u64; 2]) {
+        let idx = machine as usize;
+        if !self.state.machines.is_present[idx] {
+            self.state.machines.capacity[idx] = capacity;
+            return;
+        }
+        let mut slots: Vec<u32> = self.state.on_machine(machine).collect();
+        slots.sort_by_key(|&slot| (self.state.attempts.start_us[slot as usize], slot));
+        loop {
+            let (old, free) = (self.state.machines.capacity[idx], self.state.machines.free[idx]);
+            let held = [old[0] - free[0], old[1] - free[1]];
+            if held[0] <= capacity[0] && held[1] <= capacity[1] {
+                self.state.machines.capacity[idx] = capacity;
+                let free = [capacity[0] - held[0], capacity[1] - held[1]];
+                self.state.set_free(machine, free, true);
+                break;
+            }
+            let slot = slots.pop().expect("nothing runs, so nothing is held");
+            let task = self.state.attempts.task[slot as usize];
+            self.end(slot, Kind::Evict);
+            self.wait_again(task);
+        }
+        self.finder.taken(&self.state, machine);
+        self.finder.freed(&self.state, machine);
+    }
+
+    /// Works out anew when the attempts on a machine will end, at its present speed and share of
+    /// cores.
+    pub(super) fn rescale(&mut self, machine: u32) {
+        let idx = machine as usize;
+        if !self.state.machines.is_present[idx] {
+            return;
+        }
+        let running = f64::from(self.state.machines.running[idx].max(1));
+        let share = (self.state.machines.cores[idx] / running).min(1.0);
+        let rate = self.state.machines.speed[idx] * share;
+        let mut slot = self.state.machines.first[idx];
+        while slot != NONE {
+            let at = slot as usize;
+            if self.state.attempts.rate[at] != rate {
+                let left = self.state.left_now(slot);
+                let attempts = &mut self.state.attempts;
+                attempts.left[at] = left;
+                attempts.since_us[at] = self.state.now_us;
+                attempts.rate[at] = rate;
+                attempts.generation[at] = attempts.generation[at].wrapping_add(1);
+                if left.is_finite() {
+                    let generation = attempts.generation[at];
+                    let now_us = self.state.now_us;
+                    let end_us = self.state.cluster.end_us(machine, now_us, left, rate);
+                    self.queue.push(end_us, Event::AttemptEnded { slot, generation });
+                }
+            }
+            slot = self.state.attempts.next[at];
+        }
+    }
+
+    /// Divides shared cores anew on machines where attempts have begun or ended.
+    pub(super) fn even_out(&mut self) {
+        let mut uneven = std::mem::take(&mut self.uneven);
+        uneven.sort_unstable();
+        uneven.dedup();
+        for machine in uneven.drain(..) {
+            self.rescale(machine);
+        }
+        self.uneven = uneven;
+    }
+
+    /// Sets the timers that the policy asks for.
+    pub(super) fn set_timers(&mut self) {
+        if let Some(period_us) = self.order.period_us() {
+            self.queue.push(period_us, Event::Reorder);
+            self.timers += 1;
+        }
+        let beat = self.speculation.as_ref().and_then(|speculation| speculation.heartbeat_us());
+        if let Some(period_us) = beat {
+            self.queue.push(period_us, Event::Heartbeat);
+            self.timers += 1;
+        }
+    }
+
+    /// Sets a timer again, unless nothing but timers is left to happen.
+    fn set_again(&mut self, period_us: i64, event: Event) {
+        let something_comes = self.timers < self.queue.len() + 1
+            || (self.arrived as usize) < self.state.workload.task_count;
+        // Tasks may wait although nothing runs: everything may just have ended at this instant.
+        self.quiet_beats += 1;
+        let someone_hopes =
+            0 < self.state.live + self.state.waiting && self.quiet_beats < QUIET_BEATS_MAX;
+        if something_comes || someone_hopes {
+            self.queue.push(self.state.now_us + period_us, event);
+        } else {
+            self.timers -= 1;
+        }
+    }
+
+    /// The order of the waiting tasks is worked out anew.
+    pub(super) fn reorder(&mut self) {
+        self.order.reorder(&self.state);
+        if let Some(period_us) = self.order.period_us() {
+            self.set_again(period_us, Event::Reorder);
+        }
+    }
+
+    /// The speculation rule looks at the running attempts; those it condemns are started anew.
+    pub(super) fn heartbeat(&mut self) {
+        let Some(mut speculation) = self.speculation.take() else { return };
+        let mut restarts = std::mem::take(&mut self.restarts);
+        speculation.heartbeat(&self.state, &mut restarts);
+        let period_us = speculation.heartbeat_us();
+        self.speculation = Some(speculation);
+        for slot in restarts.drain(..) {
+            let task = self.state.attempts.task[slot as usize];
+            if task == NONE {
+                continue;
+            }
+            debug_assert!(
+                self.state.workload.fate.get(task) != Fate::Killed
+                    || self.state.attempts.role[slot as usize] != Role::Probe,
+                "probes are not restarted"
+            );
+            self.end(slot, Kind::Restart);
+            self.wait_again(task);
+        }
+        self.restarts = restarts;
+        if let Some(period_us) = period_us {
+            self.set_again(period_us, Event::Heartbeat);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What can happen in a replay, and in which order things of the same instant happen.
+//!
+//! ```text
+//!  time ──►   ends of attempts │ machines leave, change, join │ tasks arrive │ kills │ heartbeat
+//!             └──────────────── one instant, then the policy hands out work ──────────────────┘
+//! ```
+
+/// Everything that can happen in a replay. The list is closed on purpose: a new event makes every
+/// `match` that forgot it fail to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An attempt has done its work. A `generation` that is no longer the slot's is void.
+    AttemptEnded {
+        /// Its place among the running attempts.
+        slot: u32,
+        /// The generation of that place when this was foreseen.
+        generation: u32,
+    },
+    /// A machine joins, leaves or changes: the entry of the cluster's list of changes.
+    MachineChanged {
+        /// Position in the list.
+        change: u32,
+    },
+    /// The scheduler learns that a machine is gone.
+    LossNoticed {
+        /// The machine.
+        machine: u32,
+    },
+    /// A task's user kills it.
+    TaskKilled {
+        /// The task.
+        task: u32,
+    },
+    /// The speculation rule looks at the running attempts.
+    Heartbeat,
+    /// The order of the waiting tasks is worked out anew.
+    Reorder,
+}
+
+/// The rank of arrivals, which are not in the queue but in the workload.
+pub const ARRIVAL_RANK: u8 = 3;
+
+impl Event {
+    /// Order among events of the same instant. What frees capacity comes before what asks for it,
+    /// so a task can start on a slot that was released in the same microsecond.
+    pub const fn rank(self) -> u8 {
+        match self {
+            Self::AttemptEnded { .. } => 0,
+            Self::MachineChanged { .. } => 1,
+            Self::LossNoticed { .. } => 2,
+            Self::TaskKilled { .. } => 4,
+            Self::Reorder => 5,
+            Self::Heartbeat => 6,
+        }
+    }
+}

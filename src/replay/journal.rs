@@ -1,0 +1,240 @@
+//! What happened in a replay, line by line.
+//!
+//! In: one entry per happening, in order. Out: five arrays (time, kind, task, machine, attempt)
+//! that a table can be written from and read back into, and a text of one line each. Both show
+//! the same, live or read back.
+//!
+//! ```text
+//!  0 start t1 m1
+//!  25 copy t1 m3
+//!  50 finish t1 m3
+//!  50 cancel t1 m1
+//! ```
+
+use std::fmt;
+
+use super::workload::NONE;
+
+/// What happened.
+///
+/// The numbers are stored; raise the format's version with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A task was submitted, or came back after a failure.
+    Submit = 0,
+    /// A task's own attempt began.
+    Start = 1,
+    /// A copy began.
+    Copy = 2,
+    /// A probe began.
+    Probe = 3,
+    /// An attempt did its work and its task is done.
+    Finish = 4,
+    /// An attempt failed.
+    Fail = 5,
+    /// The other attempts of a task that is done (or has failed) were killed.
+    Cancel = 6,
+    /// An attempt was killed so that its task begins anew.
+    Restart = 7,
+    /// An attempt had to make room.
+    Evict = 8,
+    /// An attempt was lost with its machine.
+    Lost = 9,
+    /// A task's user killed it.
+    Kill = 10,
+    /// A kill rule killed it.
+    Condemn = 11,
+    /// A probe ended.
+    ProbeEnd = 12,
+    /// A task is larger than any machine.
+    Refuse = 13,
+    /// A machine came.
+    MachineJoin = 14,
+    /// A machine went.
+    MachineLeave = 15,
+    /// A machine changed.
+    MachineChange = 16,
+    /// The scheduler learned that a machine is gone.
+    Notice = 17,
+    /// An attempt still ran when the replay ended.
+    Cut = 18,
+}
+
+/// Every kind with its word, in order of number.
+pub const KINDS: [(Kind, &str); 19] = [
+    (Kind::Submit, "submit"),
+    (Kind::Start, "start"),
+    (Kind::Copy, "copy"),
+    (Kind::Probe, "probe"),
+    (Kind::Finish, "finish"),
+    (Kind::Fail, "fail"),
+    (Kind::Cancel, "cancel"),
+    (Kind::Restart, "restart"),
+    (Kind::Evict, "evict"),
+    (Kind::Lost, "lost"),
+    (Kind::Kill, "kill"),
+    (Kind::Condemn, "condemn"),
+    (Kind::ProbeEnd, "probe_end"),
+    (Kind::Refuse, "refuse"),
+    (Kind::MachineJoin, "machine_join"),
+    (Kind::MachineLeave, "machine_leave"),
+    (Kind::MachineChange, "machine_change"),
+    (Kind::Notice, "notice"),
+    (Kind::Cut, "cut"),
+];
+
+impl Kind {
+    /// The kind of a stored number.
+    pub fn of(number: u8) -> Option<Self> {
+        KINDS.get(usize::from(number)).map(|(kind, _)| *kind)
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        KINDS[self as usize].1
+    }
+
+    /// Whether an attempt begins.
+    pub fn is_begin(self) -> bool {
+        matches!(self, Self::Start | Self::Copy | Self::Probe)
+    }
+
+    /// Whether an attempt ends, if the entry names a machine.
+    pub fn is_end(self) -> bool {
+        matches!(
+            self,
+            Self::Finish
+                | Self::Fail
+                | Self::Cancel
+                | Self::Restart
+                | Self::Evict
+                | Self::Lost
+                | Self::Kill
+                | Self::Condemn
+                | Self::ProbeEnd
+                | Self::Cut
+        )
+    }
+}
+
+/// A line of the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When, µs.
+    pub at_us: i64,
+    /// What.
+    pub kind: Kind,
+    /// The task; [`NONE`] for what happens to machines.
+    pub task: u32,
+    /// The machine; [`NONE`] where there is none.
+    pub machine: u32,
+    /// The attempt's number among those of its task, from 1; 0 where there is none.
+    pub attempt: u16,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_seconds(f, self.at_us)?;
+        write!(f, " {}", self.kind.word())?;
+        if self.task != NONE {
+            write!(f, " t{}", self.task + 1)?;
+        }
+        if self.machine != NONE {
+            write!(f, " m{}", self.machine + 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// Seconds with as many digits as it takes to show whole µs.
+fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
+    let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
+    if rest == 0 {
+        return write!(f, "{seconds}");
+    }
+    let digits = format!("{rest:06}");
+    write!(f, "{seconds}.{}", digits.trim_end_matches('0'))
+}
+
+/// The journal, as arrays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Journal {
+    /// When, µs, never falling.
+    pub at_us: Vec<i64>,
+    /// What, as [`Kind`].
+    pub kind: Vec<u8>,
+    /// The task.
+    pub task: Vec<u32>,
+    /// The machine.
+    pub machine: Vec<u32>,
+    /// The attempt's number.
+    pub attempt: Vec<u16>,
+}
+
+impl Journal {
+    /// Adds a line.
+    #[inline]
+    pub fn add(&mut self, entry: Entry) {
+        self.at_us.push(entry.at_us);
+        self.kind.push(entry.kind as u8);
+        self.task.push(entry.task);
+        self.machine.push(entry.machine);
+        self.attempt.push(entry.attempt);
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.at_us.len()
+    }
+
+    /// Whether nothing happened.
+    pub fn is_empty(&self) -> bool {
+        self.at_us.is_empty()
+    }
+
+    /// The lines, in order. A number that is no kind ends them: arrays that were read back must
+    /// be checked with [`Kind::of`] first.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.len()).map_while(|idx| {
+            Some(Entry {
+                at_us: self.at_us[idx],
+                kind: Kind::of(self.kind[idx])?,
+                task: self.task[idx],
+                machine: self.machine[idx],
+                attempt: self.attempt[idx],
+            })
+        })
+    }
+}
+
+impl fmt::Display for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for entry in self.entries() {
+            writeln!(f, "{entry}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_numbered_in_order() {
+        for (number, (kind, _)) in (0..).zip(KINDS) {
+            assert_eq!(kind as u8, number);
+            assert_eq!(Kind::of(number), Some(kind));
+        }
+        assert_eq!(Kind::of(19), None);
+    }
+
+    #[test]
+    fn times_show_whole_microseconds() {
+        let entry = |at_us| Entry { at_us, kind: Kind::Start, task: 0, machine: 2, attempt: 1 };
+        assert_eq!(entry(25_000_000).to_string(), "25 start t1 m3");
+        assert_eq!(entry(1_500_001).to_string(), "1.500001 start t1 m3");
+        assert_eq!(entry(500_000).to_string(), "0.5 start t1 m3");
+    }
+}

@@ -1,0 +1,130 @@
+//! Waiting tasks by user: the user with the lowest score is served next, first come first served
+//! within.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use super::{Order, Passing};
+use crate::replay::state::{Phase, State};
+
+/// What decides which user is next.
+pub(super) trait Score: fmt::Debug + Send {
+    /// The score of a user who holds `in_use` (CPU and memory, millionths); the lowest goes first.
+    fn score(&self, user: usize, in_use: [u64; 2]) -> f64;
+
+    /// How often the score changes by itself, µs.
+    fn period_us(&self) -> Option<i64> {
+        None
+    }
+
+    /// A period is over.
+    fn reorder(&mut self, _in_use: &[[u64; 2]]) {}
+}
+
+/// An order by user.
+#[derive(Debug)]
+pub(super) struct ByUser<S> {
+    score: S,
+    waiting: Vec<VecDeque<u32>>,
+    /// Users with tasks in their line, without an order.
+    active: Vec<u32>,
+    in_use: Vec<[u64; 2]>,
+    /// Position in `active` of the user whose turn it is, until something changes.
+    turn: Option<usize>,
+    passing: Passing,
+}
+
+impl<S: Score> ByUser<S> {
+    pub(super) fn new(score: S, user_count: usize, depth: u32) -> Self {
+        Self {
+            score,
+            waiting: vec![VecDeque::new(); user_count],
+            active: Vec::new(),
+            in_use: vec![[0, 0]; user_count],
+            turn: None,
+            passing: Passing { depth, ..Passing::default() },
+        }
+    }
+
+    fn line(&mut self, state: &State<'_>, task: u32) -> &mut VecDeque<u32> {
+        let user = state.workload.user.get(task);
+        let line = &mut self.waiting[user as usize];
+        if line.is_empty() {
+            self.active.push(user);
+        }
+        self.turn = None;
+        line
+    }
+
+    fn choose(&self) -> Option<usize> {
+        let rank = |user: u32| self.score.score(user as usize, self.in_use[user as usize]);
+        (0..self.active.len()).min_by(|&a, &b| {
+            let (a, b) = (self.active[a], self.active[b]);
+            rank(a).total_cmp(&rank(b)).then(a.cmp(&b))
+        })
+    }
+
+    fn drop_if_empty(&mut self, position: usize) {
+        self.turn = None;
+        if self.waiting[self.active[position] as usize].is_empty() {
+            self.active.swap_remove(position);
+        }
+    }
+}
+
+impl<S: Score> Order for ByUser<S> {
+    fn push(&mut self, state: &State<'_>, task: u32) {
+        self.line(state, task).push_back(task);
+    }
+
+    fn push_front(&mut self, state: &State<'_>, task: u32) {
+        self.line(state, task).push_front(task);
+    }
+
+    fn peek(&mut self, state: &State<'_>) -> Option<u32> {
+        loop {
+            let position = self.turn.or_else(|| self.choose())?;
+            self.turn = Some(position);
+            let line = &mut self.waiting[self.active[position] as usize];
+            let task = *line.front().expect("active users have tasks");
+            if state.tasks.phase[task as usize] == Phase::Waiting {
+                return Some(task);
+            }
+            line.pop_front();
+            self.drop_if_empty(position);
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(position) = self.turn {
+            self.waiting[self.active[position] as usize].pop_front();
+            self.drop_if_empty(position);
+        }
+    }
+
+    fn passing(&self) -> Passing {
+        self.passing
+    }
+
+    fn period_us(&self) -> Option<i64> {
+        self.score.period_us()
+    }
+
+    fn reorder(&mut self, _state: &State<'_>) {
+        self.score.reorder(&self.in_use);
+        self.turn = None;
+    }
+
+    fn follows_usage(&self) -> bool {
+        true
+    }
+
+    fn usage(&mut self, state: &State<'_>, task: u32, begins: bool) {
+        let demand = state.workload.demand(task);
+        let in_use = &mut self.in_use[state.workload.user.get(task) as usize];
+        for (held, demand) in in_use.iter_mut().zip(demand) {
+            *held = if begins { *held + demand } else { *held - demand };
+        }
+        self.turn = None;
+    }
+}

@@ -1,0 +1,106 @@
+//! Fair share as `HTCondor` does it: users hold machines in proportion to 1 / effective priority.
+//!
+//! ```text
+//!  RUP' = max(0.5, b RUP + (1 - b) U),   b = 0.5^(interval / half-life),   EUP = RUP x factor
+//! ```
+//! U is the CPU the user holds at the end of the interval. The user with the least held CPU x EUP
+//! is next, so that two users with EUPs of 20 and 5 come to hold 1 : 4.
+
+use std::sync::Arc;
+
+use super::by_user::{ByUser, Score};
+use super::{Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
+use crate::notation::{Notation, NotationError};
+use crate::replay::state::State;
+use crate::replay::workload::UNITS;
+
+pub(super) const KIND: Kind = Kind {
+    name: "fair",
+    about: "HTCondor's fair share; halflife_s, interval_s, depth=N as for fifo",
+    read: Read::Order(read),
+};
+
+/// The least real user priority, which a user without any past has.
+const PRIORITY_MIN: f64 = 0.5;
+
+#[derive(Clone, Debug)]
+struct Plan {
+    halflife_s: f64,
+    interval_s: f64,
+    depth: u32,
+}
+
+fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
+    Ok(Arc::new(Plan {
+        halflife_s: notation.number("halflife_s", "a time above 0 s", 86_400.0, 1e-3..)?,
+        interval_s: notation.number(
+            "interval_s",
+            "a time of 1 ms to 1 year",
+            60.0,
+            1e-3..=3.2e7,
+        )?,
+        depth: take_depth(notation)?,
+    }))
+}
+
+impl OrderPlan for Plan {
+    fn build(&self, state: &State<'_>, _seed: u64) -> Box<dyn Order> {
+        let user_count = state.workload.user_count();
+        let priorities = Priorities { plan: self.clone(), real: vec![PRIORITY_MIN; user_count] };
+        Box::new(ByUser::new(priorities, user_count, self.depth))
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut parameters = vec![
+            ("halflife_s", self.halflife_s.to_string()),
+            ("interval_s", self.interval_s.to_string()),
+        ];
+        parameters.extend(depth_parameter(self.depth));
+        parameters
+    }
+}
+
+/// The real user priority after an interval in which `in_use` CPUs were held; `decay` is
+/// 0.5^(interval / half-life). Never below 0.5 (`HTCondor` manual, "User priorities").
+pub fn decayed_priority(real: f64, decay: f64, in_use: f64) -> f64 {
+    (decay * real + (1.0 - decay) * in_use).max(PRIORITY_MIN)
+}
+
+#[derive(Debug)]
+struct Priorities {
+    plan: Plan,
+    real: Vec<f64>,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
+impl Score for Priorities {
+    fn score(&self, user: usize, in_use: [u64; 2]) -> f64 {
+        // One millionth keeps users apart who hold nothing yet.
+        (in_use[0] as f64 + 1.0) * self.real[user]
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "at most a year")]
+    fn period_us(&self) -> Option<i64> {
+        Some((self.plan.interval_s * 1e6) as i64)
+    }
+
+    fn reorder(&mut self, in_use: &[[u64; 2]]) {
+        let decay = 0.5_f64.powf(self.plan.interval_s / self.plan.halflife_s);
+        for (real, in_use) in self.real.iter_mut().zip(in_use) {
+            *real = decayed_priority(*real, decay, in_use[0] as f64 / UNITS as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_priority_halves_in_a_day_of_rest() {
+        let after_a_day = decayed_priority(10.0, 0.5, 0.0);
+        assert_eq!(after_a_day, 5.0);
+        assert_eq!(decayed_priority(after_a_day, 0.5, 0.0), 2.5);
+        assert_eq!(decayed_priority(0.6, 0.5, 0.0), 0.5);
+    }
+}

@@ -1,0 +1,69 @@
+//! First come, first served: the plain work queue.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use crate::notation::{Notation, NotationError};
+use crate::replay::state::{Phase, State};
+
+pub(super) const KIND: Kind = Kind {
+    name: "fifo",
+    about: "First come, first served; depth=N lets N tasks that fit nowhere be passed over",
+    read: Read::Order(read),
+};
+
+#[derive(Debug)]
+struct Plan {
+    depth: u32,
+}
+
+pub(super) fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
+    Ok(Arc::new(Plan { depth: take_depth(notation)? }))
+}
+
+impl OrderPlan for Plan {
+    fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
+        let passing = Passing { depth: self.depth, ..Passing::default() };
+        Box::new(Line { waiting: VecDeque::new(), passing })
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        depth_parameter(self.depth).into_iter().collect()
+    }
+}
+
+/// A line of tasks.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) waiting: VecDeque<u32>,
+    pub(super) passing: Passing,
+}
+
+impl Order for Line {
+    fn push(&mut self, _state: &State<'_>, task: u32) {
+        self.waiting.push_back(task);
+    }
+
+    fn push_front(&mut self, _state: &State<'_>, task: u32) {
+        self.waiting.push_front(task);
+    }
+
+    fn peek(&mut self, state: &State<'_>) -> Option<u32> {
+        while let Some(&task) = self.waiting.front() {
+            if state.tasks.phase[task as usize] == Phase::Waiting {
+                return Some(task);
+            }
+            self.waiting.pop_front();
+        }
+        None
+    }
+
+    fn pop(&mut self) {
+        self.waiting.pop_front();
+    }
+
+    fn passing(&self) -> Passing {
+        self.passing
+    }
+}

@@ -1,0 +1,311 @@
+//! Rules by which a cluster hands out work, one file each.
+//!
+//! In: the [`State`] of the replay. Out: which task is next ([`Order`]), and which running tasks
+//! deserve a copy, a restart or a probe ([`Speculation`]). A policy only answers; the engine
+//! carries out. A whole policy is written as its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::journal::Kind as Happening;
+use super::placement::{PLACEMENTS, Placement};
+use super::state::{Role, State};
+use crate::notation::{Notation, NotationError};
+
+mod by_key;
+mod by_user;
+mod dolly;
+mod drf;
+mod easy;
+mod fair;
+mod fifo;
+mod none;
+mod oracle;
+mod priority;
+mod random;
+mod shortest;
+mod watch;
+mod wqr;
+
+pub use fair::decayed_priority;
+
+/// How far an order looks when its first task fits nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passing {
+    /// How many waiting tasks may be passed over.
+    pub depth: u32,
+    /// Whether a machine is reserved for the first of them (EASY backfilling).
+    pub reserves: bool,
+    /// Whether tasks of lower priority make room.
+    pub preempts: bool,
+}
+
+/// The waiting tasks, in the order in which they are to be started.
+pub trait Order: Send {
+    /// A task comes, or comes back after a failure: it goes behind its equals.
+    fn push(&mut self, state: &State<'_>, task: u32);
+
+    /// A task was passed over, or lost its machine: it goes before its equals.
+    fn push_front(&mut self, state: &State<'_>, task: u32);
+
+    /// The next task. Tasks that no longer wait are forgotten on the way.
+    fn peek(&mut self, state: &State<'_>) -> Option<u32>;
+
+    /// Takes out the task that [`peek`](Self::peek) has just named.
+    fn pop(&mut self);
+
+    /// How far it looks.
+    fn passing(&self) -> Passing {
+        Passing::default()
+    }
+
+    /// How often [`reorder`](Self::reorder) is to be called, µs.
+    fn period_us(&self) -> Option<i64> {
+        None
+    }
+
+    /// A period is over.
+    fn reorder(&mut self, _state: &State<'_>) {}
+
+    /// Whether it wants to hear of starts and ends.
+    fn follows_usage(&self) -> bool {
+        false
+    }
+
+    /// An attempt of `task` has begun (`true`) or ended.
+    fn usage(&mut self, _state: &State<'_>, _task: u32, _begins: bool) {}
+}
+
+/// A copy or a probe that a rule wants, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// The task.
+    pub task: u32,
+    /// On which machine.
+    pub machine: u32,
+    /// As what.
+    pub role: Role,
+}
+
+/// Names a machine that has room for a copy of the task now and suits, if there is one.
+pub type Place<'p> = dyn FnMut(u32, &dyn Fn(u32) -> bool) -> Option<u32> + 'p;
+
+/// A rule about running tasks.
+pub trait Speculation: Send {
+    /// How often [`heartbeat`](Self::heartbeat) is to be called, µs.
+    fn heartbeat_us(&self) -> Option<i64> {
+        None
+    }
+
+    /// Looks at the running attempts; puts the slots of those to be killed and started anew into
+    /// `restarts`.
+    fn heartbeat(&mut self, _state: &State<'_>, _restarts: &mut Vec<u32>) {}
+
+    /// The copy or probe wanted most, on a machine that `place` has named. Asked again until it
+    /// answers `None`.
+    fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish>;
+
+    /// Whether copies go before waiting tasks.
+    fn goes_first(&self) -> bool {
+        false
+    }
+
+    /// Whether `machine` may take a waiting task.
+    fn allows(&self, _state: &State<'_>, _machine: u32, _task: u32) -> bool {
+        true
+    }
+
+    /// A task has been submitted.
+    fn submitted(&mut self, _state: &State<'_>, _task: u32) {}
+
+    /// An attempt has begun in `slot`.
+    fn started(&mut self, _state: &State<'_>, _slot: u32) {}
+
+    /// The attempt in `slot` is ending; it is still there to be looked at.
+    fn ending(&mut self, _state: &State<'_>, _slot: u32, _how: Happening) {}
+
+    /// A task is over, however.
+    fn concluded(&mut self, _state: &State<'_>, _task: u32) {}
+}
+
+/// An order with its parameters.
+pub trait OrderPlan: fmt::Debug + Send + Sync {
+    /// The order, with nothing waiting.
+    fn build(&self, state: &State<'_>, seed: u64) -> Box<dyn Order>;
+    /// Its parameters as they are written.
+    fn parameters(&self) -> Vec<(&'static str, String)>;
+}
+
+/// A rule about running tasks with its parameters.
+pub trait SpeculationPlan: fmt::Debug + Send + Sync {
+    /// The rule; `None` for one that never does anything.
+    fn build(&self, state: &State<'_>) -> Option<Box<dyn Speculation>>;
+    /// Its parameters as they are written.
+    fn parameters(&self) -> Vec<(&'static str, String)>;
+}
+
+/// What is known of a rule by its name alone.
+#[derive(Debug)]
+pub struct Kind {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    read: Read,
+}
+
+impl Kind {
+    /// Whether it is a rule about running tasks, and not an order of the waiting ones.
+    pub fn is_speculation(&self) -> bool {
+        matches!(self.read, Read::Speculation(_))
+    }
+}
+
+#[derive(Debug)]
+enum Read {
+    Order(fn(&mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError>),
+    Speculation(fn(&mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationError>),
+}
+
+/// Every order and every rule about running tasks, besides the detectors (see [`watch`](self)).
+pub const KINDS: &[Kind] = &[
+    fifo::KIND,
+    random::KIND,
+    shortest::KIND,
+    priority::KIND,
+    easy::KIND,
+    fair::KIND,
+    drf::KIND,
+    none::KIND,
+    oracle::KIND,
+    wqr::KIND,
+    dolly::KIND,
+];
+
+/// The name of the kill rule.
+const KILL: &str = "kill";
+
+/// A policy as it is written: parts joined by `+`, at most one of each sort.
+///
+/// Without an order it is `fifo`, without a placement `first-free`, without a rule about running
+/// tasks `none`, and without `kill` nothing is condemned.
+#[derive(Clone, Debug)]
+pub struct PolicyPlan {
+    /// The order of the waiting tasks.
+    pub order: (&'static str, Arc<dyn OrderPlan>),
+    /// The choice of a machine.
+    pub placement: Placement,
+    /// What is done about running tasks.
+    pub speculation: (&'static str, Arc<dyn SpeculationPlan>),
+    /// A task is condemned at its event number `kill_events + 1`.
+    pub kill_events: Option<u16>,
+}
+
+impl PartialEq for PolicyPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl FromStr for PolicyPlan {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let (mut order, mut placement, mut speculation, mut kill) = (None, None, None, None);
+        for part in text.split('+') {
+            let part = part.trim();
+            let is_ours = |name: &str| KINDS.iter().any(|kind| kind.name == name);
+            if let Some(name) = watch::name(part).filter(|name| !is_ours(name)) {
+                if speculation.replace((name, watch::read(part)?)).is_some() {
+                    let (kind, name, key) = ("policy", text.to_owned(), name.to_owned());
+                    return Err(NotationError::Twice { kind, name, key });
+                }
+                continue;
+            }
+            let mut notation = Notation::parse("policy", part)?;
+            let name = notation.name().to_owned();
+            let again = if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
+                match kind.read {
+                    Read::Order(read) => order.replace((kind.name, read(&mut notation)?)).is_some(),
+                    Read::Speculation(read) => {
+                        speculation.replace((kind.name, read(&mut notation)?)).is_some()
+                    }
+                }
+            } else if let Some(found) = PLACEMENTS.iter().find(|(word, _)| *word == name) {
+                placement.replace(found.1).is_some()
+            } else if name == KILL {
+                let expected = "a number of events from 1";
+                kill.replace(notation.take_if("events", expected, 20, |&events| 0 < events)?)
+                    .is_some()
+            } else {
+                return Err(notation.unknown_name(known()));
+            };
+            notation.finish()?;
+            if again {
+                let (kind, text) = ("policy", text.to_owned());
+                return Err(NotationError::Twice { kind, name: text, key: name });
+            }
+        }
+        let default = |notation| Notation::parse("policy", notation);
+        Ok(Self {
+            order: match order {
+                Some(order) => order,
+                None => ("fifo", fifo::read(&mut default("fifo")?)?),
+            },
+            placement: placement.unwrap_or(Placement::FirstFree),
+            speculation: match speculation {
+                Some(speculation) => speculation,
+                None => ("none", none::read(&mut default("none")?)?),
+            },
+            kill_events: kill,
+        })
+    }
+}
+
+fn known() -> impl Iterator<Item = &'static str> {
+    let rules = KINDS.iter().map(|kind| kind.name);
+    let is_ours = |name: &&str| KINDS.iter().all(|kind| kind.name != *name);
+    let detectors = crate::replay::detectors::KINDS.iter().map(|kind| kind.name).filter(is_ours);
+    rules.chain(detectors).chain(PLACEMENTS.iter().map(|(word, _)| *word)).chain([KILL])
+}
+
+impl fmt::Display for PolicyPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_part(f, self.order.0, &self.order.1.parameters())?;
+        if self.placement != Placement::FirstFree {
+            let found = PLACEMENTS.iter().find(|(_, placement)| *placement == self.placement);
+            write!(f, "+{}", found.expect("every placement is listed").0)?;
+        }
+        if self.speculation.0 != "none" {
+            f.write_str("+")?;
+            write_part(f, self.speculation.0, &self.speculation.1.parameters())?;
+        }
+        match self.kill_events {
+            Some(events) => write!(f, "+{KILL}:events={events}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn write_part(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    parameters: &[(&'static str, String)],
+) -> fmt::Result {
+    f.write_str(name)?;
+    for (idx, (key, value)) in parameters.iter().enumerate() {
+        write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
+    }
+    Ok(())
+}
+
+/// Takes `depth`, how many waiting tasks may be passed over.
+fn take_depth(notation: &mut Notation) -> Result<u32, NotationError> {
+    notation.take("depth", "a number of tasks", 0)
+}
+
+/// `depth` as it is written: not at all where nothing is passed over.
+fn depth_parameter(depth: u32) -> Option<(&'static str, String)> {
+    (0 < depth).then(|| ("depth", depth.to_string()))
+}

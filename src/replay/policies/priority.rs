@@ -1,0 +1,46 @@
+//! The highest priority first; lower ones make room if they are told to.
+//!
+//! Room is made on the machine where the least time is thrown away; the lowest priority goes
+//! first, and among equals the attempt that began last. What was evicted waits before its equals.
+
+use std::sync::Arc;
+
+use super::by_key::ByKey;
+use super::{Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use crate::notation::{Notation, NotationError};
+use crate::replay::state::State;
+
+pub(super) const KIND: Kind = Kind {
+    name: "priority",
+    about: "The highest priority first; preempt=yes evicts lower ones, depth=N as for fifo",
+    read: Read::Order(read),
+};
+
+#[derive(Debug)]
+struct Plan {
+    depth: u32,
+    preempts: bool,
+}
+
+fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
+    let choices = [("yes", true), ("no", false)];
+    Ok(Arc::new(Plan {
+        preempts: notation.choice("preempt", "`yes` or `no`", true, &choices)?,
+        depth: take_depth(notation)?,
+    }))
+}
+
+impl OrderPlan for Plan {
+    fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
+        let passing = Passing { depth: self.depth, reserves: false, preempts: self.preempts };
+        let rank = |state: &State<'_>, task: u32| -i64::from(state.workload.priority.get(task));
+        Box::new(ByKey::new(rank, passing))
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let preempt = if self.preempts { "yes" } else { "no" };
+        let mut parameters = vec![("preempt", preempt.to_owned())];
+        parameters.extend(depth_parameter(self.depth));
+        parameters
+    }
+}

@@ -1,0 +1,315 @@
+//! What must hold for any workload on any cluster under any policy.
+
+#![expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::cluster::{Change, Cluster, MachineChange, Notice, Utilisation};
+use super::engine::{Outcome, Plan, replay};
+use super::journal::{Entry, Kind};
+use super::metrics::{fates, job_responses_s, measure};
+use super::policies::{KINDS, PolicyPlan};
+use super::state::Phase;
+use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
+
+const ORDERS: [&str; 9] = [
+    "fifo",
+    "fifo:depth=3",
+    "random",
+    "shortest",
+    "priority",
+    "priority:preempt=no,depth=2",
+    "easy",
+    "fair:interval_s=7",
+    "drf",
+];
+const PLACEMENTS: [&str; 5] = ["first-free", "first-fit", "best-fit", "worst-fit", "random-fit"];
+
+/// Every rule about running tasks, with a heartbeat that suits short runs.
+fn rules() -> Vec<String> {
+    let names = KINDS.iter().filter(|kind| kind.is_speculation()).map(|kind| kind.name);
+    let mut rules: Vec<String> = names.map(str::to_owned).collect();
+    rules.push("wqr:copies=1,order=reverse".to_owned());
+    let ours = rules.clone();
+    let detectors = super::detectors::KINDS.iter().map(|kind| kind.name.to_owned());
+    rules.extend(detectors.filter(|name| !ours.contains(name)));
+    rules.push("late:age_s=2".to_owned());
+    rules.push("dolly:budget=1,load=1".to_owned());
+    rules
+}
+
+fn policy() -> impl Strategy<Value = String> {
+    let part = prop::sample::select(ORDERS.to_vec());
+    let place = prop::sample::select(PLACEMENTS.to_vec());
+    let kill = prop::option::of(3_u16..9);
+    (part, place, prop::sample::select(rules()), kill).prop_map(|(order, place, rule, kill)| {
+        let kill = kill.map_or(String::new(), |events| format!("+kill:events={events}"));
+        format!("{order}+{place}+{rule}{kill}")
+    })
+}
+
+#[derive(Clone, Debug)]
+struct Task {
+    arrival_s: i64,
+    work_s: i64,
+    cpu: u64,
+    priority: u8,
+    user: u32,
+    job: u32,
+    is_apart: bool,
+    fate: Fate,
+    fails_s: Vec<i64>,
+    extra_s: i64,
+}
+
+fn task() -> impl Strategy<Value = Task> {
+    let fate = prop_oneof![
+        6 => Just(Fate::Finishes),
+        1 => Just(Fate::Fails),
+        1 => Just(Fate::Killed)
+    ];
+    let fails = prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(0_i64..9, 1..4)];
+    let place = (0_i64..40, 0_i64..30, 1_u64..6, 0_u8..4);
+    let who = (0_u32..3, 0_u32..4, prop::bool::weighted(0.2));
+    (place, who, fate, fails, prop_oneof![4 => Just(0), 1 => 20_i64..60]).prop_map(
+        |((arrival_s, work_s, cpu, priority), (user, job, is_apart), fate, fails_s, extra_s)| {
+            Task { arrival_s, work_s, cpu, priority, user, job, is_apart, fate, fails_s, extra_s }
+        },
+    )
+}
+
+fn workload(tasks: &[Task], noise: f64) -> Workload {
+    let second = 1_000_000;
+    let each = |value: &dyn Fn(&Task) -> i64| Column::Each(tasks.iter().map(value).collect());
+    let mut workload = Workload::plain(tasks.len(), each(&|task| task.work_s * second));
+    workload.arrival_us = each(&|task| task.arrival_s * second);
+    workload.extra_us = each(&|task| task.extra_s * second);
+    workload.requested_us = each(&|task| (task.work_s + 5) * second);
+    workload.killed_age_us = each(&|task| (task.work_s / 2 + 3) * second);
+    workload.cpu = Column::Each(tasks.iter().map(|task| task.cpu * UNITS / 2).collect());
+    workload.memory = Column::Each(tasks.iter().map(|task| (6 - task.cpu) * UNITS).collect());
+    workload.priority = Column::Each(tasks.iter().map(|task| task.priority).collect());
+    workload.user = Column::Each(tasks.iter().map(|task| task.user).collect());
+    workload.job = Column::Each(tasks.iter().map(|task| task.job).collect());
+    workload.group = workload.job.clone();
+    workload.is_apart = Column::Each(tasks.iter().map(|task| task.is_apart).collect());
+    workload.fate = Column::Each(tasks.iter().map(|task| task.fate).collect());
+    workload.failures = Failures { first: vec![0], work_us: Vec::new() };
+    for task in tasks {
+        let works = task.fails_s.iter().map(|seconds| seconds * second);
+        workload.failures.work_us.extend(works);
+        let count = u32::try_from(workload.failures.work_us.len()).expect("made to be valid");
+        workload.failures.first.push(count);
+    }
+    workload.noise = noise;
+    workload.check().expect("made to be valid")
+}
+
+#[derive(Clone, Debug)]
+struct Machine {
+    speed: f64,
+    cpu: u64,
+    changes: Vec<(i64, u8)>,
+}
+
+fn machine() -> impl Strategy<Value = Machine> {
+    let changes =
+        prop_oneof![2 => Just(vec![]), 1 => prop::collection::vec((0_i64..60, 0_u8..5), 1..5)];
+    (prop::sample::select(vec![0.5, 1.0, 2.0, 4.0]), 2_u64..8, changes)
+        .prop_map(|(speed, cpu, changes)| Machine { speed, cpu, changes })
+}
+
+fn cluster(machines: &[Machine], load: Option<u64>, notice: Notice, shared: bool) -> Cluster {
+    let mut cluster = Cluster::of_speeds(machines.iter().map(|machine| machine.speed).collect());
+    cluster.cpu = machines.iter().map(|machine| machine.cpu * UNITS / 2).collect();
+    cluster.memory = vec![7 * UNITS; machines.len()];
+    cluster.utilisation =
+        load.map(|seed| Utilisation { period_us: 5_000_000, left: (0.1, 1.0), seed });
+    cluster.notice = notice;
+    cluster.shared_cores = shared.then_some(Column::Same(1.5));
+    for (machine, changes) in (0..).zip(machines) {
+        for &(at_s, what) in &changes.changes {
+            let change = match what {
+                0 | 1 => Change::Leaves,
+                2 => Change::Joins,
+                3 => Change::Speed(0.7),
+                _ => Change::Capacity([UNITS, 3 * UNITS]),
+            };
+            cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
+        }
+    }
+    cluster.check().expect("made to be valid").0
+}
+
+fn notice() -> impl Strategy<Value = Notice> {
+    prop_oneof![Just(Notice::After(0)), Just(Notice::After(4_000_000)), Just(Notice::Never)]
+}
+
+fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
+    let policy: PolicyPlan = policy.parse().expect("made to be valid");
+    replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) })
+}
+
+/// Follows a journal with nothing but the rules of the game.
+fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
+    let journal = outcome.journal.as_ref().expect("made to be valid");
+    assert!(journal.at_us.is_sorted(), "time never goes back");
+    let mut running: BTreeMap<(u32, u16), Entry> = BTreeMap::new();
+    let mut changes = cluster.changes.iter();
+    let mut capacity: Vec<[u64; 2]> =
+        cluster.cpu.iter().zip(&cluster.memory).map(|(&cpu, &memory)| [cpu, memory]).collect();
+    let mut is_present = cluster.is_present.clone();
+    let mut used = vec![[0_u64; 2]; capacity.len()];
+    let mut finished = vec![0; workload.task_count];
+    let mut machine_time_us = 0;
+    let entries: Vec<Entry> = journal.entries().collect();
+    for (place, entry) in entries.iter().enumerate() {
+        let at_us = entry.at_us;
+        if entry.kind.is_begin() {
+            let machine = entry.machine as usize;
+            assert!(is_present[machine], "only machines that are there get work");
+            let demand = workload.demand(entry.task);
+            if workload.is_apart.get(entry.task) {
+                let job = workload.job.get(entry.task);
+                let sibling = running.values().find(|other| {
+                    other.machine == entry.machine && workload.job.get(other.task) == job
+                });
+                assert_eq!(sibling, None, "tasks of a job keep apart");
+            }
+            for resource in 0..2 {
+                used[machine][resource] += demand[resource];
+                assert!(used[machine][resource] <= capacity[machine][resource], "capacity");
+            }
+            assert!(running.insert((entry.task, entry.attempt), *entry).is_none());
+            assert_eq!(finished[entry.task as usize], 0, "nothing begins after the end");
+        } else if entry.kind.is_end() && entry.machine != NONE {
+            let begun = running.remove(&(entry.task, entry.attempt)).expect("ends once");
+            assert_eq!(begun.machine, entry.machine);
+            machine_time_us += at_us - begun.at_us;
+            let demand = workload.demand(entry.task);
+            for resource in 0..2 {
+                used[entry.machine as usize][resource] -= demand[resource];
+            }
+            if entry.kind == Kind::Finish {
+                finished[entry.task as usize] += 1;
+                let later = entries[place + 1..].iter().take_while(|other| other.at_us == at_us);
+                let cancelled = later.filter(|o| o.task == entry.task && o.kind == Kind::Cancel);
+                let sisters = running.keys().filter(|key| key.0 == entry.task).count();
+                assert_eq!(cancelled.count(), sisters, "all others are killed at once");
+            }
+        } else if matches!(entry.kind, Kind::MachineJoin | Kind::MachineLeave | Kind::MachineChange)
+        {
+            let change = changes.next().expect("made to be valid");
+            match change.change {
+                Change::Joins => is_present[change.machine as usize] = true,
+                Change::Leaves => is_present[change.machine as usize] = false,
+                // What does not fit is evicted in the same instant, after this line.
+                Change::Capacity(new) => capacity[change.machine as usize] = new,
+                _ => {}
+            }
+        }
+    }
+    assert!(running.is_empty(), "every attempt ends");
+    assert_eq!(machine_time_us, outcome.machine_time_us(), "work is conserved");
+    assert!(finished.iter().all(|&count| count <= 1), "a task ends once");
+    compare_metrics(outcome, workload, cluster, &finished);
+}
+
+fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, finished: &[usize]) {
+    let journal = outcome.journal.as_ref().expect("made to be valid");
+    let metrics = measure(journal, workload, cluster, 7);
+    assert_eq!(metrics.finished, finished.iter().sum::<usize>());
+    assert_eq!(metrics.copies, (outcome.copies, outcome.copies_won));
+    assert_eq!(metrics.useful.count, outcome.sum(Kind::Finish).count);
+    assert_eq!(metrics.overtaken.count, outcome.sum(Kind::Cancel).count);
+    assert!((0.0..=1.0 + 1e-9).contains(&metrics.utilisation), "{}", metrics.utilisation);
+    for sample in &metrics.samples {
+        assert!((0.0..=1.0 + 1e-9).contains(&sample.cpu_share) && 0.0 <= sample.waiting);
+    }
+    if let Some(index) = metrics.user_fairness {
+        assert!((1.0 / workload.user_count() as f64 - 1e-9..=1.0 + 1e-9).contains(&index));
+    }
+    let fates = fates(journal, workload.task_count);
+    for task in 0..workload.task_count {
+        assert_eq!(0 <= fates.end_us[task], outcome.phase[task].is_over(), "task {task}");
+        if outcome.phase[task].is_over() {
+            assert_eq!(fates.end_us[task], outcome.end_us[task], "task {task}");
+        }
+    }
+    assert_eq!(metrics.over + outcome.unfinished, workload.task_count);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_rules_of_the_game_hold(
+        tasks in prop::collection::vec(task(), 0..25),
+        machines in prop::collection::vec(machine(), 1..6),
+        load in prop::option::of(0_u64..9),
+        notice in notice(),
+        shared in prop::bool::weighted(0.3),
+        policy in policy(),
+        noise in prop_oneof![Just(0.0), Just(0.3)],
+    ) {
+        let (workload, cluster) =
+            (workload(&tasks, noise), cluster(&machines, load, notice, shared));
+        let outcome = run(&cluster, &workload, &policy);
+        follow(&outcome, &workload, &cluster);
+        prop_assert_eq!(run(&cluster, &workload, &policy), outcome, "same plan, same bytes");
+    }
+
+    #[test]
+    fn no_task_is_lost_when_machines_come_back(
+        tasks in prop::collection::vec(task(), 1..25),
+        machines in prop::collection::vec(machine(), 1..5),
+        policy in policy(),
+    ) {
+        let mut machines = machines;
+        // One large machine that stays, so that every task can run some time.
+        machines.push(Machine { speed: 1.0, cpu: 10, changes: vec![] });
+        let workload = workload(&tasks, 0.0);
+        let cluster = cluster(&machines, None, Notice::After(1_000_000), false);
+        let outcome = run(&cluster, &workload, &policy);
+        prop_assert_eq!(outcome.unfinished, 0);
+        prop_assert!(outcome.refused.is_empty());
+        for (task, phase) in (0..).zip(&outcome.phase) {
+            let expected = match workload.fate.get(task) {
+                Fate::Finishes => Phase::Finished,
+                Fate::Fails => Phase::Failed,
+                Fate::Killed => Phase::Killed,
+            };
+            let killed_early = policy.contains("kill") && *phase == Phase::Condemned;
+            prop_assert!(*phase == expected || killed_early, "task {}: {:?}", task, phase);
+        }
+    }
+
+    #[test]
+    fn copies_change_nothing_where_nothing_straggles(
+        tasks in prop::collection::vec((0_i64..40, 0_u32..3), 1..30),
+        machine_count in 1_usize..6,
+        rule in prop::sample::select(rules()),
+    ) {
+        // All tasks of one length, all machines of one speed: a copy never ends first.
+        let mut workload = Workload::plain(tasks.len(), Column::Same(10_000_000));
+        workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
+        workload.job = Column::Each(tasks.iter().map(|task| task.1).collect());
+        workload.group = workload.job.clone();
+        let workload = workload.check().expect("made to be valid");
+        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("made to be valid").0;
+        let base = run(&cluster, &workload, "fifo");
+        let ours = run(&cluster, &workload, &format!("fifo+{rule}"));
+        // A copy that is of no use may still keep a task waiting that arrives later.
+        let at_once = tasks.iter().all(|task| task.0 == tasks[0].0);
+        if at_once || (ours.copies == 0 && ours.sum(Kind::Restart).count == 0) {
+            prop_assert_eq!(&ours.end_us, &base.end_us);
+        }
+        let responses = |outcome: &Outcome| {
+            job_responses_s(&fates(outcome.journal.as_ref().expect("made to be valid"), tasks.len()), &workload)
+        };
+        let over = |outcome: &Outcome| responses(outcome).iter().flatten().count();
+        prop_assert_eq!(over(&ours), over(&base));
+    }
+}

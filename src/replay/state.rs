@@ -1,0 +1,406 @@
+//! What is going on in a replay at an instant: arrays that the policies may look at.
+//!
+//! In: the engine's starts and ends. Out: machines with their free capacity, running attempts,
+//! and tasks with what became of them so far. Everything is an array indexed by machine, task or
+//! slot; the only links are numbers. Policies read, the engine alone writes.
+
+use super::cluster::Cluster;
+use super::random::{Draws, Purpose};
+use super::workload::{Fate, NONE, Workload};
+
+/// Where a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not submitted yet.
+    Future,
+    /// Submitted, but its group has to wait for another.
+    Held,
+    /// Waiting for a machine.
+    Waiting,
+    /// At least one attempt runs, or is believed to.
+    Running,
+    /// Done.
+    Finished,
+    /// Failed for good.
+    Failed,
+    /// Killed by its user.
+    Killed,
+    /// Killed by a kill rule.
+    Condemned,
+    /// Larger than any machine.
+    Refused,
+}
+
+impl Phase {
+    /// Whether nothing more will become of it.
+    pub const fn is_over(self) -> bool {
+        matches!(
+            self,
+            Self::Finished | Self::Failed | Self::Killed | Self::Condemned | Self::Refused
+        )
+    }
+}
+
+/// What an attempt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The task's own.
+    Original,
+    /// Beside another of the same task.
+    Copy,
+    /// To measure a machine; its result is thrown away.
+    Probe,
+}
+
+/// Machines, one entry each.
+#[derive(Clone, Debug)]
+pub struct Machines {
+    /// Whether it is there.
+    pub is_present: Vec<bool>,
+    /// Capacity: CPU and memory, millionths.
+    pub capacity: Vec<[u64; 2]>,
+    /// What of it is free; nothing while it is gone.
+    pub free: Vec<[u64; 2]>,
+    /// Work per µs of an attempt that runs alone.
+    pub speed: Vec<f64>,
+    /// Cores to share.
+    pub cores: Vec<f64>,
+    /// Attempts that run on it.
+    pub running: Vec<u32>,
+    /// The first of them.
+    pub first: Vec<u32>,
+}
+
+/// Running attempts, one entry per slot; slots are used again.
+#[derive(Clone, Debug, Default)]
+pub struct Attempts {
+    /// The task; `NONE` in an empty slot.
+    pub task: Vec<u32>,
+    /// The machine.
+    pub machine: Vec<u32>,
+    /// When it began, µs.
+    pub start_us: Vec<i64>,
+    /// What it is for.
+    pub role: Vec<Role>,
+    /// Its number among the attempts of its task, from 1.
+    pub number: Vec<u16>,
+    /// Whether its machine is gone without anyone knowing.
+    pub is_lost: Vec<bool>,
+    /// Work it has to do in all.
+    pub(super) work: Vec<f64>,
+    /// Work that was left at `since_us`.
+    pub(super) left: Vec<f64>,
+    pub(super) since_us: Vec<i64>,
+    /// Work per µs since then, without the load of others.
+    pub(super) rate: Vec<f64>,
+    pub(super) generation: Vec<u32>,
+    /// Next and previous on the same machine.
+    pub(super) next: Vec<u32>,
+    pub(super) previous: Vec<u32>,
+    /// Next of the same task.
+    pub(super) sister: Vec<u32>,
+    pub(super) empty: Vec<u32>,
+}
+
+/// Tasks, one entry each.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    /// Where it stands.
+    pub phase: Vec<Phase>,
+    /// Attempts started so far, copies and probes included.
+    pub started: Vec<u16>,
+    /// Tries that have failed.
+    pub failed: Vec<u16>,
+    /// Submits, schedules and ends so far, without those of copies.
+    pub events: Vec<u16>,
+    /// One of its running attempts.
+    pub first: Vec<u32>,
+    /// When its first attempt began, µs; -1 before.
+    pub first_start_us: Vec<i64>,
+    /// When it was over, µs; -1 before.
+    pub end_us: Vec<i64>,
+}
+
+/// The state of a replay.
+#[derive(Debug)]
+pub struct State<'a> {
+    /// What is to be run.
+    pub workload: &'a Workload,
+    /// On what.
+    pub cluster: &'a Cluster,
+    /// The time, µs.
+    pub now_us: i64,
+    /// Machines.
+    pub machines: Machines,
+    /// Running attempts.
+    pub attempts: Attempts,
+    /// Tasks.
+    pub tasks: Tasks,
+    /// Attempts that run or are believed to.
+    pub live: u32,
+    /// Tasks that wait for a machine.
+    pub waiting: u32,
+    /// Machines with room for the least demand of the workload.
+    pub roomy: u32,
+    least: [u64; 2],
+    noise: Draws,
+    slow: Draws,
+}
+
+/// An attempt takes at least this share of its task's work, however the noise falls.
+const NOISE_FACTOR_MIN: f64 = 0.1;
+
+impl<'a> State<'a> {
+    /// The state before anything happens.
+    pub(super) fn new(workload: &'a Workload, cluster: &'a Cluster, seed: u64) -> Self {
+        let count = cluster.machine_count();
+        let task_count = workload.task_count;
+        let capacity: Vec<[u64; 2]> = (cluster.cpu.iter().zip(&cluster.memory))
+            .map(|(&cpu, &memory)| [cpu, memory])
+            .collect();
+        let free = (capacity.iter().zip(&cluster.is_present))
+            .map(|(&capacity, &present)| if present { capacity } else { [0, 0] })
+            .collect();
+        let cores = (0..).take(count).map(|machine| {
+            cluster.shared_cores.as_ref().map_or(f64::INFINITY, |cores| cores.get(machine))
+        });
+        let mut state = Self {
+            workload,
+            cluster,
+            now_us: 0,
+            machines: Machines {
+                is_present: cluster.is_present.clone(),
+                capacity,
+                free,
+                speed: cluster.speed.clone(),
+                cores: cores.collect(),
+                running: vec![0; count],
+                first: vec![NONE; count],
+            },
+            attempts: Attempts::default(),
+            tasks: Tasks {
+                phase: vec![Phase::Future; task_count],
+                started: vec![0; task_count],
+                failed: vec![0; task_count],
+                events: vec![0; task_count],
+                first: vec![NONE; task_count],
+                first_start_us: vec![-1; task_count],
+                end_us: vec![-1; task_count],
+            },
+            live: 0,
+            waiting: 0,
+            roomy: 0,
+            least: workload.least_demand(),
+            noise: Draws::new(seed, Purpose::Noise),
+            slow: Draws::new(seed, Purpose::Slow),
+        };
+        state.roomy = (0..).take(count).map(|machine| u32::from(state.has_room(machine))).sum();
+        state
+    }
+
+    /// Whether the least demand of the workload fits on a machine.
+    #[inline]
+    pub fn has_room(&self, machine: u32) -> bool {
+        self.fits(machine, self.least)
+    }
+
+    /// Sets what is free on a machine and whether it is there.
+    #[inline]
+    pub(super) fn set_free(&mut self, machine: u32, free: [u64; 2], is_present: bool) {
+        let had_room = self.has_room(machine);
+        self.machines.free[machine as usize] = free;
+        self.machines.is_present[machine as usize] = is_present;
+        self.roomy += u32::from(self.has_room(machine));
+        self.roomy -= u32::from(had_room);
+    }
+
+    /// Whether `demand` fits on `machine` now.
+    #[inline]
+    pub fn fits(&self, machine: u32, demand: [u64; 2]) -> bool {
+        let free = self.machines.free[machine as usize];
+        self.machines.is_present[machine as usize] && demand[0] <= free[0] && demand[1] <= free[1]
+    }
+
+    /// The attempts on a machine.
+    pub fn on_machine(&self, machine: u32) -> impl Iterator<Item = u32> + '_ {
+        follow(self.machines.first[machine as usize], &self.attempts.next)
+    }
+
+    /// The attempts of a task that run, or are believed to.
+    pub fn of_task(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
+        follow(self.tasks.first[task as usize], &self.attempts.sister)
+    }
+
+    /// The attempts that run or are believed to, by slot.
+    pub fn live_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.attempts.task).filter(|(_, task)| **task != NONE).map(|(slot, _)| slot)
+    }
+
+    /// Whether a task of the same job is on the machine.
+    pub fn has_sibling(&self, machine: u32, task: u32) -> bool {
+        let job = self.workload.job.get(task);
+        self.on_machine(machine)
+            .any(|slot| self.workload.job.get(self.attempts.task[slot as usize]) == job)
+    }
+
+    /// Whether an attempt of the task is on the machine.
+    pub fn has_attempt(&self, machine: u32, task: u32) -> bool {
+        self.of_task(task).any(|slot| self.attempts.machine[slot as usize] == machine)
+    }
+
+    /// Progress that an attempt reports now; none during its start-up, nor for work without end.
+    #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
+    pub fn progress(&self, slot: u32) -> f64 {
+        let idx = slot as usize;
+        let (task, work) = (self.attempts.task[idx], self.attempts.work[idx]);
+        let startup = self.workload.startup_us as f64;
+        let done = if work.is_finite() { work - self.left_now(slot) - startup } else { 0.0 };
+        let share = if done <= 0.0 { 0.0 } else { (done / (work - startup)).min(1.0) };
+        self.workload.shape(task).progress(share)
+    }
+
+    /// Work that an attempt still has to do.
+    pub(super) fn left_now(&self, slot: u32) -> f64 {
+        let idx = slot as usize;
+        if self.attempts.is_lost[idx] {
+            return self.attempts.left[idx];
+        }
+        let machine = self.attempts.machine[idx];
+        let (since_us, rate) = (self.attempts.since_us[idx], self.attempts.rate[idx]);
+        let done = self.cluster.work_between(machine, since_us, self.now_us, rate);
+        (self.attempts.left[idx] - done).max(0.0)
+    }
+
+    /// The work of a task's next attempt, µs at speed 1; without end for one that only its user
+    /// ends.
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
+    pub(super) fn work_of_next(&self, task: u32) -> f64 {
+        let (idx, workload) = (task as usize, self.workload);
+        let failed = self.tasks.failed[idx];
+        let is_last = workload.failures.of(task).len() <= usize::from(failed);
+        if is_last && workload.fate.get(task) == Fate::Killed {
+            return f64::INFINITY;
+        }
+        let started = self.tasks.started[idx];
+        let mut work_us = workload.try_work_us(task, failed);
+        let is_slow = match workload.extra_chance {
+            None => started == 0,
+            Some(chance) => self.slow.uniform(u64::from(task), u64::from(started)) < chance,
+        };
+        if is_slow {
+            work_us += workload.extra_us.get(task);
+        }
+        let work = work_us as f64;
+        if workload.noise == 0.0 {
+            return work;
+        }
+        let drawn = self.noise.normal(u64::from(task), u64::from(started));
+        work * (1.0 + workload.noise * drawn).max(NOISE_FACTOR_MIN)
+    }
+
+    /// Takes a slot for a new attempt and links it with its machine and task.
+    #[inline]
+    pub(super) fn occupy(&mut self, task: u32, machine: u32, role: Role, work: f64) -> u32 {
+        let attempts = &mut self.attempts;
+        let slot = attempts.empty.pop().unwrap_or_else(|| attempts.grow());
+        let idx = slot as usize;
+        let (task_idx, machine_idx) = (task as usize, machine as usize);
+        let started = &mut self.tasks.started[task_idx];
+        *started = started.saturating_add(1);
+        attempts.task[idx] = task;
+        attempts.machine[idx] = machine;
+        attempts.start_us[idx] = self.now_us;
+        attempts.role[idx] = role;
+        attempts.number[idx] = *started;
+        attempts.is_lost[idx] = false;
+        attempts.work[idx] = work;
+        attempts.left[idx] = work;
+        attempts.since_us[idx] = self.now_us;
+        attempts.rate[idx] = self.machines.speed[machine_idx];
+        let head = std::mem::replace(&mut self.machines.first[machine_idx], slot);
+        attempts.next[idx] = head;
+        attempts.previous[idx] = NONE;
+        if head != NONE {
+            attempts.previous[head as usize] = slot;
+        }
+        attempts.sister[idx] = std::mem::replace(&mut self.tasks.first[task_idx], slot);
+        self.machines.running[machine_idx] += 1;
+        let demand = self.workload.demand(task);
+        let free = self.machines.free[machine_idx];
+        self.set_free(machine, [free[0] - demand[0], free[1] - demand[1]], true);
+        self.live += 1;
+        slot
+    }
+
+    /// Unlinks an attempt from its machine and gives the capacity back.
+    #[inline]
+    pub(super) fn leave_machine(&mut self, slot: u32) {
+        let idx = slot as usize;
+        let machine = self.attempts.machine[idx] as usize;
+        let (next, previous) = (self.attempts.next[idx], self.attempts.previous[idx]);
+        if previous == NONE {
+            self.machines.first[machine] = next;
+        } else {
+            self.attempts.next[previous as usize] = next;
+        }
+        if next != NONE {
+            self.attempts.previous[next as usize] = previous;
+        }
+        self.machines.running[machine] -= 1;
+        let demand = self.workload.demand(self.attempts.task[idx]);
+        let free = self.machines.free[machine];
+        let freed = [free[0] + demand[0], free[1] + demand[1]];
+        self.set_free(self.attempts.machine[idx], freed, true);
+    }
+
+    /// Unlinks an attempt from its task and empties the slot.
+    #[inline]
+    pub(super) fn vacate(&mut self, slot: u32) {
+        let idx = slot as usize;
+        let task = self.attempts.task[idx] as usize;
+        let after = self.attempts.sister[idx];
+        if self.tasks.first[task] == slot {
+            self.tasks.first[task] = after;
+        } else {
+            let mut at = self.tasks.first[task];
+            while self.attempts.sister[at as usize] != slot {
+                at = self.attempts.sister[at as usize];
+            }
+            self.attempts.sister[at as usize] = after;
+        }
+        self.attempts.task[idx] = NONE;
+        self.attempts.generation[idx] = self.attempts.generation[idx].wrapping_add(1);
+        self.attempts.empty.push(slot);
+        self.live -= 1;
+    }
+}
+
+impl Attempts {
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let slot = u32::try_from(self.task.len()).expect("fewer attempts than tasks");
+        self.task.push(NONE);
+        self.machine.push(0);
+        self.start_us.push(0);
+        self.role.push(Role::Original);
+        self.number.push(0);
+        self.is_lost.push(false);
+        self.work.push(0.0);
+        self.left.push(0.0);
+        self.since_us.push(0);
+        self.rate.push(0.0);
+        self.generation.push(0);
+        self.next.push(NONE);
+        self.previous.push(NONE);
+        self.sister.push(NONE);
+        slot
+    }
+}
+
+fn follow(first: u32, next: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    std::iter::successors((first != NONE).then_some(first), move |&slot| {
+        let after = next[slot as usize];
+        (after != NONE).then_some(after)
+    })
+}

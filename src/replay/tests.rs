@@ -1,0 +1,546 @@
+//! Small cases with drawn timelines: workload text and policy in, journal text out.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "small whole numbers"
+)]
+
+use super::cluster::{Change, Cluster, MachineChange, Notice};
+use super::engine::{Outcome, Plan, replay};
+use super::journal::Kind;
+use super::policies::PolicyPlan;
+use super::workload::{Column, Failures, Fate, Workload};
+
+/// Reads a case: lines `machine m1 speed=2 cpu=4 memory=8`, `task t1 at=0 runs=5 ...`,
+/// `leave m1 at=3`, `join m1 at=9`, `speed m1 at=3 to=0.5`, `unnoticed`. Times are seconds.
+fn read(text: &str) -> (Cluster, Workload) {
+    let mut cluster = Cluster::of_speeds(vec![]);
+    let mut columns = Columns::default();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let mut words = line.split_whitespace();
+        let (what, name) = (words.next().unwrap(), words.next().unwrap_or(""));
+        let pairs: Vec<(&str, f64)> = words
+            .map(|word| word.split_once('=').unwrap())
+            .filter(|(key, _)| *key != "fails")
+            .map(|(key, value)| (key, value.parse().unwrap()))
+            .collect();
+        let get = |key: &str, default: f64| {
+            pairs.iter().find(|pair| pair.0 == key).map_or(default, |pair| pair.1)
+        };
+        let machine = || name[1..].parse::<u32>().unwrap() - 1;
+        let at_us = micros(get("at", 0.0));
+        let change = match what {
+            "machine" => {
+                cluster.speed.push(get("speed", 1.0));
+                cluster.cpu.push(units(get("cpu", 1.0)));
+                cluster.memory.push(units(get("memory", 1e6)));
+                cluster.is_present.push(true);
+                continue;
+            }
+            "task" => {
+                let fails = line.split_once("fails=").map(|(_, rest)| rest);
+                columns.add(&get, fails.map(|rest| rest.split(' ').next().unwrap()));
+                continue;
+            }
+            "unnoticed" => {
+                cluster.notice = Notice::Never;
+                continue;
+            }
+            "leave" => Change::Leaves,
+            "join" => Change::Joins,
+            "speed" => Change::Speed(get("to", 1.0)),
+            "capacity" => Change::Capacity([units(get("cpu", 1.0)), units(get("memory", 1e6))]),
+            _ => panic!("unknown line: {line}"),
+        };
+        cluster.changes.push(MachineChange { at_us, machine: machine(), change });
+    }
+    (cluster.check().unwrap().0, columns.workload())
+}
+
+fn micros(seconds: f64) -> i64 {
+    (seconds * 1e6).round() as i64
+}
+
+fn units(amount: f64) -> u64 {
+    (amount * 1e6).round() as u64
+}
+
+#[derive(Default)]
+struct Columns {
+    rows: Vec<[f64; 11]>,
+    failures: Vec<Vec<i64>>,
+}
+
+impl Columns {
+    fn add(&mut self, get: &dyn Fn(&str, f64) -> f64, fails: Option<&str>) {
+        let runs = get("runs", 0.0);
+        self.rows.push([
+            get("at", 0.0),
+            runs,
+            get("cpu", 1.0),
+            get("memory", 0.0),
+            get("priority", 0.0),
+            get("user", 0.0),
+            get("job", self.rows.len() as f64),
+            get("asks", -1.0),
+            get("apart", 0.0),
+            get("killed", -1.0),
+            get("fate", 4.0),
+        ]);
+        let fails = fails.map(|text| text.split('/').map(|work| micros(work.parse().unwrap())));
+        self.failures.push(fails.map_or(Vec::new(), Iterator::collect));
+    }
+
+    fn workload(&self) -> Workload {
+        let mut workload = Workload::plain(self.rows.len(), Column::Same(0));
+        let column = |idx: usize| self.rows.iter().map(move |row| row[idx]);
+        workload.arrival_us = Column::Each(column(0).map(micros).collect());
+        workload.work_us = Column::Each(column(1).map(micros).collect());
+        workload.cpu = Column::Each(column(2).map(units).collect());
+        workload.memory = Column::Each(column(3).map(units).collect());
+        workload.priority = Column::Each(column(4).map(|value| value as u8).collect());
+        workload.user = Column::Each(column(5).map(|value| value as u32).collect());
+        workload.job = Column::Each(column(6).map(|value| value as u32).collect());
+        workload.requested_us = Column::Each(
+            column(7).map(|asks| if asks < 0.0 { i64::MAX } else { micros(asks) }).collect(),
+        );
+        workload.is_apart = Column::Each(column(8).map(|value| 0.0 < value).collect());
+        workload.killed_age_us = Column::Each(column(9).map(|age| micros(age.max(0.0))).collect());
+        let fate = |row: &[f64; 11]| match (0.0 <= row[9], row[10] == 3.0) {
+            (true, _) => Fate::Killed,
+            (false, true) => Fate::Fails,
+            (false, false) => Fate::Finishes,
+        };
+        workload.fate = Column::Each(self.rows.iter().map(fate).collect());
+        let mut failures = Failures { first: vec![0], work_us: Vec::new() };
+        for fails in &self.failures {
+            failures.work_us.extend(fails);
+            failures.first.push(u32::try_from(failures.work_us.len()).unwrap());
+        }
+        workload.failures = failures;
+        workload.check().unwrap()
+    }
+}
+
+fn run(text: &str, policy: &str) -> Outcome {
+    let (cluster, workload) = read(text);
+    let policy: PolicyPlan = policy.parse().unwrap();
+    replay(&Plan::new(&cluster, &workload, &policy))
+}
+
+/// Replays a case and compares the journal, submits left out.
+fn check(text: &str, policy: &str, expected: &str) -> Outcome {
+    let outcome = run(text, policy);
+    let journal = outcome.journal.as_ref().unwrap();
+    let lines: Vec<String> = journal
+        .entries()
+        .filter(|entry| entry.kind != Kind::Submit)
+        .map(|entry| entry.to_string())
+        .collect();
+    let expected: Vec<&str> =
+        expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines, expected, "{policy}");
+    outcome
+}
+
+#[test]
+fn a_freed_slot_is_used_in_the_same_instant() {
+    //  m1:   |--- t1 ---|--- t2 ---|
+    //        0          5          9
+    check(
+        "machine m1
+         task t1 at=0 runs=5
+         task t2 at=5 runs=4",
+        "fifo",
+        "0 start t1 m1
+         5 finish t1 m1
+         5 start t2 m1
+         9 finish t2 m1",
+    );
+}
+
+#[test]
+fn replication_of_a_work_queue_halves_the_makespan() {
+    //  m1 (speed 1)  |--------- t1 ----x|
+    //  m2 (speed 1)  |----------------- t2 ------------x|
+    //  m3 (speed 4)  |- copy of t1 ----|- copy of t2 ---|
+    //                0                 25               50
+    let text = "machine m1
+         machine m2
+         machine m3 speed=4
+         task t1 runs=100
+         task t2 runs=100";
+    let outcome = check(
+        text,
+        "wqr:copies=1",
+        "0 start t1 m1
+         0 start t2 m2
+         0 copy t1 m3
+         25 finish t1 m3
+         25 cancel t1 m1
+         25 copy t2 m3
+         50 finish t2 m3
+         50 cancel t2 m2",
+    );
+    assert_eq!(outcome.makespan_us, Some(50_000_000));
+    // 75 units thrown away beside 200 useful ones.
+    assert_eq!(outcome.sum(Kind::Cancel).work / outcome.sum(Kind::Finish).work, 0.375);
+    assert_eq!((outcome.copies, outcome.copies_won), (2, 2));
+    assert_eq!(run(text, "fifo").makespan_us, Some(100_000_000));
+}
+
+#[test]
+fn reverse_copies_what_was_handed_out_last() {
+    //  m1  |---------- t1 -----------|
+    //  m2  |---------- t2 ---------x|
+    //  m3  |-t3-|- copy of t2 ------|   forward would have copied t1
+    //      0    2                   7
+    let text = "machine m1 speed=1
+         machine m2 speed=1
+         machine m3 speed=2
+         task t1 runs=10
+         task t2 runs=10
+         task t3 runs=4";
+    check(
+        text,
+        "wqr:copies=1,order=reverse",
+        "0 start t1 m1
+         0 start t2 m2
+         0 start t3 m3
+         2 finish t3 m3
+         2 copy t2 m3
+         7 finish t2 m3
+         7 cancel t2 m2
+         7 copy t1 m3
+         10 finish t1 m1
+         10 cancel t1 m3",
+    );
+}
+
+#[test]
+fn only_a_copy_saves_a_task_whose_machine_went_unnoticed() {
+    //  m1  |--x            gone at 1, and nobody knows
+    //  m2  |--- t2 ---|--- copy of t1 ---|
+    //      0          4                  8
+    let text = "machine m1
+         machine m2
+         unnoticed
+         task t1 runs=4
+         task t2 runs=4
+         leave m1 at=1";
+    check(
+        text,
+        "wqr",
+        "0 start t1 m1
+         0 start t2 m2
+         1 machine_leave m1
+         1 lost t1 m1
+         4 finish t2 m2
+         4 copy t1 m2
+         8 finish t1 m2",
+    );
+    let stuck = run(text, "fifo");
+    assert_eq!((stuck.makespan_us, stuck.unfinished), (None, 1));
+}
+
+#[test]
+fn what_is_lost_with_a_machine_goes_first() {
+    //  m1  |--- t1 -x        |- t3 -|
+    //  m2  |-- t2 --|- t1 ...
+    check(
+        "machine m1
+         machine m2
+         task t1 runs=4
+         task t2 runs=2
+         task t3 runs=1
+         leave m1 at=2
+         join m1 at=5",
+        "fifo",
+        "0 start t1 m1
+         0 start t2 m2
+         2 finish t2 m2
+         2 machine_leave m1
+         2 lost t1 m1
+         2 notice m1
+         2 start t1 m2
+         5 machine_join m1
+         5 start t3 m1
+         6 finish t1 m2
+         6 finish t3 m1",
+    );
+}
+
+#[test]
+fn failures_and_kills_are_carried_along() {
+    //  m1  |t1 x|- t2 ---------- killed |t1 x|- t1 ---|
+    //      0    2                       6    9        14
+    check(
+        "machine m1
+         task t1 runs=5 fails=2/3
+         task t2 at=1 killed=5 runs=1",
+        "fifo",
+        "0 start t1 m1
+         2 fail t1 m1
+         2 start t2 m1
+         6 kill t2 m1
+         6 kill t2
+         6 start t1 m1
+         9 fail t1 m1
+         9 start t1 m1
+         14 finish t1 m1",
+    );
+}
+
+#[test]
+fn a_task_is_condemned_at_the_event_after_the_threshold() {
+    // Submit, start, fail, submit are four events; the fifth would be its second start.
+    let text = "machine m1
+         task t1 runs=5 fails=2/2/2";
+    check(
+        text,
+        "kill:events=4",
+        "0 start t1 m1
+         2 fail t1 m1
+         2 start t1 m1
+         2 condemn t1 m1
+         2 condemn t1",
+    );
+    assert_eq!(run(text, "kill:events=20").makespan_us, Some(11_000_000));
+}
+
+#[test]
+fn a_higher_priority_makes_room() {
+    //  m1  |- t1 --x|- t3 -|- t1 ----|      t1 begins anew
+    //  m2  |----- t2 --------|
+    check(
+        "machine m1
+         machine m2
+         task t1 runs=5 at=1 priority=1
+         task t2 runs=9 at=0 priority=1
+         task t3 runs=3 at=3 priority=9",
+        "priority",
+        "0 start t1 m1
+         1 start t2 m2
+         3 evict t2 m2
+         3 start t3 m2
+         6 finish t3 m2
+         6 start t2 m2
+         9 finish t1 m1
+         11 finish t2 m2",
+    );
+}
+
+#[test]
+fn backfilling_does_not_delay_the_first() {
+    //  cpu 2  |----- t1 -----|==== t2 (both) ====|
+    //  cpu 1  |- t4 -|       |                   |- t3 -|
+    //         0      3       4                   8      13
+    let text = "machine m1 cpu=2
+         task t1 runs=4 asks=4
+         task t2 runs=4 asks=4 cpu=2
+         task t3 runs=5 asks=5
+         task t4 runs=3 asks=3";
+    check(
+        text,
+        "easy",
+        "0 start t1 m1
+         0 start t4 m1
+         3 finish t4 m1
+         4 finish t1 m1
+         4 start t2 m1
+         8 finish t2 m1
+         8 start t3 m1
+         13 finish t3 m1",
+    );
+    assert_eq!(run(text, "fifo").makespan_us, Some(13_000_000));
+    assert_eq!(run(text, "fifo:depth=9").makespan_us, Some(11_000_000), "t3 and t4 delay t2 to 7");
+}
+
+#[test]
+fn dominant_shares_are_evened_out() {
+    // The example of Ghodsi and others (2011): 9 CPUs and 18 GB; one user asks for (1, 4), the
+    // other for (3, 1). Shares are equal when they run three and two tasks.
+    let mut text = String::from("machine m1 cpu=9 memory=18\n");
+    for task in 0..10 {
+        let user = if task < 5 { "user=0 cpu=1 memory=4" } else { "user=1 cpu=3 memory=1" };
+        text += &format!("task t{} runs=10 {user}\n", task + 1);
+    }
+    let outcome = run(&text, "drf");
+    let begun = |tasks: std::ops::Range<usize>| {
+        tasks.filter(|&task| outcome.first_start_us[task] == 0).count()
+    };
+    assert_eq!((begun(0..5), begun(5..10)), (3, 2));
+}
+
+#[test]
+fn a_user_with_a_past_gets_less() {
+    // User 0 has held 8 CPUs for two half-lives of 10 s: its priority is 0.5/4 + 8 x 3/4 = 6.125.
+    // User 1 comes with 0.5, and takes 6.125 / 0.5 = 12 times as much: all but the last slot.
+    let mut text: String = (1..=8).map(|machine| format!("machine m{machine}\n")).collect();
+    for task in 1..=8 {
+        text += &format!("task t{task} runs=21 user=0\n");
+    }
+    for task in 9..=24 {
+        text += &format!("task t{task} at=1 runs=5 user={}\n", task % 2);
+    }
+    let outcome = run(&text, "fair:halflife_s=10,interval_s=10");
+    let mut begun = [0, 0];
+    for task in (8..24).filter(|&task| outcome.first_start_us[task] == 21_000_000) {
+        begun[(task + 1) % 2] += 1;
+    }
+    assert_eq!(begun, [1, 7]);
+}
+
+#[test]
+fn the_shortest_goes_first() {
+    check(
+        "machine m1
+         task t1 runs=5
+         task t2 runs=2
+         task t3 runs=3",
+        "shortest",
+        "0 start t2 m1
+         2 finish t2 m1
+         2 start t3 m1
+         5 finish t3 m1
+         5 start t1 m1
+         10 finish t1 m1",
+    );
+}
+
+#[test]
+fn placements_choose_among_machines_with_room() {
+    let text = "machine m1 cpu=4 memory=4
+         machine m2 cpu=1 memory=1
+         machine m3 cpu=8 memory=8
+         task t1 runs=1 memory=1";
+    let machine = |policy: &str| {
+        let outcome = run(text, policy);
+        outcome.journal.unwrap().entries().find(|e| e.kind == Kind::Start).unwrap().machine + 1
+    };
+    assert_eq!(machine("first-free"), 1);
+    assert_eq!(machine("first-fit"), 1);
+    assert_eq!(machine("best-fit"), 2);
+    assert_eq!(machine("worst-fit"), 3);
+}
+
+#[test]
+fn tasks_of_a_job_keep_apart() {
+    check(
+        "machine m1 cpu=4
+         machine m2 cpu=4
+         task t1 runs=2 job=0 apart=1
+         task t2 runs=2 job=0 apart=1
+         task t3 runs=2 job=0 apart=1",
+        "first-fit",
+        "0 start t1 m1
+         0 start t2 m2
+         2 finish t1 m1
+         2 finish t2 m2
+         2 start t3 m1
+         4 finish t3 m1",
+    );
+}
+
+#[test]
+fn the_oracle_copies_only_where_it_wins() {
+    //  m1 (speed 1)  |-------- t1 -------x|
+    //  m2 (speed 2)  |- t2 --|- copy of t1 |
+    let text = "machine m1
+         machine m2 speed=2
+         task t1 runs=10
+         task t2 runs=4";
+    check(
+        text,
+        "oracle",
+        "0 start t1 m1
+         0 start t2 m2
+         2 finish t2 m2
+         2 copy t1 m2
+         7 finish t1 m2
+         7 cancel t1 m1",
+    );
+    let close = text.replace("runs=4", "runs=18");
+    assert_eq!(run(&close, "oracle").copies, 0);
+}
+
+#[test]
+fn a_small_job_is_cloned_from_the_start() {
+    // Ten tasks straggle with 5 % each, so two attempts of each; 10 x 2 of 100 machines.
+    let mut text: String = (1..=100).map(|machine| format!("machine m{machine}\n")).collect();
+    for task in 1..=10 {
+        text += &format!("task t{task} runs=4 job=0\n");
+    }
+    assert_eq!(run(&text, "dolly:budget=0.2").copies, 10);
+    assert_eq!(run(&text, "dolly:budget=0.19").copies, 0);
+}
+
+#[test]
+fn a_change_of_speed_applies_to_what_is_left() {
+    //  m1  |---- 4 s at 1 ----|-------- 6 units at 0.5 --------|
+    //      0                  4                                16
+    check(
+        "machine m1
+         task t1 runs=10
+         speed m1 at=4 to=0.5",
+        "fifo",
+        "0 start t1 m1
+         4 machine_change m1
+         16 finish t1 m1",
+    );
+}
+
+#[test]
+fn odd_input_is_reported_not_waited_for() {
+    let outcome = check(
+        "machine m1 cpu=2
+         task t1 runs=1 cpu=3
+         task t2 runs=0
+         task t3 runs=1 cpu=2",
+        "fifo",
+        "0 refuse t1
+         0 start t2 m1
+         0 finish t2 m1
+         0 start t3 m1
+         1 finish t3 m1",
+    );
+    assert_eq!(outcome.refused, [0]);
+    let gone = run("machine m1\ntask t1 runs=5\nleave m1 at=1", "fifo");
+    assert_eq!((gone.makespan_us, gone.unfinished), (None, 1));
+    let shrunk =
+        run("machine m1 cpu=2\ntask t1 runs=5\ntask t2 runs=5\ncapacity m1 at=1 cpu=1", "fifo");
+    assert_eq!(shrunk.makespan_us, Some(10_000_000));
+    assert_eq!(shrunk.sum(Kind::Evict).count, 1);
+}
+
+#[test]
+fn typos_in_policies_are_errors_that_list_what_is_known() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(text.parse::<PolicyPlan>().unwrap_err().to_string(), expected);
+    };
+    check(
+        "fifo+wqrr",
+        "there is no policy `wqrr` (known: fifo, random, shortest, priority, easy, fair, drf, \
+         none, oracle, wqr, dolly, poisson, hadoop, google, late, late021, yarn, mantri, tqst, \
+         spark, flink, first-free, first-fit, best-fit, worst-fit, random-fit, kill)",
+    );
+    check("wqr:copy=1", "policy `wqr` has no parameter `copy` (it takes: copies, order)");
+    check(
+        "wqr:copies=0",
+        "policy `wqr`: `copies=0` is not a number of copies from 1, or `unlimited`",
+    );
+    check("fifo+shortest", "policy `fifo+shortest`: `shortest` is given twice");
+    for text in [
+        "fifo",
+        "fifo+wqr:copies=unlimited,order=forward",
+        "priority:preempt=no,depth=3+best-fit+dolly:straggle=0.05,tolerated=0.05,budget=0.05,\
+         load=0.8+kill:events=7",
+        "fair:halflife_s=86400,interval_s=60",
+    ] {
+        assert_eq!(text.parse::<PolicyPlan>().unwrap().to_string(), text);
+    }
+}

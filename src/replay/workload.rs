@@ -1,0 +1,401 @@
+//! What is to be run: tasks as arrays, one entry per task in order of arrival.
+//!
+//! In: columns from a lake, a log or a [`specification`](super::spec). Out: a checked [`Workload`].
+//! Tasks that come out of order are sorted, and it is remembered that they were; a negative time
+//! or an array of the wrong length is an error. A column whose values are all the same takes no
+//! memory, so a plain work queue of a million tasks is a few numbers.
+//!
+//! ```text
+//!  history:  |--fail--|  |--fail--|  |-------- finish --------|
+//!  replay:   the task fails after the same work twice, and finishes its third try
+//! ```
+
+use thiserror::Error;
+
+/// CPU and memory are counted in millionths, so that sums are exact.
+pub const UNITS: u64 = 1_000_000;
+
+/// No such time, group or machine.
+pub const NONE: u32 = u32::MAX;
+
+/// A value per task.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column<T> {
+    /// The same for all.
+    Same(T),
+    /// One each.
+    Each(Vec<T>),
+}
+
+impl<T: Copy> Column<T> {
+    /// The value of task `idx`.
+    #[inline]
+    pub fn get(&self, idx: u32) -> T {
+        match self {
+            Self::Same(value) => *value,
+            Self::Each(values) => values[idx as usize],
+        }
+    }
+
+    fn fits(&self, task_count: usize) -> bool {
+        match self {
+            Self::Same(_) => true,
+            Self::Each(values) => values.len() == task_count,
+        }
+    }
+
+    fn permute(&mut self, order: &[u32]) {
+        if let Self::Each(values) = self {
+            *values = order.iter().map(|&idx| values[idx as usize]).collect();
+        }
+    }
+
+    /// The different values one after another; just one for a column of the same.
+    pub fn values(&self) -> impl Iterator<Item = T> + '_ {
+        match self {
+            Self::Same(value) => std::slice::from_ref(value).iter().copied(),
+            Self::Each(values) => values.iter().copied(),
+        }
+    }
+}
+
+/// What a task does in the end, after the failures it carries along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It finishes after its work.
+    Finishes,
+    /// It fails for good after its work.
+    Fails,
+    /// Its user kills it at an age; until then it does not end.
+    Killed,
+}
+
+/// Work after which a task fails, try after try.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failures {
+    /// Where a task's failures begin, one entry more than tasks; empty if no task fails.
+    pub first: Vec<u32>,
+    /// Work until the failure, µs at speed 1.
+    pub work_us: Vec<i64>,
+}
+
+impl Failures {
+    /// The failures of one task.
+    #[inline]
+    pub fn of(&self, task: u32) -> &[i64] {
+        let task = task as usize;
+        if self.first.is_empty() {
+            return &[];
+        }
+        &self.work_us[self.first[task] as usize..self.first[task + 1] as usize]
+    }
+}
+
+/// How progress reports follow the work done after the start-up: straight lines between (work
+/// share, progress).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Points in order of work, from (0, 0) to a point with work 1.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Shape {
+    /// Progress equals the share of work done.
+    pub fn linear() -> Self {
+        Self { points: vec![(0.0, 0.0), (1.0, 1.0)] }
+    }
+
+    /// Progress when `share` of the work is done.
+    pub fn progress(&self, share: f64) -> f64 {
+        for pair in self.points.windows(2) {
+            let ((from, low), (to, high)) = (pair[0], pair[1]);
+            if share <= to {
+                return if from < to {
+                    low + (high - low) * (share - from) / (to - from)
+                } else {
+                    high
+                };
+            }
+        }
+        self.points.last().map_or(share, |point| point.1)
+    }
+}
+
+/// Tasks to run. Fill the columns that matter, then [`check`](Workload::check).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// How many tasks.
+    pub task_count: usize,
+    /// When a task is submitted, µs.
+    pub arrival_us: Column<i64>,
+    /// The work of its last try, µs on a machine of speed 1.
+    pub work_us: Column<i64>,
+    /// CPU it asks for, millionths.
+    pub cpu: Column<u64>,
+    /// Memory it asks for, millionths.
+    pub memory: Column<u64>,
+    /// Higher goes first.
+    pub priority: Column<u8>,
+    /// Scheduling class.
+    pub class: Column<u8>,
+    /// Number of its user.
+    pub user: Column<u32>,
+    /// Number of its job.
+    pub job: Column<u32>,
+    /// Number of its group: the tasks of one phase of one job, which a detector judges together.
+    pub group: Column<u32>,
+    /// The time its user asked for, µs; `i64::MAX` where nobody said.
+    pub requested_us: Column<i64>,
+    /// Whether it must not share a machine with another task of its job.
+    pub is_apart: Column<bool>,
+    /// What it does in the end.
+    pub fate: Column<Fate>,
+    /// For a killed task, how long after its arrival, µs.
+    pub killed_age_us: Column<i64>,
+    /// Work that an attempt has to do besides when it is slow by chance, µs.
+    pub extra_us: Column<i64>,
+    /// The chance of each attempt to be slow, drawn anew; `None` makes just the first one slow.
+    pub extra_chance: Option<f64>,
+    /// Failures it carries along.
+    pub failures: Failures,
+    /// Per group, the group that must be over before its tasks may start; empty if none.
+    pub after_group: Vec<u32>,
+    /// Work of an attempt differs from its task's by a factor of mean 1 and this deviation.
+    pub noise: f64,
+    /// Work at the beginning of an attempt during which no progress is reported, µs.
+    pub startup_us: i64,
+    /// How progress is reported after that, per group modulo the length; at least one.
+    pub shapes: Vec<Shape>,
+    /// For each task its place in the arrays as they were given; empty if they were in order.
+    pub origin: Vec<u32>,
+}
+
+/// Why a workload was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum WorkloadError {
+    /// A column of another length.
+    #[error("column `{column}` does not have one entry for each of the {task_count} tasks")]
+    Length {
+        /// The column.
+        column: &'static str,
+        /// How many there should be.
+        task_count: usize,
+    },
+    /// A time below zero.
+    #[error("task {task}: `{column}` is {value}, below zero")]
+    Negative {
+        /// The column.
+        column: &'static str,
+        /// The task, counted from 0 in the given order.
+        task: u32,
+        /// What was found.
+        value: i64,
+    },
+    /// More tasks than can be numbered.
+    #[error("{0} tasks are more than can be numbered")]
+    TooMany(usize),
+}
+
+impl Workload {
+    /// `task_count` tasks of `work_us` each that arrive at once and ask for one CPU.
+    pub fn plain(task_count: usize, work_us: Column<i64>) -> Self {
+        Self {
+            task_count,
+            arrival_us: Column::Same(0),
+            work_us,
+            cpu: Column::Same(UNITS),
+            memory: Column::Same(0),
+            priority: Column::Same(0),
+            class: Column::Same(0),
+            user: Column::Same(0),
+            job: Column::Same(0),
+            group: Column::Same(0),
+            requested_us: Column::Same(i64::MAX),
+            is_apart: Column::Same(false),
+            fate: Column::Same(Fate::Finishes),
+            killed_age_us: Column::Same(0),
+            extra_us: Column::Same(0),
+            extra_chance: None,
+            failures: Failures::default(),
+            after_group: Vec::new(),
+            noise: 0.0,
+            startup_us: 0,
+            shapes: vec![Shape::linear()],
+            origin: Vec::new(),
+        }
+    }
+
+    /// Checks the columns and puts the tasks in order of arrival.
+    pub fn check(mut self) -> Result<Self, WorkloadError> {
+        if NONE as usize <= self.task_count {
+            return Err(WorkloadError::TooMany(self.task_count));
+        }
+        self.check_lengths()?;
+        for (column, values) in [
+            ("arrival_us", &self.arrival_us),
+            ("work_us", &self.work_us),
+            ("requested_us", &self.requested_us),
+            ("killed_age_us", &self.killed_age_us),
+            ("extra_us", &self.extra_us),
+        ] {
+            if let Some((task, value)) = (0..).zip(values.values()).find(|(_, value)| *value < 0) {
+                return Err(WorkloadError::Negative { column, task, value });
+            }
+        }
+        if let Some(&value) = self.failures.work_us.iter().find(|&&value| value < 0) {
+            return Err(WorkloadError::Negative { column: "failures", task: 0, value });
+        }
+        let sorted = match &self.arrival_us {
+            Column::Same(_) => true,
+            Column::Each(times) => times.is_sorted(),
+        };
+        if !sorted {
+            self.sort();
+        }
+        Ok(self)
+    }
+
+    fn check_lengths(&self) -> Result<(), WorkloadError> {
+        let task_count = self.task_count;
+        let failures = &self.failures.first;
+        let fits = [
+            ("arrival_us", self.arrival_us.fits(task_count)),
+            ("work_us", self.work_us.fits(task_count)),
+            ("cpu", self.cpu.fits(task_count)),
+            ("memory", self.memory.fits(task_count)),
+            ("priority", self.priority.fits(task_count)),
+            ("class", self.class.fits(task_count)),
+            ("user", self.user.fits(task_count)),
+            ("job", self.job.fits(task_count)),
+            ("group", self.group.fits(task_count)),
+            ("requested_us", self.requested_us.fits(task_count)),
+            ("is_apart", self.is_apart.fits(task_count)),
+            ("fate", self.fate.fits(task_count)),
+            ("killed_age_us", self.killed_age_us.fits(task_count)),
+            ("extra_us", self.extra_us.fits(task_count)),
+            ("failures", failures.is_empty() || failures.len() == task_count + 1),
+        ];
+        match fits.iter().find(|(_, fits)| !fits) {
+            Some(&(column, _)) => Err(WorkloadError::Length { column, task_count }),
+            None => Ok(()),
+        }
+    }
+
+    /// Sorts the tasks by arrival; those of the same instant keep their order.
+    fn sort(&mut self) {
+        let mut order: Vec<u32> = (0..).take(self.task_count).collect();
+        order.sort_by_key(|&idx| self.arrival_us.get(idx));
+        self.arrival_us.permute(&order);
+        self.work_us.permute(&order);
+        self.cpu.permute(&order);
+        self.memory.permute(&order);
+        self.priority.permute(&order);
+        self.class.permute(&order);
+        self.user.permute(&order);
+        self.job.permute(&order);
+        self.group.permute(&order);
+        self.requested_us.permute(&order);
+        self.is_apart.permute(&order);
+        self.fate.permute(&order);
+        self.killed_age_us.permute(&order);
+        self.extra_us.permute(&order);
+        if !self.failures.first.is_empty() {
+            let mut sorted = Failures { first: vec![0], work_us: Vec::new() };
+            for &idx in &order {
+                sorted.work_us.extend_from_slice(self.failures.of(idx));
+                sorted.first.push(u32::try_from(sorted.work_us.len()).expect("as many as before"));
+            }
+            self.failures = sorted;
+        }
+        self.origin = order;
+    }
+
+    /// Number of groups.
+    pub fn group_count(&self) -> usize {
+        largest(&self.group, self.task_count).max(self.after_group.len())
+    }
+
+    /// Number of users.
+    pub fn user_count(&self) -> usize {
+        largest(&self.user, self.task_count)
+    }
+
+    /// Number of jobs.
+    pub fn job_count(&self) -> usize {
+        largest(&self.job, self.task_count)
+    }
+
+    /// The least CPU and memory that any task asks for: a machine with less is full.
+    pub fn least_demand(&self) -> [u64; 2] {
+        [self.cpu.values().min().unwrap_or(0), self.memory.values().min().unwrap_or(0)]
+    }
+
+    /// CPU and memory that a task asks for.
+    #[inline]
+    pub fn demand(&self, task: u32) -> [u64; 2] {
+        [self.cpu.get(task), self.memory.get(task)]
+    }
+
+    /// The work of a task's try number `failed` (0 without failures so far), µs.
+    #[inline]
+    pub fn try_work_us(&self, task: u32, failed: u16) -> i64 {
+        match self.failures.of(task).get(usize::from(failed)) {
+            Some(&work_us) => work_us,
+            None => self.work_us.get(task),
+        }
+    }
+
+    /// The shape of a task's progress reports.
+    pub fn shape(&self, task: u32) -> &Shape {
+        &self.shapes[self.group.get(task) as usize % self.shapes.len()]
+    }
+}
+
+fn largest(column: &Column<u32>, task_count: usize) -> usize {
+    if task_count == 0 { 0 } else { column.values().max().map_or(0, |value| value as usize + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_out_of_order_are_sorted_and_remember_their_place() {
+        let mut workload = Workload::plain(3, Column::Each(vec![10, 20, 30]));
+        workload.arrival_us = Column::Each(vec![5, 0, 5]);
+        workload.failures = Failures { first: vec![0, 1, 1, 3], work_us: vec![7, 8, 9] };
+        let workload = workload.check().unwrap();
+        assert_eq!(workload.origin, [1, 0, 2]);
+        assert_eq!(workload.work_us, Column::Each(vec![20, 10, 30]));
+        assert_eq!(workload.failures.of(0), &[] as &[i64]);
+        assert_eq!(workload.failures.of(1), [7]);
+        assert_eq!(workload.failures.of(2), [8, 9]);
+        assert_eq!(workload.try_work_us(2, 1), 9);
+        assert_eq!(workload.try_work_us(2, 2), 30);
+    }
+
+    #[test]
+    fn bad_columns_are_errors() {
+        let check = |change: fn(&mut Workload), expected: &str| {
+            let mut workload = Workload::plain(2, Column::Same(1));
+            change(&mut workload);
+            assert_eq!(workload.check().unwrap_err().to_string(), expected);
+        };
+        check(
+            |workload| workload.user = Column::Each(vec![0]),
+            "column `user` does not have one entry for each of the 2 tasks",
+        );
+        check(
+            |workload| workload.work_us = Column::Each(vec![3, -1]),
+            "task 1: `work_us` is -1, below zero",
+        );
+    }
+
+    #[test]
+    fn progress_follows_its_points() {
+        let shape = Shape { points: vec![(0.0, 0.0), (0.8, 0.4), (1.0, 0.6)] };
+        assert!((shape.progress(0.4) - 0.2).abs() < 1e-12);
+        assert!((shape.progress(0.9) - 0.5).abs() < 1e-12);
+        assert_eq!(shape.progress(2.0), 0.6);
+    }
+}
