@@ -8,6 +8,7 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::exit::Usage;
 use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, detect_charts};
@@ -20,6 +21,7 @@ use crate::replay::detect::truth::Truth;
 use crate::replay::detect::walk::WalkPlan;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
 use crate::replay::detectors::{Action, DetectorPlan, End, KINDS};
+use crate::schema::Table;
 use crate::units::MICROS_PER_SECOND;
 
 /// Replay straggler detectors over recorded history
@@ -71,6 +73,12 @@ pub(crate) struct DetectArgs {
     /// `p90` (R-7 percentile), all strictly greater.
     #[arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_values_t = Truth::DEFAULTS)]
     pub truth: Vec<Truth>,
+
+    /// Phase to look at, where the trace knows phases
+    ///
+    /// `map` or `reduce` in Rumen traces. All of them by default, each a group of its own.
+    #[arg(long, value_name = "PHASE")]
+    pub phase: Option<String>,
 
     /// Fewest finished tasks of a group that is judged
     #[arg(long, value_name = "TASKS", default_value_t = 10)]
@@ -216,6 +224,7 @@ pub(crate) fn usual_plan(lineup: &Lineup) -> DetectPlan {
             seed: 1,
         },
         truths: Truth::DEFAULTS.to_vec(),
+        phase: None,
         tasks_min: 10,
         replacement: Replacement::default(),
         budgets: BUDGETS.to_vec(),
@@ -245,10 +254,15 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
             seed: args.seed,
         },
         truths: args.truth.clone(),
+        phase: args.phase.clone(),
         tasks_min: args.min_tasks,
         replacement: args.replacement,
         ..usual_plan(&lineup)
     };
+    if args.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
+        let source = lake.source();
+        return Err(Usage(format!("--phase: {source} knows no phases of a job")).into());
+    }
     let started = super::now();
     let outcome = detect(&lake, windows, &plan)?;
     console::note(counts_line(&outcome));
@@ -284,7 +298,7 @@ pub(crate) fn answer<'a>(
             "detectors": plan.detectors.iter().map(ToString::to_string).collect::<Vec<String>>(),
             "heartbeat_us": plan.walk.heartbeat_us, "progress": plan.walk.progress,
             "work": plan.walk.work, "noise": plan.walk.noise, "seed": plan.walk.seed,
-            "truths": plan.truths, "min_tasks": plan.tasks_min,
+            "truths": plan.truths, "phase": plan.phase, "min_tasks": plan.tasks_min,
             "replacement": plan.replacement, "windows": windows,
         }),
         charts: detect_charts::charts(outcome, plan, lineup),

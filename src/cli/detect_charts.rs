@@ -44,7 +44,7 @@ pub(crate) fn charts(
 fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
     format!(
         "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}, heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged.",
-        plan.truths[0],
+        plan.truths[0].words(),
         grouped(outcome.counts.judged_tasks),
         grouped(outcome.counts.groups),
         grouped(outcome.stragglers[0]),
@@ -55,7 +55,7 @@ fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
 
 fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
     let share = |value: Option<f64>| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{:.1} %", value * 100.0))
+        value.map_or_else(|| "-".to_owned(), |value| format!("{:.0} %", value * 100.0))
     };
     let bars = rows
         .iter()
@@ -65,7 +65,7 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
                 label: row.name.clone(),
                 value: score.f1.unwrap_or(0.0),
                 note: format!(
-                    "F1 {:.2}: precision {}, recall {}",
+                    "{:.2} ({} / {})",
                     score.f1.unwrap_or(0.0),
                     share(score.precision),
                     share(score.recall)
@@ -77,7 +77,7 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
     Chart::Bars(BarChart {
         title: "How right straggler detectors would have been".to_owned(),
         caption: caption.to_owned(),
-        value_axis: "F1 (harmonic mean of precision and recall)".to_owned(),
+        value_axis: "F1 (precision / recall)".to_owned(),
         bars,
     })
 }
@@ -130,7 +130,7 @@ fn copies(lines: Vec<Line>, caption: &str) -> Chart {
         caption: format!(
             "{caption} A dry run: a copy starts at once and takes as long as the median finished sibling; job time is from the first submit to the last finish, summed over jobs."
         ),
-        x_axis: "slot time allowed for copies (% of that used so far)".to_owned(),
+        x_axis: "slot time allowed for copies (% of the job's)".to_owned(),
         y_axis: "job time saved (%)".to_owned(),
         x_scale: Scale::Log,
         lines,

@@ -76,47 +76,8 @@ pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
     }
 }
 
-/// Lays out the time that attempts ran, to be asked for in order of time.
-struct Used<'a> {
-    group: &'a Group,
-    /// Ends of attempts, ascending, with their starts, µs.
-    ends: Vec<(i64, i64)>,
-    started: usize,
-    ended: usize,
-    starts_us: i128,
-    done_us: i128,
-}
-
-impl<'a> Used<'a> {
-    fn new(group: &'a Group) -> Self {
-        let mut ends: Vec<(i64, i64)> =
-            group.attempts.iter().map(|attempt| (attempt.end_us, attempt.start_us)).collect();
-        ends.sort_unstable();
-        Self { group, ends, started: 0, ended: 0, starts_us: 0, done_us: 0 }
-    }
-
-    /// Slot time used up to `now_us`, µs; asked in order of time.
-    fn until(&mut self, now_us: i64) -> i128 {
-        while let Some(attempt) = self.group.attempts.get(self.started)
-            && attempt.start_us <= now_us
-        {
-            self.starts_us += i128::from(attempt.start_us);
-            self.started += 1;
-        }
-        while let Some(&(end_us, start_us)) = self.ends.get(self.ended)
-            && end_us <= now_us
-        {
-            self.done_us += i128::from(end_us - start_us);
-            self.starts_us -= i128::from(start_us);
-            self.ended += 1;
-        }
-        let running = (self.started - self.ended) as i128;
-        self.done_us + running * i128::from(now_us) - self.starts_us
-    }
-}
-
-/// Runs the copies of `flags` (in order of time). `budget` is the share of the slot time used so
-/// far by the group that copies may take; `None` for no limit.
+/// Runs the copies of `flags` (in order of time). `budget` is the share of the group's slot time
+/// that copies may take, spent as flags come; `None` for no limit.
 pub fn dry_run(
     group: &Group,
     judged: &[Option<u32>],
@@ -125,7 +86,7 @@ pub fn dry_run(
     budget: Option<f64>,
 ) -> Copies {
     let mut copies = Copies::default();
-    let mut slot_time = Used::new(group);
+    let slot_us: i128 = group.attempts.iter().map(|attempt| i128::from(attempt.length_us())).sum();
     let mut new_ends: Vec<i64> =
         group.units.iter().map(|unit| group.attempts[unit.attempt as usize].end_us).collect();
     let old_end = new_ends.iter().copied().max();
@@ -136,8 +97,7 @@ pub fn dry_run(
         let copy_us = replacement_us.min(left_us);
         #[expect(clippy::cast_precision_loss, reason = "a budget is a rough share")]
         let is_within = budget.is_none_or(|share| {
-            (copies.copy_us + i128::from(replacement_us)) as f64
-                <= share * slot_time.until(flag.time_us) as f64
+            (copies.copy_us + i128::from(copy_us)) as f64 <= share * slot_us as f64
         });
         if !is_within {
             copies.declined += 1;
@@ -165,7 +125,7 @@ pub fn dry_run(
 pub struct CopyRow {
     /// The detector.
     pub detector: String,
-    /// Share of the slot time so far that copies may take; null for no limit.
+    /// Share of a group's slot time that its copies may take; null for no limit.
     pub budget: Option<f64>,
     /// Copies started.
     pub started: u64,

@@ -41,11 +41,13 @@ pub struct DetectPlan {
     pub walk: WalkPlan,
     /// The ground truths, the one that decides first.
     pub truths: Vec<Truth>,
+    /// Groups of other phases are left out; `None` for all.
+    pub phase: Option<String>,
     /// Groups with fewer judged tasks are left out.
     pub tasks_min: usize,
     /// How long a replacement takes.
     pub replacement: Replacement,
-    /// Budgets of the dry run, shares of the slot time so far; `None` for no limit.
+    /// Budgets of the dry run, shares of a group's slot time; `None` for no limit.
     pub budgets: Vec<Option<f64>>,
     /// How a shift of the cluster's state is told.
     pub shift: ShiftPlan,
@@ -303,7 +305,9 @@ pub fn detect(
     for bucket in 0..lake.bucket_count() {
         let mut builder = GroupBuilder::new(windows);
         Tasks::read(lake, bucket, windows.task_end_us, usage)?.for_each(|task| builder.add(task));
-        sums = sums.merge(detect_groups(&builder.build().collect::<Vec<Group>>(), plan));
+        let is_asked = |group: &Group| plan.phase.is_none() || group.phase == plan.phase;
+        let groups: Vec<Group> = builder.build().filter(is_asked).collect();
+        sums = sums.merge(detect_groups(&groups, plan));
     }
     Ok(sums.outcome(plan))
 }

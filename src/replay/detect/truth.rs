@@ -25,6 +25,15 @@ impl Truth {
     pub const DEFAULTS: [Self; 4] =
         [Self::Median(1.5), Self::Mean(1.5), Self::Percentile(90.0), Self::Median(1.3)];
 
+    /// What a straggler is longer than, in words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Median(factor) => format!("{factor} times the median"),
+            Self::Mean(factor) => format!("{factor} times the mean"),
+            Self::Percentile(percent) => format!("the {percent} % quantile"),
+        }
+    }
+
     /// The line, µs, for lengths in ascending order; `None` of nothing.
     #[expect(clippy::cast_precision_loss, reason = "lengths and counts are below 2^53")]
     pub fn line_us(self, ascending_us: &[i64]) -> Option<f64> {
