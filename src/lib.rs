@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!  raw trace files        lake                facts                  results            pictures
-//!  csv.gz, csv     ──►    Parquet tables ──►  one row per job,  ──►  plain structs ──►  SVG, PNG
-//!                         + manifest          task, attempt          JSON, CSV
+//!  csv, swf, gwf,  ──►    Parquet tables ──►  one row per job,  ──►  plain structs ──►  SVG, PNG
+//!  json; .gz or not        + manifest          task, attempt          JSON, CSV
 //!      sources              lake                facts                  studies            charts
 //! ```
 //!
@@ -21,6 +21,8 @@
 //! | attempt | from SCHEDULE to the next terminal event (or SCHEDULE) of a task |
 //! | outcome | what became of a job: finished, failed, killed, running, ... |
 //! | condemned | a task that a kill rule would have killed; harmed: a finished job with one |
+//! | log | a trace of another kind than Google's, which is one file: SWF, GWF, Rumen |
+//! | remark | an assumption that a log left open, counted in the manifest |
 //! | window | a row of `task_usage`; also the span of time that a trace covers |
 //! | part, segment | a file of the raw trace; consecutive parts that share their files in the lake |
 //! | bucket | the share of the jobs that a hash of their id gives |
@@ -59,6 +61,18 @@
 //! **Encodings.** Whole numbers as `DELTA_BINARY_PACKED`, quantities as `BYTE_STREAM_SPLIT`, names
 //! with a dictionary, all under LZ4. Dictionaries of quantities cost a hash per value and save
 //! little: a column of the usage table has more distinct values than a dictionary page holds.
+//!
+//! **One lake for every kind of trace.** A format brings a [`schema::Source`], its columns, and a
+//! parser of text to rows; everything after that asks the same tables. Columns that only some logs
+//! have follow the common ones and stand only in lakes of those logs, so that a lake of the Google
+//! trace is what it was before there were others. A file that fills several tables is read once
+//! for each: that keeps a part of a table the unit of storing, resuming and sharding, and logs are
+//! small.
+//!
+//! **What a log leaves open is assumed only where there would be no event at all**, and counted
+//! (remarks). Neither large log at hand has a single wait or status; without a start and an end
+//! there would be nothing to ask. What is made up by the rule stays recognisable: the columns that
+//! hold the log's own words (`wait_us`, `status`) are empty there.
 //!
 //! **Facts are SQL, studies fold.** Each fact is defined by a file of `queries/`. The studies fold
 //! over the same rows in Rust ([`facts::tasks`], [`studies::fold`]) in one pass for all thresholds

@@ -154,7 +154,7 @@ pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         .count("jobs", rows().map(|row| row.jobs))
         .count("tasks", rows().map(|row| row.tasks))
         .float(
-            if ledger.unit == "task-s" { "cpu_task_s" } else { "cpu_ncu_s" },
+            &format!("cpu_{}", ledger.unit.to_lowercase().replace('-', "_")),
             rows().map(|row| Some(row.cpu)),
         )
         .float("share", rows().map(|row| row.share))

@@ -130,6 +130,7 @@ fn by_query(lake: &Lake, bucket: u32, by: By, classes: Classes) -> Result<Counte
 
 pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
+    super::show_remarks(&lake, args.by.table(), "status unknown");
     let outcome = classification(&lake, args.by, args.classes, args.engine)?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let answer = answer(&lake, &outcome, args.by, args.classes, &table)?;

@@ -135,6 +135,9 @@ type ByOutcome = BTreeMap<String, Vec<Value>>;
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
+    if args.what == What::Waiting {
+        super::show_remarks(&lake, Table::TaskEvents, "wait ");
+    }
     let described =
         describe(&lake, windows, args.what, args.classes, args.censored, args.group_by)?;
     store::give(&described.answer(windows), &lake, &args.answer)

@@ -12,16 +12,20 @@ use super::{Stop, stop_on_signal};
 use crate::lake::ingest::{IngestOutcome, ingest};
 use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::lake::{Origin, PartEntry};
-use crate::schema::{ROW_ID, Table};
-use crate::sources::TraceFolder;
+use crate::schema::{Column, ROW_ID, Source, Table};
+use crate::sources::open_trace;
 
 /// Read a downloaded trace into a lake of Parquet tables
+///
+/// The Google trace of 2011, a log in the standard or grid workload format (SWF, GWF), or a Rumen
+/// trace of Hadoop jobs with the topology beside it; plain or .gz. A log fills `job_events` and
+/// `task_events`, where each SWF or GWF job is one task, and `machine_events`.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
-    /// Folder of the downloaded trace
+    /// Folder of the downloaded trace, or its file
     ///
-    /// Holds the tables as the trace lays them out, any subset of tables and parts:
+    /// Of the Google trace of 2011, the folder that holds the tables as the trace lays them out, any subset of tables and parts:
     /// `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv` is read too. With --table, a
     /// flat folder of parts of one table.
     #[arg(value_name = "TRACE_DIR")]
@@ -41,7 +45,15 @@ pub(crate) struct IngestArgs {
 /// What to ingest and how; shared with `analyze`.
 #[derive(Args, Debug, Default)]
 pub(crate) struct IngestChoice {
+    /// Kind of trace, told from its content by default
+    ///
+    /// google-2011, swf, gwf or rumen.
+    #[arg(long, value_name = "KIND")]
+    pub source: Option<Source>,
+
     /// Table whose parts lie flat in `TRACE_DIR`
+    ///
+    /// Only of the Google trace.
     #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
     pub table: Option<Table>,
 
@@ -110,7 +122,8 @@ const FAILED_SHOWN: usize = 3;
 /// What is to be done, checked against the folder.
 pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
     let choice = &args.choice;
-    let folder = TraceFolder::open(&args.trace, choice.table)?;
+    check_table(choice.source, choice.table)?;
+    let folder = open_trace(&args.trace, choice.source, choice.table)?;
     for name in &folder.ignored {
         console::warn(format!("`{name}` is no table of the trace and no part of one: passed over"));
     }
@@ -126,6 +139,7 @@ pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
     }
     Ok(IngestPlan {
         lake: args.lake.clone(),
+        source: folder.source,
         origin: Origin::of_folder(&args.trace),
         parts,
         max_rejects: choice.max_rejects,
@@ -133,6 +147,16 @@ pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
         shard: choice.shard,
         threads: choice.threads.map_or_else(super::core_count, usize::from),
     })
+}
+
+/// Only the Google trace comes in parts that can lie flat in a folder.
+pub(crate) fn check_table(source: Option<Source>, table: Option<Table>) -> Result<()> {
+    match (source, table) {
+        (Some(source), Some(_)) if source != Source::Google2011 => {
+            Err(Usage(format!("--table is for google-2011; a {source} log is one file")).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Runs the plan under a progress bar.
@@ -170,6 +194,7 @@ fn show(outcome: &IngestOutcome) {
     for (table, part) in &outcome.stored {
         tables.entry(*table).or_default().push(part);
     }
+    let mut said = BTreeSet::new();
     for (table, parts) in tables {
         let rows: u64 = parts.iter().map(|part| part.rows).sum();
         let numbers: Vec<u32> = parts.iter().map(|part| part.part).collect();
@@ -183,6 +208,12 @@ fn show(outcome: &IngestOutcome) {
             counted(parts.len() as u64, "part"),
             crate::lake::manifest::ranges(&numbers),
         ));
+        // A log says the same of jobs and of their tasks.
+        for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {
+            if said.insert(wording) {
+                console::note(format!("{table}: {wording}: {}", grouped(*count)));
+            }
+        }
         if !reasons.is_empty() {
             let list: Vec<String> = reasons
                 .iter()
@@ -212,18 +243,50 @@ fn tables_help() -> String {
     let mut lines = vec![
         "Tables and columns of the lake (name, type, unit, meaning; * may be missing):".to_owned(),
     ];
+    let explain = |column: &Column| {
+        let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });
+        let unit =
+            if column.unit.is_empty() { String::new() } else { format!("[{}] ", column.unit) };
+        format!("    {name:32} {:8} {unit}{}", column.type_name(), column.meaning)
+    };
     for table in Table::ALL {
+        let first = table.columns(Source::Google2011);
         lines.push(format!("\n  {table}: {}", table.meaning()));
         lines.push(format!("    {ROW_ID:32} int64    file order: part number x 2^40 + line"));
-        lines.extend(table.columns().iter().map(|column| {
-            let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });
-            let unit =
-                if column.unit.is_empty() { String::new() } else { format!("[{}] ", column.unit) };
-            format!("    {name:32} {:8} {unit}{}", column.type_name(), column.meaning)
-        }));
+        lines.extend(first.iter().map(explain));
+        let own = own_columns(table);
+        if !own.is_empty() {
+            lines.push("   in lakes of other logs besides, or instead:".to_owned());
+        }
+        lines.extend(
+            own.iter()
+                .map(|(column, sources)| format!("{} ({})", explain(column), sources.join(", "))),
+        );
     }
-    lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events".to_owned());
+    lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n  jobfate ingest LCG.swf.gz --lake lcg".to_owned());
     lines.join("\n")
+}
+
+/// The columns that other sources than the first have besides, or explain otherwise, each with
+/// the sources.
+fn own_columns(table: Table) -> Vec<(Column, Vec<&'static str>)> {
+    let first = table.columns(Source::Google2011);
+    let is_same = |one: &Column, other: &Column| {
+        (one.name, one.unit, one.meaning) == (other.name, other.unit, other.meaning)
+    };
+    let mut own: Vec<(Column, Vec<&'static str>)> = Vec::new();
+    for source in Source::ALL.into_iter().filter(|source| source.tables().contains(&table)) {
+        for column in table.columns(source) {
+            if first.iter().any(|first| is_same(first, column)) {
+                continue;
+            }
+            match own.iter_mut().find(|(known, _)| is_same(known, column)) {
+                Some((_, sources)) => sources.push(source.name()),
+                None => own.push((*column, vec![source.name()])),
+            }
+        }
+    }
+    own
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::schema::Table;
 use crate::sources::part::Progress;
 use crate::units::micros_to_seconds;
 
@@ -95,6 +96,13 @@ pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
         ))
         .into()),
         chosen => Ok(Windows::of(lake, chosen)),
+    }
+}
+
+/// Warns of what had to be assumed of a table, as far as it bears on the question.
+pub(crate) fn show_remarks(lake: &Lake, table: Table, about: &str) {
+    for (wording, count) in lake.remarks(table).into_iter().filter(|one| one.0.starts_with(about)) {
+        console::warn(format!("{table}: {wording}: {}", console::grouped(count)));
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::account::{self, CpuChoice, prepare};
 use super::classify::{self, By, Engine};
 use super::describe::{Censored, What, describe, summaries};
+use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
 use super::store::{self, Answer};
@@ -16,7 +17,7 @@ use super::{AnswerArgs, console, stop_on_signal, sweep};
 use crate::facts::task_values::task_values;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::studies::checks::is_whole;
 use crate::studies::distributions::Summary;
 use crate::studies::kill_sweep;
@@ -62,6 +63,12 @@ pub(crate) fn run(args: ReproduceArgs) -> Result<()> {
         ingest::run_plan(&ingest::plan(&ingest)?, &stop_on_signal()?)?;
     }
     let lake = Lake::open(&args.answer.lake)?;
+    if lake.source() != Source::Google2011 {
+        let source = lake.source();
+        return Err(
+            Usage(format!("the study is of google-2011, and this lake holds {source}")).into()
+        );
+    }
     let windows = super::windows(&lake, &args.answer)?;
     let mut all = Comparisons::default();
     let mut charts = Vec::new();

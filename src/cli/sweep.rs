@@ -166,7 +166,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
                 console::grouped(choice.train_jobs),
                 console::grouped(choice.test_jobs),
                 six_digits(choice.test.net_cpu),
-                view.cpu.unit(),
+                view.cpu.unit(view.study.source),
                 choice.test.harmed_jobs,
                 choice
                     .hindsight
@@ -204,7 +204,7 @@ pub(crate) fn json_of(view: &View<'_>, sweeps: &[Sweep]) -> Value {
     json!({
         "cpu": view.cpu,
         "classes": view.classes,
-        "unit": view.cpu.unit(),
+        "unit": view.cpu.unit(view.study.source),
         "total_cpu": total_cpu(view),
         "rows": sweeps[0].rows,
         "rules": &sweeps[1..],

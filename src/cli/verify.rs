@@ -18,10 +18,10 @@ use super::{AnswerArgs, Stop, stop_on_signal};
 use crate::facts::census::{Census, census};
 use crate::lake::Lake;
 use crate::lake::manifest::{MANIFEST, ranges};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, read_part};
-use crate::sources::{RawPart, SourceError, TraceFolder};
+use crate::sources::{RawPart, SourceError, TraceFolder, open_trace};
 use crate::studies::checks::{self, Check};
 
 /// Check a downloaded trace or a lake
@@ -36,9 +36,15 @@ use crate::studies::checks::{self, Check};
     after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
 )]
 pub(crate) struct VerifyArgs {
-    /// Folder of the downloaded trace; the lake by default
+    /// Folder or file of the trace; the lake by default
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
+
+    /// Kind of trace, told from its content by default
+    ///
+    /// google-2011, swf, gwf or rumen.
+    #[arg(long, value_name = "KIND", requires = "trace")]
+    pub source: Option<Source>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     #[arg(long, value_name = "TABLE", requires = "trace")]
@@ -75,8 +81,9 @@ impl PartReport {
 }
 
 fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
-    let folder = TraceFolder::open(trace, args.table)?;
-    let sums = Checksums::of_folder(trace)?;
+    super::ingest::check_table(args.source, args.table)?;
+    let folder = open_trace(trace, args.source, args.table)?;
+    let sums = Checksums::of_folder(&folder.path)?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
     let bar = Bar::follow(
@@ -158,7 +165,7 @@ fn describe(report: &PartReport) -> String {
 
 /// Names the parts that the names of the others, or the list of checksums, promise.
 fn show_absent(folder: &TraceFolder, sums: Option<&Checksums>) {
-    for table in Table::ALL {
+    for &table in folder.source.tables() {
         let parts = folder.parts.get(&table).map_or(&[][..], Vec::as_slice);
         let there: BTreeSet<u32> = parts.iter().map(|part| part.part).collect();
         let listed = sums.into_iter().flat_map(|sums| sums.sums.keys()).filter_map(|name| {
@@ -206,13 +213,14 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
 /// What is in a lake, and what of it should be otherwise.
 pub(crate) struct LakeReport {
     census: Census,
+    contradictions: Vec<String>,
     checks: Vec<Check>,
 }
 
 /// Checks the files and the numbers of a lake, and says what is absent.
 pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
     lake.check_files()?;
-    for table in Table::ALL {
+    for &table in lake.source().tables() {
         match lake.manifest.table(table) {
             None => console::note(format!("absent: {table}, all of it")),
             Some(entry) if !entry.is_whole() => {
@@ -240,7 +248,23 @@ pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
             grouped(check.published)
         ));
     }
-    Ok(LakeReport { census, checks })
+    let contradictions = checks::contradictions(lake, &census);
+    contradictions.iter().for_each(console::warn);
+    for (wording, count) in lake.remarks(Table::TaskEvents) {
+        console::note(format!("task_events: {wording}: {}", grouped(count)));
+    }
+    show_size_of_log(lake, &census);
+    Ok(LakeReport { census, contradictions, checks })
+}
+
+/// Says how many of the jobs that the header of a log speaks of are there; cleaned logs have fewer.
+fn show_size_of_log(lake: &Lake, census: &Census) {
+    let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok());
+    let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"));
+    if let (Some(promised), Some(&jobs)) = (promised, jobs) {
+        let (jobs, promised) = (grouped(jobs), grouped(promised));
+        console::note(format!("{jobs} jobs; the header of the log speaks of {promised}"));
+    }
 }
 
 impl LakeReport {
@@ -280,14 +304,16 @@ impl LakeReport {
         }
     }
 
-    /// Ends with exit code 1 if a number differs from what is published.
+    /// Ends with exit code 1 if a number differs from what is published, or two from each other.
     pub(crate) fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
         if !self.checks.is_empty() {
             let right = self.checks.len() - wrong;
             console::note(format!("{right} of {} published counts agree", self.checks.len()));
         }
-        if wrong == 0 {
+        if !self.contradictions.is_empty() {
+            Err(CheckFailed("the tables of the log contradict each other".to_owned()).into())
+        } else if wrong == 0 {
             Ok(())
         } else {
             Err(CheckFailed(format!("{wrong} counts differ from what is published")).into())

@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::FactError;
 use super::events::{self, Event, Histories, i32_column, i64_column, is_terminal};
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Table};
+use crate::schema::{Column, ROW_ID, Table};
 
 /// Counts of one table by name.
 pub type Counts = BTreeMap<String, u64>;
@@ -104,8 +104,9 @@ pub fn census(lake: &Lake) -> Result<Census, FactError> {
 }
 
 fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactError> {
-    let names: Vec<&'static str> =
-        std::iter::once(ROW_ID).chain(table.columns().iter().map(|column| column.name)).collect();
+    let names: Vec<&'static str> = std::iter::once(ROW_ID)
+        .chain(table.columns(lake.source()).iter().map(|column| column.name))
+        .collect();
     let mut tally = Tally::default();
     let mut hashes: Vec<u64> = Vec::new();
     // Batch by batch: only the columns that say when and of whom stay in memory.
@@ -114,7 +115,7 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
     tally.add("rows", 0);
     lake.scan(table, bucket, &names, |batch| {
         tally.add("rows", batch.num_rows() as u64);
-        count_cells(&mut tally, table, &batch);
+        count_cells(&mut tally, table.columns(lake.source()), &batch);
         hashes.extend(row_hashes(&batch));
         if !kept.is_empty() {
             let order: Vec<usize> = kept
@@ -149,8 +150,8 @@ fn kept_columns(table: Table) -> &'static [&'static str] {
 }
 
 /// Nulls, codes, sentinel times, distinct names.
-fn count_cells(tally: &mut Tally, table: Table, batch: &RecordBatch) {
-    for (column, array) in table.columns().iter().zip(&batch.columns()[1..]) {
+fn count_cells(tally: &mut Tally, columns: &[Column], batch: &RecordBatch) {
+    for (column, array) in columns.iter().zip(&batch.columns()[1..]) {
         if !column.is_mandatory {
             tally.add(format!("nulls in {}", column.name), array.null_count() as u64);
         }
@@ -178,7 +179,7 @@ fn count_cells(tally: &mut Tally, table: Table, batch: &RecordBatch) {
             tally.machines.extend(array.as_primitive::<Int64Type>().iter().flatten());
         }
     }
-    let times = i64_column(batch, table.columns()[0].name);
+    let times = i64_column(batch, columns[0].name);
     tally.add("rows at time 0", times.iter().filter(|&&time| time == 0).count() as u64);
     tally.add("rows at time 2^63-1", times.iter().filter(|&&time| time == i64::MAX).count() as u64);
 }

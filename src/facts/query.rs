@@ -24,7 +24,7 @@ use polars::sql::SQLContext;
 use super::FactError;
 use super::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{ColumnType, ROW_ID, Table};
+use crate::schema::{ColumnType, ROW_ID, Source, Table};
 
 /// A query of `queries/`.
 #[derive(Debug, PartialEq, Eq)]
@@ -236,7 +236,7 @@ fn scan(
     let paths = lake.paths(table, bucket)?;
     let fail = |cause| FactError::Engine { query, cause };
     if paths.is_empty() {
-        return Ok(empty(table).map_err(fail)?.lazy());
+        return Ok(empty(table, lake.source()).map_err(fail)?.lazy());
     }
     let paths: Result<Vec<PlRefPath>, PolarsError> = paths
         .into_iter()
@@ -256,12 +256,14 @@ fn whole_path(path: PathBuf) -> Result<PathBuf, PolarsError> {
     Ok(std::path::absolute(path)?)
 }
 
-fn empty(table: Table) -> Result<DataFrame, PolarsError> {
+fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
     let mut columns = vec![PolarsColumn::from(Series::new(ROW_ID.into(), Vec::<i64>::new()))];
-    for column in table.columns() {
+    for column in table.columns(source) {
         let name = column.name.into();
         columns.push(PolarsColumn::from(match column.kind {
-            ColumnType::Time | ColumnType::Id => Series::new(name, Vec::<i64>::new()),
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => {
+                Series::new(name, Vec::<i64>::new())
+            }
             ColumnType::Int | ColumnType::Event(_) => Series::new(name, Vec::<i32>::new()),
             ColumnType::Float => Series::new(name, Vec::<f32>::new()),
             ColumnType::Bool => Series::new(name, Vec::<bool>::new()),

@@ -59,20 +59,26 @@ pub fn task_values(
             };
             let tasks = Tasks::read(lake, bucket, windows.task_end_us, Usage::Skip)?;
             let mut values = Vec::new();
-            tasks.for_each(|task| values.push(value_of(task, &jobs, windows, with_users)));
+            tasks.for_each(|task| values.push(value_of(lake, task, &jobs, windows, with_users)));
             Ok(values)
         })
         .collect();
     Ok(parts?.into_iter().flatten().collect())
 }
 
-fn value_of(task: &TaskView<'_>, jobs: &Jobs, windows: Windows, with_users: bool) -> TaskValue {
+fn value_of(
+    lake: &Lake,
+    task: &TaskView<'_>,
+    jobs: &Jobs,
+    windows: Windows,
+    with_users: bool,
+) -> TaskValue {
     let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
     TaskValue {
         outcomes: job.map(|job| (job.by_sequence, job.by_terminal)),
         events: task.events.len() as u64,
         attempts: task.attempts.len() as u64,
-        wait: wait_of(task, windows.task_end_us),
+        wait: wait_of(task, windows.task_end_us, lake.source().first_time_us()),
         priority: task.priority,
         scheduling_class: job.and_then(|job| job.scheduling_class),
         user: job
@@ -82,9 +88,9 @@ fn value_of(task: &TaskView<'_>, jobs: &Jobs, windows: Windows, with_users: bool
     }
 }
 
-fn wait_of(task: &TaskView<'_>, window_end_us: i64) -> Option<Wait> {
+fn wait_of(task: &TaskView<'_>, window_end_us: i64, first_time_us: i64) -> Option<Wait> {
     let submit = task.events.iter().find(|event| event.event_type == 0)?.time_us;
-    if submit == 0 || window_end_us < submit {
+    if submit < first_time_us || window_end_us < submit {
         return None;
     }
     // A SCHEDULE before it belongs to an attempt that began before the loaded parts.

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
 /// End of the window of the whole 2011 trace (600 s and 29 days), as published:
@@ -40,7 +40,8 @@ impl Windows {
 fn end_of(lake: &Lake, table: Table) -> i64 {
     let Some(entry) = lake.manifest.table(table) else { return 0 };
     let last = entry.max_time_us().unwrap_or(0);
-    let is_2011 = lake.manifest.origin.is_original()
+    let is_2011 = lake.source() == Source::Google2011
+        && lake.manifest.origin.is_original()
         && entry.is_whole()
         && entry.parts.iter().all(|part| part.of == Some(PARTS_2011))
         && (END_2011_US - SLICE_2011_US..=END_2011_US).contains(&last);

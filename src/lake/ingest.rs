@@ -25,7 +25,7 @@ use super::writer::{SegmentWriter, WrittenFile};
 use super::{FileEntry, LakeError, LakeErrorKind, files};
 use crate::schema::Table;
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
-use crate::sources::{RawPart, Reject, RowBlock};
+use crate::sources::{RawPart, Reject, RowBlock, expected_line};
 
 /// Rejects kept in memory before a share is judged against the lines read so far.
 const REJECTS_HELD: usize = 100_000;
@@ -97,7 +97,8 @@ pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, L
                 break;
             }
             if writer.as_ref().is_none_or(|writer| writer.table() != segment.table) {
-                writer = Some(SegmentWriter::new(segment.table, bucket_count, &folder));
+                writer =
+                    Some(SegmentWriter::new(segment.table, plan.source, bucket_count, &folder));
             }
             let writer = writer.as_mut().expect("made above");
             if let Err(error) = store_segment(plan, segment, writer, progress, &state) {
@@ -177,20 +178,19 @@ fn work_folder(plan: &IngestPlan) -> PathBuf {
 
 /// Returns the manifest of the whole lake and the one that this writer owns, both stored.
 fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
-    const SOURCE: &str = "google-2011";
     let own_path = own_manifest_path(plan);
     let Some(all) = Manifest::load(&plan.lake)? else {
         let new = Manifest::new(
-            SOURCE,
+            plan.source,
             plan.origin,
             plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts)),
         );
         new.store(&own_path)?;
         return Ok((new.clone(), new));
     };
-    if all.source != SOURCE || all.origin != plan.origin {
+    if all.source != plan.source || all.origin != plan.origin {
         let found = format!("{} ({:?})", all.source, all.origin).to_lowercase();
-        let wanted = format!("{SOURCE} ({:?})", plan.origin).to_lowercase();
+        let wanted = format!("{} ({:?})", plan.source, plan.origin).to_lowercase();
         let kind = LakeErrorKind::OtherSource { found, wanted };
         return Err(LakeError::new(&plan.lake, kind));
     }
@@ -409,6 +409,13 @@ impl Seen {
             rejects: reasons,
             min_time_us: self.min_time_us,
             max_time_us: self.max_time_us,
+            remarks: summary
+                .notes
+                .remarks
+                .iter()
+                .map(|(&wording, &count)| (wording.to_owned(), count))
+                .collect(),
+            header: summary.notes.header.clone(),
             max_rejects: max.to_string(),
             segment: String::new(),
         }
@@ -437,13 +444,14 @@ fn judge(
 
 /// Whether not a single line has the right number of columns.
 fn is_other_trace(rejects: &[Reject], seen: &Seen) -> bool {
-    seen.rows == 0 && rejects.iter().all(|reject| reject.column.is_empty())
+    seen.rows == 0 && !rejects.is_empty() && rejects.iter().all(|reject| reject.column.is_empty())
 }
 
 fn other_trace(part: &RawPart, rejects: &[Reject]) -> LakeError {
     let first = rejects.iter().take(REJECTS_SHOWN).cloned().collect();
-    let expected = part.table.columns().len();
-    LakeError::new(&part.path, LakeErrorKind::OtherTrace { table: part.table, expected, first })
+    let kind =
+        LakeErrorKind::OtherTrace { expected: expected_line(part), kind: part.source, first };
+    LakeError::new(&part.path, kind)
 }
 
 /// Gives the files of a segment their names and records its parts.

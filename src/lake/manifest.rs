@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{LakeError, LakeErrorKind, files};
-use crate::schema::{FORMAT_VERSION, Table};
+use crate::schema::{FORMAT_VERSION, Source, Table};
 
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
@@ -32,7 +32,7 @@ pub struct Manifest {
     /// The program that began the lake.
     pub program: String,
     /// The kind of trace.
-    pub source: String,
+    pub source: Source,
     /// Whether the raw files are the trace itself.
     pub origin: Origin,
     /// Over how many buckets jobs are spread.
@@ -104,6 +104,12 @@ pub struct PartEntry {
     pub rows: u64,
     /// Lines that gave no row, by reason.
     pub rejects: BTreeMap<String, u64>,
+    /// What had to be assumed, and how often; only of sources that leave something open.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub remarks: BTreeMap<String, u64>,
+    /// The header of the raw file as keys and values; only with the first table of a log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub header: Vec<(String, String)>,
     /// Smallest time of a row; none without rows.
     pub min_time_us: Option<i64>,
     /// Largest time of a row, but for 2^63-1 (after the window).
@@ -130,11 +136,11 @@ pub struct FileEntry {
 
 impl Manifest {
     /// A manifest of an empty lake.
-    pub fn new(source: &str, origin: Origin, bucket_count: u32) -> Self {
+    pub fn new(source: Source, origin: Origin, bucket_count: u32) -> Self {
         Self {
             format_version: FORMAT_VERSION,
             program: crate::PROGRAM.to_owned(),
-            source: source.to_owned(),
+            source,
             origin,
             bucket_count,
             bucket_hash: BUCKET_HASH.to_owned(),
@@ -208,8 +214,8 @@ impl Manifest {
 
     /// Adds what another shard wrote.
     fn absorb(&mut self, other: Self, path: &Path) -> Result<(), LakeError> {
-        if (other.bucket_count, &other.source, other.origin)
-            != (self.bucket_count, &self.source, self.origin)
+        if (other.bucket_count, other.source, other.origin)
+            != (self.bucket_count, self.source, self.origin)
         {
             let problem =
                 "its source, origin or bucket count differs from the other shards'".to_owned();
@@ -331,7 +337,7 @@ mod tests {
 
     fn stored(edit: impl Fn(&mut Manifest)) -> Result<Option<Manifest>, LakeErrorKind> {
         let folder = tempfile::tempdir().unwrap();
-        let mut manifest = Manifest::new("google-2011", Origin::Original, 4);
+        let mut manifest = Manifest::new(Source::Google2011, Origin::Original, 4);
         let file = FileEntry {
             path: "job_events/bucket=00/a.parquet".into(),
             bucket: 0,

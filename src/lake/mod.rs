@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
 pub(crate) mod files;
@@ -96,6 +96,14 @@ pub enum LakeErrorKind {
     /// A table that the question needs is not in the lake.
     #[error("table `{0}` is not in the lake")]
     NoTable(Table),
+    /// A table that the question needs, and that this kind of trace does not have.
+    #[error("a trace of kind {kind} has no table `{table}`")]
+    NeverThere {
+        /// The table.
+        table: Table,
+        /// The kind of trace.
+        kind: Source,
+    },
     /// A raw part differs from the one that was stored under the same number.
     #[error(
         "part {part} of `{table}` is in the lake, but made from another file ({stored} bytes, now {found})"
@@ -126,14 +134,12 @@ pub enum LakeErrorKind {
         first: Vec<Reject>,
     },
     /// No line has the right number of columns.
-    #[error(
-        "no line has the {expected} columns of table `{table}`: this is probably another trace"
-    )]
+    #[error("no line has {expected}: this is probably another trace")]
     OtherTrace {
-        /// The table.
-        table: Table,
-        /// Its number of columns.
-        expected: usize,
+        /// What a line should have.
+        expected: String,
+        /// The kind of trace.
+        kind: Source,
         /// The first of the lines.
         first: Vec<Reject>,
     },
@@ -176,6 +182,13 @@ impl LakeErrorKind {
             Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
             Self::TooManyRejects { .. } => {
                 Some("look at the lines, then allow more with `--max-rejects`")
+            }
+            Self::NeverThere { table: Table::TaskUsage, .. } => {
+                Some("it holds no measured use: ask for `--cpu requested` or `--cpu slots`")
+            }
+            Self::NeverThere { .. } => Some("only the Google trace answers this question"),
+            Self::OtherTrace { kind: Source::Swf | Source::Gwf | Source::Rumen, .. } => {
+                Some("check that the file is whole, and the right kind if you gave `--source`")
             }
             Self::OtherTrace { .. } => Some(
                 "check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`",

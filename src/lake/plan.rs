@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::manifest::{Manifest, Origin};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::sources::{RawPart, TraceFolder};
 
 /// Raw bytes of consecutive parts that share their files.
@@ -103,6 +103,8 @@ impl FromStr for Shard {
 pub struct IngestPlan {
     /// The lake.
     pub lake: PathBuf,
+    /// The kind of trace.
+    pub source: Source,
     /// Whether the raw files are the trace itself.
     pub origin: Origin,
     /// The parts wanted, by table.
@@ -230,6 +232,8 @@ mod tests {
     #[test]
     fn buckets_grow_with_the_raw_files() {
         let part = |bytes| RawPart {
+            source: Source::Google2011,
+            beside: None,
             table: Table::TaskUsage,
             part: 0,
             of: None,

@@ -4,6 +4,7 @@
 //! the manifest. Only files that the manifest records are read, and only if they are the ones it
 //! recorded; what else lies in the folder is never looked at.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use rayon::prelude::*;
 use super::manifest::{FileEntry, Manifest, TableEntry};
 use super::writer::arrow_schema;
 use super::{LakeError, LakeErrorKind};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// Rows per batch: columns of this length fit a core's cache.
 const BATCH_ROWS: usize = 1 << 16;
@@ -38,6 +39,37 @@ impl Lake {
         }
     }
 
+    /// The kind of trace that it was made of.
+    pub fn source(&self) -> Source {
+        self.manifest.source
+    }
+
+    /// Whether the table, if it is there, has a column: some have it in lakes of some sources.
+    pub fn has_column(&self, table: Table, column: &str) -> bool {
+        table.column_idx(self.source(), column).is_some()
+    }
+
+    /// What the header of the log says under `key`, line by line; nothing where there is none.
+    pub fn header<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.manifest
+            .tables
+            .values()
+            .flat_map(|entry| &entry.parts)
+            .flat_map(|part| &part.header)
+            .filter(move |(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// What had to be assumed of the rows of a table, with how often, by its wording.
+    pub fn remarks(&self, table: Table) -> BTreeMap<&str, u64> {
+        let mut remarks = BTreeMap::new();
+        let parts = self.manifest.table(table).map_or(&[][..], |entry| entry.parts.as_slice());
+        for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {
+            *remarks.entry(wording.as_str()).or_default() += count;
+        }
+        remarks
+    }
+
     /// Over how many buckets jobs are spread.
     pub fn bucket_count(&self) -> u32 {
         self.manifest.bucket_count
@@ -50,9 +82,17 @@ impl Lake {
 
     /// The entry of a table, or an error that names it.
     pub fn require(&self, table: Table) -> Result<&TableEntry, LakeError> {
-        self.manifest
-            .table(table)
-            .ok_or_else(|| LakeError::new(&self.path, LakeErrorKind::NoTable(table)))
+        self.manifest.table(table).ok_or_else(|| LakeError::new(&self.path, self.without(table)))
+    }
+
+    /// Why a table is not there.
+    fn without(&self, table: Table) -> LakeErrorKind {
+        let kind = self.source();
+        if kind.tables().contains(&table) {
+            LakeErrorKind::NoTable(table)
+        } else {
+            LakeErrorKind::NeverThere { table, kind }
+        }
     }
 
     /// The files of a table in a bucket; of all buckets with `None`.
@@ -133,7 +173,7 @@ impl Lake {
             let problem = format!("it has {rows} rows, not {}", file.rows);
             return Err(fail(LakeErrorKind::OtherFile(problem)));
         }
-        let wanted = arrow_schema(table);
+        let wanted = arrow_schema(table, self.source());
         for &column in columns {
             let expected =
                 wanted.field_with_name(column).expect("callers name columns of the table");

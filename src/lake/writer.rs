@@ -25,11 +25,15 @@ use parquet::schema::types::{ColumnPath, Type};
 use rayon::prelude::*;
 
 use super::{LakeError, LakeErrorKind};
-use crate::schema::{self, ColumnType, ROW_ID, Table};
+use crate::schema::{self, Column, ColumnType, ROW_ID, Source, Table};
 use crate::sources::{Cells, ColumnData, RowBlock};
 
 /// Most rows held in memory by one writer.
 const RUN_ROWS_MAX: usize = 4 << 20;
+
+/// The same of a log, whose rows have two to three times as many columns and are held twice while
+/// they are put in the order of time.
+const LOG_RUN_ROWS_MAX: usize = 1 << 18;
 
 /// Rows per row group: enough for a scan to be quick, few enough for several threads to share
 /// a file.
@@ -57,6 +61,7 @@ pub(crate) struct SegmentWriter {
     folder: PathBuf,
     buckets: Vec<Bucket>,
     row_count: usize,
+    run_rows_max: usize,
     run: u32,
     files: Vec<WrittenFile>,
 }
@@ -69,8 +74,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn new(table: Table) -> Self {
-        Self { rows: RowBlock::new(table, 0), last_time: i64::MIN, is_in_time_order: true }
+    fn new(table: Table, source: Source) -> Self {
+        Self { rows: RowBlock::new(table, source, 0), last_time: i64::MIN, is_in_time_order: true }
     }
 
     fn append(&mut self, block: &RowBlock, rows: &[u32]) {
@@ -91,12 +96,7 @@ impl Bucket {
         let mut order: Vec<u32> =
             (0..u32::try_from(times.len()).expect("a run has few rows")).collect();
         order.sort_by_key(|&row| (times[row as usize], self.rows.row_ids[row as usize]));
-        let mut ordered = RowBlock::new(self.rows.table, times.len());
-        // One by one: `append` wants ascending rows.
-        for row in order {
-            ordered.append(&self.rows, &[row]);
-        }
-        self.rows = ordered;
+        self.rows = self.rows.reordered(&order);
         self.is_in_time_order = true;
     }
 
@@ -149,13 +149,17 @@ impl Spread {
 
 impl SegmentWriter {
     /// A writer of one segment of `table`, whose files lie in `folder` until they are published.
-    pub(crate) fn new(table: Table, bucket_count: u32, folder: &Path) -> Self {
+    pub(crate) fn new(table: Table, source: Source, bucket_count: u32, folder: &Path) -> Self {
         let bucket_count = if table.job_column().is_some() { bucket_count } else { 1 };
         Self {
             table,
             folder: folder.to_owned(),
-            buckets: (0..bucket_count).map(|_| Bucket::new(table)).collect(),
+            buckets: (0..bucket_count).map(|_| Bucket::new(table, source)).collect(),
             row_count: 0,
+            run_rows_max: match source {
+                Source::Google2011 => RUN_ROWS_MAX,
+                Source::Swf | Source::Gwf | Source::Rumen => LOG_RUN_ROWS_MAX,
+            },
             run: 0,
             files: Vec::new(),
         }
@@ -168,7 +172,7 @@ impl SegmentWriter {
             bucket.append(block, spread.rows_of(idx));
         }
         self.row_count += block.row_ids.len();
-        if RUN_ROWS_MAX <= self.row_count { self.flush() } else { Ok(()) }
+        if self.run_rows_max <= self.row_count { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and returns the files; the writer is then ready for the next segment.
@@ -231,9 +235,9 @@ fn write_bucket(
 
 /// Writes the rows straight from our columns, without a detour through Arrow.
 fn write_parquet(rows: &RowBlock, file: File) -> Result<File, ParquetError> {
-    let properties = Arc::new(properties(rows.table));
-    let mut writer =
-        SerializedFileWriter::new(file, Arc::new(parquet_schema(rows.table)?), properties)?;
+    let properties = Arc::new(properties(rows.column_list()));
+    let schema = parquet_schema(rows.table, rows.column_list())?;
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), properties)?;
     let row_count = rows.row_ids.len();
     for start in (0..row_count).step_by(ROW_GROUP_ROWS) {
         let range = start..row_count.min(start + ROW_GROUP_ROWS);
@@ -242,7 +246,7 @@ fn write_parquet(rows: &RowBlock, file: File) -> Result<File, ParquetError> {
             column.typed::<Int64Type>().write_batch(&rows.row_ids[range.clone()], None, None)?;
             column.close()?;
         }
-        for (data, kind) in rows.columns.iter().zip(rows.table.columns()) {
+        for (data, kind) in rows.columns.iter().zip(rows.column_list()) {
             let mut column =
                 group.next_column()?.expect("the schema has as many columns as the table");
             write_column(&mut column, data, range.clone(), kind.is_mandatory)?;
@@ -324,7 +328,7 @@ fn of_parquet(error: ParquetError) -> LakeErrorKind {
     }
 }
 
-fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
+fn parquet_schema(table: Table, columns: &[Column]) -> Result<Type, ParquetError> {
     let field = |name: &str, physical, is_mandatory, logical| {
         let repetition = if is_mandatory { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         Type::primitive_type_builder(name, physical)
@@ -334,9 +338,9 @@ fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
             .map(Arc::new)
     };
     let mut fields = vec![field(ROW_ID, PhysicalType::INT64, true, None)?];
-    for column in table.columns() {
+    for column in columns {
         let (physical, logical) = match column.kind {
-            ColumnType::Time | ColumnType::Id => (PhysicalType::INT64, None),
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => (PhysicalType::INT64, None),
             ColumnType::Int | ColumnType::Event(_) => (PhysicalType::INT32, None),
             ColumnType::Float => (PhysicalType::FLOAT, None),
             ColumnType::Bool => (PhysicalType::BOOLEAN, None),
@@ -348,11 +352,11 @@ fn parquet_schema(table: Table) -> Result<Type, ParquetError> {
 }
 
 /// The table's columns as Arrow knows them.
-pub(crate) fn arrow_schema(table: Table) -> SchemaRef {
+pub(crate) fn arrow_schema(table: Table, source: Source) -> SchemaRef {
     let mut fields = vec![Field::new(ROW_ID, DataType::Int64, false)];
-    fields.extend(table.columns().iter().map(|column| {
+    fields.extend(table.columns(source).iter().map(|column| {
         let data_type = match column.kind {
-            ColumnType::Time | ColumnType::Id => DataType::Int64,
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => DataType::Int64,
             ColumnType::Int | ColumnType::Event(_) => DataType::Int32,
             ColumnType::Float => DataType::Float32,
             ColumnType::Bool => DataType::Boolean,
@@ -363,7 +367,7 @@ pub(crate) fn arrow_schema(table: Table) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-fn properties(table: Table) -> WriterProperties {
+fn properties(columns: &[Column]) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::LZ4_RAW)
         .set_dictionary_enabled(false)
@@ -372,10 +376,14 @@ fn properties(table: Table) -> WriterProperties {
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_created_by(crate::PROGRAM.to_owned())
         .set_column_encoding(ColumnPath::from(ROW_ID), Encoding::DELTA_BINARY_PACKED);
-    for column in table.columns() {
+    for column in columns {
         let path = ColumnPath::from(column.name);
         properties = match column.kind {
-            ColumnType::Time | ColumnType::Id | ColumnType::Int | ColumnType::Event(_) => {
+            ColumnType::Time
+            | ColumnType::Id
+            | ColumnType::Long
+            | ColumnType::Int
+            | ColumnType::Event(_) => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
             ColumnType::Float => properties

@@ -9,12 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{SourceError, SourceErrorKind};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// A part file of a raw trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawPart {
-    /// The table.
+    /// The kind of trace.
+    pub source: Source,
+    /// The table. A file that fills several tables is a part of each.
     pub table: Table,
     /// The part's number, from 0.
     pub part: u32,
@@ -24,12 +26,18 @@ pub struct RawPart {
     pub path: PathBuf,
     /// Its size on disk.
     pub bytes: u64,
+    /// Another file that must be looked at to read this one.
+    pub beside: Option<PathBuf>,
 }
 
 impl RawPart {
-    /// The path below the trace folder, `<table>/<file>`, as it stands in checksum lists.
+    /// The path below the trace folder, as it stands in checksum lists: `<table>/<file>`, or the
+    /// file's name alone where one file fills several tables.
     pub fn listed_name(&self) -> String {
-        format!("{}/{}", self.table, self.file_name())
+        match self.source {
+            Source::Google2011 => format!("{}/{}", self.table, self.file_name()),
+            Source::Swf | Source::Gwf | Source::Rumen => self.file_name(),
+        }
     }
 
     /// The name of the file.
@@ -41,8 +49,10 @@ impl RawPart {
 /// What is in a trace folder.
 #[derive(Clone, Debug)]
 pub struct TraceFolder {
-    /// The folder.
+    /// The folder, or that of the file.
     pub path: PathBuf,
+    /// The kind of trace.
+    pub source: Source,
     /// The parts, by table and number.
     pub parts: BTreeMap<Table, Vec<RawPart>>,
     /// Names in the folder (and among the parts) that were passed over.
@@ -50,13 +60,18 @@ pub struct TraceFolder {
 }
 
 impl TraceFolder {
-    /// Lists a trace folder; with `table` a flat folder of parts of that table.
+    /// Lists a folder in the layout of the Google trace of 2011; with `table` a flat folder of
+    /// parts of that table.
     pub fn open(path: &Path, table: Option<Table>) -> Result<Self, SourceError> {
         if !path.is_dir() {
             return Err(SourceError::new(path, SourceErrorKind::NoFolder));
         }
-        let mut folder =
-            Self { path: path.to_owned(), parts: BTreeMap::new(), ignored: Vec::new() };
+        let mut folder = Self {
+            path: path.to_owned(),
+            source: Source::Google2011,
+            parts: BTreeMap::new(),
+            ignored: Vec::new(),
+        };
         if let Some(table) = table {
             folder.list_table(table, path, PartNames::Loose)?;
         } else {
@@ -105,8 +120,10 @@ impl TraceFolder {
             let bytes = fs::metadata(&file)
                 .map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?
                 .len();
+            let source = self.source;
+            let path = file.clone();
             if let Some(other) =
-                parts.insert(part, RawPart { table, part, of, path: file.clone(), bytes })
+                parts.insert(part, RawPart { source, table, part, of, path, bytes, beside: None })
             {
                 let kind = SourceErrorKind::TwiceThere { table, part, other: other.path };
                 return Err(SourceError::new(&file, kind));
@@ -144,7 +161,7 @@ fn part_number(name: &str, names: PartNames) -> Option<(u32, Option<u32>)> {
     (is_exact || names == PartNames::Loose).then_some((part, of))
 }
 
-fn sorted_names(path: &Path) -> Result<Vec<String>, SourceError> {
+pub(super) fn sorted_names(path: &Path) -> Result<Vec<String>, SourceError> {
     let fail = |error| SourceError::new(path, SourceErrorKind::Open(error));
     let mut names = Vec::new();
     for entry in fs::read_dir(path).map_err(fail)? {

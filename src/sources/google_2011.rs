@@ -8,12 +8,11 @@
 //! Sources: "Google cluster-usage traces: format + schema" (Reiss, Wilkes, Hellerstein, 2011)
 //! and the trace's own `schema.csv`.
 
+use super::blocks::TextBlock;
 use super::fields::{self, CarefulTime};
-use super::rows::{Cells, Reject, RejectReason, RowBlock};
-use crate::schema::{self, Column, ColumnType, Table};
-
-/// Longest text kept of a rejected line, in bytes.
-const REJECT_TEXT_MAX: usize = 4096;
+use super::part::PartParser;
+use super::rows::{Cells, Reject, RejectReason, RowBlock, reject_text};
+use crate::schema::{self, Column, ColumnType, Source, Table};
 
 /// The lake's column (by position) that each field of a line fills.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ const OPERATOR_LAST: [usize; 6] = [0, 1, 2, 4, 5, 3];
 impl ColumnOrder {
     /// The order of the lake.
     pub(crate) fn of(table: Table) -> Self {
-        Self((0..table.columns().len()).collect())
+        Self((0..table.columns(Source::Google2011).len()).collect())
     }
 
     /// Puts what stands in the lake's order into the file's.
@@ -66,6 +65,25 @@ impl ColumnOrder {
     }
 }
 
+/// Parses the blocks of one part.
+pub(crate) struct Parser {
+    part: u32,
+    order: ColumnOrder,
+}
+
+impl Parser {
+    /// A parser of part number `part` of `table`, which begins with `lines`.
+    pub(crate) fn new(table: Table, part: u32, lines: &[u8]) -> Self {
+        Self { part, order: ColumnOrder::detect(table, lines) }
+    }
+}
+
+impl PartParser for Parser {
+    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+        parse_block(&self.order, self.part, first_line, text.padded(), text.len(), rows);
+    }
+}
+
 /// Why a field was not taken.
 type FieldResult<T> = Result<T, RejectReason>;
 
@@ -84,7 +102,7 @@ pub(crate) fn parse_block(
 ) {
     debug_assert!(len + fields::PADDING <= text.len(), "a block is padded");
     block.clear();
-    let columns = order.put(block.table.columns().iter().collect());
+    let columns = order.put(block.column_list().iter().collect());
     block.columns = order.put(std::mem::take(&mut block.columns));
     let mut at = 0;
     let mut line = first_line;
@@ -279,7 +297,7 @@ fn parse_again(
         line: 0,
         column,
         reason,
-        text: String::from_utf8_lossy(&raw[..raw.len().min(REJECT_TEXT_MAX)]).into_owned(),
+        text: reject_text(raw),
     };
     let name = |field_idx: usize| columns[field_idx].name;
     if !raw.contains(&b'"') {
@@ -359,7 +377,7 @@ mod tests {
     fn parse(table: Table, lines: &[u8]) -> RowBlock {
         let mut text = lines.to_vec();
         text.resize(lines.len() + fields::PADDING, 0);
-        let mut block = RowBlock::new(table, 0);
+        let mut block = RowBlock::new(table, Source::Google2011, 0);
         parse_block(&ColumnOrder::detect(table, lines), 0, 1, &text, lines.len(), &mut block);
         block
     }

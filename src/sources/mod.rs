@@ -1,26 +1,66 @@
 //! Raw files to typed rows and rejects: the only place that knows a format's quirks.
 //!
-//! In: the folder of a trace. Out: its parts ([`folder`]), and for each part blocks of typed
-//! rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped silently and nothing
-//! silently gets a default value.
+//! In: the folder or file of a trace. Out: what kind it is and its parts ([`open_trace`]), and for
+//! each part blocks of typed rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped
+//! silently and nothing silently gets a default value.
+//!
+//! A format is one file: a `PartParser` that makes rows of the text of a part, an arm of
+//! `parser_of`, and what tells it from others in [`trace`].
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::schema::Source;
+
 pub(crate) mod blocks;
 pub mod checksums;
 pub(crate) mod fields;
 pub mod folder;
 pub(crate) mod google_2011;
+pub(crate) mod gwf;
+pub(crate) mod log;
 pub mod part;
 pub mod rows;
+pub(crate) mod rumen;
+pub(crate) mod swf;
+#[cfg(test)]
+mod tests;
+pub mod trace;
 
 pub(crate) use blocks::hex;
 pub use blocks::{RawDigest, digest_file};
 pub use folder::{RawPart, TraceFolder};
+pub use part::Notes;
 pub use rows::{Cells, ColumnData, Reject, RejectReason, RowBlock};
+pub use trace::open_trace;
+
+/// The parser for a part whose text begins with `begin`.
+pub(crate) fn parser_of(
+    part: &RawPart,
+    begin: &[u8],
+) -> Result<Box<dyn part::PartParser>, SourceError> {
+    Ok(match part.source {
+        Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
+        Source::Swf => Box::new(swf::parser(part)),
+        Source::Gwf => Box::new(gwf::parser(part)),
+        Source::Rumen => rumen::parser(part)?,
+    })
+}
+
+/// What a line of a part should be, for a message about a file in which none is.
+pub(crate) fn expected_line(part: &RawPart) -> String {
+    match part.source {
+        Source::Google2011 => {
+            let count = part.table.columns(part.source).len();
+            format!("the {count} columns of table `{}`", part.table)
+        }
+        Source::Swf => format!("the {} fields of an SWF job", swf::FIELD_COUNT),
+        Source::Gwf => format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
+        Source::Rumen => "the shape of a Rumen job".to_owned(),
+    }
+}
 
 /// A raw file or folder could not be used.
 #[derive(Debug, Error)]
@@ -51,6 +91,24 @@ pub enum SourceErrorKind {
     /// There is no such folder.
     #[error("there is no such folder")]
     NoFolder,
+    /// Nothing tells the format.
+    #[error("it cannot be told what kind of trace this is")]
+    UnknownFormat,
+    /// One lake is one log, and there are several.
+    #[error("there are several logs in it: {}", .0.join(", "))]
+    SeveralLogs(Vec<String>),
+    /// A folder is needed.
+    #[error("it is a file, and a trace of this kind is a folder")]
+    NotAFolder,
+    /// The machines without the jobs.
+    #[error("it is the topology of a Rumen trace, without its jobs")]
+    OnlyTopology,
+    /// The hosts could not be read.
+    #[error("the topology is no tree of hosts")]
+    BadTopology,
+    /// There is nothing of the chosen kind.
+    #[error("there is no {0} log in it")]
+    NoLog(Source),
     /// The folder holds no part of any table.
     #[error("there is no table of the trace in it")]
     NoTable,
@@ -102,6 +160,18 @@ impl SourceErrorKind {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoFolder => Some("give the folder that holds `job_events/`, `task_events/`, ..."),
+            Self::UnknownFormat => Some(
+                "say which with `--source google-2011|swf|gwf|rumen`; unpack archives other than .gz first",
+            ),
+            Self::SeveralLogs(_) => Some("each makes a lake of its own: name the file"),
+            Self::OnlyTopology => {
+                Some("give the trace; the topology beside it is found by its name")
+            }
+            Self::BadTopology => Some("get it again, or move it away to go without"),
+            Self::NotAFolder => {
+                Some("give the folder that holds `job_events/`, `task_events/`, ...")
+            }
+            Self::NoLog(_) => Some("name the file, or leave `--source` out to have it told"),
             Self::NoTable => Some(
                 "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat folder of parts of one table, say which with `--table`",
             ),

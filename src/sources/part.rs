@@ -1,16 +1,16 @@
 //! Reads one part to the end: inflating, hashing and parsing, the last on a second core if one
 //! is idle.
 //!
-//! In: a [`RawPart`]. Out: row blocks in file order, handed to a sink, then a [`PartSummary`].
-//! Blocks are parsed while the next one is inflated, so that the last part of a table does not
+//! In: a [`RawPart`], whose format a `PartParser` reads. Out: row blocks in file order, handed to
+//! a sink, then a [`PartSummary`]. Blocks are parsed while the next one is inflated, so that the last part of a table does not
 //! leave cores idle, and a block is parsed on the same core, still in its cache, when none is.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SourceError;
 use super::blocks::{BlockReader, RawDigest, TextBlock};
 use super::folder::RawPart;
-use super::google_2011::{self, ColumnOrder};
 use super::rows::RowBlock;
 
 /// What was found in a part.
@@ -20,6 +20,35 @@ pub struct PartSummary {
     pub digest: RawDigest,
     /// Lines, usable or not.
     pub line_count: u64,
+    /// What the file says of itself.
+    pub notes: Notes,
+}
+
+/// What a file says of itself, and what had to be assumed to make rows of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// The lines of its header as key and value, in file order; a key may come again.
+    pub header: Vec<(String, String)>,
+    /// How often each assumption was made, by its wording.
+    pub remarks: BTreeMap<&'static str, u64>,
+}
+
+/// Makes rows of the text of one part, block by block.
+///
+/// This is what a format brings. It sees whole lines in file order, fills the rows and rejects of
+/// the block it is given, and never reads a file but what stands `beside` its part.
+pub(crate) trait PartParser: Send {
+    /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, whose
+    /// old rows are forgotten, and says in `rows.line_count` how many lines there were.
+    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock);
+
+    /// Adds the rows and rejects that only the end of the file can tell, to rows without any.
+    fn finish(&mut self, _rows: &mut RowBlock) {}
+
+    /// What the file says of itself; asked after [`PartParser::finish`].
+    fn notes(&mut self) -> Notes {
+        Notes::default()
+    }
 }
 
 /// Shared by everything that runs for a user: how far it is, and whether it should stop.
@@ -53,8 +82,9 @@ pub fn read_part<E>(
     let mut reader = BlockReader::open(&part.path).map_err(PartStop::Source)?;
     let mut line_count = 0;
     let mut current = reader.next_block(TextBlock::default()).map_err(PartStop::Source)?;
-    let order = ColumnOrder::detect(part.table, current.as_ref().map_or(&[], TextBlock::text));
-    let mut rows = RowBlock::new(part.table, 0);
+    let begin = current.as_ref().map_or(&[][..], TextBlock::text);
+    let mut parser = super::parser_of(part, begin).map_err(PartStop::Source)?;
+    let mut rows = RowBlock::new(part.table, part.source, 0);
     let mut spare = TextBlock::default();
     let mut seen_bytes = 0;
     while let Some(block) = current {
@@ -64,16 +94,7 @@ pub fn read_part<E>(
         let first_line = line_count + 1;
         let (next, ()) = rayon::join(
             || reader.next_block(std::mem::take(&mut spare)),
-            || {
-                google_2011::parse_block(
-                    &order,
-                    part.part,
-                    first_line,
-                    block.padded(),
-                    block.len(),
-                    &mut rows,
-                );
-            },
+            || parser.parse(&block, first_line, &mut rows),
         );
         line_count += rows.line_count;
         progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
@@ -83,7 +104,12 @@ pub fn read_part<E>(
         current = next.map_err(PartStop::Source)?;
     }
     progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
-    Ok(PartSummary { digest: reader.finish(), line_count })
+    rows.clear();
+    parser.finish(&mut rows);
+    if !rows.row_ids.is_empty() || !rows.rejects.is_empty() {
+        sink(&mut rows).map_err(PartStop::Sink)?;
+    }
+    Ok(PartSummary { digest: reader.finish(), line_count, notes: parser.notes() })
 }
 
 /// Inflates (or just reads) a part and throws the text away: the yardstick for [`read_part`].

@@ -3,7 +3,7 @@
 //! In: values pushed in the order of the table's columns. Out: whole columns with their missing
 //! cells, ready to be stored. A row is either in every column or in none.
 
-use crate::schema::{ColumnType, Table};
+use crate::schema::{Column, ColumnType, Source, Table};
 
 /// The cells of one column; a missing cell holds a placeholder and stands in `nulls`.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct ColumnData {
 /// Cells by how they are stored.
 #[derive(Debug)]
 pub enum Cells {
-    /// Times and ids.
+    /// Times, ids and large numbers.
     I64(Vec<i64>),
     /// Small whole numbers.
     I32(Vec<i32>),
@@ -37,7 +37,9 @@ pub enum Cells {
 impl Cells {
     fn new(kind: ColumnType, capacity: usize) -> Self {
         match kind {
-            ColumnType::Time | ColumnType::Id => Self::I64(Vec::with_capacity(capacity)),
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => {
+                Self::I64(Vec::with_capacity(capacity))
+            }
             ColumnType::Int | ColumnType::Event(_) => Self::I32(Vec::with_capacity(capacity)),
             ColumnType::Float => Self::F32(Vec::with_capacity(capacity)),
             ColumnType::Bool => Self::Bool(Vec::with_capacity(capacity)),
@@ -89,8 +91,8 @@ impl ColumnData {
         Self { cells: Cells::new(kind, capacity), nulls: Vec::new() }
     }
 
-    /// Adds the cells of `rows` of another column of the same kind; `base` rows are there.
-    fn append(&mut self, other: &Self, rows: &[u32], base: usize) {
+    /// Adds the cells of `rows` of another column of the same kind, placeholders among them.
+    fn extend_cells(&mut self, other: &Self, rows: &[u32]) {
         match (&mut self.cells, &other.cells) {
             (Cells::I64(own), Cells::I64(cells)) => {
                 own.extend(rows.iter().map(|&row| cells[row as usize]));
@@ -113,6 +115,12 @@ impl ColumnData {
             }
             _ => unreachable!("columns of one table are of one kind"),
         }
+    }
+
+    /// Adds the cells of `rows` (ascending) of another column of the same kind; `base` rows are
+    /// there.
+    fn append(&mut self, other: &Self, rows: &[u32], base: usize) {
+        self.extend_cells(other, rows);
         if other.nulls.is_empty() {
             return;
         }
@@ -127,11 +135,52 @@ impl ColumnData {
     }
 }
 
+/// A value on its way into a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    /// Nothing.
+    Missing,
+    /// A time, an id or a large number.
+    I64(i64),
+    /// A small whole number.
+    I32(i32),
+    /// A quantity.
+    F32(f32),
+    /// A name.
+    Text(&'a str),
+}
+
+impl<'a> From<Option<&'a str>> for Cell<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Missing, Cell::Text)
+    }
+}
+
+impl From<Option<i64>> for Cell<'_> {
+    fn from(value: Option<i64>) -> Self {
+        value.map_or(Self::Missing, Self::I64)
+    }
+}
+
+impl From<Option<i32>> for Cell<'_> {
+    fn from(value: Option<i32>) -> Self {
+        value.map_or(Self::Missing, Self::I32)
+    }
+}
+
+impl From<Option<f32>> for Cell<'_> {
+    fn from(value: Option<f32>) -> Self {
+        value.map_or(Self::Missing, Self::F32)
+    }
+}
+
 /// The usable rows of one block of a part, and what was left out and why.
 #[derive(Debug)]
 pub struct RowBlock {
     /// The table.
     pub table: Table,
+    /// The kind of trace, which decides the columns.
+    pub source: Source,
     /// The file order of each row; see [`crate::schema::row_id`].
     pub row_ids: Vec<i64>,
     /// One per column of the table.
@@ -144,11 +193,15 @@ pub struct RowBlock {
 
 impl RowBlock {
     /// An empty block with room for `capacity` rows.
-    pub fn new(table: Table, capacity: usize) -> Self {
-        let columns =
-            table.columns().iter().map(|column| ColumnData::new(column.kind, capacity)).collect();
+    pub fn new(table: Table, source: Source, capacity: usize) -> Self {
+        let columns = table
+            .columns(source)
+            .iter()
+            .map(|column| ColumnData::new(column.kind, capacity))
+            .collect();
         Self {
             table,
+            source,
             row_ids: Vec::with_capacity(capacity),
             columns,
             rejects: Vec::new(),
@@ -165,6 +218,57 @@ impl RowBlock {
             column.cells.truncate(0);
             column.nulls.clear();
         }
+    }
+
+    /// What the columns are.
+    pub fn column_list(&self) -> &'static [Column] {
+        self.table.columns(self.source)
+    }
+
+    /// Adds a row, its cells in the order of the columns.
+    pub(crate) fn push_row(&mut self, row_id: i64, cells: &[Cell<'_>]) {
+        debug_assert_eq!(cells.len(), self.columns.len(), "a row has every column");
+        let row = u32::try_from(self.row_ids.len()).expect("rows held at a time are few");
+        self.row_ids.push(row_id);
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            match (&mut column.cells, *cell) {
+                (cells, Cell::Missing) => {
+                    cells.push_missing();
+                    column.nulls.push(row);
+                }
+                (Cells::I64(cells), Cell::I64(value)) => cells.push(value),
+                (Cells::I32(cells), Cell::I32(value)) => cells.push(value),
+                (Cells::F32(cells), Cell::F32(value)) => cells.push(value),
+                (cells @ Cells::Text { .. }, Cell::Text(text)) => cells.push_text(text),
+                (_, cell) => unreachable!("{cell:?} does not fit its column"),
+            }
+        }
+    }
+
+    /// The same rows in another order: row `order[i]` becomes row `i`.
+    #[must_use]
+    pub fn reordered(&self, order: &[u32]) -> Self {
+        let mut ordered = Self::new(self.table, self.source, 0);
+        ordered.row_ids.extend(order.iter().map(|&row| self.row_ids[row as usize]));
+        let mut is_null = Vec::new();
+        for (own, other) in ordered.columns.iter_mut().zip(&self.columns) {
+            if let (Cells::Text { bytes: own, .. }, Cells::Text { bytes, .. }) =
+                (&mut own.cells, &other.cells)
+            {
+                own.reserve_exact(bytes.len());
+            }
+            own.extend_cells(other, order);
+            if other.nulls.is_empty() {
+                continue;
+            }
+            is_null.clear();
+            is_null.resize(self.row_ids.len(), false);
+            other.nulls.iter().for_each(|&row| is_null[row as usize] = true);
+            own.nulls.extend(
+                (0_u32..).zip(order).filter(|(_, row)| is_null[**row as usize]).map(|(idx, _)| idx),
+            );
+        }
+        ordered
     }
 
     /// Takes back the cells of a row that was not completed.
@@ -209,6 +313,14 @@ pub struct Reject {
     pub text: String,
 }
 
+/// Longest text kept of a rejected line, in bytes.
+const REJECT_TEXT_MAX: usize = 4096;
+
+/// What is kept of a line that could not be used.
+pub(crate) fn reject_text(raw: &[u8]) -> String {
+    String::from_utf8_lossy(&raw[..raw.len().min(REJECT_TEXT_MAX)]).into_owned()
+}
+
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectReason {
@@ -224,6 +336,8 @@ pub enum RejectReason {
     UnknownEventType,
     /// A time below 0.
     NegativeTime,
+    /// A job that has been there before.
+    DuplicateJob,
 }
 
 impl RejectReason {
@@ -236,6 +350,7 @@ impl RejectReason {
             Self::BadValue => "bad_value",
             Self::UnknownEventType => "unknown_event_type",
             Self::NegativeTime => "negative_time",
+            Self::DuplicateJob => "duplicate_job",
         }
     }
 }
@@ -246,7 +361,7 @@ mod tests {
 
     #[test]
     fn chosen_rows_keep_their_missing_cells() {
-        let mut block = RowBlock::new(Table::MachineEvents, 4);
+        let mut block = RowBlock::new(Table::MachineEvents, Source::Google2011, 4);
         for row in 0..4_u32 {
             block.row_ids.push(i64::from(row));
             for column in &mut block.columns {
@@ -256,10 +371,13 @@ mod tests {
                 }
             }
         }
-        let mut chosen = RowBlock::new(Table::MachineEvents, 0);
+        let mut chosen = RowBlock::new(Table::MachineEvents, Source::Google2011, 0);
         chosen.append(&block, &[0, 1]);
         chosen.append(&block, &[1, 2, 3]);
         assert_eq!(chosen.row_ids, [0, 1, 1, 2, 3]);
         assert_eq!(chosen.columns[3].nulls, [1, 2, 4]);
+        let turned = chosen.reordered(&[4, 0, 3, 2, 1]);
+        assert_eq!(turned.row_ids, [3, 0, 2, 1, 1]);
+        assert_eq!(turned.columns[3].nulls, [0, 3, 4]);
     }
 }

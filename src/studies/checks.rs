@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::facts::census::Census;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// A published number beside ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,6 +92,34 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
     (Table::MachineAttributes, &[("rows", 10_748_566)]),
 ];
 
+/// What cannot be in a lake of a log, whatever the log says; nothing where all is well.
+///
+/// A log tells each job once, so that each table must know the same jobs, and each job and task
+/// must be submitted once. The Google trace is cut into parts and keeps to neither.
+pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
+    if lake.source() == Source::Google2011 {
+        return Vec::new();
+    }
+    let count = |table, what: &str| {
+        census.tables.get(&table).map(|counts| counts.get(what).copied().unwrap_or(0))
+    };
+    let mut found = Vec::new();
+    let jobs = [Table::JobEvents, Table::TaskEvents].map(|table| count(table, "jobs"));
+    if let [Some(of_jobs), Some(of_tasks)] = jobs
+        && of_jobs != of_tasks
+    {
+        found.push(format!("job_events knows {of_jobs} jobs, task_events {of_tasks}"));
+    }
+    for table in [Table::JobEvents, Table::TaskEvents] {
+        let (entities, submits) = (count(table, "entities"), count(table, "event_type 0"));
+        if entities != submits {
+            let [entities, submits] = [entities, submits].map(Option::unwrap_or_default);
+            found.push(format!("{table} has {entities} histories and {submits} SUBMIT events"));
+        }
+    }
+    found
+}
+
 /// Parts of a whole table.
 fn whole_part_count(table: Table) -> usize {
     match table {
@@ -100,16 +128,18 @@ fn whole_part_count(table: Table) -> usize {
     }
 }
 
-/// Whether every part of the table of 2011 is in the lake.
+/// Whether every part of the table of the trace of 2011 is in the lake.
 pub fn is_whole(lake: &Lake, table: Table) -> bool {
-    lake.manifest
-        .table(table)
-        .is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
+    lake.source() == Source::Google2011
+        && lake
+            .manifest
+            .table(table)
+            .is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
 }
 
 /// Compares every published number of the tables that are whole.
 pub fn compare(lake: &Lake, census: &Census) -> Vec<Check> {
-    if !lake.manifest.origin.is_original() {
+    if !lake.manifest.origin.is_original() || lake.source() != Source::Google2011 {
         return Vec::new();
     }
     let mut checks = Vec::new();

@@ -13,7 +13,7 @@ use crate::facts::jobs::{Job, Jobs};
 use crate::facts::tasks::{Spent, TaskView, Tasks, Usage, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::units::{CpuRate, CpuTime};
 
 /// How many definitions of CPU time are added up per task.
@@ -65,6 +65,8 @@ pub struct KillStep {
 /// The whole study.
 #[derive(Debug, Default)]
 pub struct Study {
+    /// The kind of trace.
+    pub source: Source,
     /// Every job of `job_events` or `task_events`, by id within a bucket.
     pub jobs: Vec<JobRow>,
     /// Measured CPU outside of attempts, that of windows without a task included.
@@ -89,7 +91,7 @@ pub fn fold(
         .with_max_len(1)
         .map(|bucket| fold_bucket(lake, bucket, windows, rules, usage))
         .collect();
-    let mut study = Study::default();
+    let mut study = Study { source: lake.source(), ..Study::default() };
     for part in parts? {
         study.jobs.extend(part.jobs);
         study.outside += part.outside;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::fold::{JobRow, Study};
 use super::outcomes::Classes;
 use crate::facts::published::PublishedCpu;
+use crate::schema::Source;
 use crate::units::CpuTime;
 
 /// What CPU time means.
@@ -30,10 +31,12 @@ pub enum CpuDefinition {
 }
 
 impl CpuDefinition {
-    /// The unit of its sums.
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Slots => "task-s",
+    /// The unit of its sums in traces of a kind.
+    pub const fn unit(self, source: Source) -> &'static str {
+        match (self, source) {
+            (Self::Slots, _) => "task-s",
+            (Self::Requested, Source::Swf | Source::Gwf) => "processor-s",
+            (Self::Requested, Source::Rumen) => "slot-s",
             _ => "NCU-s",
         }
     }
@@ -248,7 +251,7 @@ pub fn ledger(view: &View<'_>, groups: &[GroupBy]) -> Ledger {
     Ledger {
         cpu: view.cpu,
         classes: view.classes,
-        unit: view.cpu.unit(),
+        unit: view.cpu.unit(view.study.source),
         rows,
         unmatched: unmatched.seconds(),
         outside_attempts: outside.seconds(),

@@ -7,7 +7,7 @@ use std::fs;
 use jobfate::lake::ingest::ingest;
 use jobfate::lake::plan::{IngestPlan, MaxRejects, choose_parts};
 use jobfate::lake::{Lake, Origin};
-use jobfate::schema::Table;
+use jobfate::schema::{Source, Table};
 use jobfate::sources::TraceFolder;
 use jobfate::sources::part::Progress;
 use proptest::prelude::*;
@@ -381,6 +381,7 @@ proptest! {
         let folder = TraceFolder::open(&place.path("trace"), None).unwrap();
         let plan = IngestPlan {
             lake: place.path("lake"),
+            source: Source::Google2011,
             origin: Origin::Original,
             parts: choose_parts(&folder, None, None),
             max_rejects: MaxRejects::Percent(100.0),

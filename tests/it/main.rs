@@ -5,6 +5,7 @@
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  resume     steps, kills, shards and threads leave the same lake
 //!  regression faults that were found once
+//!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
@@ -28,6 +29,8 @@ mod engines;
 mod help;
 #[cfg(test)]
 mod layering;
+#[cfg(test)]
+mod logs;
 #[cfg(test)]
 mod queries;
 #[cfg(test)]

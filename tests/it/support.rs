@@ -249,8 +249,9 @@ pub(crate) fn contents(lake: &Lake) -> BTreeMap<(Table, u32), Vec<(i64, u64)>> {
 }
 
 fn rows(lake: &Lake, table: Table, bucket: u32) -> Vec<(i64, u64)> {
-    let names: Vec<&'static str> =
-        std::iter::once(ROW_ID).chain(table.columns().iter().map(|column| column.name)).collect();
+    let names: Vec<&'static str> = std::iter::once(ROW_ID)
+        .chain(table.columns(lake.source()).iter().map(|column| column.name))
+        .collect();
     let mut rows = Vec::new();
     lake.scan(table, Some(bucket), &names, |batch| {
         let mut hashers = vec![DefaultHasher::new(); batch.num_rows()];

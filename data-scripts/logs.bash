@@ -1,0 +1,226 @@
+# shellcheck shell=bash
+# What the scripts for traces of one file per log share: messages with their
+# exit codes, downloads that go on where they broke off, and checksums. Sourced,
+# never run. Works with bash 3.2.
+#
+# Checksums: `checksums.txt` beside a script holds the sums of logs that were at
+# hand when it was written. Any other log is trusted on first use: its sum is
+# kept in DIR/SHA256SUM when it first arrives, and everything later must agree.
+#
+# Exit codes: 0 done, 1 a checksum is wrong, 2 wrong use, 3 bad input, 4
+# environment (network, disk, a missing program).
+
+export LC_ALL=C
+
+# The longest wait between two tries.
+readonly WAIT_MAX_S=60
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# die CODE TEXT [HINT]
+die() {
+    say "error: $2"
+    if [[ -n ${3-} ]]; then
+        say "hint: $3"
+    fi
+    exit "$1"
+}
+
+wrong_use() {
+    die 2 "$1" "\`${0##*/} --help\` lists the flags"
+}
+
+# Prints the header comment of the running script and ends.
+usage() {
+    local line
+    {
+        read -r _ # The interpreter.
+        while IFS= read -r line && [[ $line == '#'* ]]; do
+            line=${line#'#'}
+            printf '%s\n' "${line# }"
+        done
+    } <"$0"
+    exit 0
+}
+
+need_programs() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || die 4 "program \`$program\` is not installed"
+    done
+    command -v sha256sum >/dev/null || command -v shasum >/dev/null ||
+        die 4 "neither \`sha256sum\` nor \`shasum\` is installed"
+}
+
+sha256_of() {
+    if command -v sha256sum >/dev/null; then
+        sha256sum <"$1" | cut -c 1-64
+    else
+        shasum -a 256 <"$1" | cut -c 1-64
+    fi
+}
+
+# whole_number FLAG VALUE: prints VALUE without leading zeros.
+whole_number() {
+    [[ $2 =~ ^[0-9]{1,9}$ ]] || wrong_use "\`$1\` takes a whole number, not \`$2\`"
+    echo "$((10#$2))"
+}
+
+# Makes DIR and takes it for this run: two runs at once would write one file.
+prepare_dir() {
+    mkdir -p "$dir" 2>/dev/null || die 4 "the folder \`$dir\` could not be made"
+    [[ -r $dir && -w $dir ]] || die 4 "the folder \`$dir\` is not readable and writable"
+    if command -v flock >/dev/null; then
+        exec 9<"$dir"
+        flock -n 9 || die 4 "another \`fetch\` is at work in \`$dir\`"
+    fi
+}
+
+# sum_in LIST NAME: prints the checksum that a list has of a file, or nothing.
+sum_in() {
+    [[ -f $1 ]] || return 0
+    awk -v name="$2" '
+        /^#/ { next }
+        length($1) == 64 && ($2 == name || $2 == "*" name) { print $1; exit }
+    ' "$1"
+}
+
+# known_sum NAME: the checksum that a file must have, or nothing. A pin beside
+# the script is stronger than what this folder remembers.
+known_sum() {
+    local sum
+    sum=$(sum_in "$here/checksums.txt" "$1")
+    [[ -n $sum ]] || sum=$(sum_in "$dir/SHA256SUM" "$1")
+    echo "$sum"
+}
+
+# remember NAME HASH: writes DIR/SHA256SUM anew with this line.
+remember() {
+    local list=$dir/SHA256SUM
+    {
+        if [[ -f $list ]]; then
+            awk -v name="$1" '$2 != name && $2 != "*" name' "$list"
+        fi
+        printf '%s  %s\n' "$2" "$1"
+    } >"$list.part" && mv -f "$list.part" "$list" || die 4 "\`$list\` could not be written"
+}
+
+# transfer URL FILE: goes on with FILE until it is whole. Returns 0 done, 2 the
+# server refuses, 3 given up after all tries, 4 the file could not be written.
+transfer() {
+    local url=$1 file=$2 tries=0 wait=$backoff status code log=$2.log
+    while :; do
+        status=0
+        # The limits end a connection that hangs: under 1 kB/s for a minute.
+        code=$(curl --fail --location --silent --show-error \
+            --connect-timeout 30 --speed-limit 1000 --speed-time 60 \
+            --continue-at - --output "$file" --write-out '%{http_code}' \
+            "$url" 2>"$log") || status=$?
+        failure=$(tail -n 1 "$log" 2>/dev/null || true)
+        rm -f "$log"
+        case $status/$code in
+        0/*) return 0 ;;
+        33/* | 36/*) # The server sends whole files only.
+            say "the server cannot go on with ${url##*/}; from the beginning"
+            rm -f "$file"
+            continue
+            ;;
+        22/416) rm -f "$file" ;; # Ours is longer than it should be.
+        22/408 | 22/429 | 22/5??) ;; # Busy.
+        22/* | 1/* | 3/* | 26/* | 37/* | 60/* | 77/*) return 2 ;;
+        23/*) return 4 ;;
+        *) ;; # No route or a hang-up, worth a new try.
+        esac
+        if ((tries == retries)); then
+            return 3
+        fi
+        tries=$((tries + 1))
+        say "${url##*/}: $failure; new try $tries of $retries in $wait s"
+        sleep "$wait"
+        wait=$((wait * 2 > WAIT_MAX_S ? WAIT_MAX_S : wait * 2))
+    done
+}
+
+# fetch_file URL NAME: brings a file to DIR/NAME, under its name only when its
+# checksum agrees or nothing is known of it yet.
+fetch_file() {
+    local url=$1 name=$2 target=$dir/$2 unfinished=$dir/$2.part want sum status mismatches=0
+    want=$(known_sum "$name")
+    if [[ -f $target ]]; then
+        sum=$(sha256_of "$target")
+        if [[ -z $want || $sum == "$want" ]]; then
+            remember "$name" "$sum"
+            say "$name is there and right"
+            return
+        fi
+        say "$name is there, but its checksum is wrong; fetching it again"
+    fi
+    while :; do
+        status=0
+        transfer "$url" "$unfinished" || status=$?
+        case $status in
+        0) ;;
+        2) die 4 "$name could not be fetched from $url: $failure" "does \`--base\` name the archive?" ;;
+        3) die 4 "$name could not be fetched: $failure" "what came is kept; run the same command again" ;;
+        *) die 4 "\`$unfinished\` could not be written" ;;
+        esac
+        [[ -s $unfinished ]] || die 3 "$url is empty"
+        if is_page "$unfinished"; then
+            rm -f "$unfinished"
+            die 3 "$url is a page and not a log" "the archive may have moved: look at it, then give \`--base\`"
+        fi
+        sum=$(sha256_of "$unfinished")
+        if [[ -z $want || $sum == "$want" ]]; then
+            break
+        fi
+        rm -f "$unfinished"
+        mismatches=$((mismatches + 1))
+        ((mismatches < 2)) || die 1 "$name came with a wrong checksum, twice" \
+            "it is not the file that was published when its checksum was taken"
+        say "$name came with a wrong checksum; once more from the beginning"
+    done
+    mv -f "$unfinished" "$target" || die 4 "\`$target\` could not be written"
+    remember "$name" "$sum"
+    if [[ -z $want ]]; then
+        say "$name: no checksum is known, this one is trusted from now on: $sum"
+    else
+        say "$name fetched, the checksum is right"
+    fi
+}
+
+# Whether a file begins as a web page does.
+is_page() {
+    head -c 512 "$1" | tr '[:upper:]' '[:lower:]' | grep -q -e '<!doctype' -e '<html'
+}
+
+# verify_files NAME...: holds files of DIR against what is known of them.
+verify_files() {
+    local name want wrong=0 checked=0
+    for name in "$@"; do
+        want=$(known_sum "$name")
+        if [[ ! -f $dir/$name ]]; then
+            echo "ABSENT $name"
+        elif [[ -z $want ]]; then
+            echo "UNLISTED $name"
+        elif [[ $(sha256_of "$dir/$name") == "$want" ]]; then
+            checked=$((checked + 1))
+        else
+            echo "DIFFERS $name"
+            wrong=$((wrong + 1))
+        fi
+    done
+    echo "$checked right, $wrong wrong"
+    ((wrong == 0))
+}
+
+# Prints the names in DIR's list and beside the script that are in DIR or listed there.
+names_to_verify() {
+    {
+        [[ -f $dir/SHA256SUM ]] && awk '{ sub(/^\*/, "", $2); print $2 }' "$dir/SHA256SUM"
+        for file in "$dir"/*.gz "$dir"/*.swf "$dir"/*.gwf "$dir"/*.zip; do
+            [[ -f $file ]] && printf '%s\n' "${file##*/}"
+        done
+    } | sort -u
+}

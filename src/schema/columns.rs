@@ -1,0 +1,312 @@
+//! The columns of each table, source by source.
+//!
+//! In: a table and a source. Out: its columns in the order of the lake. The columns of the Google
+//! trace come first in every lake, under the same names and types, so that every question can be
+//! asked of every lake; a unit or a meaning may differ, and a column that Google always fills may
+//! be missing elsewhere. Each source's own columns follow.
+
+use super::ColumnType::{self, Bool, Event, Float, Id, Int, Long, Text, Time};
+use super::{Column, Source, Table};
+
+const fn must(
+    name: &'static str,
+    kind: ColumnType,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
+    Column { name, kind, is_mandatory: true, unit, meaning }
+}
+
+const fn may(
+    name: &'static str,
+    kind: ColumnType,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
+    Column { name, kind, is_mandatory: false, unit, meaning }
+}
+
+const JOB_EVENTS: &[Column] = &[
+    must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
+    may(
+        "missing_info",
+        Int,
+        "",
+        "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation",
+    ),
+    must("job_id", Id, "", "the job"),
+    must(
+        "event_type",
+        Event(8),
+        "",
+        "0 SUBMIT 1 SCHEDULE 2 EVICT 3 FAIL 4 FINISH 5 KILL 6 LOST 7 UPDATE_PENDING 8 UPDATE_RUNNING",
+    ),
+    may("user", Text, "", "who submitted it (hash)"),
+    may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
+    may("job_name", Text, "", "name of the job (hash)"),
+    may("logical_job_name", Text, "", "name shared by runs of one program (hash)"),
+];
+
+const TASK_EVENTS: &[Column] = &[
+    must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
+    may(
+        "missing_info",
+        Int,
+        "",
+        "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation",
+    ),
+    must("job_id", Id, "", "the job"),
+    must("task_index", Int, "", "the task's number within its job"),
+    may("machine_id", Id, "", "where it runs or ran"),
+    must(
+        "event_type",
+        Event(8),
+        "",
+        "0 SUBMIT 1 SCHEDULE 2 EVICT 3 FAIL 4 FINISH 5 KILL 6 LOST 7 UPDATE_PENDING 8 UPDATE_RUNNING",
+    ),
+    may("user", Text, "", "who submitted it (hash)"),
+    may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
+    must("priority", Int, "", "0 lowest; 0-1 free, 9-11 production"),
+    may("cpu_request", Float, "NCU", "CPU asked for, share of the largest machine"),
+    may("memory_request", Float, "share", "memory asked for, share of the largest machine"),
+    may("disk_request", Float, "share", "disk asked for, share of the largest machine"),
+    may("different_machines", Bool, "", "whether tasks of the job must run on different machines"),
+];
+
+const TASK_USAGE: &[Column] = &[
+    must("start_time_us", Time, "µs", "start of the window"),
+    must("end_time_us", Time, "µs", "end of the window, at most 300 s later"),
+    must("job_id", Id, "", "the job"),
+    must("task_index", Int, "", "the task's number within its job"),
+    must("machine_id", Id, "", "where it ran"),
+    may("mean_cpu_rate", Float, "NCU", "mean CPU use: core-seconds per second, scaled"),
+    may("canonical_memory", Float, "share", "user-accessible memory, mean"),
+    may("assigned_memory", Float, "share", "memory limit of the container"),
+    may("unmapped_page_cache", Float, "share", "page cache not mapped into a process, mean"),
+    may("total_page_cache", Float, "share", "page cache, mean"),
+    may("max_memory", Float, "share", "largest canonical memory"),
+    may("mean_disk_io_time", Float, "s/s", "disk-time seconds per second, mean"),
+    may("mean_local_disk_space", Float, "share", "local disk used, mean"),
+    may("max_cpu_rate", Float, "NCU", "largest CPU use seen in the window"),
+    may("max_disk_io_time", Float, "s/s", "largest disk-time seconds per second"),
+    may("cycles_per_instruction", Float, "cycles", "CPI; the trace holds impossible values"),
+    may(
+        "memory_accesses_per_instruction",
+        Float,
+        "accesses",
+        "MAI; the trace holds impossible values",
+    ),
+    may("sample_portion", Float, "share", "observed over expected samples"),
+    may("aggregation_type", Bool, "", "whether maxima come from sub-containers"),
+    may("sampled_cpu_usage", Float, "NCU", "CPU use in one random second of the window"),
+];
+
+const MACHINE_EVENTS: &[Column] = &[
+    must("time_us", Time, "µs", "when it happened; 0 before the window"),
+    must("machine_id", Id, "", "the machine"),
+    must("event_type", Event(2), "", "0 ADD, 1 REMOVE, 2 UPDATE"),
+    may("platform_id", Text, "", "micro-architecture and chipset (hash)"),
+    may("cpu_capacity", Float, "NCU", "CPU, share of the largest machine"),
+    may("memory_capacity", Float, "share", "memory, share of the largest machine"),
+];
+
+const MACHINE_ATTRIBUTES: &[Column] = &[
+    must("time_us", Time, "µs", "when it happened; 0 before the window"),
+    must("machine_id", Id, "", "the machine"),
+    must("attribute_name", Text, "", "name of the attribute (hash)"),
+    may("attribute_value", Text, "", "value (hash or whole number)"),
+    must("is_deleted", Bool, "", "whether the attribute was taken away"),
+];
+
+const TASK_CONSTRAINTS: &[Column] = &[
+    must("time_us", Time, "µs", "when it was set; 0 before the window"),
+    must("job_id", Id, "", "the job"),
+    must("task_index", Int, "", "the task's number within its job"),
+    must("comparison_operator", Event(3), "", "0 EQUAL, 1 NOT_EQUAL, 2 LESS_THAN, 3 GREATER_THAN"),
+    must("attribute_name", Text, "", "name of the attribute (hash)"),
+    may("attribute_value", Text, "", "value to compare with (hash or whole number)"),
+];
+
+/// What a log of parallel jobs knows of a job besides (standard and grid workload format).
+const LOG_EXTRA: &[Column] = &[
+    may("user_group", Text, "", "group of the user"),
+    may("executable", Text, "", "what was run; also in `logical_job_name` of job_events"),
+    may("queue", Text, "", "queue it was submitted to"),
+    may("partition", Text, "", "partition of the system it ran on"),
+    may("status", Int, "", "as logged: 1 completed, 0 failed, 5 cancelled; 2-4 parts of a run"),
+    may("wait_us", Long, "µs", "wait as logged, negative where it was submitted late"),
+    may("run_us", Long, "µs", "run time as logged"),
+    may("processors", Int, "", "processors it had"),
+    may("requested_processors", Int, "", "processors asked for"),
+    may("requested_time_us", Long, "µs", "run time (or CPU time per processor) asked for"),
+    may("cpu_time_us", Long, "µs", "mean CPU time used per processor"),
+    may("used_memory_kib", Float, "KiB", "mean memory used per processor"),
+    may("requested_memory_kib", Float, "KiB", "memory asked for, per processor"),
+];
+
+/// What only the standard workload format knows.
+const SWF_EXTRA: &[Column] = &[
+    may("preceding_job", Id, "", "job that had to end before"),
+    may("think_time_us", Long, "µs", "time between the end of the preceding job and the submit"),
+];
+
+/// What only the grid workload format knows.
+const GWF_EXTRA: &[Column] = &[
+    may("site", Text, "", "site it was submitted at"),
+    may("last_run_site", Text, "", "site it ran at last"),
+    may("job_structure", Text, "", "UNITARY, or BoT for a bag of tasks"),
+    may("job_structure_params", Text, "", "the bag it belongs to, for example"),
+    may("used_network", Float, "KiB/s", "network used"),
+    may("used_disk_mib", Float, "MiB", "local disk used"),
+    may("used_resources", Text, "", "other resources used"),
+    may("requested_platform", Text, "", "platform asked for"),
+    may("requested_network", Text, "", "network asked for"),
+    may("requested_disk", Text, "", "local disk asked for"),
+    may("requested_resources", Text, "", "other resources asked for"),
+    may("virtual_organisation", Text, "", "virtual organisation"),
+    may("project", Text, "", "project"),
+];
+
+/// Requests of a log of parallel jobs.
+const LOG_TASK_EVENTS: [Column; TASK_EVENTS.len()] = replace(
+    TASK_EVENTS,
+    &[
+        may("priority", Int, "", "never there: the format has none"),
+        may("cpu_request", Float, "processors", "processors it had, or else asked for"),
+        may("memory_request", Float, "KiB", "memory asked for, on all processors together"),
+    ],
+);
+
+const SWF_JOB_EVENTS: &[Column] =
+    &join::<{ JOB_EVENTS.len() + LOG_EXTRA.len() + SWF_EXTRA.len() }>(&[
+        JOB_EVENTS, LOG_EXTRA, SWF_EXTRA,
+    ]);
+const SWF_TASK_EVENTS: &[Column] =
+    &join::<{ TASK_EVENTS.len() + LOG_EXTRA.len() + SWF_EXTRA.len() }>(&[
+        &LOG_TASK_EVENTS,
+        LOG_EXTRA,
+        SWF_EXTRA,
+    ]);
+const GWF_JOB_EVENTS: &[Column] =
+    &join::<{ JOB_EVENTS.len() + LOG_EXTRA.len() + GWF_EXTRA.len() }>(&[
+        JOB_EVENTS, LOG_EXTRA, GWF_EXTRA,
+    ]);
+const GWF_TASK_EVENTS: &[Column] =
+    &join::<{ TASK_EVENTS.len() + LOG_EXTRA.len() + GWF_EXTRA.len() }>(&[
+        &LOG_TASK_EVENTS,
+        LOG_EXTRA,
+        GWF_EXTRA,
+    ]);
+const LOG_MACHINE_EVENTS: &[Column] = &replace::<{ MACHINE_EVENTS.len() }>(
+    MACHINE_EVENTS,
+    &[
+        may("platform_id", Text, "", "the system, as the log names it"),
+        may("cpu_capacity", Float, "processors", "processors of the whole system"),
+        may("memory_capacity", Float, "KiB", "never there: the format has none"),
+    ],
+);
+
+/// What Rumen knows of a job besides.
+const RUMEN_JOB_EXTRA: &[Column] = &[
+    may("queue", Text, "", "queue it was submitted to"),
+    may("priority", Int, "", "0 VERY_LOW, 1 LOW, 2 NORMAL, 3 HIGH, 4 VERY_HIGH"),
+    may("total_maps", Int, "", "map tasks"),
+    may("total_reduces", Int, "", "reduce tasks"),
+];
+
+/// What Rumen knows of a task and its attempts besides.
+const RUMEN_TASK_EXTRA: &[Column] = &[
+    may("phase", Text, "", "map, reduce, setup or cleanup"),
+    may("task_name", Text, "", "the task's own name, such as task_200904211745_0002_m_000010"),
+    may("attempt", Int, "", "the attempt's number within its task; not on SUBMIT"),
+    may("machine_name", Text, "", "where it ran; not on SUBMIT"),
+    may("queue", Text, "", "queue of its job"),
+    may("shuffle_end_us", Long, "µs", "end of a reduce's shuffle, on the attempt's last event"),
+    may("sort_end_us", Long, "µs", "end of a reduce's sort, on the attempt's last event"),
+];
+
+const RUMEN_JOB_EVENTS: &[Column] =
+    &join::<{ JOB_EVENTS.len() + RUMEN_JOB_EXTRA.len() }>(&[JOB_EVENTS, RUMEN_JOB_EXTRA]);
+const RUMEN_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + RUMEN_TASK_EXTRA.len() }>(&[
+    &replace::<{ TASK_EVENTS.len() }>(
+        TASK_EVENTS,
+        &[
+            may("priority", Int, "", "0 VERY_LOW, 1 LOW, 2 NORMAL, 3 HIGH, 4 VERY_HIGH"),
+            may("cpu_request", Float, "slots", "1: an attempt takes one slot"),
+            may("memory_request", Float, "MiB", "memory asked for"),
+        ],
+    ),
+    RUMEN_TASK_EXTRA,
+]);
+const RUMEN_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 2 }>(&[
+    MACHINE_EVENTS,
+    &[may("machine_name", Text, "", "name of the host"), may("rack", Text, "", "rack of the host")],
+]);
+
+/// The columns of a table in lakes of a source.
+pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
+    match (table, source) {
+        (Table::JobEvents, Source::Google2011) => JOB_EVENTS,
+        (Table::JobEvents, Source::Swf) => SWF_JOB_EVENTS,
+        (Table::JobEvents, Source::Gwf) => GWF_JOB_EVENTS,
+        (Table::JobEvents, Source::Rumen) => RUMEN_JOB_EVENTS,
+        (Table::TaskEvents, Source::Google2011) => TASK_EVENTS,
+        (Table::TaskEvents, Source::Swf) => SWF_TASK_EVENTS,
+        (Table::TaskEvents, Source::Gwf) => GWF_TASK_EVENTS,
+        (Table::TaskEvents, Source::Rumen) => RUMEN_TASK_EVENTS,
+        (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Google2011) => MACHINE_EVENTS,
+        (Table::TaskUsage, _) => TASK_USAGE,
+        (Table::MachineAttributes, _) => MACHINE_ATTRIBUTES,
+        (Table::TaskConstraints, _) => TASK_CONSTRAINTS,
+    }
+}
+
+/// The lists one after the other; `COUNT` is how many columns they have together.
+const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; COUNT] {
+    let mut all = [lists[0][0]; COUNT];
+    let mut filled = 0;
+    let mut list = 0;
+    while list < lists.len() {
+        let mut idx = 0;
+        while idx < lists[list].len() {
+            all[filled] = lists[list][idx];
+            filled += 1;
+            idx += 1;
+        }
+        list += 1;
+    }
+    assert!(filled == COUNT, "the lists have as many columns as they say");
+    all
+}
+
+/// `base` with some columns explained anew; each must be there.
+const fn replace<const COUNT: usize>(base: &[Column], new: &[Column]) -> [Column; COUNT] {
+    let mut all = join(&[base]);
+    let mut new_idx = 0;
+    while new_idx < new.len() {
+        let mut idx = 0;
+        while !is_same(all[idx].name, new[new_idx].name) {
+            idx += 1;
+        }
+        all[idx] = new[new_idx];
+        new_idx += 1;
+    }
+    all
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut idx = 0;
+    while idx < one.len() {
+        if one[idx] != other[idx] {
+            return false;
+        }
+        idx += 1;
+    }
+    true
+}

@@ -1,0 +1,243 @@
+//! The lake's tables: every column once, with its name, type, unit and meaning.
+//!
+//! In: nothing. Out: what a table is made of, for the sources that fill it, the lake that stores
+//! it and the help that explains it. No other file names a column's type; a change of a column
+//! here raises [`FORMAT_VERSION`].
+//!
+//! Every source fills the same tables with the same event numbers. What only some logs know
+//! stands in extra columns, which only the lakes of those sources have ([`Table::columns`]).
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+mod columns;
+mod source;
+
+pub use source::{Source, UnknownSource};
+
+/// The version of the lake's layout and columns, written into every manifest.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A table of the lake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Table {
+    /// Life-cycle events of jobs.
+    JobEvents,
+    /// Life-cycle events of tasks.
+    TaskEvents,
+    /// Measured use of resources, one row per task and window.
+    TaskUsage,
+    /// Machines that join, leave or change.
+    MachineEvents,
+    /// Properties of machines over time.
+    MachineAttributes,
+    /// Demands of tasks on properties of machines.
+    TaskConstraints,
+}
+
+/// How a column is stored, and what its raw text must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// A time in whole microseconds, never negative (i64).
+    Time,
+    /// A number that names something (i64).
+    Id,
+    /// A small whole number (i32).
+    Int,
+    /// A whole number that may be large or negative, such as a span in microseconds (i64).
+    Long,
+    /// An event number from 0 up to the given one (i32).
+    Event(i32),
+    /// A quantity (f32).
+    Float,
+    /// Yes or no.
+    Bool,
+    /// A name or hash (UTF-8).
+    Text,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The name in the lake.
+    pub name: &'static str,
+    /// How it is stored.
+    pub kind: ColumnType,
+    /// Whether a row without it is a reject.
+    pub is_mandatory: bool,
+    /// The unit, or an empty text.
+    pub unit: &'static str,
+    /// What it says, one line.
+    pub meaning: &'static str,
+}
+
+/// The name of the column that keeps the file order: part number times 2^40 plus line. Where a
+/// line or object makes several rows, the source says what stands for the line.
+pub const ROW_ID: &str = "row_id";
+
+impl Table {
+    /// Every table, in the order in which they are ingested and shown.
+    pub const ALL: [Self; 6] = [
+        Self::JobEvents,
+        Self::TaskEvents,
+        Self::TaskUsage,
+        Self::MachineEvents,
+        Self::MachineAttributes,
+        Self::TaskConstraints,
+    ];
+
+    /// The name of the table, of its folder in the lake and of its folder in a raw trace.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JobEvents => "job_events",
+            Self::TaskEvents => "task_events",
+            Self::TaskUsage => "task_usage",
+            Self::MachineEvents => "machine_events",
+            Self::MachineAttributes => "machine_attributes",
+            Self::TaskConstraints => "task_constraints",
+        }
+    }
+
+    /// One line on what the table holds.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::JobEvents => "life-cycle events of jobs",
+            Self::TaskEvents => "life-cycle events of tasks",
+            Self::TaskUsage => "measured use of resources, one row per task and window",
+            Self::MachineEvents => "machines that join, leave or change",
+            Self::MachineAttributes => "properties of machines over time",
+            Self::TaskConstraints => "demands of tasks on properties of machines",
+        }
+    }
+
+    /// The columns of a lake of `source`, without `row_id`, in the order of the lake: those that
+    /// every source has, then its own.
+    pub const fn columns(self, source: Source) -> &'static [Column] {
+        columns::of(self, source)
+    }
+
+    /// The position of `name` among [`Table::columns`].
+    pub fn column_idx(self, source: Source, name: &str) -> Option<usize> {
+        self.columns(source).iter().position(|column| column.name == name)
+    }
+
+    /// The position of the job's id, by which the rows are spread over buckets; the same for
+    /// every source. Tables of machines have none and are not spread.
+    pub fn job_column(self) -> Option<usize> {
+        self.column_idx(Source::Google2011, "job_id")
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no table.
+#[derive(Debug, Error)]
+#[error(
+    "`{0}` is not a table (known: job_events, task_events, task_usage, machine_events, machine_attributes, task_constraints)"
+)]
+pub struct UnknownTable(String);
+
+impl FromStr for Table {
+    type Err = UnknownTable;
+
+    fn from_str(name: &str) -> Result<Self, UnknownTable> {
+        Self::ALL
+            .into_iter()
+            .find(|table| table.name() == name)
+            .ok_or_else(|| UnknownTable(name.to_owned()))
+    }
+}
+
+impl Column {
+    /// The type as other engines call it.
+    pub const fn type_name(&self) -> &'static str {
+        match self.kind {
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => "int64",
+            ColumnType::Int | ColumnType::Event(_) => "int32",
+            ColumnType::Float => "float32",
+            ColumnType::Bool => "boolean",
+            ColumnType::Text => "string",
+        }
+    }
+}
+
+/// Returns the bucket of `job_id` among `bucket_count`: splitmix64's finaliser, modulo.
+///
+/// Written into the manifest as `splitmix64`. Consecutive ids spread evenly; the same id is in
+/// the same bucket in every table and on every machine.
+#[inline]
+#[expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
+    reason = "bits are mixed, and the remainder is below a u32"
+)]
+pub fn bucket_of(job_id: i64, bucket_count: u32) -> u32 {
+    let mut bits = job_id as u64;
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^= bits >> 31;
+    (bits % u64::from(bucket_count)) as u32
+}
+
+/// Bits of a `row_id` that hold the line; the part number stands above them.
+pub const ROW_ID_LINE_BITS: u32 = 40;
+
+/// Returns the `row_id` of a line (from 1) of a part.
+#[inline]
+#[expect(clippy::cast_possible_wrap, reason = "a part has fewer than 2^40 lines")]
+pub fn row_id(part: u32, line: u64) -> i64 {
+    (i64::from(part) << ROW_ID_LINE_BITS) | line as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_known_by_its_own_name() {
+        for table in Table::ALL {
+            assert_eq!(table.name().parse::<Table>().unwrap(), table);
+        }
+        assert!("jobs".parse::<Table>().is_err());
+    }
+
+    #[test]
+    fn every_source_has_the_columns_of_the_first() {
+        for source in Source::ALL {
+            for table in Table::ALL {
+                let first = table.columns(Source::Google2011);
+                let own = table.columns(source);
+                for (one, other) in first.iter().zip(own) {
+                    assert_eq!((one.name, one.kind), (other.name, other.kind), "{source} {table}");
+                    assert!(one.is_mandatory || !other.is_mandatory, "{}", one.name);
+                }
+                let extra = own.get(first.len()..).expect("no column is left out");
+                assert!(extra.iter().all(|column| !column.is_mandatory), "{source} {table}");
+                let names: std::collections::BTreeSet<&str> =
+                    own.iter().map(|column| column.name).collect();
+                assert_eq!(names.len(), own.len(), "each name once in {source} {table}");
+            }
+        }
+    }
+
+    #[test]
+    fn row_ids_follow_part_then_line() {
+        assert!(row_id(0, 1 << 39) < row_id(1, 1));
+        assert!(row_id(3, 7) < row_id(3, 8));
+    }
+
+    #[test]
+    fn buckets_are_even() {
+        let mut counts = [0u32; 8];
+        for job in 0..8000 {
+            counts[bucket_of(6_000_000_000 + job, 8) as usize] += 1;
+        }
+        assert!(counts.iter().all(|&count| 850 < count && count < 1150), "{counts:?}");
+    }
+}

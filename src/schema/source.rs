@@ -1,0 +1,103 @@
+//! The kinds of trace that a lake can be made of.
+//!
+//! In: a name. Out: a [`Source`], and which tables it can fill. What a format looks like is known
+//! to `sources` alone; this says only what the lake must know of it. Google 2019 would be one
+//! more variant here, its columns in `columns`, and one more file in `sources`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Table;
+
+/// A kind of trace.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum Source {
+    /// Google cluster-usage trace v2.1 (May 2011).
+    #[default]
+    #[serde(rename = "google-2011")]
+    Google2011,
+    /// Standard workload format of the Parallel Workloads Archive.
+    #[serde(rename = "swf")]
+    Swf,
+    /// Grid workload format of the Grid Workloads Archive.
+    #[serde(rename = "gwf")]
+    Gwf,
+    /// Job history of Hadoop as Rumen writes it.
+    #[serde(rename = "rumen")]
+    Rumen,
+}
+
+impl Source {
+    /// Every source.
+    pub const ALL: [Self; 4] = [Self::Google2011, Self::Swf, Self::Gwf, Self::Rumen];
+
+    /// The name on the command line and in manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Google2011 => "google-2011",
+            Self::Swf => "swf",
+            Self::Gwf => "gwf",
+            Self::Rumen => "rumen",
+        }
+    }
+
+    /// The tables that it can fill, in the order of [`Table::ALL`].
+    pub const fn tables(self) -> &'static [Table] {
+        match self {
+            Self::Google2011 => &Table::ALL,
+            Self::Swf | Self::Gwf | Self::Rumen => {
+                &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents]
+            }
+        }
+    }
+
+    /// The first time of a job that is one, µs: 0 means before the window in the Google trace, and
+    /// is a time like any other elsewhere.
+    pub const fn first_time_us(self) -> i64 {
+        match self {
+            Self::Google2011 => 1,
+            Self::Swf | Self::Gwf | Self::Rumen => 0,
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no source.
+#[derive(Debug, Error)]
+#[error("`{0}` is no kind of trace (known: google-2011, swf, gwf, rumen)")]
+pub struct UnknownSource(String);
+
+impl FromStr for Source {
+    type Err = UnknownSource;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSource> {
+        Self::ALL
+            .into_iter()
+            .find(|source| source.name() == name)
+            .ok_or_else(|| UnknownSource(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_known_by_its_own_name_everywhere() {
+        for source in Source::ALL {
+            assert_eq!(source.name().parse::<Source>().unwrap(), source);
+            assert_eq!(serde_json::to_value(source).unwrap(), source.name());
+        }
+        assert!("borg".parse::<Source>().is_err());
+    }
+}

@@ -1,0 +1,576 @@
+//! What the standard and the grid workload format share: one line per job, made into its events.
+//!
+//! In: lines whose fields a [`LineFormat`] has told apart. Out: for each job, which has one task
+//! (index 0), the same events in `job_events` and `task_events`; and one row of `machine_events`
+//! for the whole system. Missing (-1) stays missing: an assumption is made only where there would
+//! be no event at all, and each is counted ([`Notes`]).
+//!
+//! ```text
+//!  submit          submit + wait                  submit + wait + run
+//!    SUBMIT ............ SCHEDULE ------------------------ FINISH, FAIL or KILL
+//!                                                          by status 1, 0, 5
+//! ```
+//!
+//! | What the line says | What is made of it |
+//! |---|---|
+//! | wait missing, run known | started at the submit |
+//! | wait negative (registered late) | submitted at the start; `wait_us` keeps the wait |
+//! | run known, status missing | finished: it is known to have ended, and not that anything failed |
+//! | run missing, status 1, 0 or 5 | SUBMIT and the end at submit + wait, no SCHEDULE: it has no length |
+//! | run 0, status 5, no processors | the same: cancelled while waiting |
+//! | run and status missing | SUBMIT only |
+//! | status 2, 3, 4 (a part of a run) | nothing if a line of the same job stands for the whole; else the parts are its attempts, each but the last ended by EVICT |
+//! | a job number that was there before | a reject |
+//!
+//! The CPU request is the processors that the job had, or else asked for. The system is one
+//! machine of `MaxProcs` (or `MaxNodes`) processors, there from time 0: the formats do not say
+//! which nodes a job ran on, and a job needs its processors at once. `row_id` holds line × 4, plus
+//! 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::blocks::TextBlock;
+use super::fields;
+use super::folder::RawPart;
+use super::part::{Notes, PartParser};
+use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use crate::schema::{Table, row_id};
+use crate::units::MICROS_PER_SECOND;
+
+/// A column and what is wrong there.
+pub(super) type Fault = (&'static str, RejectReason);
+
+/// How a format writes a job.
+pub(super) trait LineFormat: Send {
+    /// What a line of the header begins with.
+    const COMMENT: u8;
+
+    /// Tells the fields of a line apart and makes a job of them.
+    fn job<'a>(&mut self, line: &'a [u8]) -> Result<LogJob<'a>, Fault>;
+}
+
+/// How a job is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JobKey<'a> {
+    /// By a number.
+    Number(i64),
+    /// By a name; it gets a number that no other job has.
+    Name(&'a str),
+}
+
+/// A job as its line tells it; -1 is `None`.
+#[derive(Clone, Debug)]
+pub(super) struct LogJob<'a> {
+    pub key: JobKey<'a>,
+    pub submit_us: Option<i64>,
+    pub wait_us: Option<i64>,
+    pub run_us: Option<i64>,
+    pub processors: Option<i32>,
+    pub cpu_time_us: Option<i64>,
+    pub used_memory_kib: Option<f32>,
+    pub requested_processors: Option<i32>,
+    pub requested_time_us: Option<i64>,
+    pub requested_memory_kib: Option<f32>,
+    pub status: Option<i32>,
+    pub user: Option<&'a str>,
+    pub group: Option<&'a str>,
+    pub executable: Option<&'a str>,
+    pub queue: Option<&'a str>,
+    pub partition: Option<&'a str>,
+    /// The columns that only this format has.
+    pub own: Vec<Cell<'a>>,
+}
+
+const SUBMIT: i32 = 0;
+const SCHEDULE: i32 = 1;
+const EVICT: i32 = 2;
+const FAIL: i32 = 3;
+const FINISH: i32 = 4;
+const KILL: i32 = 5;
+
+/// Lines of a header that are kept.
+const HEADER_LINES_MAX: usize = 10_000;
+
+/// Row numbers per line.
+const EVENTS_PER_LINE: u64 = 4;
+
+/// When and what, with the place among the rows of its line.
+type LogEvent = (i64, i32, u64);
+
+/// The events of a job, and the wording of what had to be assumed.
+type History = ([Option<LogEvent>; 3], [Option<&'static str>; 2]);
+
+/// Parses the blocks of a log for one of its tables.
+pub(super) struct LogParser<F> {
+    format: F,
+    part: u32,
+    table: Table,
+    /// Jobs that a whole line has told.
+    jobs: FxHashSet<i64>,
+    /// Numbers of jobs that are called by a name.
+    named: FxHashMap<String, i64>,
+    /// Lines of parts of runs, by job, until the end of the file.
+    pieces: BTreeMap<i64, Vec<(u64, Vec<u8>)>>,
+    notes: Notes,
+}
+
+impl<F: LineFormat> LogParser<F> {
+    pub(super) fn new(format: F, part: &RawPart) -> Self {
+        Self {
+            format,
+            part: part.part,
+            table: part.table,
+            jobs: FxHashSet::default(),
+            named: FxHashMap::default(),
+            pieces: BTreeMap::new(),
+            notes: Notes::default(),
+        }
+    }
+
+    fn remark(&mut self, wording: &'static str, count: u64) {
+        *self.notes.remarks.entry(wording).or_default() += count;
+    }
+
+    fn job_line(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
+        let job = self.format.job(raw)?;
+        let id = self.number_of(job.key, line);
+        if matches!(job.status, Some(2..=4)) {
+            self.pieces.entry(id).or_default().push((line, raw.to_vec()));
+            return Ok(());
+        }
+        if self.jobs.contains(&id) {
+            return Err(("job_id", RejectReason::DuplicateJob));
+        }
+        let (events, wording) = history(&job)?;
+        self.jobs.insert(id);
+        for wording in wording.into_iter().flatten() {
+            self.remark(wording, 1);
+        }
+        self.push(id, line, &job, events.into_iter().flatten(), rows);
+        Ok(())
+    }
+
+    /// The number of a job that may be called by a name: minus the line it is first seen in.
+    fn number_of(&mut self, key: JobKey<'_>, line: u64) -> i64 {
+        match key {
+            JobKey::Number(number) => number,
+            JobKey::Name(name) => {
+                if let Some(&number) = self.named.get(name) {
+                    return number;
+                }
+                let number = -i64::try_from(line).expect("a file has fewer than 2^63 lines");
+                self.named.insert(name.to_owned(), number);
+                number
+            }
+        }
+    }
+
+    /// Adds one row per event.
+    fn push(
+        &self,
+        id: i64,
+        line: u64,
+        job: &LogJob<'_>,
+        events: impl Iterator<Item = LogEvent>,
+        rows: &mut RowBlock,
+    ) {
+        let mut cells = match self.table {
+            Table::JobEvents => job_cells(id, job),
+            _ => task_cells(id, job),
+        };
+        let kind_idx = if self.table == Table::JobEvents { 3 } else { 5 };
+        for (time_us, kind, place) in events {
+            cells[0] = Cell::I64(time_us);
+            cells[kind_idx] = Cell::I32(kind);
+            rows.push_row(row_id(self.part, line * EVENTS_PER_LINE + place), &cells);
+        }
+    }
+
+    /// A job that only parts of runs have told.
+    fn put_together(&mut self, id: i64, pieces: &[(u64, Vec<u8>)], rows: &mut RowBlock) {
+        let mut last_end_us = None;
+        for (line, raw) in pieces {
+            match self.piece(raw, last_end_us) {
+                Ok((job, events, end_us)) => {
+                    last_end_us = Some(end_us);
+                    let job = LogJob { own: job.own.clone(), ..job };
+                    self.push(id, *line, &job, events.into_iter().flatten(), rows);
+                }
+                Err((column, reason)) => {
+                    let text = reject_text(raw);
+                    rows.rejects.push(Reject { line: *line, column, reason, text });
+                }
+            }
+        }
+        self.remark("jobs put together from partial runs", 1);
+    }
+
+    /// The events of one part of a run, and when it ended.
+    fn piece<'a>(
+        &mut self,
+        raw: &'a [u8],
+        last_end_us: Option<i64>,
+    ) -> Result<(LogJob<'a>, [Option<LogEvent>; 3], i64), Fault> {
+        let job = self.format.job(raw)?;
+        let ready_us =
+            job.submit_us.or(last_end_us).ok_or(("time_us", RejectReason::EmptyMandatory))?;
+        let start_us = add(ready_us, job.wait_us.unwrap_or(0).max(0), "wait_us")?;
+        let end_us = add(start_us, job.run_us.unwrap_or(0), "run_us")?;
+        let end = match job.status {
+            Some(3) => FINISH,
+            Some(4) => FAIL,
+            _ => EVICT,
+        };
+        let submit = last_end_us.is_none().then_some((ready_us, SUBMIT, 0));
+        Ok((job, [submit, Some((start_us, SCHEDULE, 1)), Some((end_us, end, 2))], end_us))
+    }
+
+    fn header_line(&mut self, line: &[u8]) {
+        if self.table == Table::TaskEvents || HEADER_LINES_MAX <= self.notes.header.len() {
+            return;
+        }
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim();
+        let is_key = |key: &str| {
+            !key.is_empty()
+                && key.len() <= 40
+                && !key.starts_with(|byte: char| byte.is_ascii_digit())
+        };
+        match text.split_once(':') {
+            Some((key, value))
+                if is_key(key) && (value.is_empty() || value.starts_with([' ', '\t'])) =>
+            {
+                self.notes.header.push((key.trim().to_owned(), value.trim().to_owned()));
+            }
+            _ if text.is_empty() => {}
+            // A line without a key goes on with the value of the one before.
+            _ => match self.notes.header.last_mut() {
+                Some((_, value)) => {
+                    value.push(' ');
+                    value.push_str(text);
+                }
+                None => self.notes.header.push((String::new(), text.to_owned())),
+            },
+        }
+    }
+
+    /// The system as one machine, if the header tells its size.
+    fn machine(&self, rows: &mut RowBlock) {
+        let value_of = |name: &str| {
+            let (_, value) = self.notes.header.iter().find(|(key, _)| key == name)?;
+            Some(value.as_str())
+        };
+        let processors = |name| -> Option<f32> {
+            let digits = value_of(name)?.split(|byte: char| !byte.is_ascii_digit()).next()?;
+            fields::careful_f32(digits.as_bytes()).filter(|&count| 0.0 < count)
+        };
+        if let Some(processors) = processors("MaxProcs").or_else(|| processors("MaxNodes")) {
+            let cells = [
+                Cell::I64(0),
+                Cell::I64(1),
+                Cell::I32(0),
+                Cell::from(value_of("Computer")),
+                Cell::F32(processors),
+                Cell::Missing,
+            ];
+            rows.push_row(row_id(self.part, 1), &cells);
+        }
+    }
+}
+
+impl<F: LineFormat> PartParser for LogParser<F> {
+    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+        rows.clear();
+        let text = text.text();
+        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
+        let mut line = first_line;
+        for raw in lines {
+            let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+            let begin = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(raw);
+            let begin = begin.trim_ascii_start();
+            match begin.first() {
+                None => {}
+                Some(&byte) if byte == F::COMMENT => self.header_line(&begin[1..]),
+                Some(_) if self.table == Table::MachineEvents => {}
+                Some(_) => {
+                    if let Err((column, reason)) = self.job_line(line, begin, rows) {
+                        let text = reject_text(raw);
+                        rows.rejects.push(Reject { line, column, reason, text });
+                    }
+                }
+            }
+            line += 1;
+        }
+        rows.line_count = line - first_line;
+    }
+
+    fn finish(&mut self, rows: &mut RowBlock) {
+        if self.table == Table::MachineEvents {
+            return self.machine(rows);
+        }
+        for (id, pieces) in std::mem::take(&mut self.pieces) {
+            if self.jobs.contains(&id) {
+                let count = pieces.len() as u64;
+                self.remark("lines of partial runs of jobs that have a line of their own", count);
+            } else {
+                self.put_together(id, &pieces, rows);
+            }
+        }
+    }
+
+    fn notes(&mut self) -> Notes {
+        if self.table != Table::JobEvents {
+            self.notes.header.clear();
+        }
+        std::mem::take(&mut self.notes)
+    }
+}
+
+/// The events of a job, and what had to be assumed.
+fn history(job: &LogJob<'_>) -> Result<History, Fault> {
+    let submit_us = job.submit_us.ok_or(("time_us", RejectReason::EmptyMandatory))?;
+    let had_processors = job.processors.is_some_and(|count| 0 < count);
+    let end = match job.status {
+        Some(0) => Some(FAIL),
+        Some(1) => Some(FINISH),
+        Some(5) => Some(KILL),
+        _ => None,
+    };
+    let was_cancelled = end == Some(KILL) && job.run_us == Some(0) && !had_processors;
+    let Some(run_us) = job.run_us.filter(|_| !was_cancelled) else {
+        let at_us = add(submit_us, job.wait_us.unwrap_or(0).max(0), "wait_us")?;
+        let wording = match end {
+            None => "neither run time nor status: submitted only",
+            Some(KILL) => "cancelled before a start: SUBMIT and KILL",
+            Some(_) => "ended, run time unknown: no attempt",
+        };
+        let events = [Some((submit_us, SUBMIT, 0)), end.map(|end| (at_us, end, 2)), None];
+        return Ok((events, [Some(wording), None]));
+    };
+    let start_us = add(submit_us, job.wait_us.unwrap_or(0), "wait_us")?;
+    let end_us = add(start_us, run_us, "run_us")?;
+    let of_wait = match job.wait_us {
+        None => Some("wait unknown: started at the submit"),
+        Some(wait) if wait < 0 => Some("wait negative: submitted at the start"),
+        Some(_) => None,
+    };
+    let of_status = end.is_none().then_some("status unknown, has run: taken as finished");
+    let events = [
+        Some((submit_us.min(start_us), SUBMIT, 0)),
+        Some((start_us, SCHEDULE, 1)),
+        Some((end_us, end.unwrap_or(FINISH), 2)),
+    ];
+    Ok((events, [of_wait, of_status]))
+}
+
+/// A time later by a span, which must stay a time.
+fn add(time_us: i64, span_us: i64, column: &'static str) -> Result<i64, Fault> {
+    match time_us.checked_add(span_us) {
+        Some(sum) if sum < 0 => Err((column, RejectReason::NegativeTime)),
+        Some(sum) if sum < i64::MAX => Ok(sum),
+        _ => Err((column, RejectReason::BadValue)),
+    }
+}
+
+fn job_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
+    let name = match job.key {
+        JobKey::Number(_) => Cell::Missing,
+        JobKey::Name(name) => Cell::Text(name),
+    };
+    let mut cells = Vec::with_capacity(40);
+    cells.extend([
+        Cell::Missing,
+        Cell::Missing,
+        Cell::I64(id),
+        Cell::Missing,
+        job.user.into(),
+        Cell::Missing,
+        name,
+        job.executable.into(),
+    ]);
+    extend(&mut cells, job);
+    cells
+}
+
+fn task_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
+    let processors = job.processors.filter(|&count| 0 < count).or(job.requested_processors);
+    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
+    let processors = processors.map(|count| count as f32);
+    let memory = processors.zip(job.requested_memory_kib).map(|(count, each)| count * each);
+    let mut cells = Vec::with_capacity(40);
+    cells.extend([
+        Cell::Missing,
+        Cell::Missing,
+        Cell::I64(id),
+        Cell::I32(0),
+        Cell::Missing,
+        Cell::Missing,
+        job.user.into(),
+        Cell::Missing,
+        Cell::Missing,
+        processors.into(),
+        memory.into(),
+        Cell::Missing,
+        Cell::Missing,
+    ]);
+    extend(&mut cells, job);
+    cells
+}
+
+/// Adds the columns that both formats have besides, then the format's own.
+fn extend<'a>(cells: &mut Vec<Cell<'a>>, job: &LogJob<'a>) {
+    cells.extend::<[Cell<'a>; 13]>([
+        job.group.into(),
+        job.executable.into(),
+        job.queue.into(),
+        job.partition.into(),
+        job.status.into(),
+        job.wait_us.into(),
+        job.run_us.into(),
+        job.processors.into(),
+        job.requested_processors.into(),
+        job.requested_time_us.into(),
+        job.cpu_time_us.into(),
+        job.used_memory_kib.into(),
+        job.requested_memory_kib.into(),
+    ]);
+    cells.extend_from_slice(&job.own);
+}
+
+/// Reads seconds, perhaps with a fraction, as whole microseconds, rounded half up beyond them.
+fn micros(field: &[u8]) -> Option<i64> {
+    let (is_negative, digits) = match field {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, field),
+    };
+    let (whole, fraction) = match memchr::memchr(b'.', digits) {
+        Some(at) => (&digits[..at], &digits[at + 1..]),
+        None => (digits, &[][..]),
+    };
+    let is_plain = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    if whole.is_empty() && fraction.is_empty() || !is_plain(whole) || !is_plain(fraction) {
+        return scientific(field);
+    }
+    let mut sum: i64 = 0;
+    for digit in whole.iter().chain(fraction.iter().chain(std::iter::repeat(&b'0')).take(6)) {
+        sum = sum.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
+    }
+    if fraction.get(6).is_some_and(|&digit| b'5' <= digit) {
+        sum = sum.checked_add(1)?;
+    }
+    Some(if is_negative { -sum } else { sum })
+}
+
+/// Reads a number with an exponent, such as `1.1E9`.
+#[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
+fn scientific(field: &[u8]) -> Option<i64> {
+    if !field.iter().any(|byte| matches!(byte, b'e' | b'E'))
+        || !field.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
+    {
+        return None;
+    }
+    let seconds: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
+    let micros = (seconds * 1e6).round();
+    (micros.abs() < 9e18).then_some(micros as i64)
+}
+
+/// A span or time in seconds; -1 is missing. Other negative values pass.
+pub(super) fn any_micros(field: &[u8], column: &'static str) -> Result<Option<i64>, Fault> {
+    match micros(field).ok_or((column, RejectReason::BadValue))? {
+        value if value == -MICROS_PER_SECOND => Ok(None),
+        value => Ok(Some(value)),
+    }
+}
+
+/// The same, and nothing else below 0.
+pub(super) fn span_micros(field: &[u8], column: &'static str) -> Result<Option<i64>, Fault> {
+    match any_micros(field, column)? {
+        Some(value) if value < 0 => Err((column, RejectReason::NegativeTime)),
+        value => Ok(value),
+    }
+}
+
+/// A whole number; -1 is missing.
+pub(super) fn whole(field: &[u8], column: &'static str) -> Result<Option<i32>, Fault> {
+    let bad = (column, RejectReason::BadValue);
+    match micros(field).ok_or(bad)? {
+        value if value == -MICROS_PER_SECOND => Ok(None),
+        value if value < 0 || value % MICROS_PER_SECOND != 0 => Err(bad),
+        value => i32::try_from(value / MICROS_PER_SECOND).map(Some).map_err(|_| bad),
+    }
+}
+
+/// The status; -1 is missing.
+pub(super) fn status(field: &[u8]) -> Result<Option<i32>, Fault> {
+    match whole(field, "status")? {
+        Some(code) if 5 < code => Err(("status", RejectReason::UnknownEventType)),
+        code => Ok(code),
+    }
+}
+
+/// A quantity; -1 is missing.
+pub(super) fn quantity(field: &[u8], column: &'static str) -> Result<Option<f32>, Fault> {
+    match fields::careful_f32(field) {
+        Some(-1.0) => Ok(None),
+        Some(value) if 0.0 <= value => Ok(Some(value)),
+        _ => Err((column, RejectReason::BadValue)),
+    }
+}
+
+/// A name; -1 and nothing are missing.
+pub(super) fn name<'a>(field: &'a [u8], column: &'static str) -> Result<Option<&'a str>, Fault> {
+    match fields::careful_text(field) {
+        None => Err((column, RejectReason::BadValue)),
+        Some("-1" | "") => Ok(None),
+        Some(text) => Ok(Some(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_read_to_the_microsecond() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("12", Some(12_000_000)),
+            ("-1", Some(-1_000_000)),
+            ("-1.0", Some(-1_000_000)),
+            ("0.5", Some(500_000)),
+            (".5", Some(500_000)),
+            ("5.", Some(5_000_000)),
+            ("0.0000004", Some(0)),
+            ("0.0000005", Some(1)),
+            ("1132444805", Some(1_132_444_805_000_000)),
+            ("1.1E9", Some(1_100_000_000_000_000)),
+            ("9223372036854", Some(9_223_372_036_854_000_000)),
+            ("9223372036855", None),
+            ("", None),
+            ("-", None),
+            (".", None),
+            ("1e", None),
+            ("1e99", None),
+            ("+1", None),
+            ("1 ", None),
+            ("--1", None),
+            ("inf", None),
+        ] {
+            assert_eq!(micros(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn minus_one_is_missing_everywhere() {
+        assert_eq!(any_micros(b"-1", "x"), Ok(None));
+        assert_eq!(any_micros(b"-5", "x"), Ok(Some(-5_000_000)));
+        assert_eq!(span_micros(b"-5", "x"), Err(("x", RejectReason::NegativeTime)));
+        assert_eq!(whole(b"-1.0", "x"), Ok(None));
+        assert_eq!(whole(b"4.0", "x"), Ok(Some(4)));
+        assert_eq!(whole(b"4.5", "x"), Err(("x", RejectReason::BadValue)));
+        assert_eq!(quantity(b"-1", "x"), Ok(None));
+        assert_eq!(name(b"-1", "x"), Ok(None));
+    }
+}

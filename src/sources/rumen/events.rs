@@ -1,0 +1,289 @@
+//! A job of a Rumen trace, and the events of it and of its tasks.
+//!
+//! In: a [`LoggedJob`] as its JSON tells it. Out: times in microseconds with event numbers, in order.
+//! What contradicts itself is put right only as far as the module above says.
+
+use serde::Deserialize;
+
+use super::super::rows::RejectReason;
+use super::unescaped;
+
+/// A column and what is wrong there.
+pub(super) type Fault = (&'static str, RejectReason);
+
+const SUBMIT: i32 = 0;
+const SCHEDULE: i32 = 1;
+const FAIL: i32 = 3;
+const FINISH: i32 = 4;
+const KILL: i32 = 5;
+
+/// A job; times are milliseconds, -1 or 0 where they are missing.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LoggedJob {
+    #[serde(rename = "jobID")]
+    pub job_id: String,
+    pub user: Option<String>,
+    pub job_name: Option<String>,
+    pub queue: Option<String>,
+    priority: Option<String>,
+    submit_time: Option<i64>,
+    launch_time: Option<i64>,
+    finish_time: Option<i64>,
+    outcome: Option<String>,
+    pub total_maps: Option<i64>,
+    pub total_reduces: Option<i64>,
+    heap_megabytes: Option<i64>,
+    #[serde(rename = "jobMapMB")]
+    job_map_mb: Option<i64>,
+    #[serde(rename = "jobReduceMB")]
+    job_reduce_mb: Option<i64>,
+    map_tasks: Option<Vec<LoggedTask>>,
+    reduce_tasks: Option<Vec<LoggedTask>>,
+    other_tasks: Option<Vec<LoggedTask>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LoggedTask {
+    #[serde(rename = "taskID")]
+    task_id: String,
+    task_type: Option<String>,
+    attempts: Option<Vec<LoggedAttempt>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LoggedAttempt {
+    #[serde(rename = "attemptID")]
+    attempt_id: Option<String>,
+    start_time: Option<i64>,
+    finish_time: Option<i64>,
+    result: Option<String>,
+    host_name: Option<String>,
+    location: Option<Location>,
+    shuffle_finished: Option<i64>,
+    sort_finished: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Location {
+    layers: Option<Vec<String>>,
+}
+
+/// A time in microseconds; null, -1 and 0 are missing.
+fn time_us(millis: Option<i64>, column: &'static str) -> Result<Option<i64>, Fault> {
+    match millis {
+        None | Some(-1 | 0) => Ok(None),
+        Some(millis) if millis < 0 => Err((column, RejectReason::NegativeTime)),
+        Some(millis) => match millis.checked_mul(1000) {
+            Some(micros) if micros < i64::MAX => Ok(Some(micros)),
+            _ => Err((column, RejectReason::BadValue)),
+        },
+    }
+}
+
+/// A count that fits; below 0 is missing.
+pub(super) fn count(value: Option<i64>) -> Option<i32> {
+    value.and_then(|value| i32::try_from(value).ok()).filter(|&value| 0 <= value)
+}
+
+/// The event that a result stands for; `None` where there is no result yet.
+fn end_of(result: Option<&str>, column: &'static str) -> Result<Option<i32>, Fault> {
+    match result {
+        None | Some("RUNNING" | "PREP") => Ok(None),
+        Some("SUCCESS" | "SUCCEEDED") => Ok(Some(FINISH)),
+        Some("FAILED") => Ok(Some(FAIL)),
+        Some("KILLED") => Ok(Some(KILL)),
+        Some(_) => Err((column, RejectReason::UnknownEventType)),
+    }
+}
+
+impl LoggedJob {
+    /// The number in the name `job_<start of the cluster>_<number>`.
+    pub(super) fn number(&self) -> Option<i64> {
+        let (cluster, number) = self.job_id.strip_prefix("job_")?.split_once('_')?;
+        let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_plain(cluster) || !is_plain(number) {
+            return None;
+        }
+        let number: i64 = number.parse().ok().filter(|&number| number < 1_000_000)?;
+        cluster.parse::<i64>().ok()?.checked_mul(1_000_000)?.checked_add(number)
+    }
+
+    pub(super) fn priority(&self) -> Option<i32> {
+        match self.priority.as_deref()? {
+            "VERY_LOW" => Some(0),
+            "LOW" => Some(1),
+            "NORMAL" | "DEFAULT" => Some(2),
+            "HIGH" => Some(3),
+            "VERY_HIGH" => Some(4),
+            _ => None,
+        }
+    }
+
+    /// The memory asked for by a task: that of its phase, or else the heap of the job.
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^24 MiB")]
+    pub(super) fn memory_mib(&self, phase: &str) -> Option<f32> {
+        let of_phase = if phase == "reduce" { self.job_reduce_mb } else { self.job_map_mb };
+        let is_given = |value: &i64| 0 < *value;
+        let value = of_phase.filter(is_given).or_else(|| self.heap_megabytes.filter(is_given));
+        value.map(|value| value as f32)
+    }
+}
+
+/// When a job was submitted, launched and done.
+pub(super) struct JobEvents {
+    submit_us: i64,
+    launch_us: Option<i64>,
+    end: Option<(i64, i32)>,
+    /// Whether the times were not in order.
+    pub is_reordered: bool,
+}
+
+impl JobEvents {
+    pub(super) fn of(job: &LoggedJob) -> Result<Self, Fault> {
+        let submit_us = time_us(job.submit_time, "time_us")?
+            .ok_or(("time_us", RejectReason::EmptyMandatory))?;
+        let launch_us = time_us(job.launch_time, "launchTime")?;
+        let finish_us = time_us(job.finish_time, "finishTime")?;
+        let outcome = end_of(job.outcome.as_deref(), "outcome")?;
+        let in_order_launch_us = launch_us.map(|launch| launch.max(submit_us));
+        let begun_us = in_order_launch_us.unwrap_or(submit_us);
+        let end = finish_us.zip(outcome).map(|(finish, kind)| (finish.max(begun_us), kind));
+        let is_reordered = in_order_launch_us != launch_us
+            || end.is_some_and(|(end_us, _)| Some(end_us) != finish_us);
+        Ok(Self { submit_us, launch_us: in_order_launch_us, end, is_reordered })
+    }
+
+    /// The events in order.
+    pub(super) fn events(&self) -> impl Iterator<Item = (i64, i32)> {
+        let launch = self.launch_us.map(|launch_us| (launch_us, SCHEDULE));
+        [Some((self.submit_us, SUBMIT)), launch, self.end].into_iter().flatten()
+    }
+}
+
+/// A task and its events.
+pub(super) struct Task<'a> {
+    pub phase: &'static str,
+    pub name: &'a str,
+    /// In order of time; what an attempt begins and ends with stays in that order.
+    pub events: Vec<TaskEvent>,
+    /// Attempts that start before an earlier one has ended.
+    pub overlapping: u64,
+    /// Attempts that end before they start.
+    pub turned: u64,
+    /// Attempts without a start, though with an end.
+    pub startless: u64,
+    /// Attempts without a start and an end.
+    pub timeless: u64,
+}
+
+/// An event of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskEvent {
+    pub time_us: i64,
+    pub kind: i32,
+    pub attempt: Option<i32>,
+    pub host: Option<String>,
+    pub shuffle_end_us: Option<i64>,
+    pub sort_end_us: Option<i64>,
+}
+
+/// The tasks of a job: maps, reduces, then setup and cleanup.
+pub(super) fn tasks<'a>(job: &'a LoggedJob, life: &JobEvents) -> Result<Vec<Task<'a>>, Fault> {
+    let lists = [(&job.map_tasks, "map"), (&job.reduce_tasks, "reduce"), (&job.other_tasks, "")];
+    let mut all = Vec::new();
+    for (list, phase) in lists {
+        for task in list.iter().flatten() {
+            let phase = match task.task_type.as_deref() {
+                _ if !phase.is_empty() => phase,
+                Some("SETUP" | "JOB_SETUP") => "setup",
+                Some("CLEANUP" | "JOB_CLEANUP" | "TASK_CLEANUP") => "cleanup",
+                _ => "other",
+            };
+            all.push(task_of(task, phase, life)?);
+        }
+    }
+    Ok(all)
+}
+
+fn task_of<'a>(
+    raw: &'a LoggedTask,
+    phase: &'static str,
+    life: &JobEvents,
+) -> Result<Task<'a>, Fault> {
+    let mut task = Task {
+        phase,
+        name: &raw.task_id,
+        events: Vec::new(),
+        overlapping: 0,
+        turned: 0,
+        startless: 0,
+        timeless: 0,
+    };
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    for attempt in raw.attempts.iter().flatten() {
+        let start_us = time_us(attempt.start_time, "startTime")?;
+        let finish_us = time_us(attempt.finish_time, "finishTime")?;
+        let kind = end_of(attempt.result.as_deref(), "result")?;
+        let end = finish_us.zip(kind);
+        let is_turned = start_us.zip(end).is_some_and(|(start, (end, _))| end < start);
+        let is_startless = start_us.is_none() && end.is_some();
+        let begin_us = if is_turned || is_startless { finish_us } else { start_us };
+        task.turned += u64::from(is_turned);
+        task.startless += u64::from(is_startless);
+        task.timeless += u64::from(begin_us.is_none() && end.is_none());
+        let mut event = TaskEvent {
+            time_us: 0,
+            kind: SCHEDULE,
+            attempt: attempt.number(),
+            host: attempt.host(),
+            shuffle_end_us: None,
+            sort_end_us: None,
+        };
+        if let Some(time_us) = begin_us {
+            task.events.push(TaskEvent { time_us, ..event.clone() });
+            spans.push((time_us, end.map_or(i64::MAX, |end| end.0)));
+        }
+        if let Some((time_us, kind)) = end {
+            event.shuffle_end_us = self::time_us(attempt.shuffle_finished, "shuffleFinished")?;
+            event.sort_end_us = self::time_us(attempt.sort_finished, "sortFinished")?;
+            task.events.push(TaskEvent { time_us, kind, ..event });
+        }
+    }
+    // Stable: within an attempt SCHEDULE stays before the end.
+    task.events.sort_by_key(|event| event.time_us);
+    spans.sort_unstable();
+    let mut busy_until_us = i64::MIN;
+    for (start_us, end_us) in spans {
+        task.overlapping += u64::from(start_us < busy_until_us);
+        busy_until_us = busy_until_us.max(end_us);
+    }
+    let ready_us = life.launch_us.unwrap_or(life.submit_us);
+    let first_us = task.events.first().map_or(ready_us, |event| event.time_us.min(ready_us));
+    let submit = TaskEvent {
+        time_us: first_us,
+        kind: SUBMIT,
+        attempt: None,
+        host: None,
+        shuffle_end_us: None,
+        sort_end_us: None,
+    };
+    task.events.insert(0, submit);
+    Ok(task)
+}
+
+impl LoggedAttempt {
+    /// The number at the end of `attempt_..._0`.
+    fn number(&self) -> Option<i32> {
+        self.attempt_id.as_deref()?.rsplit('_').next()?.parse().ok()
+    }
+
+    /// The host without its rack.
+    fn host(&self) -> Option<String> {
+        let of_location = || self.location.as_ref()?.layers.as_ref()?.last();
+        let path = self.host_name.as_ref().or_else(of_location)?;
+        path.rsplit('/').next().filter(|name| !name.is_empty()).map(unescaped)
+    }
+}

@@ -1,0 +1,242 @@
+//! Rumen: the history of Hadoop jobs as JSON, one object per job, with every task and attempt.
+//!
+//! In: the text of a trace, objects one after the other on as many lines as they like, and the
+//! topology beside it. Out: `job_events`, `task_events`, and `machine_events` of the hosts.
+//!
+//! ```text
+//!  job      SUBMIT submitTime .. SCHEDULE launchTime ------------------------ end finishTime
+//!  task                          SUBMIT ..... SCHEDULE -- FAIL  SCHEDULE -- FINISH
+//!                                launchTime   attempt 0         attempt 1
+//! ```
+//!
+//! - A job's number is the start of its cluster times 10^6 plus its own number, so
+//!   `job_200904211745_0002` is 200904211745000002; any other name gets minus its place in the
+//!   file. The name stands in `job_name`, the name that the user gave in `logical_job_name`.
+//! - `task_index` counts the tasks of a job from 0: maps, then reduces, then setup and cleanup,
+//!   as they stand in the file; `phase` says which, `task_name` how Hadoop called it.
+//! - Each attempt is a SCHEDULE and an end: SUCCESS is FINISH, FAILED is FAIL, KILLED is KILL. No
+//!   SUBMIT is made up between two attempts. Attempts that overlap (speculation) are both there;
+//!   `attempt` tells their events apart, and questions about attempts close the first where the
+//!   second starts. An attempt that ends before it starts, or whose start is
+//!   missing, has no length, at its end.
+//! - Times are those of Unix. Null, -1 and 0 are missing.
+//! - Hosts are numbered in the order of the topology, from 1; then those that it lacks, in the
+//!   order of the trace. `row_id` counts the events of a file.
+//!
+//! Source: `LoggedJob`, `LoggedTask`, `LoggedTaskAttempt` and `LoggedNetworkTopology` of Apache
+//! Hadoop's `hadoop-rumen`.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::blocks::TextBlock;
+use super::folder::RawPart;
+use super::part::{Notes, PartParser};
+use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::{SourceError, SourceErrorKind};
+use crate::schema::{Table, row_id};
+
+mod events;
+mod objects;
+mod topology;
+
+use events::{Fault, JobEvents, LoggedJob};
+use objects::Objects;
+
+/// A parser for one table of a trace, or for its topology.
+pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError> {
+    if part.table == Table::MachineEvents {
+        return Ok(Box::new(topology::Parser::new(part.part)));
+    }
+    let hosts = match &part.beside {
+        Some(path) => topology::read(path)?,
+        None => Vec::new(),
+    };
+    let numbers = (1..).zip(hosts).map(|(number, host)| (host.name, number)).collect();
+    Ok(Box::new(Parser {
+        part: part.part,
+        table: part.table,
+        objects: Objects::default(),
+        jobs: FxHashSet::default(),
+        machines: Machines { numbers, unknown: 0 },
+        job_count: 0,
+        row_count: 0,
+        notes: Notes::default(),
+    }))
+}
+
+/// Hosts by name.
+pub(super) struct Machines {
+    numbers: FxHashMap<String, i64>,
+    /// Hosts that the topology does not have.
+    unknown: u64,
+}
+
+impl Machines {
+    /// The number of a host; a new one gets the next.
+    fn number(&mut self, name: &str) -> i64 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = i64::try_from(self.numbers.len()).expect("there are few hosts") + 1;
+        self.numbers.insert(name.to_owned(), number);
+        self.unknown += 1;
+        number
+    }
+}
+
+/// Undoes the backslashes that Hadoop's history puts before dots.
+fn unescaped(name: &str) -> String {
+    name.replace('\\', "")
+}
+
+/// Parses the blocks of a trace for one of its tables.
+struct Parser {
+    part: u32,
+    table: Table,
+    objects: Objects,
+    jobs: FxHashSet<i64>,
+    machines: Machines,
+    job_count: i64,
+    row_count: u64,
+    notes: Notes,
+}
+
+impl Parser {
+    fn remark(&mut self, wording: &'static str, count: u64) {
+        if 0 < count {
+            *self.notes.remarks.entry(wording).or_default() += count;
+        }
+    }
+
+    /// Adds the rows of a job, or none if anything of it is wrong.
+    fn job(&mut self, object: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
+        self.job_count += 1;
+        let job: LoggedJob =
+            serde_json::from_slice(object).map_err(|_| ("", RejectReason::BadValue))?;
+        let id = job.number().unwrap_or(-self.job_count);
+        if self.jobs.contains(&id) {
+            return Err(("job_id", RejectReason::DuplicateJob));
+        }
+        let life = JobEvents::of(&job)?;
+        // A job with a bad task is a reject of both tables.
+        let tasks = events::tasks(&job, &life)?;
+        if self.table == Table::JobEvents {
+            self.push_job(id, &job, &life, rows);
+        } else {
+            self.push_tasks(id, &job, &tasks, rows);
+        }
+        self.jobs.insert(id);
+        Ok(())
+    }
+
+    fn next_row_id(&mut self) -> i64 {
+        self.row_count += 1;
+        row_id(self.part, self.row_count)
+    }
+
+    fn push_job(&mut self, id: i64, job: &LoggedJob, life: &JobEvents, rows: &mut RowBlock) {
+        self.remark("job times put in order", u64::from(life.is_reordered));
+        for (time_us, kind) in life.events() {
+            let row_id = self.next_row_id();
+            let cells = [
+                Cell::I64(time_us),
+                Cell::Missing,
+                Cell::I64(id),
+                Cell::I32(kind),
+                job.user.as_deref().into(),
+                Cell::Missing,
+                Cell::Text(&job.job_id),
+                job.job_name.as_deref().into(),
+                job.queue.as_deref().into(),
+                job.priority().into(),
+                events::count(job.total_maps).into(),
+                events::count(job.total_reduces).into(),
+            ];
+            rows.push_row(row_id, &cells);
+        }
+    }
+
+    fn push_tasks(
+        &mut self,
+        id: i64,
+        job: &LoggedJob,
+        tasks: &[events::Task],
+        rows: &mut RowBlock,
+    ) {
+        let priority = job.priority();
+        for (task_index, task) in (0..).zip(tasks) {
+            self.remark("tasks without an attempt: SUBMIT only", u64::from(task.events.len() == 1));
+            self.remark("attempts that overlap another of their task", task.overlapping);
+            self.remark("attempts that end before they start: without length", task.turned);
+            self.remark("attempts without a start: without length", task.startless);
+            self.remark("attempts without times: left out", task.timeless);
+            for event in &task.events {
+                let machine = event.host.as_deref().map(|host| self.machines.number(host));
+                let row_id = self.next_row_id();
+                let cells = [
+                    Cell::I64(event.time_us),
+                    Cell::Missing,
+                    Cell::I64(id),
+                    Cell::I32(task_index),
+                    machine.into(),
+                    Cell::I32(event.kind),
+                    job.user.as_deref().into(),
+                    Cell::Missing,
+                    priority.into(),
+                    Cell::F32(1.0),
+                    job.memory_mib(task.phase).into(),
+                    Cell::Missing,
+                    Cell::Missing,
+                    Cell::Text(task.phase),
+                    Cell::Text(task.name),
+                    event.attempt.into(),
+                    event.host.as_deref().into(),
+                    job.queue.as_deref().into(),
+                    event.shuffle_end_us.into(),
+                    event.sort_end_us.into(),
+                ];
+                rows.push_row(row_id, &cells);
+            }
+        }
+    }
+}
+
+impl PartParser for Parser {
+    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+        rows.clear();
+        rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
+        // Taken out while jobs are made: each object is whole before the next begins.
+        let mut objects = std::mem::take(&mut self.objects);
+        objects.feed(text.text(), first_line, &mut |line, piece| {
+            let fault = match piece {
+                Ok(object) => self.job(object, rows).err().map(|fault| (object, fault)),
+                Err(junk) => Some((junk, ("", RejectReason::BadValue))),
+            };
+            if let Some((raw, (column, reason))) = fault {
+                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+            }
+        });
+        self.objects = objects;
+    }
+
+    fn finish(&mut self, rows: &mut RowBlock) {
+        if let Some((line, raw)) = self.objects.unfinished() {
+            let text = reject_text(raw);
+            rows.rejects.push(Reject { line, column: "", reason: RejectReason::BadValue, text });
+        }
+        let unknown = self.machines.unknown;
+        self.remark("hosts that the topology does not have", unknown);
+    }
+
+    fn notes(&mut self) -> Notes {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+/// The error for a topology that is none.
+fn bad_topology(path: &std::path::Path) -> SourceError {
+    SourceError::new(path, SourceErrorKind::BadTopology)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The hosts of a Rumen trace: a tree of racks whose leaves they are.
+//!
+//! In: JSON of nodes with a `name` and `children`. Out: the hosts in the order of the file with
+//! their racks, and a row of `machine_events` for each, there from time 0. Their capacities are
+//! not known.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::super::SourceError;
+use super::super::blocks::{BlockReader, TextBlock};
+use super::super::part::PartParser;
+use super::super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::{bad_topology, unescaped};
+use crate::schema::row_id;
+
+/// A host.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Host {
+    pub name: String,
+    /// The names between the root and the host.
+    pub rack: String,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    name: Option<String>,
+    children: Option<Vec<Self>>,
+}
+
+/// Lists the hosts of a tree; `None` if the text is none.
+fn hosts(text: &[u8]) -> Option<Vec<Host>> {
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let root: Node = serde_json::from_slice(text).ok()?;
+    let mut found = Vec::new();
+    for child in root.children.unwrap_or_default() {
+        walk(child, "", &mut found);
+    }
+    Some(found)
+}
+
+fn walk(node: Node, rack: &str, found: &mut Vec<Host>) {
+    let name = unescaped(&node.name.unwrap_or_default());
+    match node.children {
+        None => found.push(Host { name, rack: rack.to_owned() }),
+        Some(children) => {
+            let rack = format!("{rack}/{}", name.trim_start_matches('/'));
+            for child in children {
+                walk(child, &rack, found);
+            }
+        }
+    }
+}
+
+/// Reads the hosts of a topology.
+pub(super) fn read(path: &Path) -> Result<Vec<Host>, SourceError> {
+    let mut reader = BlockReader::open(path)?;
+    let mut text = Vec::new();
+    let mut block = TextBlock::default();
+    while let Some(next) = reader.next_block(block)? {
+        text.extend_from_slice(next.text());
+        block = next;
+    }
+    hosts(&text).ok_or_else(|| bad_topology(path))
+}
+
+/// Makes rows of a topology.
+pub(super) struct Parser {
+    part: u32,
+    text: Vec<u8>,
+}
+
+impl Parser {
+    pub(super) fn new(part: u32) -> Self {
+        Self { part, text: Vec::new() }
+    }
+}
+
+impl PartParser for Parser {
+    fn parse(&mut self, text: &TextBlock, _first_line: u64, rows: &mut RowBlock) {
+        rows.clear();
+        rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
+        self.text.extend_from_slice(text.text());
+    }
+
+    fn finish(&mut self, rows: &mut RowBlock) {
+        let Some(hosts) = hosts(&self.text) else {
+            let text = reject_text(&self.text);
+            rows.rejects.push(Reject { line: 1, column: "", reason: RejectReason::BadValue, text });
+            return;
+        };
+        for (number, host) in (1..).zip(&hosts) {
+            let cells = [
+                Cell::I64(0),
+                Cell::I64(number),
+                Cell::I32(0),
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Text(&host.name),
+                Cell::Text(&host.rack),
+            ];
+            rows.push_row(row_id(self.part, number.unsigned_abs()), &cells);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_are_hosts() {
+        let text = br#"{"name":"<root>","children":[
+            {"name":"10\\.0","children":[{"name":"a\\.x","children":null},{"name":"b"}]},
+            {"name":"empty","children":[]},{"name":"c","children":null}]}"#;
+        let host = |name: &str, rack: &str| Host { name: name.into(), rack: rack.into() };
+        assert_eq!(
+            hosts(text),
+            Some(vec![host("a.x", "/10.0"), host("b", "/10.0"), host("c", "")])
+        );
+        assert_eq!(hosts(b"{\"name\":1}"), None);
+        assert_eq!(hosts(b"[]"), None);
+        assert_eq!(hosts(b"{\"name\":\"<root>\",\"children\":null}"), Some(Vec::new()));
+    }
+}

@@ -1,0 +1,85 @@
+//! What the tests of the formats share: a text in, its rows and events out.
+
+use super::blocks::{BlockReader, TextBlock};
+use super::{Cells, Notes, RawPart, RowBlock, parser_of};
+use crate::schema::{Source, Table};
+use crate::units::MICROS_PER_SECOND;
+
+/// The rows of a text, easy to ask.
+pub(super) struct Rows {
+    pub block: RowBlock,
+    pub notes: Notes,
+}
+
+impl Rows {
+    /// A cell as text; `-` where it is missing.
+    pub(super) fn cell(&self, column: &str, row: usize) -> String {
+        let idx = self.block.table.column_idx(self.block.source, column).expect("a column");
+        let data = &self.block.columns[idx];
+        if data.nulls.contains(&u32::try_from(row).unwrap()) {
+            return "-".to_owned();
+        }
+        match &data.cells {
+            Cells::I64(cells) => cells[row].to_string(),
+            Cells::I32(cells) => cells[row].to_string(),
+            Cells::F32(cells) => cells[row].to_string(),
+            Cells::Bool(cells) => cells[row].to_string(),
+            Cells::Text { ends, bytes } => {
+                let start = if row == 0 { 0 } else { ends[row - 1] as usize };
+                bytes[start..ends[row] as usize].to_owned()
+            }
+        }
+    }
+
+    pub(super) fn rejects(&self) -> Vec<String> {
+        self.block
+            .rejects
+            .iter()
+            .map(|reject| format!("{} {} {}", reject.line, reject.column, reject.reason.name()))
+            .collect()
+    }
+
+    /// The events of all jobs, times in seconds.
+    pub(super) fn history(&self) -> String {
+        const NAMES: [&str; 6] = ["SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL"];
+        let events: Vec<String> = (0..self.block.row_ids.len())
+            .map(|row| {
+                let time_us: i64 = self.cell("time_us", row).parse().unwrap();
+                let kind: usize = self.cell("event_type", row).parse().unwrap();
+                format!("{} {}", time_us / MICROS_PER_SECOND, NAMES[kind])
+            })
+            .collect();
+        events.join(", ")
+    }
+}
+
+/// Parses a text in one block.
+pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, text).unwrap();
+    let part =
+        RawPart { source, table, part: 0, of: Some(1), path: path.clone(), bytes: 0, beside: None };
+    let mut parser = parser_of(&part, text.as_bytes()).unwrap();
+    let mut block = RowBlock::new(table, source, 0);
+    let mut last = RowBlock::new(table, source, 0);
+    let mut reader = BlockReader::open(&path).unwrap();
+    if let Some(lines) = reader.next_block(TextBlock::default()).unwrap() {
+        parser.parse(&lines, 1, &mut block);
+    }
+    parser.finish(&mut last);
+    let all: Vec<u32> = (0..u32::try_from(last.row_ids.len()).unwrap()).collect();
+    block.append(&last, &all);
+    block.rejects.append(&mut last.rejects);
+    Rows { notes: parser.notes(), block }
+}
+
+/// Compares the events of a log, in both tables of events.
+#[track_caller]
+pub(super) fn check(source: Source, text: &str, expected: &str) {
+    for table in [Table::JobEvents, Table::TaskEvents] {
+        let rows = parsed(source, table, text);
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{text}");
+        assert_eq!(rows.history(), expected, "{text}");
+    }
+}

@@ -1,0 +1,398 @@
+//! Logs other than the Google trace: small ones drawn by hand, the real ones beside this
+//! repository, and whatever bytes there may be.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float32Type, Int32Type, Int64Type};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use jobfate::lake::ingest::ingest;
+use jobfate::lake::plan::{IngestPlan, MaxRejects, choose_parts};
+use jobfate::lake::{Lake, Origin};
+use jobfate::schema::{ROW_ID, Source, Table};
+use jobfate::sources::open_trace;
+use jobfate::sources::part::Progress;
+use proptest::prelude::*;
+
+use super::support::{Place, assert_same_files, check_golden, golden, gzip, repository, skipped};
+
+/// The small logs and what is given to `ingest`.
+const SMALL: [(&str, Source, &[&str]); 3] = [
+    ("small.swf", Source::Swf, &[]),
+    ("small.gwf", Source::Gwf, &[]),
+    ("small-trace.json", Source::Rumen, &["small-topology.json"]),
+];
+
+/// A lake of a small log, whose bad lines are allowed.
+fn small(name: &str, beside: &[&str]) -> Place {
+    let place = Place::new();
+    for name in [&[name], beside].concat() {
+        place.raw(name, fs::read(golden("logs").join(name)).unwrap());
+    }
+    place
+        .run(&["ingest", &format!("trace/{name}"), "--lake", "lake", "--max-rejects", "100%"])
+        .ok();
+    place
+}
+
+/// Every row of a lake, one a line, without its missing cells, in the order of the files.
+fn dump(lake: &Lake) -> String {
+    let mut text = String::new();
+    for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
+        let names: Vec<&'static str> = std::iter::once(ROW_ID)
+            .chain(table.columns(lake.source()).iter().map(|column| column.name))
+            .collect();
+        writeln!(text, "{table}").unwrap();
+        lake.scan(table, None, &names, |batch| {
+            for row in 0..batch.num_rows() {
+                for (name, column) in names.iter().zip(batch.columns()) {
+                    if column.is_valid(row) {
+                        let cells =
+                            ArrayFormatter::try_new(column, &FormatOptions::default()).unwrap();
+                        write!(text, " {name}={}", cells.value(row)).unwrap();
+                    }
+                }
+                text.push('\n');
+            }
+        })
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn small_logs_give_the_rows_that_were_read() {
+    for (name, source, beside) in SMALL {
+        let place = small(name, beside);
+        let lake = place.lake();
+        assert_eq!(lake.source(), source);
+        let mut text = dump(&lake);
+        text.push_str(&place.rejects("job_events", 0));
+        for (wording, count) in lake.remarks(Table::TaskEvents) {
+            writeln!(text, "{count} x {wording}").unwrap();
+        }
+        check_golden(&format!("logs/{name}.txt"), &text);
+        assert_eq!(place.rejects("job_events", 0), place.rejects("task_events", 0));
+        // Twice gives the same bytes, and once more does nothing.
+        let again = small(name, beside);
+        assert_same_files(&place.path("lake"), &again.path("lake"));
+        let run = place.run(&["ingest", &format!("trace/{name}")]).ok();
+        assert!(run.stderr.contains("in the lake already: 3 parts"), "{}", run.stderr);
+        assert_same_files(&place.path("lake"), &again.path("lake"));
+    }
+}
+
+#[test]
+fn every_question_is_answered_or_refused_with_a_reason() {
+    for (name, _, beside) in SMALL {
+        let place = small(name, beside);
+        let path = format!("trace/{name}");
+        for args in [
+            &["verify"][..],
+            &["verify", &path],
+            &["classify"],
+            &["classify", "--by", "task", "--classes", "terminal"],
+            &["describe", "--what", "job-durations"],
+            &["describe", "--what", "job-survival"],
+            &["describe", "--what", "tasks-per-job"],
+            &["describe", "--what", "events-per-task"],
+            &["describe", "--what", "waiting"],
+            &["describe", "--what", "attempts"],
+            &["account", "--cpu", "slots"],
+            &["account", "--cpu", "requested", "--group-by", "user"],
+            &["sweep", "--cpu", "requested", "--thresholds", "1..=5:1"],
+            &["query", "q01"],
+            &["query", "q02"],
+            &["query", "q03"],
+            &["query", "q04"],
+            &["query", "q05"],
+            &["query", "q08"],
+            &["query", "q09"],
+            &["query", "q10"],
+        ] {
+            let run = place.run(args);
+            // `verify` of the raw file finds the bad lines that were put there.
+            let has_bad_lines = args == ["verify", &path] && name != "small-trace.json";
+            let expected = i32::from(has_bad_lines);
+            assert_eq!(run.code, Some(expected), "{name} {args:?}: {}", run.stderr);
+        }
+        for args in [&["account"][..], &["sweep"], &["query", "q06"], &["query", "q11"]] {
+            let run = place.run(args);
+            assert_eq!(run.code, Some(3), "{name} {args:?}: {}", run.stderr);
+            assert!(run.stderr.contains("has no table `task_usage`"), "{}", run.stderr);
+            assert!(run.stderr.contains("--cpu requested"), "{}", run.stderr);
+        }
+        let run = place.run(&["reproduce", "mandai"]);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains("the study is of google-2011"), "{}", run.stderr);
+        place.run(&["analyze", &path, "--out", "out", "--max-rejects", "100%"]).ok();
+    }
+}
+
+#[test]
+fn the_same_log_plain_zipped_in_a_folder_and_in_shards() {
+    for (name, source, beside) in SMALL {
+        let plain = small(name, beside);
+        // As a folder with notes beside it.
+        let place = small(name, beside);
+        place.raw("README", "a made log");
+        place.run(&["ingest", "trace", "--lake", "folder", "--max-rejects", "100%"]).ok();
+        assert_same_files(&plain.path("lake"), &place.path("folder"));
+        for shard in ["2/2", "1/2"] {
+            let args = ["ingest", "trace", "--lake", "shards", "--max-rejects", "100%"];
+            place.run(&[&args[..], &["--shard", shard]].concat()).ok();
+        }
+        place.run(&["ingest", "trace", "--lake", "shards", "--max-rejects", "100%"]).ok();
+        assert_eq!(dump(&plain.lake()), dump(&Lake::open(&place.path("shards")).unwrap()));
+        // As gzip, said to be what it is.
+        let zipped = Place::new();
+        for name in [&[name], beside].concat() {
+            let bytes = fs::read(golden("logs").join(name)).unwrap();
+            zipped.raw(&format!("{name}.gz"), gzip(&bytes));
+        }
+        let path = format!("trace/{name}.gz");
+        let args = ["ingest", &path, "--source", source.name(), "--max-rejects", "100%"];
+        zipped.run(&args).ok();
+        assert_eq!(dump(&plain.lake()), dump(&zipped.lake()), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_refused_with_a_way_out() {
+    let place = small("small.swf", &[]);
+    place.raw("other.swf", "; Version: 2.2\n");
+    place.raw("notes.txt", "some notes\n");
+    place.raw("page.json", "{\"a\":1}");
+    fs::create_dir(place.path("empty")).unwrap();
+    let cases: [(&[&str], i32, &str, &str); 10] = [
+        (&["trace/notes.txt"], 3, "it cannot be told what kind of trace this is", "--source"),
+        (&["trace/page.json"], 3, "it cannot be told what kind of trace this is", "--source"),
+        (&["trace"], 3, "several logs in it: other.swf, small.swf", "name the file"),
+        (&["trace", "--source", "gwf"], 3, "there is no gwf log in it", "name the file"),
+        (&["empty"], 3, "there is no table of the trace in it", "job_events"),
+        (&["nowhere.swf"], 4, "there is no such folder", "give the folder"),
+        (&["trace/small.swf", "--source", "google-2011"], 3, "it is a file", "give the folder"),
+        (&["trace/small.swf", "--source", "gwf"], 3, "no line has the 29 fields", "--source"),
+        (&["trace/small.swf", "--source", "rumen"], 3, "no line has the shape of", "--source"),
+        (&["trace/small.swf", "--source", "swf", "--table", "job_events"], 2, "--table is for", ""),
+    ];
+    for (idx, (args, code, what, hint)) in cases.into_iter().enumerate() {
+        let lake = format!("new-{idx}");
+        let run = place.run(&[&["ingest"], args, &["--lake", &lake]].concat());
+        assert_eq!(run.code, Some(code), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains(what) && run.stderr.contains(hint), "{args:?}: {}", run.stderr);
+    }
+    // Another kind of trace, and another file of the same kind, do not mix into a lake.
+    let run = place.run(&["ingest", &golden("trace").to_string_lossy()]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("another kind of trace: swf (original)"), "{}", run.stderr);
+    place.raw("small.swf", "1 0 0 5 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n");
+    let run = place.run(&["ingest", "trace/small.swf"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("made from another file"), "{}", run.stderr);
+    let run = place.run(&["ingest", &golden("logs/small-topology.json").to_string_lossy()]);
+    assert!(run.stderr.contains("the topology of a Rumen trace"), "{}", run.stderr);
+}
+
+#[test]
+fn bad_lines_count_against_the_limit() {
+    let place = Place::new();
+    let good = "1 0 0 5 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1";
+    place.raw("a.swf", format!("{good}\nbad line\n2{}\r\n", &good[1..]));
+    let run = place.run(&["ingest", "trace/a.swf"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("1 of 3 lines gave no row"), "{}", run.stderr);
+    place.run(&["ingest", "trace/a.swf", "--max-rejects", "1"]).ok();
+    let part = &place.lake().manifest.tables["job_events"].parts[0];
+    assert_eq!((part.rows, part.lines, part.rejects["too_few_columns"]), (6, 3, 1));
+    insta::assert_snapshot!(place.rejects("task_events", 0), @"
+    part,line,column,reason,text
+    0,2,,too_few_columns,bad line
+    ");
+}
+
+/// The golden Google trace as it has always been stored. The bytes hold the versions of this
+/// program and of the Parquet writer: a new version of either changes them, nothing else may.
+#[test]
+fn a_lake_of_the_google_trace_keeps_its_bytes() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let mut text = String::new();
+    for name in super::support::tree(&place.path("lake")).into_keys() {
+        let digest = jobfate::sources::digest_file(&place.path("lake").join(&name)).unwrap();
+        writeln!(text, "{} {name}", digest.sha256).unwrap();
+    }
+    check_golden("lake.sha256", &text);
+}
+
+/// A log of the real data, if it lies beside the repository.
+fn real_log(name: &str) -> Option<PathBuf> {
+    let path = repository().join("../shared/data").join(name);
+    if !path.is_file() {
+        skipped(&format!("there is no real log at `../shared/data/{name}`"));
+        return None;
+    }
+    Some(path)
+}
+
+/// What plain Python counts in a log.
+fn naive(args: &[&PathBuf]) -> Option<serde_json::Value> {
+    let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let script = repository().join("tests/scripts/naive_logs.py");
+    let Ok(output) = Command::new(&python).arg(script).args(args).output() else {
+        skipped(&format!("`{python}` is not there (set JOBFATE_PYTHON)"));
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// Ingests a real log and compares it with known counts and with plain Python.
+fn check_real(log: &PathBuf, topology: Option<&PathBuf>, known: [u64; 4]) {
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    assert!(!place.path("lake/rejects").exists(), "a real log has no bad line");
+    let run = place.run(&["verify", "--format", "csv"]).ok();
+    let count = |table: &str, what: &str| -> u64 {
+        let begin = format!("{table},{what},");
+        let line = run.stdout_text().lines().find(|line| line.starts_with(&begin));
+        line.and_then(|line| line[begin.len()..].split(',').next()?.parse().ok()).unwrap()
+    };
+    let [jobs, tasks, attempts, machines] = known;
+    assert_eq!(count("job_events", "jobs"), jobs);
+    assert_eq!(count("task_events", "entities"), tasks);
+    assert_eq!(count("task_events", "event_type 1"), attempts);
+    assert_eq!(count("machine_events", "machines"), machines);
+    let args: Vec<&PathBuf> = std::iter::once(log).chain(topology).collect();
+    let Some(naive) = naive(&args) else { return };
+    for (name, found) in
+        [("jobs", jobs), ("tasks", tasks), ("attempts", attempts), ("machines", machines)]
+    {
+        assert_eq!(naive[name], found, "{name}");
+    }
+    let csv = place.run(&["classify", "--sequences", "--format", "csv"]).ok();
+    let sequences = csv.stdout_text().lines().skip(1).map(|line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        (fields[0].to_owned(), serde_json::json!(fields[2].parse::<u64>().unwrap()))
+    });
+    assert_eq!(naive["sequences"], serde_json::Value::Object(sequences.collect()));
+    for (cpu, name) in [("slots", "task_s"), ("requested", "processor_s")] {
+        let total = place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json();
+        let (found, expected) = (total["total"].as_f64().unwrap(), naive[name].as_f64().unwrap());
+        assert!((found - expected).abs() <= 1e-9 * expected, "{cpu}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn the_lcg_grid_of_2005() {
+    let Some(log) = real_log("swf/LCG.swf.gz") else { return };
+    check_real(&log, None, [188_041, 188_041, 188_041, 1]);
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    let lake = place.lake();
+    assert_eq!(lake.header("MaxProcs").collect::<Vec<&str>>(), ["24515"]);
+    assert_eq!(lake.header("Partition").count(), 170);
+    let last_us = lake.manifest.tables["task_events"].parts[0].max_time_us.unwrap();
+    assert!(950_392_000_000 <= last_us, "the last submit is at 950,392 s");
+    assert_eq!(lake.remarks(Table::JobEvents)["wait unknown: started at the submit"], 188_041);
+    let columns = ["cpu_capacity", "machine_id", "event_type"];
+    let machines = lake.read(Table::MachineEvents, None, &columns).unwrap();
+    assert_eq!(machines[0].column(0).as_primitive::<Float32Type>().value(0), 24_515.0);
+    assert_eq!(machines[0].column(1).as_primitive::<Int64Type>().value(0), 1);
+    assert_eq!(machines[0].column(2).as_primitive::<Int32Type>().value(0), 0);
+}
+
+#[test]
+fn the_nasa_ipsc_of_1993() {
+    let Some(log) = real_log("swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
+    check_real(&log, None, [18_239, 18_239, 18_239, 1]);
+}
+
+#[test]
+fn the_19_hadoop_jobs_of_2009() {
+    let Some(log) = real_log("rumen/19-jobs.trace.json.gz") else { return };
+    let Some(topology) = real_log("rumen/19-jobs.topology.json.gz") else { return };
+    check_real(&log, Some(&topology), [19, 11_869, 13_041, 1_545]);
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    let lake = place.lake();
+    assert!(lake.has_column(Table::TaskEvents, "phase"));
+    assert!(!lake.has_column(Table::TaskEvents, "site"));
+    let mut phases = std::collections::BTreeMap::new();
+    lake.scan(Table::TaskEvents, None, &["phase", "event_type"], |batch| {
+        assert_eq!(batch.column(0).data_type(), &DataType::Utf8);
+        let kinds = batch.column(1).as_primitive::<Int32Type>().values();
+        for (phase, _) in
+            batch.column(0).as_string::<i32>().iter().zip(kinds).filter(|(_, kind)| **kind == 0)
+        {
+            *phases.entry(phase.unwrap().to_owned()).or_insert(0_u32) += 1;
+        }
+    })
+    .unwrap();
+    let expected = [("cleanup", 21), ("map", 8_573), ("reduce", 3_256), ("setup", 19)];
+    assert_eq!(phases, expected.map(|(phase, count)| (phase.to_owned(), count)).into());
+}
+
+/// Text that is near a log of some kind, and some that is far from any.
+fn near_logs() -> impl Strategy<Value = Vec<u8>> {
+    let field = prop_oneof![
+        6 => "-?[0-9]{1,4}",
+        1 => "-?[0-9]{0,22}\\.?[0-9]{0,8}([eE]-?[0-9]{1,3})?",
+        1 => "[ -~]{0,6}",
+    ];
+    let line = (proptest::collection::vec(field, 16..31), prop_oneof!["\n", "\r\n", "\t"])
+        .prop_map(|(fields, end)| format!("{}{end}", fields.join(" ")).into_bytes());
+    let json = proptest::sample::select(vec![
+        "{\"jobID\":\"job_1_2\",\"submitTime\":",
+        "-1,\"outcome\":\"FAILED\"",
+        "1240336647215,\"mapTasks\":[{\"taskID\":\"t\",\"attempts\":[{\"startTime\":5,",
+        "\"finishTime\":9223372036854775807,\"result\":\"KILLED\"}]}]",
+        "{\"name\":\"r\",\"children\":[",
+        "}\n",
+        "\"\\",
+        "; MaxProcs: 99999999999999999999999\n",
+        "# MaxNodes:\n",
+    ])
+    .prop_map(|text| text.as_bytes().to_vec());
+    let noise = proptest::collection::vec(any::<u8>(), 0..40);
+    proptest::collection::vec(prop_oneof![6 => line, 3 => json, 1 => noise], 0..30)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the bytes are, each source makes a lake of them or says why not.
+    #[test]
+    fn no_bytes_are_too_odd_for_a_source(text in near_logs()) {
+        let place = Place::new();
+        let path = place.raw("log", &text);
+        // Told or not, nothing panics.
+        let _ = open_trace(&path, None, None);
+        for source in [Source::Swf, Source::Gwf, Source::Rumen] {
+            let mut trace = open_trace(&path, Some(source), None).unwrap();
+            if source == Source::Rumen {
+                // The text as a topology as well.
+                let mut topology = trace.parts[&Table::JobEvents][0].clone();
+                topology.table = Table::MachineEvents;
+                trace.parts.insert(Table::MachineEvents, vec![topology]);
+            }
+            let plan = IngestPlan {
+                lake: place.path(source.name()),
+                source,
+                origin: Origin::Original,
+                parts: choose_parts(&trace, None, None),
+                max_rejects: MaxRejects::Percent(100.0),
+                bucket_count: None,
+                shard: None,
+                threads: 1,
+            };
+            ingest(&plan, &Progress::default()).unwrap();
+            let lake = Lake::open(&plan.lake).unwrap();
+            jobfate::facts::census::census(&lake).unwrap();
+        }
+    }
+}
