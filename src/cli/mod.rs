@@ -25,6 +25,7 @@ mod classify;
 mod console;
 mod describe;
 mod exit;
+mod fairness;
 mod ingest;
 mod query;
 mod render;
@@ -52,6 +53,7 @@ enum Command {
     Describe(describe::DescribeArgs),
     Account(account::AccountArgs),
     Sweep(sweep::SweepArgs),
+    Fairness(Box<fairness::FairnessArgs>),
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
@@ -209,6 +211,7 @@ fn run(command: Command) -> Result<()> {
         Command::Describe(args) => describe::run(&args),
         Command::Account(args) => account::run(&args),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Fairness(args) => fairness::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),

@@ -60,6 +60,16 @@ pub(crate) fn store(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
 
 /// Writes the files of an answer into `folder`, the JSON as `<stem>.json`.
 fn store_as(stem: &str, answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
+    store_lakes(stem, answer, &[lake], folder)
+}
+
+/// The same for an answer from several lakes; `source` is that of the first.
+pub(crate) fn store_lakes(
+    stem: &str,
+    answer: &Answer,
+    lakes: &[&Lake],
+    folder: &Path,
+) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
     let write = |name: String, bytes: &[u8]| {
         let path = folder.join(name);
@@ -69,8 +79,8 @@ fn store_as(stem: &str, answer: &Answer, lake: &Lake, folder: &Path) -> Result<(
         "program": crate::PROGRAM,
         "format_version": FORMAT_VERSION,
         "command": std::env::args().collect::<Vec<String>>(),
-        "source": lake.manifest.source,
-        "inputs": inputs(lake),
+        "source": lakes[0].manifest.source,
+        "inputs": lakes.iter().flat_map(|lake| inputs(lake)).collect::<Vec<Input>>(),
         "settings": answer.settings,
         "charts": answer.charts.iter().map(|(stem, _)| stem).collect::<Vec<&String>>(),
         "answer": answer.json,

@@ -164,9 +164,8 @@ impl Tree {
 
     /// Puts each person on the leaf of that name.
     fn seat(&mut self, people: &[Person]) -> Result<(), String> {
-        let leaves: Vec<usize> = (1..self.nodes.len())
-            .filter(|&idx| self.nodes[idx].children.is_empty())
-            .collect();
+        let leaves: Vec<usize> =
+            (1..self.nodes.len()).filter(|&idx| self.nodes[idx].children.is_empty()).collect();
         let mut others = None;
         for (who, person) in people.iter().enumerate() {
             let mut own = leaves.iter().filter(|&&leaf| self.nodes[leaf].name == person.name);
@@ -179,8 +178,8 @@ impl Tree {
                     return Err(format!("user `{}` stands under two accounts", person.name));
                 }
                 (None, _) => {
-                    let account = *others
-                        .get_or_insert_with(|| self.add(0, OTHERS, Shares::Own(1.0), None));
+                    let account =
+                        *others.get_or_insert_with(|| self.add(0, OTHERS, Shares::Own(1.0), None));
                     self.add(account, &person.name, Shares::Own(1.0), Some(who));
                     self.unlisted += 1;
                 }
@@ -244,7 +243,10 @@ pub(super) mod tests {
 
     #[test]
     fn entitlements_are_products_of_shares() {
-        let tree = tree("A 40\nA/B 30\nA/C 10\nD 60\nA/B/x 1\nA/C/y 3\nA/C/z 1\nD/v 1", &["v", "x", "y", "z"]);
+        let tree = tree(
+            "A 40\nA/B 30\nA/C 10\nD 60\nA/B/x 1\nA/C/y 3\nA/C/z 1\nD/v 1",
+            &["v", "x", "y", "z"],
+        );
         let found = tree.entitlements();
         for (found, expected) in found.iter().zip([0.6, 0.3, 0.075, 0.025]) {
             assert!((found - expected).abs() < 1e-15, "{found} {expected}");

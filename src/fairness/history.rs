@@ -178,10 +178,7 @@ pub struct Step<'a> {
 
 impl History {
     /// Hands out every interval in order until `take` fails.
-    pub fn steps<E>(
-        &self,
-        mut take: impl FnMut(&Step<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn steps<E>(&self, mut take: impl FnMut(&Step<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut used = vec![Used::default(); self.people.len()];
         let (mut cells, mut ends) = (self.cells.as_slice(), self.ends.as_slice());
         for idx in 0..self.grid.count {
@@ -227,10 +224,8 @@ pub(super) mod tests {
     /// A history of intervals of an hour, one row of CPU-seconds per user, all on one machine.
     pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
         let count = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
-        let people: Vec<Person> = rows
-            .iter()
-            .map(|row| Person { name: row.0.to_owned(), group: None })
-            .collect();
+        let people: Vec<Person> =
+            rows.iter().map(|row| Person { name: row.0.to_owned(), group: None }).collect();
         let mut cells = Vec::new();
         for interval in 0..count {
             for (who, row) in (0..).zip(rows) {

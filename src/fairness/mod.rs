@@ -92,7 +92,10 @@ pub enum FairnessError {
 impl FairnessError {
     /// Whether the command line is at fault: a name, a key, a formula.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Notation(_) | Self::Formula(_) | Self::Template { .. } | Self::Line { .. })
+        matches!(
+            self,
+            Self::Notation(_) | Self::Formula(_) | Self::Template { .. } | Self::Line { .. }
+        )
     }
 }
 

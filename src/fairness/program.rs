@@ -122,7 +122,8 @@ impl Program {
         let is_value = fields.next() == Some("value");
         let who = fields.next().and_then(|who| who.parse::<usize>().ok());
         let values: Option<Vec<f64>> = fields.map(|field| field.parse().ok()).collect();
-        let room = who.and_then(|who| out.users.get_mut(who.checked_mul(width)?..)?.get_mut(..width));
+        let room =
+            who.and_then(|who| out.users.get_mut(who.checked_mul(width)?..)?.get_mut(..width));
         match (is_value, values, room) {
             (true, Some(values), Some(room)) if values.len() == width => {
                 room.copy_from_slice(&values);
@@ -278,9 +279,9 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
 }
 
 impl Running {
-    /// Waits for the end until the deadline (a second at least).
+    /// Waits for the end until the deadline at most.
     fn ended(&mut self) -> Option<std::process::ExitStatus> {
-        let deadline = self.deadline.min(now() + Duration::from_secs(1));
+        let deadline = self.deadline;
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return Some(status),
@@ -322,7 +323,7 @@ mod tests {
         let mut feed = || -> Result<(), FairnessError> {
             program.begin(&history)?;
             let mut out = Readings::of(&program, 2);
-            history.steps(|step| {
+            history.steps(|step| -> Result<(), FairnessError> {
                 program.step(step, &mut out)?;
                 all.extend_from_slice(&out.users);
                 Ok(())

@@ -30,8 +30,7 @@ pub fn kendall(one: &[f64], other: &[f64]) -> Option<f64> {
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "pairs of users are far fewer than 2^53")]
-    let (concordant, untied) =
-        (concordant as f64, (pairs_one as f64 * pairs_other as f64).sqrt());
+    let (concordant, untied) = (concordant as f64, (pairs_one as f64 * pairs_other as f64).sqrt());
     (0.0 < untied).then(|| concordant / untied)
 }
 
@@ -43,7 +42,9 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut before = 0;
     for tied in order.chunk_by(|&one, &other| values[one] == values[other]) {
         let rank = float(before) + f64::midpoint(float(tied.len()), 1.0);
-        tied.iter().for_each(|&idx| ranks[idx] = rank);
+        for &idx in tied {
+            ranks[idx] = rank;
+        }
         before += tied.len();
     }
     ranks

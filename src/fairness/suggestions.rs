@@ -68,7 +68,8 @@ pub struct Suggestions {
 pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     let users = usage::users(history);
     let load = load(history);
-    let early = |interval: u32| history.seconds_at(history.shown_from + interval + 1) <= limits.early_s;
+    let early =
+        |interval: u32| history.seconds_at(history.shown_from + interval + 1) <= limits.early_s;
     let mut hold_back = Vec::new();
     let mut came_when_free = Vec::new();
     for user in &users {
@@ -91,7 +92,12 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
             && load_before < limits.free_below
         {
             let (first_use_s, cpu_s) = (user.first_use_s, user.cpu_s);
-            came_when_free.push(Opportune { user: user.user.clone(), first_use_s, load_before, cpu_s });
+            came_when_free.push(Opportune {
+                user: user.user.clone(),
+                first_use_s,
+                load_before,
+                cpu_s,
+            });
         }
     }
     hold_back.sort_by(|one: &Heavy, other| one.passed_at_s.total_cmp(&other.passed_at_s));

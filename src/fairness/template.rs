@@ -93,7 +93,8 @@ impl Template {
 
     /// The file with these parameters filled in, in the order of [`Template::parameters`].
     pub fn fill(&self, name: &str, values: &[f64]) -> String {
-        let mut text = format!("# {}\nname = \"{name}\"\ntemplate = \"{}\"\n", self.meaning, self.name);
+        let mut text =
+            format!("# {}\nname = \"{name}\"\ntemplate = \"{}\"\n", self.meaning, self.name);
         text.push_str("# charges = \"charges.txt\"   # factors of machines\n");
         text.push_str("# factors = \"factors.txt\"   # factors of users\n");
         if self.formula.is_empty() {
@@ -140,10 +141,10 @@ type Spot = std::ops::Range<usize>;
 
 impl File {
     fn read(source: &str) -> Result<Self, Mistake> {
-        let wrong = |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
-        let table = DeTable::parse(source).map_err(|error| {
-            wrong(error.span().unwrap_or(0..0), error.message().to_owned())
-        })?;
+        let wrong =
+            |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
+        let table = DeTable::parse(source)
+            .map_err(|error| wrong(error.span().unwrap_or(0..0), error.message().to_owned()))?;
         let known = ["name", "template", "formula", "charges", "factors", "parameters"];
         for key in table.get_ref().keys() {
             if !known.contains(&key.get_ref().as_ref()) {
@@ -168,7 +169,8 @@ impl File {
         }
         let (template, spot) = text("template")?.ok_or_else(|| missing("template"))?;
         let Some(template) = Template::find(&template) else {
-            let problem = format!("there is no template `{template}` (known: {})", Template::names());
+            let problem =
+                format!("there is no template `{template}` (known: {})", Template::names());
             return Err(wrong(spot, problem));
         };
         let given = parameters(table.get_ref(), &wrong)?;

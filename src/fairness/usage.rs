@@ -91,8 +91,10 @@ pub fn users(history: &History) -> Vec<UserUsage> {
     let mut cells: Vec<&Cell> =
         history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO).collect();
     cells.sort_by_key(|cell| (cell.who, cell.interval));
-    let mut rows: Vec<(CpuTime, UserUsage)> =
-        cells.chunk_by(|one, other| one.who == other.who).map(|own| row(history, own, total)).collect();
+    let mut rows: Vec<(CpuTime, UserUsage)> = cells
+        .chunk_by(|one, other| one.who == other.who)
+        .map(|own| row(history, own, total))
+        .collect();
     rows.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.who.cmp(&other.1.who)));
     rows.into_iter().map(|(_, row)| row).collect()
 }
@@ -184,7 +186,7 @@ pub fn machines(history: &History) -> Vec<MachineUsage> {
             (all, usage)
         })
         .collect();
-    rows.sort_by(|one, other| other.0.cmp(&one.0));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.0));
     rows.into_iter().map(|(_, row)| row).collect()
 }
 

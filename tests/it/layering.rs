@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 9] =
-    ["units", "notation", "schema", "sources", "lake", "facts", "studies", "charts", "cli"];
+const LAYERS: [&str; 10] = [
+    "units", "notation", "schema", "sources", "lake", "facts", "studies", "fairness", "charts",
+    "cli",
+];
 
 /// Stands beside the way: uses none of the layers, and only `cli` uses it.
 const BESIDE: &str = "synth";

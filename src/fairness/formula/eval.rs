@@ -83,7 +83,6 @@ pub enum Expr {
 
 /// What stands between two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the name says it")]
 pub enum Operator {
     Add,
     Subtract,
@@ -102,7 +101,6 @@ pub enum Operator {
 
 /// A function and how many values it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the name says it")]
 pub enum Function {
     Min,
     Max,
@@ -146,16 +144,20 @@ impl Expr {
             }
             Self::State(idx) => values.state(*idx),
             Self::Total(idx) => values.total(*idx),
-            Self::Sum(inner) => (0..values.machine_count())
-                .map(|machine| inner.value(values, Some(machine)))
-                .sum(),
+            Self::Sum(inner) => {
+                (0..values.machine_count()).map(|machine| inner.value(values, Some(machine))).sum()
+            }
             Self::Negative(inner) => -of(inner),
             Self::Binary(operator, one, other) => operator.apply(of(one), of(other)),
             Self::SameText(name, text, is_same) => {
                 truth((values.text(machine, *name) == text) == *is_same)
             }
             Self::Call(Function::If, parts) => {
-                if of(&parts[0]) == 0.0 { of(&parts[2]) } else { of(&parts[1]) }
+                if of(&parts[0]) == 0.0 {
+                    of(&parts[2])
+                } else {
+                    of(&parts[1])
+                }
             }
             Self::Call(function, parts) => {
                 let first = of(&parts[0]);

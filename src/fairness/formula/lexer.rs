@@ -70,7 +70,8 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
                 Kind::Name(source[start..at].to_owned())
             }
             _ => {
-                let sign = SIGNS.into_iter().chain([">"]).find(|sign| source[start..].starts_with(sign));
+                let sign =
+                    SIGNS.into_iter().chain([">"]).find(|sign| source[start..].starts_with(sign));
                 let Some(sign) = sign else {
                     let problem = format!("`{letter}` has no meaning here");
                     return Err(Mistake::at(source, start, at, problem));

@@ -66,13 +66,13 @@ pub const TEXTS: [(&str, Text, bool); 6] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
     /// Names and first values of the state.
-    pub(super) states: Vec<(String, eval::Expr)>,
+    pub(super) states: Vec<(String, Expr)>,
     /// Which state becomes what, in order.
-    pub(super) updates: Vec<(usize, eval::Expr)>,
+    pub(super) updates: Vec<(usize, Expr)>,
     /// What is shown.
-    pub(super) displays: Vec<(String, eval::Expr)>,
+    pub(super) displays: Vec<(String, Expr)>,
     /// The arguments of `all(..)`.
-    pub(super) totals: Vec<eval::Expr>,
+    pub(super) totals: Vec<Expr>,
     /// Whether small values belong to those who used much.
     pub smaller_is_heavier: bool,
 }
@@ -110,7 +110,7 @@ impl fmt::Display for Mistake {
 
 impl Mistake {
     /// A mistake at `start..end` (bytes) of `source`.
-    fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
+    pub(super) fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
         let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
         let text = source[line_start..].lines().next().unwrap_or_default();
         let line_end = line_start + text.len();

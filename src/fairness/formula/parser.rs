@@ -2,7 +2,7 @@
 
 use super::eval::{Expr, Function, Operator};
 use super::lexer::{Kind, Token, tokens};
-use super::{Formula, Mistake, MACHINE_NUMBERS, NUMBERS, TEXTS};
+use super::{Formula, MACHINE_NUMBERS, Mistake, NUMBERS, TEXTS};
 
 /// Expressions nested deeper than this are refused, so that none can exhaust the stack.
 const DEPTH_MAX: usize = 100;
@@ -131,31 +131,14 @@ impl Parser<'_> {
                 let state = self.formula.states.iter().position(|(state, _)| *state == name);
                 let Some(state) = state else {
                     let known = listed(self.formula.states.iter().map(|state| state.0.as_str()));
-                    return self.fail(&token, format!("there is no state `{name}` (known: {known})"));
+                    return self
+                        .fail(&token, format!("there is no state `{name}` (known: {known})"));
                 };
                 self.expect("=")?;
                 let expr = self.expression()?;
                 self.formula.updates.push((state, expr));
             }
-            "display" => {
-                let is_named = matches!(self.peek().kind, Kind::Name(_))
-                    && self.tokens.get(self.at + 1).is_some_and(|token| token.kind == Kind::Sign("="));
-                let name = if is_named {
-                    let (token, name) = self.name()?;
-                    if self.formula.displays.iter().any(|(other, _)| *other == name) {
-                        return self.fail(&token, format!("`{name}` is shown twice"));
-                    }
-                    self.expect("=")?;
-                    name
-                } else {
-                    format!("value{}", match self.formula.displays.len() {
-                        0 => String::new(),
-                        position => (position + 1).to_string(),
-                    })
-                };
-                let expr = self.expression()?;
-                self.formula.displays.push((name, expr));
-            }
+            "display" => self.display()?,
             "heavier" => {
                 let (token, name) = self.name()?;
                 match name.as_str() {
@@ -176,6 +159,31 @@ impl Parser<'_> {
             return Ok(());
         }
         self.fail(&token, "the statement should have ended here")
+    }
+
+    /// What follows `display`: a name, if there is one, and what it shows.
+    fn display(&mut self) -> Result<(), Mistake> {
+        let is_named = matches!(self.peek().kind, Kind::Name(_))
+            && self.tokens.get(self.at + 1).is_some_and(|token| token.kind == Kind::Sign("="));
+        let name = if is_named {
+            let (token, name) = self.name()?;
+            if self.formula.displays.iter().any(|(other, _)| *other == name) {
+                return self.fail(&token, format!("`{name}` is shown twice"));
+            }
+            self.expect("=")?;
+            name
+        } else {
+            format!(
+                "value{}",
+                match self.formula.displays.len() {
+                    0 => String::new(),
+                    position => (position + 1).to_string(),
+                }
+            )
+        };
+        let expr = self.expression()?;
+        self.formula.displays.push((name, expr));
+        Ok(())
     }
 
     /// A name that means nothing yet.
@@ -274,7 +282,8 @@ impl Parser<'_> {
             }
             let is_same = self.is_sign("==");
             if !is_same && !self.is_sign("!=") {
-                return self.fail(token, format!("`{name}` is a text: compare it, `{name} == \"..\"`"));
+                return self
+                    .fail(token, format!("`{name}` is a text: compare it, `{name} == \"..\"`"));
             }
             self.at += 1;
             let other = self.next();
@@ -479,16 +488,17 @@ mod tests {
         assert!(parse(&deep, &[]).unwrap_err().problem.contains("nested too deeply"));
         let long = format!("display 1{}", " + 1".repeat(5_000));
         assert!(parse(&long, &[]).unwrap_err().problem.contains("too long"));
-        let mut doubling = "let a0 = usage".to_owned();
-        for step in 0..40 {
-            doubling += &format!("\nlet a{} = a{step} + a{step}", step + 1);
-        }
+        let mut doubling = vec!["let a0 = usage".to_owned()];
+        doubling.extend((1..40).map(|n| format!("let a{n} = a{0} + a{0}", n - 1)));
+        let doubling = doubling.join("\n");
         assert!(parse(&doubling, &[]).unwrap_err().problem.contains("too large"));
     }
 
     #[test]
     fn names_that_are_nearly_right_are_suggested() {
-        assert!(is_near("usage", "usge") && is_near("usage", "usagge") && is_near("usage", "usege"));
+        assert!(
+            is_near("usage", "usge") && is_near("usage", "usagge") && is_near("usage", "usege")
+        );
         assert!(!is_near("usage", "cores") && !is_near("k", "q"));
     }
 }

@@ -15,7 +15,7 @@ use crate::notation::{Notation, write_notation};
 
 /// Whose rules the defaults are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     /// The paper's.
     Paper,
     /// `HTCondor`'s since 8.8.
@@ -54,8 +54,12 @@ impl Condor {
             Form::Htcondor => (0.5, 1000.0, Rho::Cores),
         };
         let above_0 = f64::MIN_POSITIVE..;
-        let half_life_s =
-            notation.number("half_life_s", "a number of seconds above 0", 86_400.0, above_0.clone())?;
+        let half_life_s = notation.number(
+            "half_life_s",
+            "a number of seconds above 0",
+            86_400.0,
+            above_0.clone(),
+        )?;
         let start = notation.number("start", "a number of 0 or more", 0.5, 0.0..)?;
         let floor = notation.number("floor", "a number of 0 or more", floor, 0.0..)?;
         let factor = notation.number("factor", "a number above 0", factor, above_0.clone())?;
@@ -143,9 +147,8 @@ pub fn rup_after(rup: f64, rho: f64, length_s: f64, half_life_s: f64) -> f64 {
 /// The share of the pool that each effective user priority gives: in proportion to 1/EUP. Users
 /// with a priority of 0, where there are any, share it evenly among themselves.
 pub fn pool_shares(eups: &[f64]) -> Vec<f64> {
-    let weight = |eup: f64| match eups.contains(&0.0) {
-        true => f64::from(u8::from(eup == 0.0)),
-        false => 1.0 / eup,
+    let weight = |eup: f64| {
+        if eups.contains(&0.0) { f64::from(u8::from(eup == 0.0)) } else { 1.0 / eup }
     };
     let norm: f64 = eups.iter().map(|&eup| weight(eup)).sum();
     eups.iter().map(|&eup| weight(eup) / norm).collect()

@@ -268,7 +268,10 @@ mod tests {
         let same = |text: &str, name: &str| {
             assert_eq!(run(custom(text), &history), run(parse(name).unwrap(), &history), "{name}");
         };
-        same("state rv = 0; update rv = rv + sum(cpu * charge); display cv = rv; display rv", "metered");
+        same(
+            "state rv = 0; update rv = rv + sum(cpu * charge); display cv = rv; display rv",
+            "metered",
+        );
         same(CONDOR, "condor");
     }
 
@@ -294,7 +297,8 @@ mod tests {
     #[test]
     fn updates_see_what_was_updated_before_them_and_totals_do_not() {
         let history = history(&[("a", &[1.0, 1.0]), ("b", &[2.0, 2.0])]);
-        let text = "state x = 0; state y = 0; update x = x + usage; update y = y + x + all(x); display y";
+        let text =
+            "state x = 0; state y = 0; update x = x + usage; update y = y + x + all(x); display y";
         // Interval 0: x = 1, 2 and all(x) = 0; interval 1: x = 2, 4 and all(x) = 3.
         assert_eq!(run(custom(text), &history), [1.0, 2.0, 6.0, 9.0]);
     }

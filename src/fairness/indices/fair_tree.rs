@@ -35,8 +35,7 @@ pub struct FairTree {
 impl FairTree {
     pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
         let usage = Decaying::read(notation)?;
-        let reading =
-            notation.choice("reading", "`code` or `manual`", Reading::Code, &READINGS)?;
+        let reading = notation.choice("reading", "`code` or `manual`", Reading::Code, &READINGS)?;
         Ok(Self { usage, reading })
     }
 }
@@ -205,6 +204,12 @@ mod tests {
     #[test]
     fn who_used_nothing_is_first_and_who_has_no_shares_last() {
         let text = "x 1\ny 1\nz 0\nw parent";
-        check(text, &["w", "x", "y", "z"], &[0.0, 0.0, 5.0, 1.0], Reading::Code, &[1.0, 1.0, 0.5, 0.25]);
+        check(
+            text,
+            &["w", "x", "y", "z"],
+            &[0.0, 0.0, 5.0, 1.0],
+            Reading::Code,
+            &[1.0, 1.0, 0.5, 0.25],
+        );
     }
 }

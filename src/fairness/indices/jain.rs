@@ -40,7 +40,8 @@ impl Index for Jain {
 
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
         let shares = self.0.add(step);
-        out.overall.copy_from_slice(&[jain_index(&shares).unwrap_or(f64::NAN), float(shares.len())]);
+        out.overall
+            .copy_from_slice(&[jain_index(&shares).unwrap_or(f64::NAN), float(shares.len())]);
         Ok(())
     }
 }

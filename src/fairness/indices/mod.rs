@@ -105,7 +105,16 @@ impl Readings {
 
 /// The names that [`parse`] knows.
 pub const NAMES: [&str; 11] = [
-    "metered", "condor", "htcondor", "slurm", "fair-tree", "sge", "jain", "gini", "cv", "max-min",
+    "metered",
+    "condor",
+    "htcondor",
+    "slurm",
+    "fair-tree",
+    "sge",
+    "jain",
+    "gini",
+    "cv",
+    "max-min",
     "drf",
 ];
 

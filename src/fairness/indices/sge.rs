@@ -109,7 +109,9 @@ pub fn share_tree(tree: &Tree, usage: &[f64], active: &[bool], compensation: f64
         }
         let mut weights: Vec<f64> = children
             .iter()
-            .map(|&child| shares(child).powi(2) / sums[child].max(entitled[child]).max(f64::MIN_POSITIVE))
+            .map(|&child| {
+                shares(child).powi(2) / sums[child].max(entitled[child]).max(f64::MIN_POSITIVE)
+            })
             .collect();
         let all: f64 = weights.iter().sum();
         for (weight, &child) in weights.iter_mut().zip(&children) {
@@ -144,13 +146,17 @@ mod tests {
     #[test]
     fn only_active_nodes_take_part() {
         let tree = tree("x 10\ny 90\nz 5", &["x", "y", "z"]);
-        assert_eq!(share_tree(&tree, &[1.0, 2.0, 3.0], &[true, false, false], 5.0), [1.0, 0.0, 0.0]);
+        assert_eq!(
+            share_tree(&tree, &[1.0, 2.0, 3.0], &[true, false, false], 5.0),
+            [1.0, 0.0, 0.0]
+        );
         assert_eq!(share_tree(&tree, &[1.0, 2.0, 3.0], &[false; 3], 5.0), [0.0; 3]);
     }
 
     #[test]
     fn decay_is_to_first_order_as_coded() {
-        let of = |decay| Sge { half_life_s: 604_800.0, decay, compensation: 5.0, usage: Vec::new() };
+        let of =
+            |decay| Sge { half_life_s: 604_800.0, decay, compensation: 5.0, usage: Vec::new() };
         assert_eq!(format!("{:.6}", of(Decay::Coded).left_after(604_800.0)), "0.499988");
         assert_eq!(of(Decay::Exact).left_after(604_800.0), 0.5);
     }

@@ -69,8 +69,7 @@ impl Index for Slowdown {
         }
         let largest = means.iter().copied().fold(f64::NAN, f64::max);
         let smallest = means.iter().copied().fold(f64::NAN, f64::min);
-        out.overall
-            .copy_from_slice(&[largest / smallest, variation(&means).unwrap_or(f64::NAN)]);
+        out.overall.copy_from_slice(&[largest / smallest, variation(&means).unwrap_or(f64::NAN)]);
         Ok(())
     }
 }

@@ -76,11 +76,8 @@ impl Slurm {
 impl fmt::Display for Slurm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [half_life, decay] = self.usage.parameters();
-        let parameters: [(&str, &dyn fmt::Display); 3] = [
-            (half_life.0, &half_life.1),
-            (decay.0, &decay.1),
-            ("dampening", &self.dampening),
-        ];
+        let parameters: [(&str, &dyn fmt::Display); 3] =
+            [(half_life.0, &half_life.1), (decay.0, &decay.1), ("dampening", &self.dampening)];
         write_notation(f, "slurm", &parameters)
     }
 }
