@@ -334,17 +334,19 @@ mod tests {
         Ok(all)
     }
 
-    /// Adds up CPU per user, in awk.
-    const METERED: &str = r#"awk -F '\t' -v OFS='\t' '
-        $1 == "begin" { print "columns", "rv"; fflush() }
-        $1 == "use" { rv[$2] += $4 }
-        $1 == "done" { for (user in rv) print "value", user, rv[user]; print "done"; fflush() }'"#;
+    /// Says what each user used last.
+    const LAST: &str = r#"tab=$(printf '\t')
+        while IFS="$tab" read -r word user machine cpu rest; do case $word in
+            begin) printf 'columns\tlast\n' ;;
+            use) printf 'value\t%s\t%s\n' "$user" "$cpu" ;;
+            done) echo done ;;
+        esac; done"#;
 
     #[test]
     fn a_program_is_fed_and_its_answers_are_read() {
-        let values = run(METERED, 20.0).unwrap();
+        let values = run(LAST, 20.0).unwrap();
         assert!(values[1].is_nan(), "no value before the first answer");
-        assert_eq!([values[0], values[2], values[3]], [10.0, 15.0, 2.5]);
+        assert_eq!([values[0], values[2], values[3]], [10.0, 5.0, 2.5]);
     }
 
     #[test]

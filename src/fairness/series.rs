@@ -10,8 +10,10 @@ use super::indices::{Heavier, Index, Readings};
 /// The values of one index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The index as it prints itself.
+    /// The index as it was asked for.
     pub index: String,
+    /// The same with every parameter.
+    pub settings: String,
     /// What it says of each user.
     pub columns: Vec<String>,
     /// What it says of all.
@@ -53,8 +55,12 @@ impl Series {
     }
 }
 
-/// Feeds an index with a history.
-pub fn evaluate(index: &mut dyn Index, history: &History) -> Result<Series, FairnessError> {
+/// Feeds an index with a history; `label` names the series.
+pub fn evaluate(
+    label: &str,
+    index: &mut dyn Index,
+    history: &History,
+) -> Result<Series, FairnessError> {
     index.begin(history)?;
     let mut out = Readings::of(index, history.people.len());
     let (mut values, mut overall_values) = (Vec::new(), Vec::new());
@@ -68,7 +74,8 @@ pub fn evaluate(index: &mut dyn Index, history: &History) -> Result<Series, Fair
     })?;
     index.finish()?;
     Ok(Series {
-        index: index.to_string(),
+        index: label.to_owned(),
+        settings: index.to_string(),
         columns: index.columns(),
         overall: index.overall(),
         heavier: index.heavier(),
@@ -88,11 +95,11 @@ mod tests {
     fn what_came_before_is_fed_and_not_shown() {
         let mut history = history(&[("a", &[1.0, 2.0, 4.0]), ("b", &[0.0, 8.0])]);
         history.shown_from = 1;
-        let series = evaluate(parse("metered").unwrap().as_mut(), &history).unwrap();
+        let series = evaluate("a", parse("metered").unwrap().as_mut(), &history).unwrap();
         assert_eq!(series.intervals(), 2);
         assert_eq!(series.heaviness(0), Some(vec![3.0, 8.0]));
         assert_eq!(series.heaviness(1), Some(vec![7.0, 8.0]));
-        let series = evaluate(parse("jain").unwrap().as_mut(), &history).unwrap();
+        let series = evaluate("b", parse("jain").unwrap().as_mut(), &history).unwrap();
         assert_eq!((series.intervals(), series.heaviness(0)), (2, None));
     }
 }

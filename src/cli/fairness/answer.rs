@@ -253,7 +253,7 @@ pub(super) fn notes(found: &Found) {
     console::note(format!(
         "{} by {} users in {} intervals of {} s: {} {}",
         found.span.plan.cpu,
-        console::grouped(history.people.len() as u64),
+        console::grouped(usage::users(history).len() as u64),
         console::grouped(u64::from(history.grid.count - history.shown_from)),
         history.grid.length_s(),
         six_digits(usage::total(history).seconds()),
@@ -292,6 +292,7 @@ fn json_of(found: &Found, args: &FairnessArgs) -> Value {
             });
             json!({
                 "index": series.index,
+                "settings": series.settings,
                 "columns": series.columns,
                 "heavier": if series.heavier == crate::fairness::indices::Heavier::Larger { "larger" } else { "smaller" },
                 "overall": overall.collect::<serde_json::Map<_, _>>(),
@@ -352,7 +353,7 @@ pub(super) fn settings(found: &Found) -> Value {
             "window_end_us": cluster.window_end_us,
             "shift_us": cluster.shift_us,
         })).collect::<Vec<_>>(),
-        "indices": found.series.iter().map(|series| &series.index).collect::<Vec<_>>(),
+        "indices": found.series.iter().map(|series| &series.settings).collect::<Vec<_>>(),
     })
 }
 

@@ -205,7 +205,7 @@ pub(crate) fn find(args: &FairnessArgs) -> Result<Found> {
     }
     let series: Vec<Series> = indices
         .iter_mut()
-        .map(|index| evaluate(index.as_mut(), &history))
+        .map(|(label, index)| evaluate(label, index.as_mut(), &history))
         .collect::<Result<_, _>>()?;
     Ok(Found { span, history, counts, series })
 }
@@ -241,7 +241,7 @@ fn check(args: &FairnessArgs) -> Result<()> {
 }
 
 /// The indices that were asked for, built-in ones first.
-fn indices_of(args: &FairnessArgs) -> Result<Vec<Box<dyn Index>>> {
+fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
     let mut texts: Vec<&str> = args.index.iter().map(String::as_str).collect();
     let has_own =
         !(args.index_file.is_empty() && args.formula.is_empty() && args.index_program.is_empty());
@@ -250,12 +250,13 @@ fn indices_of(args: &FairnessArgs) -> Result<Vec<Box<dyn Index>>> {
     } else if texts.is_empty() && !has_own {
         texts.extend(["metered", "condor"]);
     }
-    let mut all = Vec::new();
+    let mut all: Vec<(String, Box<dyn Index>)> = Vec::new();
     for text in texts {
-        all.push(indices::parse(text)?);
+        all.push((text.to_owned(), indices::parse(text)?));
     }
     for path in &args.index_file {
-        all.push(template::load(path)?);
+        let index = template::load(path)?;
+        all.push((index.name(), index));
     }
     for pair in &args.formula {
         let (name, path) = named(pair, "--formula", "FILE")?;
@@ -263,15 +264,16 @@ fn indices_of(args: &FairnessArgs) -> Result<Vec<Box<dyn Index>>> {
             crate::fairness::FairnessError::Read { path: PathBuf::from(path), cause }
         })?;
         let formula = formula::parse(&text, &[]).map_err(crate::fairness::FairnessError::from)?;
-        all.push(Box::new(Formulated::new(name, formula, Factors::default(), Factors::default())));
+        let index = Formulated::new(name, formula, Factors::default(), Factors::default());
+        all.push((name.to_owned(), Box::new(index)));
     }
     for pair in &args.index_program {
         let (name, command) = named(pair, "--index-program", "PROGRAM")?;
         let words = command.split_whitespace().map(str::to_owned).collect();
         let limit = Duration::from_secs_f64(args.time_limit);
-        all.push(Box::new(Program::new(name, words, limit)));
+        all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
     }
-    let mut names: Vec<String> = all.iter().map(|index| index.name()).collect();
+    let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
     names.sort();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(Usage(format!("two indices are called `{}`", twice[0])).into());
