@@ -73,7 +73,7 @@ impl Found {
         self.history.seconds_at(self.history.grid.count)
     }
 
-    fn suggestions(&self, args: &FairnessArgs) -> Suggestions {
+    pub(super) fn suggestions(&self, args: &FairnessArgs) -> Suggestions {
         let ceiling_cpu_s = match args.ceiling {
             Ceiling::Seconds(seconds) => seconds,
             Ceiling::Percent(percent) => usage::total(&self.history).seconds() * percent / 100.0,

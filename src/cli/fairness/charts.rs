@@ -23,6 +23,17 @@ pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     all
 }
 
+/// A name for the legend: a bare number says what it numbers.
+fn shown(found: &Found, name: &str) -> String {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    let by = clap::ValueEnum::to_possible_value(&found.span.plan.by);
+    let what = by.map_or_else(String::new, |by| by.get_name().to_owned());
+    // A hash of the trace is cut: its beginning tells users apart.
+    let cut: String = name.chars().take(14).collect();
+    let more = if cut.len() < name.len() { "…" } else { "" };
+    if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }
+}
+
 /// Letters, digits and dashes of an index's text.
 fn stem(index: &str) -> String {
     let kept =
@@ -68,7 +79,7 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
         .iter()
         .zip(Tone::SERIES)
         .map(|(user, tone)| Line {
-            name: user.user.clone(),
+            name: shown(found, &user.user),
             points: points(&[user.who]),
             band: Vec::new(),
             tone,

@@ -22,10 +22,11 @@ use crate::studies::ledger::CpuDefinition;
 mod answer;
 mod charts;
 mod new;
+pub(crate) mod ota;
 mod span;
 mod what_if;
 
-pub(crate) use answer::Found;
+use answer::Found;
 
 /// Say who used how much, when, and how fairly
 ///
@@ -191,7 +192,7 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
 }
 
 /// Gathers usage and feeds every index.
-pub(crate) fn find(args: &FairnessArgs) -> Result<Found> {
+fn find(args: &FairnessArgs) -> Result<Found> {
     check(args)?;
     let mut indices = indices_of(args)?;
     let span = span::plan(args)?;

@@ -1,8 +1,8 @@
 //! Usage over time out of lakes: who used what in which interval.
 //!
 //! In: lakes and what to tell apart. Out: a [`History`]. Every bucket is folded by itself and the
-//! sums are exact, so that neither threads nor buckets move a digit; where
-//! `q13_usage_by_hour` says the same, a test compares.
+//! sums are exact, so that neither threads nor buckets move a digit; a test compares the sums of
+//! users with those of the ledger.
 //!
 //! ```text
 //!  task      SUBMIT ···· SCHEDULE ======================= FINISH
