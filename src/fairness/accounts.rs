@@ -125,7 +125,7 @@ impl Tree {
         })
     }
 
-    fn read(text: &str, people: &[Person]) -> Result<Self, (usize, String)> {
+    pub(super) fn read(text: &str, people: &[Person]) -> Result<Self, (usize, String)> {
         let mut tree = Self::with_root(people.len());
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -230,16 +230,9 @@ impl Tree {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    pub(crate) fn people(names: &[&str]) -> Vec<Person> {
-        names.iter().map(|name| Person { name: (*name).to_owned(), group: None }).collect()
-    }
-
-    pub(crate) fn tree(text: &str, names: &[&str]) -> Tree {
-        Tree::read(text, &people(names)).unwrap()
-    }
+    use crate::fairness::samples::{people, tree};
 
     #[test]
     fn entitlements_are_products_of_shares() {

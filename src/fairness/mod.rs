@@ -25,6 +25,8 @@ pub mod history;
 pub mod indices;
 pub mod program;
 pub mod rank;
+#[cfg(test)]
+mod samples;
 pub mod series;
 pub mod suggestions;
 pub mod template;

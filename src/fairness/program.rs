@@ -313,7 +313,7 @@ impl Drop for Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::tests::history;
+    use crate::fairness::samples::history;
 
     fn run(script: &str, limit_s: f64) -> Result<Vec<f64>, String> {
         let words = ["sh", "-c", script].map(str::to_owned).into();

@@ -88,8 +88,8 @@ pub fn evaluate(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::tests::history;
     use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
 
     #[test]
     fn what_came_before_is_fed_and_not_shown() {

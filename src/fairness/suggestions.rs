@@ -131,7 +131,7 @@ pub fn load(history: &History) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::tests::history;
+    use crate::fairness::samples::history;
 
     #[test]
     fn the_administrators_two_remarks() {

@@ -193,7 +193,7 @@ pub fn machines(history: &History) -> Vec<MachineUsage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::tests::history;
+    use crate::fairness::samples::history;
 
     #[test]
     fn heavy_users_come_first_with_peak_and_last_use() {

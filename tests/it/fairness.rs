@@ -260,12 +260,12 @@ fn mistakes_are_refused_with_their_place() {
     );
     check(&["--index-program", "x=no-such-program-7"], 4, &["could not start the index `x`"]);
     check(&["--cpu", "published"], 2, &["`published` CPU time is known per job"]);
-    check(&["--cpu", "measured"], 3, &["table `task_usage` is not in the lake"]);
+    check(&["--cpu", "measured"], 3, &["a trace of kind swf has no table `task_usage`"]);
     check(&["--by", "site", "--from", "100"], 2, &["leave nothing of the trace"]);
     check(&["--interval", "0"], 2, &["--interval is a number"]);
     check(&["--lake", "lake", "--lake", "./lake"], 2, &["two lakes are called `lake`"]);
     check(&["--index", "jain", "--index", "jain"], 2, &["two indices are called `jain`"]);
-    check(&["--lake", "nowhere"], 3, &["there is no lake"]);
+    check(&["--lake", "nowhere"], 4, &["there is no lake"]);
 }
 
 #[test]

@@ -117,11 +117,11 @@ fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
     let column = |of: fn(&UserUsage) -> Option<f64>| -> Vec<Option<f64>> {
         with_rest(named.iter().map(of).collect(), None)
     };
-    let names = named.iter().map(|user| user.user.clone()).chain(
+    let titles = named.iter().map(|user| user.user.clone()).chain(
         has_rest.then(|| format!("(rest: {})", console::counted(rest.len() as u64, "user"))),
     );
     let mut frame = Frame::default()
-        .text("user", names)
+        .text("user", titles)
         .float(
             "cpu_s",
             with_rest(named.iter().map(|user| Some(user.cpu_s)).collect(), Some(rest_s)),

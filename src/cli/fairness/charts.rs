@@ -93,36 +93,45 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
         let rest_points = points(&rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
         let highest = lines.iter().map(|line| most(&line.points)).fold(0.0, f64::max);
-        // The rest would press the named users to the bottom: it is told instead of drawn.
-        let rest_most = most(&rest_points);
-        let name = format!("rest: {} users", rest.len());
-        if rest_most <= 1.5 * highest {
-            lines.push(Line {
-                name,
-                points: rest_points,
-                band: Vec::new(),
-                tone: Tone::Grey,
-                stroke: Stroke::Steps,
-            });
-        } else {
-            lines.push(Line {
-                name: format!("{name}, up to {}", crate::cli::render::six_digits(rest_most)),
-                points: Vec::new(),
-                band: Vec::new(),
-                tone: Tone::Grey,
-                stroke: Stroke::Steps,
-            });
-        }
+        lines.push(rest_line(rest.len(), rest_points, most, highest));
     }
     let column = &series.columns[0];
     Chart::Lines(LineChart {
         title: format!("{} of the heaviest users ({})", column.to_uppercase(), series.index),
         caption: caption(found),
         x_axis: "days".to_owned(),
-        y_axis: column.clone(),
+        y_axis: if series.index.starts_with("metered") {
+            format!("{column} ({})", found.span.unit)
+        } else {
+            column.clone()
+        },
         x_scale: Scale::Linear,
         lines,
     })
+}
+
+/// All other users as one line; only told, and not drawn, where it would press the named users to
+/// the bottom.
+fn rest_line(
+    users: usize,
+    points: Vec<(f64, f64)>,
+    most: impl Fn(&[(f64, f64)]) -> f64,
+    highest: f64,
+) -> Line {
+    let rest_most = most(&points);
+    let is_drawn = rest_most <= 1.5 * highest;
+    let more = if is_drawn {
+        String::new()
+    } else {
+        format!(", up to {} (not drawn)", crate::cli::render::six_digits(rest_most))
+    };
+    Line {
+        name: format!("rest: {users} users{more}"),
+        points: if is_drawn { points } else { Vec::new() },
+        band: Vec::new(),
+        tone: Tone::Grey,
+        stroke: Stroke::Steps,
+    }
 }
 
 /// What an index says of all users together.

@@ -39,7 +39,7 @@ use answer::Found;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_long_help = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --cpu requested --index condor:half_life_s=21600 --index jain --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --cpu requested --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay"
+    after_long_help = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay"
 )]
 pub(crate) struct FairnessArgs {
     #[command(subcommand)]
@@ -276,8 +276,8 @@ fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
     }
     let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
     names.sort();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Usage(format!("two indices are called `{}`", twice[0])).into());
+    if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
+        return Err(Usage(format!("two indices are called `{twice}`")).into());
     }
     Ok(all)
 }

@@ -115,12 +115,12 @@ fn figures(found: &Found, args: &FairnessArgs, all: &mut Comparisons) {
 
 /// The heaviest pair with about the same usage, one in many small steps and one in a single step.
 fn staircase_and_step(users: &[UserUsage]) -> Option<(&UserUsage, &UserUsage)> {
-    let steps = users.iter().filter(|user| 0.8 <= user.largest_step_share);
+    let mut steps = users.iter().filter(|user| 0.8 <= user.largest_step_share);
     let stairs = |step: &UserUsage| {
         let like = |user: &&UserUsage| {
             user.largest_step_share <= 0.25 && (user.cpu_s / step.cpu_s - 1.0).abs() <= 0.1
         };
         users.iter().find(like)
     };
-    steps.filter_map(|step| Some((stairs(step)?, step))).next()
+    steps.find_map(|step| Some((stairs(step)?, step)))
 }

@@ -159,8 +159,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fairness::history::tests::history;
     use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
 
     const DAY: f64 = 86_400.0;
 

@@ -228,8 +228,8 @@ impl Index for Formulated {
 mod tests {
     use super::*;
     use crate::fairness::formula::parse as formula;
-    use crate::fairness::history::tests::history;
     use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
 
     const CONDOR: &str = "let beta = 0.5 ^ (dt / 86400)
         state rup = 0.5   # as in the paper

@@ -100,8 +100,9 @@ pub fn dominant_fill(capacity: &[f64], demands: &[Vec<f64>]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::{Capacity, tests::history};
+    use crate::fairness::history::Capacity;
     use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
     use crate::units::CpuTime;
 
     #[test]

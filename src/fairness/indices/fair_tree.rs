@@ -168,7 +168,7 @@ fn ratio(rank: usize, users: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::accounts::tests::tree;
+    use crate::fairness::samples::tree;
 
     fn check(text: &str, users: &[&str], raw: &[f64], reading: Reading, expected: &[f64]) {
         let found = fair_tree(&tree(text, users), raw, reading);

@@ -62,8 +62,8 @@ impl Index for Metered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::tests::history;
     use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
 
     #[test]
     fn values_add_up_and_are_charged_by_machine() {

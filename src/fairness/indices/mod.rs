@@ -170,7 +170,7 @@ impl Decay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::tests::history;
+    use crate::fairness::samples::history;
 
     #[test]
     fn every_index_prints_back_what_was_read_and_has_values() {

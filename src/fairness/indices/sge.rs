@@ -131,7 +131,7 @@ pub fn share_tree(tree: &Tree, usage: &[f64], active: &[bool], compensation: f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::accounts::tests::tree;
+    use crate::fairness::samples::tree;
 
     #[test]
     fn the_cap_is_soft() {

@@ -86,8 +86,9 @@ pub fn bounded_slowdown(wait_s: f64, run_s: f64, bound_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::{TaskEnd, tests::history};
+    use crate::fairness::history::TaskEnd;
     use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
 
     #[test]
     fn the_worked_example() {

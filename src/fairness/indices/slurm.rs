@@ -139,7 +139,7 @@ pub fn classic(tree: &Tree, raw: &[f64], whole: f64, dampening: f64) -> Vec<(f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::accounts::tests::tree;
+    use crate::fairness::samples::tree;
 
     #[test]
     fn the_golden_vector_of_the_manual() {
