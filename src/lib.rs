@@ -85,6 +85,7 @@
 pub mod charts;
 pub mod cli;
 pub mod facts;
+pub mod fairness;
 pub mod lake;
 pub mod notation;
 pub mod replay;

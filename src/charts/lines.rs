@@ -175,16 +175,41 @@ where
     Ok(())
 }
 
-/// Curves that end low leave room at the upper right, curves that end high at the lower right.
+/// Curves that end low leave room at the upper right, curves that end high at the lower right;
+/// another corner is taken where that covers fewer points.
 fn legend_place(chart: &LineChart, top: f64) -> SeriesLabelPosition {
     let curves = || chart.lines.iter().filter(|line| line.stroke != Stroke::Whisker);
     let ends = || curves().filter_map(|line| line.points.last());
     let low = ends().filter(|end| end.1 < top / 2.0).count();
-    if ends().count() < 2 * low {
-        SeriesLabelPosition::UpperRight
-    } else {
-        SeriesLabelPosition::LowerRight
-    }
+    let (upper, lower) = (SeriesLabelPosition::UpperRight, SeriesLabelPosition::LowerRight);
+    let usual = if ends().count() < 2 * low { [upper, lower] } else { [lower, upper] };
+    let xs = || chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
+    let left = if chart.x_scale == Scale::Log { f64::MIN_POSITIVE } else { 0.0 };
+    let position = |x: f64| match chart.x_scale {
+        Scale::Linear => x,
+        Scale::Log => x.max(left).log10(),
+    };
+    let (first, last) =
+        xs().map(position).fold((f64::MAX, f64::MIN), |range, x| (range.0.min(x), range.1.max(x)));
+    // Entries of a legend take about a twentieth of the height each, and a third of the width.
+    #[expect(clippy::cast_precision_loss, reason = "a legend has a few entries")]
+    let height = (chart.lines.len() as f64 * 0.05 + 0.05).min(1.0);
+    let covered = |place: &SeriesLabelPosition| {
+        let (is_upper, is_left) = match place {
+            SeriesLabelPosition::UpperLeft => (true, true),
+            SeriesLabelPosition::UpperRight => (true, false),
+            _ => (false, false),
+        };
+        let is_inside = |&&(x, y): &&(f64, f64)| {
+            let across = (position(x) - first) / (last - first).max(f64::MIN_POSITIVE);
+            let up = y / top;
+            (if is_left { across < 0.34 } else { 0.66 < across })
+                && (if is_upper { 1.0 - height < up } else { up < height })
+        };
+        chart.lines.iter().flat_map(|line| &line.points).filter(is_inside).count()
+    };
+    let places = usual.into_iter().chain([SeriesLabelPosition::UpperLeft]);
+    places.min_by_key(covered).expect("there are three places")
 }
 
 fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {

@@ -33,16 +33,16 @@ use crate::units::MICROS_PER_SECOND;
 /// never finish are seen by the detectors and not judged.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors 'poisson:window_s=60 late yarn:estimator=simple'\n  jobfate detect --lake lake --detectors 'late:budget=0.1,min_age_s=300 spark:version=3' --heartbeat 30\n  jobfate detect --lake lake --progress siblings --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480"
+    after_long_help = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors poisson:window_s=60 late yarn:estimator=simple\n  jobfate detect --lake lake --detectors late:budget=0.1 spark:version=3 --heartbeat 30\n  jobfate detect --lake lake --progress siblings --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480"
 )]
 pub(crate) struct DetectArgs {
-    /// Detectors, separated by blanks; `all` for every one
+    /// Detectors to compare, one word each; `all` for every one
     ///
     /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
     /// late021, yarn, mantri, tqst, spark, flink. Every detector also takes `budget` (copies at
     /// once, as a share of the running attempts) and `min_age_s`. An unknown key lists the known.
-    #[arg(long, value_name = "LIST", value_parser = parse_detectors, default_value = "all")]
-    pub detectors: DetectorList,
+    #[arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all")]
+    pub detectors: Vec<DetectorList>,
 
     /// Time between heartbeats
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_heartbeat)]
@@ -174,12 +174,12 @@ pub(crate) struct Curve {
 
 impl Lineup {
     fn of(args: &DetectArgs) -> Result<Self> {
-        let mut lineup = Self {
-            detectors: args.detectors.0.clone(),
-            asked: args.detectors.0.len(),
-            curves: Vec::new(),
-            windows: Vec::new(),
-        };
+        let mut detectors = Vec::new();
+        for detector in args.detectors.iter().flat_map(|list| &list.0) {
+            add_once(&mut detectors, detector.clone());
+        }
+        let mut lineup =
+            Self { asked: detectors.len(), detectors, curves: Vec::new(), windows: Vec::new() };
         if args.curve {
             for idx in 0..lineup.asked {
                 let detector = lineup.detectors[idx].clone();

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::console;
 use crate::facts::FactError;
+use crate::fairness::FairnessError;
 use crate::lake::LakeError;
 use crate::lake::LakeErrorKind;
 use crate::sources::{Reject, SourceError};
@@ -149,6 +150,13 @@ fn code_of(error: &anyhow::Error) -> Code {
     if let Some(error) = error.downcast_ref::<SynthError>() {
         return match error.kind() {
             SynthErrorKind::Setting { .. } => Code::Usage,
+            _ => Code::Environment,
+        };
+    }
+    if let Some(error) = error.downcast_ref::<FairnessError>() {
+        return match error {
+            FairnessError::Program { .. } => Code::BadData,
+            error if error.is_usage() => Code::Usage,
             _ => Code::Environment,
         };
     }

@@ -28,6 +28,7 @@ mod detect;
 mod detect_charts;
 mod edges;
 mod exit;
+mod fairness;
 mod ingest;
 mod query;
 mod render;
@@ -57,6 +58,7 @@ enum Command {
     Account(account::AccountArgs),
     Sweep(sweep::SweepArgs),
     Detect(detect::DetectArgs),
+    Fairness(Box<fairness::FairnessArgs>),
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
@@ -215,6 +217,7 @@ fn run(command: Command) -> Result<()> {
         Command::Account(args) => account::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Detect(args) => detect::run(&args),
+        Command::Fairness(args) => fairness::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),

@@ -31,9 +31,13 @@ use crate::studies::samples::{Samples, Split, What, collect};
 /// mandai: Mandai, Kawahara, Kasahara (2017), job outcomes in the Google trace of 2011. A number
 /// from tables that are not whole is shown and not judged; what needs a table that is not there
 /// is named. No parameter is tuned.
+///
+/// ota: Ota, Aida (2009), fairness among the users of a grid, on the first week of any log. The
+/// paper does not name its own week of Grid'5000; its worked examples are judged, its figures
+/// drawn.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Example:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai"
+    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota"
 )]
 pub(crate) struct ReproduceArgs {
     /// The study
@@ -53,14 +57,18 @@ pub(crate) struct ReproduceArgs {
 pub(crate) enum StudyName {
     /// Job outcomes, CPU per outcome, and the kill threshold (2017)
     Mandai,
+    /// Usage and user priorities of a grid over a week (2009)
+    Ota,
 }
 
 pub(crate) fn run(args: ReproduceArgs) -> Result<()> {
-    let StudyName::Mandai = args.study;
     if let Some(trace) = args.trace {
         let lake = args.answer.lake.clone();
         let ingest = IngestArgs { trace, lake, choice: IngestChoice::default() };
         ingest::run_plan(&ingest::plan(&ingest)?, &stop_on_signal()?)?;
+    }
+    if let StudyName::Ota = args.study {
+        return super::fairness::ota::run(&args.answer);
     }
     let lake = Lake::open(&args.answer.lake)?;
     if lake.source() != Source::Google2011 {

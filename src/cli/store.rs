@@ -82,6 +82,13 @@ pub(crate) fn store_result(answer: &Answer, lake: &Lake, folder: &Path) -> Resul
     store_as("result", answer, &Origin::of(lake), folder)
 }
 
+/// The same for the only answer of a folder from several lakes; `source` is that of the first.
+pub(crate) fn store_lakes(answer: &Answer, lakes: &[&Lake], folder: &Path) -> Result<()> {
+    let inputs: Vec<Input> = lakes.iter().flat_map(|lake| inputs(lake)).collect();
+    let origin = Origin { source: json!(lakes[0].manifest.source), inputs: json!(inputs) };
+    store_as("result", answer, &origin, folder)
+}
+
 /// Writes a further table of an answer into `folder`, as `<stem>.csv`.
 pub(crate) fn store_table(stem: &str, table: &RecordBatch, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;

@@ -36,6 +36,8 @@ pub struct Attempt {
     pub cpu_request: Option<f32>,
     /// Where it ran.
     pub machine_id: Option<i64>,
+    /// The SCHEDULE row, in the order in which the bucket's `task_events` are read.
+    pub row: u32,
 }
 
 impl Attempt {
@@ -267,6 +269,7 @@ impl Tasks {
                     ended_by: None,
                     cpu_request: self.requests[event.row as usize],
                     machine_id: self.machines[event.row as usize],
+                    row: event.row,
                 });
             }
         }
@@ -436,7 +439,14 @@ mod tests {
     use super::*;
 
     fn attempt(start_us: i64, end_us: i64) -> Attempt {
-        Attempt { start_us, end_us, ended_by: Some(3), cpu_request: Some(0.5), machine_id: None }
+        Attempt {
+            start_us,
+            end_us,
+            ended_by: Some(3),
+            cpu_request: Some(0.5),
+            machine_id: None,
+            row: 0,
+        }
     }
 
     fn window(start_us: i64, end_us: i64, rate: f32) -> Window {

@@ -433,6 +433,7 @@ fn analyze_does_everything_in_one_go() {
         skipped: describe attempts, for want of table `task_events`
         skipped: describe finish-given-events, for want of table `task_events`
         skipped: account and sweep, for want of table `task_events`
+        skipped: straggler detectors, for want of table `task_events`
         results and charts: all
     ");
     let files = tree(&place.path("all"));

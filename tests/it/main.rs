@@ -12,6 +12,7 @@
 //!  truth      synthetic traces: the analysis finds what was planted
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake, where a Python has them
+//!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
 //!  help       the help texts, and what every flag must say
 //!  layering   a layer uses only those before it
 //!  tidy       the dependencies of tests change no other; no leftovers in the sources
@@ -27,6 +28,8 @@ mod cli;
 mod edges;
 #[cfg(test)]
 mod engines;
+#[cfg(test)]
+mod fairness;
 #[cfg(test)]
 mod help;
 #[cfg(test)]

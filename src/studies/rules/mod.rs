@@ -240,6 +240,7 @@ mod tests {
                 ended_by: Some(pair[1].event_type),
                 cpu_request: None,
                 machine_id: None,
+                row: 0,
             });
         }
         let task = TaskView {

@@ -1,0 +1,368 @@
+//! What was found as tables, as `result.json` and series, and as a few lines of notes.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use arrow::record_batch::RecordBatch;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::span::Span;
+use super::{FairnessArgs, charts, what_if};
+use crate::cli::render::{Frame, render, rows, six_digits};
+use crate::cli::store::{self, Answer};
+use crate::cli::{Format, console};
+use crate::fairness::gather::{Accrual, Counts};
+use crate::fairness::history::History;
+use crate::fairness::series::Series;
+use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
+use crate::fairness::usage::{self, UserUsage};
+use crate::studies::ledger::CpuDefinition;
+use crate::units::micros_to_seconds;
+
+/// What is shown on stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Show {
+    /// The heaviest users
+    #[default]
+    Heaviest,
+    /// Every user with usage
+    Users,
+    /// Every value of every index
+    Series,
+    /// Lakes side by side
+    Clusters,
+    /// Machines, or classes of them
+    Machines,
+    /// Who should be held back, who came when there was room
+    Suggestions,
+}
+
+/// Usage of a user that is too much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Ceiling {
+    /// CPU-seconds.
+    Seconds(f64),
+    /// Percent of all usage of the span.
+    Percent(f64),
+}
+
+pub(super) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
+    let number = |text: &str| {
+        text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number)
+    };
+    let read = match text.strip_suffix('%') {
+        Some(percent) => number(percent).map(Ceiling::Percent),
+        None => number(text).map(Ceiling::Seconds),
+    };
+    read.ok_or_else(|| format!("`{text}` is no number of CPU-seconds such as 360000, nor `10%`"))
+}
+
+/// Everything that was found.
+pub(crate) struct Found {
+    pub span: Span,
+    pub history: History,
+    pub counts: Counts,
+    pub series: Vec<Series>,
+}
+
+impl Found {
+    /// Seconds that are shown.
+    fn length_s(&self) -> f64 {
+        self.history.seconds_at(self.history.grid.count)
+    }
+
+    pub(super) fn suggestions(&self, args: &FairnessArgs) -> Suggestions {
+        let ceiling_cpu_s = match args.ceiling {
+            Ceiling::Seconds(seconds) => seconds,
+            Ceiling::Percent(percent) => usage::total(&self.history).seconds() * percent / 100.0,
+        };
+        let early_s = args.early.map_or(self.length_s() / 2.0, |days| days * 86_400.0);
+        suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: args.free })
+    }
+
+    /// The value of a series at the end of the span, none where it is not defined.
+    fn last(series: &Series, who: usize) -> Option<f64> {
+        let last = series.intervals().checked_sub(1)?;
+        Some(series.value(last, who, 0)).filter(|value| value.is_finite())
+    }
+}
+
+/// The table that was asked for.
+pub(super) fn table(found: &Found, args: &FairnessArgs) -> RecordBatch {
+    let users = usage::users(&found.history);
+    if args.what_if && args.show == Show::Heaviest {
+        return what_if::table(&what_if::compare(&found.series, &users));
+    }
+    match args.show {
+        Show::Heaviest => heaviest(found, &users, args.top),
+        Show::Users => heaviest(found, &users, users.len()),
+        Show::Series => series_table(found),
+        Show::Clusters => clusters_table(found),
+        Show::Machines => machines_table(found),
+        Show::Suggestions => suggestions_table(&found.suggestions(args)),
+    }
+}
+
+/// Users by usage; those after the first `top` as one line.
+fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
+    let (named, rest) = users.split_at(top.min(users.len()));
+    let all: f64 = users.iter().map(|user| user.cpu_s).sum();
+    let rest_s: f64 = rest.iter().map(|user| user.cpu_s).sum();
+    let has_rest = !rest.is_empty();
+    let with_rest = |values: Vec<Option<f64>>, last: Option<f64>| -> Vec<Option<f64>> {
+        values.into_iter().chain(has_rest.then_some(last)).collect()
+    };
+    let column = |of: fn(&UserUsage) -> Option<f64>| -> Vec<Option<f64>> {
+        with_rest(named.iter().map(of).collect(), None)
+    };
+    let titles = named.iter().map(|user| user.user.clone()).chain(
+        has_rest.then(|| format!("(rest: {})", console::counted(rest.len() as u64, "user"))),
+    );
+    let mut frame = Frame::default()
+        .text("user", titles)
+        .float(
+            "cpu_s",
+            with_rest(named.iter().map(|user| Some(user.cpu_s)).collect(), Some(rest_s)),
+        )
+        .float(
+            "share",
+            with_rest(
+                named.iter().map(|user| user.share).collect(),
+                (0.0 < all).then(|| rest_s / all),
+            ),
+        )
+        .float("peak_cores", column(|user| Some(user.peak_cores)))
+        .float("peak_at_s", column(|user| Some(user.peak_at_s)))
+        .float("first_use_s", column(|user| Some(user.first_use_s)))
+        .float("last_use_s", column(|user| Some(user.last_use_s)))
+        .float("largest_step_share", column(|user| Some(user.largest_step_share)));
+    for series in found.series.iter().filter(|series| !series.columns.is_empty()) {
+        let values = named.iter().map(|user| Found::last(series, user.who)).collect();
+        frame = frame.float(&value_name(series), with_rest(values, None));
+    }
+    frame.batch()
+}
+
+/// Index and column in one name.
+fn value_name(series: &Series) -> String {
+    format!("{} {}", series.index, series.columns[0])
+}
+
+/// Every value: one row per index, interval, user and column; `user` is `(all)` for what an index
+/// says of all together. Values that are not defined have no row.
+fn series_table(found: &Found) -> RecordBatch {
+    let history = &found.history;
+    let (mut index, mut end_s, mut user, mut name, mut value) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for series in &found.series {
+        for (interval, position) in (0..series.intervals()).zip(history.shown_from..) {
+            let at = history.seconds_at(position + 1);
+            let mut put = |who: &str, column: &str, number: f64| {
+                if number.is_finite() {
+                    index.push(series.index.as_str());
+                    end_s.push(Some(at));
+                    user.push(who.to_owned());
+                    name.push(column.to_owned());
+                    value.push(Some(number));
+                }
+            };
+            if !series.columns.is_empty() {
+                for (who, person) in history.people.iter().enumerate() {
+                    for (column, title) in series.columns.iter().enumerate() {
+                        put(&person.name, title, series.value(interval, who, column));
+                    }
+                }
+            }
+            let width = series.overall.len();
+            for (column, title) in series.overall.iter().enumerate() {
+                put("(all)", title, series.overall_values[interval * width + column]);
+            }
+        }
+    }
+    Frame::default()
+        .text("index", index)
+        .float("end_s", end_s)
+        .text("user", user)
+        .text("column", name)
+        .float("value", value)
+        .batch()
+}
+
+fn clusters_table(found: &Found) -> RecordBatch {
+    let all = usage::clusters(&found.history);
+    Frame::default()
+        .text("cluster", all.iter().map(|one| &one.cluster))
+        .float("cpu_s", all.iter().map(|one| Some(one.cpu_s)))
+        .float("share", all.iter().map(|one| one.share))
+        .count("users", all.iter().map(|one| one.users))
+        .maybe_text("heaviest", all.iter().map(|one| one.heaviest.as_deref()))
+        .float("heaviest_share", all.iter().map(|one| one.heaviest_share))
+        .batch()
+}
+
+fn machines_table(found: &Found) -> RecordBatch {
+    let all = usage::machines(&found.history);
+    let id = |one: &usage::MachineUsage| one.machine.map(|id| id.to_string());
+    let ids: Vec<Option<String>> = all.iter().map(id).collect();
+    Frame::default()
+        .text("cluster", all.iter().map(|one| &one.cluster))
+        .maybe_text("machine", ids.iter().map(Option::as_deref))
+        .maybe_text("platform", all.iter().map(|one| one.platform.as_deref()))
+        .float("cpu", all.iter().map(|one| one.cpu.map(f64::from)))
+        .maybe_text("site", all.iter().map(|one| one.site.as_deref()))
+        .float("cpu_s", all.iter().map(|one| Some(one.cpu_s)))
+        .float("share", all.iter().map(|one| one.share))
+        .count("users", all.iter().map(|one| one.users.len() as u64))
+        .maybe_text("heaviest", all.iter().map(|one| one.users.first().map(|user| user.0.as_str())))
+        .batch()
+}
+
+fn suggestions_table(found: &Suggestions) -> RecordBatch {
+    let (held, came) = (&found.hold_back, &found.came_when_free);
+    Frame::default()
+        .text("what", held.iter().map(|_| "hold back").chain(came.iter().map(|_| "came when free")))
+        .text("user", held.iter().map(|one| &one.user).chain(came.iter().map(|one| &one.user)))
+        .float(
+            "at_s",
+            held.iter()
+                .map(|one| Some(one.passed_at_s))
+                .chain(came.iter().map(|one| Some(one.first_use_s))),
+        )
+        .float(
+            "cpu_until_then_s",
+            held.iter().map(|one| Some(one.cpu_until_then_s)).chain(came.iter().map(|_| Some(0.0))),
+        )
+        .float(
+            "cpu_afterwards_s",
+            held.iter()
+                .map(|one| Some(one.cpu_afterwards_s))
+                .chain(came.iter().map(|one| Some(one.cpu_s))),
+        )
+        .float(
+            "load_before",
+            held.iter().map(|_| None).chain(came.iter().map(|one| Some(one.load_before))),
+        )
+        .batch()
+}
+
+/// What must be known of the numbers.
+pub(super) fn notes(found: &Found) {
+    let history = &found.history;
+    console::note(format!(
+        "{} by {} users in {} intervals of {} s: {} {}",
+        found.span.plan.cpu,
+        console::grouped(usage::users(history).len() as u64),
+        console::grouped(u64::from(history.grid.count - history.shown_from)),
+        history.grid.length_s(),
+        six_digits(usage::total(history).seconds()),
+        found.span.unit,
+    ));
+    let counts = found.counts;
+    if found.span.plan.accrual == Accrual::End && 0 < counts.open_attempts {
+        console::note(format!(
+            "{} of {} attempts are open at the end and not charged (--accrual running does)",
+            console::grouped(counts.open_attempts),
+            console::grouped(counts.attempts)
+        ));
+    }
+    if found.span.plan.cpu == CpuDefinition::Requested && 0 < counts.without_request {
+        let count = console::grouped(counts.without_request);
+        console::note(format!("{count} attempts without a request, counted as 0"));
+    }
+    if usage::total(history) == crate::units::CpuTime::ZERO {
+        console::warn("nothing was used in the span: there is nothing to compare");
+    }
+}
+
+/// The whole answer as JSON.
+fn json_of(found: &Found, args: &FairnessArgs) -> Value {
+    let history = &found.history;
+    let users = usage::users(history);
+    let finite = |number: f64| number.is_finite().then_some(number);
+    let indices: Vec<Value> = found
+        .series
+        .iter()
+        .map(|series| {
+            let width = series.overall.len();
+            let overall = series.overall.iter().enumerate().map(|(column, name)| {
+                let of = |interval: usize| finite(series.overall_values[interval * width + column]);
+                (name.clone(), json!((0..series.intervals()).map(of).collect::<Vec<_>>()))
+            });
+            json!({
+                "index": series.index,
+                "settings": series.settings,
+                "columns": series.columns,
+                "heavier": if series.heavier == crate::fairness::indices::Heavier::Larger { "larger" } else { "smaller" },
+                "overall": overall.collect::<serde_json::Map<_, _>>(),
+            })
+        })
+        .collect();
+    let mut answer = json!({
+        "unit": found.span.unit,
+        "by": found.span.plan.by,
+        "start_s": micros_to_seconds(history.grid.start_of(history.shown_from)),
+        "interval_s": history.grid.length_s(),
+        "intervals": history.grid.count - history.shown_from,
+        "total_cpu_s": usage::total(history).seconds(),
+        "counts": found.counts,
+        "heaviest": rows(&heaviest(found, &users, args.top)),
+        "users": users,
+        "clusters": usage::clusters(history),
+        "machines": usage::machines(history),
+        "load": load(history),
+        "suggestions": found.suggestions(args),
+        "indices": indices,
+    });
+    if args.what_if {
+        answer["what_if"] = json!(what_if::compare(&found.series, &users));
+    }
+    answer
+}
+
+/// Stores the answer if `--out` is given, and gives the table on stdout.
+pub(super) fn give(found: &Found, table: &RecordBatch, args: &FairnessArgs) -> Result<()> {
+    let answer = Answer {
+        name: "fairness",
+        table,
+        json: json_of(found, args),
+        settings: settings(found),
+        charts: charts::charts(found, args.top),
+    };
+    if let Some(folder) = &args.out {
+        let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
+        store::store_lakes(&answer, &lakes, folder)?;
+        write_series(found, folder)?;
+        console::note(format!("wrote {}", folder.join("result.json").display()));
+    }
+    Ok(console::data_bytes(&render(table, args.format, Some(&answer.json))?)?)
+}
+
+/// Definitions and choices that move the numbers.
+pub(super) fn settings(found: &Found) -> Value {
+    let plan = &found.span.plan;
+    json!({
+        "cpu": plan.cpu,
+        "accrual": plan.accrual,
+        "by": plan.by,
+        "grid": plan.grid,
+        "shown_from": plan.shown_from,
+        "clusters": found.span.clusters.iter().map(|cluster| json!({
+            "name": cluster.name,
+            "window_end_us": cluster.window_end_us,
+            "shift_us": cluster.shift_us,
+        })).collect::<Vec<_>>(),
+        "indices": found.series.iter().map(|series| &series.settings).collect::<Vec<_>>(),
+    })
+}
+
+fn write_series(found: &Found, folder: &Path) -> Result<()> {
+    let table = series_table(found);
+    for (name, format) in [("series.csv", Format::Csv), ("series.parquet", Format::Parquet)] {
+        let path = folder.join(name);
+        fs::write(&path, render(&table, format, None)?)
+            .with_context(|| format!("could not write `{}`", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Charts as in figures 3 and 4 of the paper: one step line per user, the rest summed.
+
+use super::Found;
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::fairness::gather::Accrual;
+use crate::fairness::series::Series;
+use crate::fairness::usage;
+
+const DAY_S: f64 = 86_400.0;
+
+/// One chart per index, by the stem of its file.
+pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
+    let mut all: Vec<(String, Chart)> = Vec::new();
+    for series in &found.series {
+        let stem = stem(&series.index);
+        if !series.columns.is_empty() {
+            all.push((format!("fairness-{stem}"), of_users(found, series, top)));
+        }
+        if !series.overall.is_empty() {
+            all.push((format!("fairness-{stem}-all"), of_all(found, series)));
+        }
+    }
+    all
+}
+
+/// A name for the legend: a bare number says what it numbers.
+fn shown(found: &Found, name: &str) -> String {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    let by = clap::ValueEnum::to_possible_value(&found.span.plan.by);
+    let what = by.map_or_else(String::new, |by| by.get_name().to_owned());
+    // A hash of the trace is cut: its beginning tells users apart.
+    let cut: String = name.chars().take(14).collect();
+    let more = if cut.len() < name.len() { "…" } else { "" };
+    if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }
+}
+
+/// Letters, digits and dashes of an index's text.
+fn stem(index: &str) -> String {
+    let kept =
+        index.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    kept.collect::<String>().trim_matches('-').to_owned()
+}
+
+fn caption(found: &Found) -> String {
+    let plan = &found.span.plan;
+    let when = match plan.accrual {
+        Accrual::End => "when an attempt ends",
+        Accrual::Running => "as it runs",
+    };
+    format!(
+        "{}; {} CPU time, charged {when}, intervals of {} s.",
+        found.history.clusters.join(" + "),
+        plan.cpu,
+        plan.grid.length_s()
+    )
+}
+
+/// The main value of the heaviest users, by the largest value that each reaches.
+fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
+    let history = &found.history;
+    let at = |interval: usize| {
+        let position =
+            history.shown_from + u32::try_from(interval).expect("a grid's intervals fit");
+        history.seconds_at(position + 1) / DAY_S
+    };
+    let intervals = series.intervals();
+    let users = usage::users(history);
+    let points = |who: &[usize]| -> Vec<(f64, f64)> {
+        (0..intervals)
+            .map(|interval| {
+                let values = who.iter().map(|&who| series.value(interval, who, 0));
+                (at(interval), values.filter(|value| value.is_finite()).sum())
+            })
+            .collect()
+    };
+    let top = top.min(Tone::SERIES.len());
+    let (named, rest) = users.split_at(top.min(users.len()));
+    let mut lines: Vec<Line> = named
+        .iter()
+        .zip(Tone::SERIES)
+        .map(|(user, tone)| Line {
+            name: shown(found, &user.user),
+            points: points(&[user.who]),
+            band: Vec::new(),
+            tone,
+            stroke: Stroke::Steps,
+        })
+        .collect();
+    // A sum of factors or priorities has no meaning beside single ones; a sum of bills has.
+    let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
+    let adds_up = series.heavier == crate::fairness::indices::Heavier::Larger;
+    if !rest.is_empty() && adds_up {
+        let rest_points = points(&rest);
+        let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
+        let highest = lines.iter().map(|line| most(&line.points)).fold(0.0, f64::max);
+        lines.push(rest_line(rest.len(), rest_points, most, highest));
+    }
+    let column = &series.columns[0];
+    Chart::Lines(LineChart {
+        title: format!("{} of the heaviest users ({})", column.to_uppercase(), series.index),
+        caption: caption(found),
+        x_axis: "days".to_owned(),
+        y_axis: if series.index.starts_with("metered") {
+            format!("{column} ({})", found.span.unit)
+        } else {
+            column.clone()
+        },
+        x_scale: Scale::Linear,
+        lines,
+    })
+}
+
+/// All other users as one line; only told, and not drawn, where it would press the named users to
+/// the bottom.
+fn rest_line(
+    users: usize,
+    points: Vec<(f64, f64)>,
+    most: impl Fn(&[(f64, f64)]) -> f64,
+    highest: f64,
+) -> Line {
+    let rest_most = most(&points);
+    let is_drawn = rest_most <= 1.5 * highest;
+    let more = if is_drawn {
+        String::new()
+    } else {
+        format!(", up to {} (not drawn)", crate::cli::render::six_digits(rest_most))
+    };
+    Line {
+        name: format!("rest: {users} users{more}"),
+        points: if is_drawn { points } else { Vec::new() },
+        band: Vec::new(),
+        tone: Tone::Grey,
+        stroke: Stroke::Steps,
+    }
+}
+
+/// What an index says of all users together.
+fn of_all(found: &Found, series: &Series) -> Chart {
+    let history = &found.history;
+    let width = series.overall.len();
+    let points = (0..series.intervals())
+        .zip(history.shown_from..)
+        .map(|(interval, position)| {
+            let value = series.overall_values[interval * width];
+            (history.seconds_at(position + 1) / DAY_S, value)
+        })
+        .filter(|point| point.1.is_finite())
+        .collect();
+    Chart::Lines(LineChart {
+        title: series.index.clone(),
+        caption: caption(found),
+        x_axis: "days".to_owned(),
+        y_axis: series.overall[0].clone(),
+        x_scale: Scale::Linear,
+        lines: vec![Line {
+            name: String::new(),
+            points,
+            band: Vec::new(),
+            tone: Tone::Blue,
+            stroke: Stroke::Steps,
+        }],
+    })
+}

@@ -1,0 +1,298 @@
+//! `jobfate fairness`: who used how much, when, and what indices of fairness make of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use arrow::record_batch::RecordBatch;
+use clap::{Args, Subcommand};
+
+use super::exit::Usage;
+use super::{Format, console, parse_window_end};
+use crate::fairness::accounts::Tree;
+use crate::fairness::factors::Factors;
+use crate::fairness::formula;
+use crate::fairness::gather::{Accrual, By, Machines, gather};
+use crate::fairness::indices::{self, Formulated, Index};
+use crate::fairness::program::Program;
+use crate::fairness::series::{Series, evaluate};
+use crate::fairness::template;
+use crate::studies::ledger::CpuDefinition;
+
+mod answer;
+mod charts;
+mod new;
+pub(crate) mod ota;
+mod span;
+mod what_if;
+
+use answer::Found;
+
+/// Say who used how much, when, and how fairly
+///
+/// Usage per user and interval from one lake or several, what indices of fairness make of it, and
+/// what an administrator would note. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
+/// htcondor (floor 0.5, factor 1000), slurm (classic), fair-tree, sge, jain, gini, cv, max-min,
+/// drf, slowdown, each written `name:key=value,...`; or one's own as a formula, a TOML file or a
+/// program.
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_long_help = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay"
+)]
+pub(crate) struct FairnessArgs {
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
+    /// Folder of a lake, or NAME=DIR; repeat to merge clusters
+    #[arg(long, value_name = "DIR", default_value = "lake")]
+    pub lake: Vec<String>,
+
+    /// What CPU time means
+    ///
+    /// A log (SWF, GWF) has `requested` (processors times time) and `slots`. `published` is known
+    /// per job only and refused. By default `measured` where there is a usage table and otherwise
+    /// `requested`.
+    #[arg(long, value_enum)]
+    pub cpu: Option<CpuDefinition>,
+
+    /// When CPU time is charged
+    #[arg(long, value_enum, default_value_t)]
+    pub accrual: Accrual,
+
+    /// What usage is told apart by
+    #[arg(long, value_name = "KEY", value_enum, default_value_t)]
+    pub by: By,
+
+    /// Length of an interval in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0)]
+    pub interval: f64,
+
+    /// First day that is shown, from the first event
+    #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
+    pub from: f64,
+
+    /// Days that are shown; all by default
+    #[arg(long, value_name = "DAYS")]
+    pub days: Option<f64>,
+
+    /// Days before --from that the indices see
+    #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
+    pub warm_up: f64,
+
+    /// An index, NAME:KEY=VALUE,...; repeat for several
+    ///
+    /// By default metered and condor. Files: `charges=FILE` (metered) and `factors=FILE` (condor)
+    /// hold lines `KIND NAME FACTOR`, KIND being machine, platform, capacity, site, cluster, user
+    /// or group.
+    #[arg(long, value_name = "INDEX")]
+    pub index: Vec<String>,
+
+    /// An index of one's own, a TOML file as `new` writes it
+    #[arg(long, value_name = "FILE")]
+    pub index_file: Vec<PathBuf>,
+
+    /// An index of one's own, NAME=FILE with a formula
+    ///
+    /// Statements `state NAME = X`, `update NAME = X`, `display [NAME =] X`, `let NAME = X`,
+    /// `heavier larger|smaller`, one a line or divided by `;`. Names: usage, cores, memory,
+    /// waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over machines with
+    /// cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user, group, machine,
+    /// platform, site and cluster compared with a text in quotes.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub formula: Vec<String>,
+
+    /// An index of one's own, NAME=PROGRAM with arguments
+    ///
+    /// The program is started as it is (no shell; words are divided by spaces), reads usage from
+    /// stdin and answers on stdout, line by line. The protocol stands in the documentation of
+    /// `jobfate::fairness::program`.
+    #[arg(long, value_name = "NAME=PROGRAM")]
+    pub index_program: Vec<String>,
+
+    /// Longest run of an index program, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub time_limit: f64,
+
+    /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
+    ///
+    /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. By default
+    /// the groups of the log, one share each.
+    #[arg(long, value_name = "FILE")]
+    pub accounts: Option<PathBuf>,
+
+    /// Whether the same name on two lakes is one user
+    #[arg(long, value_name = "YES_OR_NO", value_parser = clap::builder::BoolishValueParser::new(), default_value = "yes", action = clap::ArgAction::Set)]
+    pub same_users: bool,
+
+    /// How the clocks of several lakes are laid side by side
+    #[arg(long, value_enum, default_value_t)]
+    pub align: span::Align,
+
+    /// Users named in charts and tables; the rest is summed
+    #[arg(long, value_name = "COUNT", default_value_t = 7)]
+    pub top: usize,
+
+    /// What is shown on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub show: answer::Show,
+
+    /// Compare the orders of users under all indices
+    ///
+    /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week.
+    #[arg(long)]
+    pub what_if: bool,
+
+    /// Usage of a user that is too much, CPU-seconds or N%
+    #[arg(long, value_name = "CPU_SECONDS", default_value = "10%", value_parser = answer::parse_ceiling)]
+    pub ceiling: answer::Ceiling,
+
+    /// Days within which the ceiling is passed early
+    ///
+    /// By default half of the span.
+    #[arg(long, value_name = "DAYS")]
+    pub early: Option<f64>,
+
+    /// Share of the capacity below which there is room
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub free: f64,
+
+    /// Form of the answer on stdout
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: Format,
+
+    /// Folder for result.json, series and charts
+    ///
+    /// `result.json` holds users, machines, clusters and suggestions; `series.csv` and
+    /// `series.parquet` every value of every index; a chart per index as SVG and PNG.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// End of the window in seconds of the trace clock
+    #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
+    pub window_end: Option<i64>,
+}
+
+/// What can be done besides.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Ask for the parameters of an index and write its file
+    New(new::NewArgs),
+}
+
+pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
+    if let Some(Action::New(new)) = &args.action {
+        return new::run(new);
+    }
+    let found = find(args)?;
+    let table: RecordBatch = answer::table(&found, args);
+    answer::notes(&found);
+    answer::give(&found, &table, args)
+}
+
+/// Gathers usage and feeds every index.
+fn find(args: &FairnessArgs) -> Result<Found> {
+    check(args)?;
+    let mut indices = indices_of(args)?;
+    let span = span::plan(args)?;
+    let (mut history, counts) = gather(&span.clusters, &span.plan)?;
+    if let Some(path) = &args.accounts {
+        history.tree = Tree::load(path, &history.people)?;
+        if 0 < history.tree.unlisted {
+            let count = console::counted(history.tree.unlisted as u64, "user");
+            console::warn(format!("{count} not among the accounts, put under (others)"));
+        }
+    }
+    let series: Vec<Series> = indices
+        .iter_mut()
+        .map(|(label, index)| evaluate(label, index.as_mut(), &history))
+        .collect::<Result<_, _>>()?;
+    Ok(Found { span, history, counts, series })
+}
+
+fn check(args: &FairnessArgs) -> Result<()> {
+    let wrong = |text: String| Err(Usage(text).into());
+    let is_days = |days: f64| days.is_finite() && (0.0..=36_500.0).contains(&days);
+    for (flag, days) in [
+        ("--from", Some(args.from)),
+        ("--days", args.days),
+        ("--warm-up", Some(args.warm_up)),
+        ("--early", args.early),
+    ] {
+        if days.is_some_and(|days| !is_days(days)) {
+            return wrong(format!("{flag} is a number of days of 0 or more"));
+        }
+    }
+    if !(1.0..=1e9).contains(&args.interval) {
+        return wrong("--interval is a number of seconds of 1 or more".to_owned());
+    }
+    if !(0.0..=1.0).contains(&args.free) {
+        return wrong("--free is a share from 0 to 1".to_owned());
+    }
+    if !(0.001..=1e6).contains(&args.time_limit) {
+        return wrong("--time-limit is a number of seconds above 0".to_owned());
+    }
+    if args.cpu == Some(CpuDefinition::Published) {
+        let text = "`published` CPU time is known per job and not over time; \
+                    take measured, requested or slots";
+        return wrong(text.to_owned());
+    }
+    Ok(())
+}
+
+/// The indices that were asked for, built-in ones first.
+fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
+    let mut texts: Vec<&str> = args.index.iter().map(String::as_str).collect();
+    let has_own =
+        !(args.index_file.is_empty() && args.formula.is_empty() && args.index_program.is_empty());
+    if texts.is_empty() && args.what_if {
+        texts.extend(what_if::DEFAULT);
+    } else if texts.is_empty() && !has_own {
+        texts.extend(["metered", "condor"]);
+    }
+    let mut all: Vec<(String, Box<dyn Index>)> = Vec::new();
+    for text in texts {
+        all.push((text.to_owned(), indices::parse(text)?));
+    }
+    for path in &args.index_file {
+        let index = template::load(path)?;
+        all.push((index.name(), index));
+    }
+    for pair in &args.formula {
+        let (name, path) = named(pair, "--formula", "FILE")?;
+        let text = std::fs::read_to_string(path).map_err(|cause| {
+            crate::fairness::FairnessError::Read { path: PathBuf::from(path), cause }
+        })?;
+        let formula = formula::parse(&text, &[]).map_err(crate::fairness::FairnessError::from)?;
+        let index = Formulated::new(name, formula, Factors::default(), Factors::default());
+        all.push((name.to_owned(), Box::new(index)));
+    }
+    for pair in &args.index_program {
+        let (name, command) = named(pair, "--index-program", "PROGRAM")?;
+        let words = command.split_whitespace().map(str::to_owned).collect();
+        let limit = Duration::from_secs_f64(args.time_limit);
+        all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
+    }
+    let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
+    names.sort();
+    if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
+        return Err(Usage(format!("two indices are called `{twice}`")).into());
+    }
+    Ok(all)
+}
+
+fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)> {
+    match pair.split_once('=') {
+        Some((name, rest)) if !name.trim().is_empty() && !rest.trim().is_empty() => {
+            Ok((name.trim(), rest.trim()))
+        }
+        _ => Err(Usage(format!("{flag} `{pair}` is not of the form NAME={what}")).into()),
+    }
+}
+
+/// Whether single machines are told apart.
+pub(super) fn machines_of(args: &FairnessArgs) -> Machines {
+    let is_each = args.by == By::Machine || args.index.iter().any(|text| text.contains("charges="));
+    if is_each { Machines::Each } else { Machines::Classes }
+}

@@ -1,0 +1,160 @@
+//! Which lakes, and which intervals of them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use super::FairnessArgs;
+use crate::cli::exit::Usage;
+use crate::facts::window::Windows;
+use crate::fairness::gather::{By, Cluster, Plan};
+use crate::fairness::history::Grid;
+use crate::lake::Lake;
+use crate::schema::Table;
+use crate::studies::ledger::CpuDefinition;
+use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND};
+
+/// How the clocks of several lakes are laid side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Align {
+    /// Times as they are in the lakes
+    #[default]
+    Clock,
+    /// Every lake's first event at 0
+    Start,
+}
+
+/// Lakes and intervals, checked.
+pub(crate) struct Span {
+    pub clusters: Vec<Cluster>,
+    pub plan: Plan,
+    /// Unit of CPU time.
+    pub unit: &'static str,
+}
+
+/// More intervals than this are refused: they would fill memory for nothing to be seen.
+const INTERVALS_MAX: i64 = 200_000;
+
+pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
+    let interval_us = micros(args.interval, MICROS_PER_SECOND);
+    let mut clusters = Vec::new();
+    let (mut first, mut last) = (i64::MAX, i64::MIN);
+    for text in &args.lake {
+        let (name, path) = named_lake(text);
+        let lake = Lake::open(&path)?;
+        let begin =
+            lake.require(Table::TaskEvents)?.parts.iter().filter_map(|part| part.min_time_us).min();
+        let begin = begin.unwrap_or(0);
+        let end = Windows::of(&lake, None).task_end_us;
+        let window_end_us = match args.window_end {
+            Some(chosen) if chosen < end => {
+                let text = "--window-end is before the last event";
+                return Err(Usage(text.to_owned()).into());
+            }
+            chosen => chosen.unwrap_or(end),
+        };
+        let shift_us = match args.align {
+            Align::Clock => 0,
+            Align::Start => -begin,
+        };
+        first = first.min(begin + shift_us);
+        // An attempt that ends at the very end lies in the interval that begins there.
+        last = last.max(window_end_us + shift_us + 1);
+        if clusters.iter().any(|other: &Cluster| other.name == name) {
+            let text = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
+            return Err(Usage(text).into());
+        }
+        clusters.push(Cluster { name, lake, window_end_us, shift_us });
+    }
+    let origin = first.div_euclid(interval_us) * interval_us;
+    let from = origin + micros(args.from, MICROS_PER_DAY) / interval_us * interval_us;
+    let end = args.days.map_or(last, |days| (from + micros(days, MICROS_PER_DAY)).min(last));
+    let warm_up =
+        (micros(args.warm_up, MICROS_PER_DAY) / interval_us).min((from - origin) / interval_us);
+    let start_us = from - warm_up * interval_us;
+    let count = (end - start_us + interval_us - 1) / interval_us;
+    if last <= from || end <= from {
+        return Err(Usage("--from and --days leave nothing of the trace".to_owned()).into());
+    }
+    if INTERVALS_MAX < count {
+        let text = format!(
+            "{count} intervals are too many (at most {INTERVALS_MAX}): take a longer --interval, \
+             fewer --days, or --align start for lakes of different years"
+        );
+        return Err(Usage(text).into());
+    }
+    let cpu = definition(args, &clusters)?;
+    let unit = cpu.unit(clusters[0].lake.source());
+    let in_range = "checked above";
+    let grid = Grid { start_us, interval_us, count: u32::try_from(count).expect(in_range) };
+    let plan = Plan {
+        cpu,
+        accrual: args.accrual,
+        by: args.by,
+        machines: super::machines_of(args),
+        separate_users: !args.same_users,
+        grid,
+        shown_from: u32::try_from(warm_up).expect(in_range),
+    };
+    check_by(args.by, &clusters)?;
+    Ok(Span { clusters, plan, unit })
+}
+
+/// `NAME=DIR`, or a folder that is called by its last part.
+fn named_lake(text: &str) -> (String, PathBuf) {
+    match text.split_once('=') {
+        Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
+            (name.to_owned(), PathBuf::from(path))
+        }
+        _ => {
+            let path = PathBuf::from(text);
+            let name = path
+                .file_name()
+                .map_or_else(|| text.to_owned(), |name| name.to_string_lossy().into_owned());
+            (name, path)
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "lengths of time are checked to be below 100 years"
+)]
+fn micros(value: f64, unit: i64) -> i64 {
+    (value * unit as f64).round() as i64
+}
+
+fn definition(args: &FairnessArgs, clusters: &[Cluster]) -> Result<CpuDefinition> {
+    let has_usage = clusters.iter().all(|cluster| cluster.lake.has(Table::TaskUsage));
+    let cpu = args.cpu.unwrap_or(if has_usage {
+        CpuDefinition::Measured
+    } else {
+        CpuDefinition::Requested
+    });
+    if cpu.needs_usage() {
+        for cluster in clusters {
+            cluster.lake.require(Table::TaskUsage)?;
+        }
+    }
+    Ok(cpu)
+}
+
+/// Refuses to tell apart by what no lake has.
+fn check_by(by: By, clusters: &[Cluster]) -> Result<()> {
+    let columns: &[&'static str] = match by {
+        By::Group => &["user_group"],
+        By::Site => &["last_run_site", "partition"],
+        By::Queue => &["queue"],
+        _ => return Ok(()),
+    };
+    let has = |cluster: &Cluster| {
+        columns.iter().any(|column| cluster.lake.has_column(Table::TaskEvents, column))
+    };
+    if clusters.iter().any(has) {
+        return Ok(());
+    }
+    let text = format!("no lake has a column `{}`", columns.join("` or `"));
+    Err(Usage(text).into())
+}

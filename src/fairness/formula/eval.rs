@@ -1,0 +1,204 @@
+//! Expressions and their values.
+
+/// Numbers that every expression may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "their meaning stands beside their names in `NUMBERS`")]
+pub enum Number {
+    Usage,
+    Cores,
+    Memory,
+    Waiting,
+    Ended,
+    Factor,
+    Entitled,
+    Length,
+    Time,
+    Interval,
+    Users,
+    Capacity,
+}
+
+/// Numbers of one machine, within `sum(..)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "their meaning stands beside their names in `MACHINE_NUMBERS`")]
+pub enum MachineNumber {
+    Cpu,
+    Charge,
+    Capacity,
+    Memory,
+}
+
+/// Names that can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
+pub enum Text {
+    User,
+    Group,
+    Machine,
+    Platform,
+    Site,
+    Cluster,
+}
+
+/// What an expression is evaluated for: a user in an interval, and at times a machine.
+pub trait Values {
+    /// A number of the user or the interval.
+    fn number(&self, name: Number) -> f64;
+    /// The user's usage machine by machine: how many there are.
+    fn machine_count(&self) -> usize;
+    /// A number of one of these machines.
+    fn machine_number(&self, machine: usize, name: MachineNumber) -> f64;
+    /// A name, of one of these machines where it is a machine's; empty where not known.
+    fn text(&self, machine: Option<usize>, name: Text) -> &str;
+    /// The user's state.
+    fn state(&self, idx: usize) -> f64;
+    /// The value of an `all(..)`.
+    fn total(&self, idx: usize) -> f64;
+}
+
+/// An expression whose names are resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// As written.
+    Constant(f64),
+    /// Of the user or interval.
+    Number(Number),
+    /// Of the machine.
+    Machine(MachineNumber),
+    /// Of the state.
+    State(usize),
+    /// `all(..)`, by its position.
+    Total(usize),
+    /// `sum(..)`.
+    Sum(Box<Self>),
+    /// `-x`.
+    Negative(Box<Self>),
+    /// `x + y` and the like; yes is 1 and no is 0.
+    Binary(Operator, Box<Self>, Box<Self>),
+    /// `name == "text"`; the flag asks whether they are alike.
+    SameText(Text, String, bool),
+    /// A function.
+    Call(Function, Vec<Self>),
+}
+
+/// What stands between two expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    And,
+    Or,
+}
+
+/// A function and how many values it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    Min,
+    Max,
+    Abs,
+    Sqrt,
+    Exp,
+    Ln,
+    Log2,
+    Floor,
+    Ceil,
+    If,
+    Not,
+}
+
+impl Function {
+    /// Names, functions, and how many values they take (`None`: one or more).
+    pub const ALL: [(&'static str, Self, Option<usize>); 11] = [
+        ("min", Self::Min, None),
+        ("max", Self::Max, None),
+        ("abs", Self::Abs, Some(1)),
+        ("sqrt", Self::Sqrt, Some(1)),
+        ("exp", Self::Exp, Some(1)),
+        ("ln", Self::Ln, Some(1)),
+        ("log2", Self::Log2, Some(1)),
+        ("floor", Self::Floor, Some(1)),
+        ("ceil", Self::Ceil, Some(1)),
+        ("if", Self::If, Some(3)),
+        ("not", Self::Not, Some(1)),
+    ];
+}
+
+impl Expr {
+    /// The value for a user; within `sum(..)` for one machine.
+    pub fn value(&self, values: &dyn Values, machine: Option<usize>) -> f64 {
+        let of = |expr: &Self| expr.value(values, machine);
+        match self {
+            Self::Constant(number) => *number,
+            Self::Number(name) => values.number(*name),
+            Self::Machine(name) => {
+                machine.map_or(f64::NAN, |machine| values.machine_number(machine, *name))
+            }
+            Self::State(idx) => values.state(*idx),
+            Self::Total(idx) => values.total(*idx),
+            Self::Sum(inner) => {
+                (0..values.machine_count()).map(|machine| inner.value(values, Some(machine))).sum()
+            }
+            Self::Negative(inner) => -of(inner),
+            Self::Binary(operator, one, other) => operator.apply(of(one), of(other)),
+            Self::SameText(name, text, is_same) => {
+                truth((values.text(machine, *name) == text) == *is_same)
+            }
+            Self::Call(Function::If, parts) => {
+                if of(&parts[0]) == 0.0 {
+                    of(&parts[2])
+                } else {
+                    of(&parts[1])
+                }
+            }
+            Self::Call(function, parts) => {
+                let first = of(&parts[0]);
+                match function {
+                    Function::Min => parts[1..].iter().map(of).fold(first, f64::min),
+                    Function::Max => parts[1..].iter().map(of).fold(first, f64::max),
+                    Function::Abs => first.abs(),
+                    Function::Sqrt => first.sqrt(),
+                    Function::Exp => first.exp(),
+                    Function::Ln => first.ln(),
+                    Function::Log2 => first.log2(),
+                    Function::Floor => first.floor(),
+                    Function::Ceil => first.ceil(),
+                    Function::Not => truth(first == 0.0),
+                    Function::If => unreachable!("taken above"),
+                }
+            }
+        }
+    }
+}
+
+impl Operator {
+    fn apply(self, one: f64, other: f64) -> f64 {
+        match self {
+            Self::Add => one + other,
+            Self::Subtract => one - other,
+            Self::Multiply => one * other,
+            Self::Divide => one / other,
+            Self::Power => one.powf(other),
+            Self::Equal => truth(one == other),
+            Self::Unequal => truth(one != other),
+            Self::Less => truth(one < other),
+            Self::LessOrEqual => truth(one <= other),
+            Self::Greater => truth(one > other),
+            Self::GreaterOrEqual => truth(one >= other),
+            Self::And => truth(one != 0.0 && other != 0.0),
+            Self::Or => truth(one != 0.0 || other != 0.0),
+        }
+    }
+}
+
+fn truth(is_true: bool) -> f64 {
+    f64::from(u8::from(is_true))
+}

@@ -1,0 +1,125 @@
+//! An index written as a formula: state, update and display expressions.
+//!
+//! In: the text. Out: a [`Formula`] that can be run on any history, or the place of the mistake.
+//! Statements end with a line or `;`, `#` begins a comment:
+//!
+//! ```text
+//! let beta = 0.5 ^ (dt / 86400)              # a name for an expression
+//! state rup = 0.5                            # per user, the value before the first interval
+//! update rup = beta * rup + (1 - beta) * usage
+//! display eup = rup * factor                 # what is shown; the first is charted
+//! display share = (1 / rup) / all(1 / rup)
+//! heavier larger                             # or smaller: which values are heavy users'
+//! ```
+//!
+//! Names: see [`NUMBERS`], [`MACHINE_NUMBERS`] and [`TEXTS`]. `sum(x)` adds x up over what the
+//! user used of each machine, `all(x)` over all users. Updates run in the order they are written;
+//! `all` in an update sees the state before the interval. There is no loop and no recursion, so
+//! that every formula ends.
+
+use std::fmt;
+
+use thiserror::Error;
+
+mod eval;
+mod lexer;
+mod parser;
+
+pub use eval::{Expr, MachineNumber, Number, Text, Values};
+pub use parser::parse;
+
+/// Numbers that every expression may use.
+pub const NUMBERS: [(&str, Number, &str); 12] = [
+    ("usage", Number::Usage, "CPU-seconds of the user in the interval"),
+    ("cores", Number::Cores, "the same per second: cores in use"),
+    ("memory", Number::Memory, "memory-seconds of the user in the interval"),
+    ("waiting", Number::Waiting, "CPU-seconds asked for by waiting tasks"),
+    ("ended", Number::Ended, "tasks of the user that ended in the interval"),
+    ("factor", Number::Factor, "the user's priority factor, 1 without a file of factors"),
+    ("entitled", Number::Entitled, "the user's share of the whole by the account tree"),
+    ("dt", Number::Length, "length of the interval, s"),
+    ("t", Number::Time, "end of the interval since the first one's start, s"),
+    ("k", Number::Interval, "number of the interval, from 0"),
+    ("users", Number::Users, "how many users there are"),
+    ("capacity", Number::Capacity, "CPU of all machines, 0 where not known"),
+];
+
+/// Numbers within `sum(..)`.
+pub const MACHINE_NUMBERS: [(&str, MachineNumber, &str); 4] = [
+    ("cpu", MachineNumber::Cpu, "CPU-seconds of the user on the machine"),
+    ("charge", MachineNumber::Charge, "the machine's charge factor, 1 without a file of charges"),
+    ("machine_cpu", MachineNumber::Capacity, "CPU of the machine, 0 where not known"),
+    ("machine_memory", MachineNumber::Memory, "memory of the machine, 0 where not known"),
+];
+
+/// Names that can be compared with a text in quotes; the last four only within `sum(..)`.
+pub const TEXTS: [(&str, Text, bool); 6] = [
+    ("user", Text::User, false),
+    ("group", Text::Group, false),
+    ("machine", Text::Machine, true),
+    ("platform", Text::Platform, true),
+    ("site", Text::Site, true),
+    ("cluster", Text::Cluster, true),
+];
+
+/// An index as a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    /// Names and first values of the state.
+    pub(super) states: Vec<(String, Expr)>,
+    /// Which state becomes what, in order.
+    pub(super) updates: Vec<(usize, Expr)>,
+    /// What is shown.
+    pub(super) displays: Vec<(String, Expr)>,
+    /// The arguments of `all(..)`.
+    pub(super) totals: Vec<Expr>,
+    /// Whether small values belong to those who used much.
+    pub smaller_is_heavier: bool,
+}
+
+impl Formula {
+    /// The names of what is shown.
+    pub fn columns(&self) -> Vec<String> {
+        self.displays.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// A place in a text where something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct Mistake {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// How many characters are wrong, at least 1.
+    pub length: usize,
+    /// The text of the line.
+    pub text: String,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, length, text, problem } = self;
+        writeln!(f, "line {line}, column {column}: {problem}")?;
+        writeln!(f, "  {}", text.replace('\t', " "))?;
+        write!(f, "  {}{}", " ".repeat(column - 1), "^".repeat(*length))
+    }
+}
+
+impl Mistake {
+    /// A mistake at `start..end` (bytes) of `source`.
+    pub(super) fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
+        let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+        let text = source[line_start..].lines().next().unwrap_or_default();
+        let line_end = line_start + text.len();
+        Self {
+            line: source[..line_start].matches('\n').count() + 1,
+            column: source[line_start..start].chars().count() + 1,
+            length: source[start..end.min(line_end).max(start)].chars().count().max(1),
+            text: text.to_owned(),
+            problem: problem.into(),
+        }
+    }
+}

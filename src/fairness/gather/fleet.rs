@@ -1,0 +1,103 @@
+//! The machines of a lake: what they are, and how much of them there was when.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+
+use super::Cluster;
+use crate::facts::FactError;
+use crate::fairness::history::{Capacity, Grid, Machine};
+use crate::schema::{ROW_ID, Table};
+
+/// The machines of a lake.
+pub(super) struct Fleet {
+    /// Platform, CPU and memory by id, as first announced.
+    pub(super) known: BTreeMap<i64, Machine>,
+    /// (time, id, capacity or gone), in order; `None` without a table of machines.
+    events: Option<Vec<(i64, i64, Option<Capacity>)>>,
+}
+
+impl Fleet {
+    pub(super) fn read(cluster: &Cluster) -> Result<Self, FactError> {
+        let lake = &cluster.lake;
+        if !lake.has(Table::MachineEvents) {
+            return Ok(Self { known: BTreeMap::new(), events: None });
+        }
+        let columns = [
+            ROW_ID,
+            "time_us",
+            "machine_id",
+            "event_type",
+            "platform_id",
+            "cpu_capacity",
+            "memory_capacity",
+        ];
+        let mut known: BTreeMap<i64, Machine> = BTreeMap::new();
+        let mut events = Vec::new();
+        for batch in lake.read(Table::MachineEvents, None, &columns)? {
+            let long = |idx: usize| batch.column(idx).as_primitive::<Int64Type>();
+            let float = |idx: usize| batch.column(idx).as_primitive::<Float32Type>();
+            let types = batch.column(3).as_primitive::<Int32Type>();
+            let platforms = batch.column(4).as_string::<i32>();
+            for row in 0..batch.num_rows() {
+                let cell = |idx: usize| float(idx).is_valid(row).then(|| float(idx).value(row));
+                let id = long(2).value(row);
+                let platform = platforms.is_valid(row).then(|| platforms.value(row).to_owned());
+                let machine = known.entry(id).or_default();
+                machine.platform = machine.platform.take().or(platform);
+                machine.cpu = machine.cpu.or(cell(5));
+                machine.memory = machine.memory.or(cell(6));
+                let there = (types.value(row) != 1).then(|| Capacity {
+                    cpu: cell(5).map_or(0.0, f64::from),
+                    memory: cell(6).map_or(0.0, f64::from),
+                });
+                events.push((long(1).value(row), long(0).value(row), id, there));
+            }
+        }
+        events.sort_by_key(|event| (event.0, event.1));
+        let shifted = |time: i64| time.saturating_add(cluster.shift_us);
+        let events =
+            events.into_iter().map(|(time, _, id, there)| (shifted(time), id, there)).collect();
+        Ok(Self { known, events: Some(events) })
+    }
+
+    /// Adds what was there at the end of each interval.
+    fn add_capacity(&self, grid: &Grid, sums: &mut [Capacity]) {
+        let mut events = self.events.iter().flatten().peekable();
+        let mut there: BTreeMap<i64, Capacity> = BTreeMap::new();
+        let mut now = Capacity::default();
+        for (interval, sum) in (0..).zip(sums) {
+            let mut is_changed = false;
+            while let Some((_, id, capacity)) =
+                events.next_if(|event| event.0 <= grid.start_of(interval + 1))
+            {
+                is_changed = true;
+                match capacity {
+                    Some(capacity) => there.insert(*id, *capacity),
+                    None => there.remove(id),
+                };
+            }
+            if is_changed {
+                now = Capacity {
+                    cpu: there.values().map(|machine| machine.cpu).sum(),
+                    memory: there.values().map(|machine| machine.memory).sum(),
+                };
+            }
+            sum.cpu += now.cpu;
+            sum.memory += now.memory;
+        }
+    }
+}
+
+/// What all clusters had at the end of each interval; nothing if one does not say.
+pub(super) fn capacity(fleets: &[Fleet], grid: &Grid) -> Vec<Capacity> {
+    if fleets.iter().any(|fleet| fleet.events.is_none()) {
+        return Vec::new();
+    }
+    let mut sums = vec![Capacity::default(); grid.count as usize];
+    for fleet in fleets {
+        fleet.add_capacity(grid, &mut sums);
+    }
+    sums
+}

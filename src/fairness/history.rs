@@ -1,0 +1,258 @@
+//! Usage over time, as every index sees it: who used what in which interval.
+//!
+//! In: cells that [`super::gather`] has added up, or that a test writes down. Out: [`Step`]s, one
+//! per interval, with the usage of every user. Nothing in here knows a lake or an index.
+//!
+//! ```text
+//!  start          start + 1 interval          start + 2 intervals
+//!  [------ interval 0 ------)[------ interval 1 ------)[---
+//!                            ^ values of interval 0 stand here
+//! ```
+
+use serde::Serialize;
+
+use super::accounts::Tree;
+use crate::units::{CpuTime, micros_to_seconds};
+
+/// The intervals of a history: whole ones, side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Grid {
+    /// Start of interval 0 on the trace clock, µs.
+    pub start_us: i64,
+    /// Length of an interval, µs.
+    pub interval_us: i64,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl Grid {
+    /// The interval that an instant lies in; one on a boundary lies in the interval it begins.
+    pub fn interval_of(&self, time_us: i64) -> Option<u32> {
+        let offset = time_us.checked_sub(self.start_us).filter(|&offset| 0 <= offset)?;
+        u32::try_from(offset / self.interval_us).ok().filter(|&idx| idx < self.count)
+    }
+
+    /// The end of the last interval, µs.
+    pub fn end_us(&self) -> i64 {
+        self.start_of(self.count)
+    }
+
+    /// The start of an interval, µs.
+    pub fn start_of(&self, idx: u32) -> i64 {
+        self.start_us + i64::from(idx) * self.interval_us
+    }
+
+    /// The length of an interval in seconds.
+    pub fn length_s(&self) -> f64 {
+        micros_to_seconds(self.interval_us)
+    }
+
+    /// Hands out the intervals that `[start_us, end_us)` touches, with the part in each, µs.
+    pub fn split(&self, start_us: i64, end_us: i64, mut take: impl FnMut(u32, i64)) {
+        let mut at = start_us.max(self.start_us);
+        let end = end_us.min(self.end_us());
+        while at < end {
+            let Some(idx) = self.interval_of(at) else { return };
+            let next = self.start_of(idx + 1).min(end);
+            take(idx, next - at);
+            at = next;
+        }
+    }
+}
+
+/// A user, or whatever else usage is told apart by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Person {
+    /// The name.
+    pub name: String,
+    /// The group that the log puts most of the usage under.
+    pub group: Option<String>,
+}
+
+/// A machine, or a class of machines that are alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Machine {
+    /// The cluster (lake) it belongs to.
+    pub cluster: u32,
+    /// The id; none where machines are told apart by class only.
+    pub id: Option<i64>,
+    /// Micro-architecture, where known.
+    pub platform: Option<String>,
+    /// CPU, where known.
+    pub cpu: Option<f32>,
+    /// Memory, where known.
+    pub memory: Option<f32>,
+    /// Site or partition, where the log has one.
+    pub site: Option<String>,
+}
+
+/// What one user used of one machine (or class) in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The interval.
+    pub interval: u32,
+    /// Position in [`History::people`].
+    pub who: u32,
+    /// Position in [`History::machines`].
+    pub machine: u32,
+    /// CPU time.
+    pub cpu: CpuTime,
+    /// Memory request times time running.
+    pub memory: CpuTime,
+    /// CPU request times time waiting to run.
+    pub waiting: CpuTime,
+}
+
+/// A task that ended in an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TaskEnd {
+    /// The interval it ended in.
+    pub interval: u32,
+    /// Whose it was.
+    pub who: u32,
+    /// From its first SUBMIT to its first SCHEDULE, s.
+    pub wait_s: f64,
+    /// From its first SCHEDULE to its end, s.
+    pub run_s: f64,
+}
+
+/// CPU and memory that there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Capacity {
+    /// CPU, in the unit of requests.
+    pub cpu: f64,
+    /// Memory, in the unit of requests.
+    pub memory: f64,
+}
+
+/// Usage over time.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// Names of the clusters.
+    pub clusters: Vec<String>,
+    /// The users, by name.
+    pub people: Vec<Person>,
+    /// The machines or classes of machines.
+    pub machines: Vec<Machine>,
+    /// Who belongs where, with which shares.
+    pub tree: Tree,
+    /// The intervals.
+    pub grid: Grid,
+    /// Intervals before this one are fed to the indices and not shown.
+    pub shown_from: u32,
+    /// What was used, by (interval, user, machine).
+    pub cells: Vec<Cell>,
+    /// Tasks that ended, by interval.
+    pub ends: Vec<TaskEnd>,
+    /// Capacity at the end of each interval; empty where no table says.
+    pub capacity: Vec<Capacity>,
+}
+
+/// Sums of one user over an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Used {
+    /// CPU-seconds.
+    pub cpu_s: f64,
+    /// Memory-seconds.
+    pub memory_s: f64,
+    /// CPU-seconds asked for while waiting.
+    pub waiting_s: f64,
+}
+
+/// What happened in one interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The whole history, for names, machines and accounts.
+    pub history: &'a History,
+    /// The interval.
+    pub idx: u32,
+    /// Its length, s.
+    pub length_s: f64,
+    /// Sums per user, in the order of [`History::people`].
+    pub used: &'a [Used],
+    /// The cells of the interval, by user and machine.
+    pub cells: &'a [Cell],
+    /// The tasks that ended in it.
+    pub ends: &'a [TaskEnd],
+}
+
+impl History {
+    /// Hands out every interval in order until `take` fails.
+    pub fn steps<E>(&self, mut take: impl FnMut(&Step<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut used = vec![Used::default(); self.people.len()];
+        let (mut cells, mut ends) = (self.cells.as_slice(), self.ends.as_slice());
+        for idx in 0..self.grid.count {
+            let (own, rest) = cells.split_at(cells.partition_point(|cell| cell.interval <= idx));
+            let (ended, later) = ends.split_at(ends.partition_point(|end| end.interval <= idx));
+            (cells, ends) = (rest, later);
+            sum_up(own, &mut used);
+            let length_s = self.grid.length_s();
+            take(&Step { history: self, idx, length_s, used: &used, cells: own, ends: ended })?;
+        }
+        Ok(())
+    }
+
+    /// The cells of the intervals that are shown.
+    pub fn shown(&self) -> &[Cell] {
+        &self.cells[self.cells.partition_point(|cell| cell.interval < self.shown_from)..]
+    }
+
+    /// Seconds from the start of what is shown to the start of an interval.
+    pub fn seconds_at(&self, idx: u32) -> f64 {
+        micros_to_seconds(self.grid.start_of(idx) - self.grid.start_of(self.shown_from))
+    }
+}
+
+/// Adds up the cells of each user, exactly and only then as floats.
+fn sum_up(cells: &[Cell], used: &mut [Used]) {
+    used.fill(Used::default());
+    for own in cells.chunk_by(|one, other| one.who == other.who) {
+        let sum = |part: fn(&Cell) -> CpuTime| own.iter().map(part).sum::<CpuTime>().seconds();
+        used[own[0].who as usize] = Used {
+            cpu_s: sum(|cell| cell.cpu),
+            memory_s: sum(|cell| cell.memory),
+            waiting_s: sum(|cell| cell.waiting),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::history;
+
+    #[test]
+    fn a_span_is_split_at_the_boundaries() {
+        //  intervals  [0----10)[10---20)[20---30)
+        //  span          5-------------------28 and beyond
+        let grid = Grid { start_us: 0, interval_us: 10, count: 3 };
+        let check = |start, end, expected: &[(u32, i64)]| {
+            let mut parts = Vec::new();
+            grid.split(start, end, |idx, part| parts.push((idx, part)));
+            assert_eq!(parts, expected, "{start}..{end}");
+        };
+        check(5, 28, &[(0, 5), (1, 10), (2, 8)]);
+        check(10, 20, &[(1, 10)]);
+        check(-5, 3, &[(0, 3)]);
+        check(25, i64::MAX, &[(2, 5)]);
+        check(30, 40, &[]);
+        check(7, 7, &[]);
+        assert_eq!(grid.interval_of(10), Some(1));
+        assert_eq!(grid.interval_of(30), None);
+        assert_eq!(grid.interval_of(-1), None);
+        assert_eq!(grid.interval_of(i64::MAX), None);
+    }
+
+    #[test]
+    fn steps_give_every_interval_and_all_usage() {
+        let history = history(&[("a", &[1.0, 0.0, 2.0]), ("b", &[0.0, 0.0, 4.0])]);
+        let mut sums = Vec::new();
+        history
+            .steps(|step| -> Result<(), ()> {
+                sums.push([step.used[0].cpu_s, step.used[1].cpu_s]);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(sums, [[1.0, 0.0], [0.0, 0.0], [2.0, 4.0]]);
+    }
+}

@@ -1,0 +1,215 @@
+//! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the
+//! accounts, at each level in the order of shares over usage; the value is rank over users.
+//!
+//! The manual and the code read a tie between two accounts differently: the manual puts their
+//! users together before descending, the code descends into one after the other and lets the
+//! second begin with the rank at which the first ended. `reading=code|manual` chooses.
+
+use std::fmt;
+
+use super::slurm::Decaying;
+use super::{Heavier, Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::accounts::{Shares, Tree};
+use crate::fairness::history::{History, Step};
+use crate::notation::{Notation, write_notation};
+
+/// How a tie between accounts is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// As the code does.
+    Code,
+    /// As the manual says.
+    Manual,
+}
+
+const READINGS: [(&str, Reading); 2] = [("code", Reading::Code), ("manual", Reading::Manual)];
+
+/// Ranks by Fair Tree.
+#[derive(Debug)]
+pub struct FairTree {
+    usage: Decaying,
+    reading: Reading,
+}
+
+impl FairTree {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        let usage = Decaying::read(notation)?;
+        let reading = notation.choice("reading", "`code` or `manual`", Reading::Code, &READINGS)?;
+        Ok(Self { usage, reading })
+    }
+}
+
+impl fmt::Display for FairTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reading = READINGS.iter().find(|known| known.1 == self.reading).map_or("", |one| one.0);
+        let [half_life, decay] = self.usage.parameters();
+        let parameters: [(&str, &dyn fmt::Display); 3] =
+            [(half_life.0, &half_life.1), (decay.0, &decay.1), ("reading", &reading)];
+        write_notation(f, "fair-tree", &parameters)
+    }
+}
+
+impl Index for FairTree {
+    fn columns(&self) -> Vec<String> {
+        ["factor", "level_fs", "raw_usage"].map(str::to_owned).into()
+    }
+
+    fn heavier(&self) -> Heavier {
+        Heavier::Smaller
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.usage.begin(history);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        self.usage.add(step);
+        let tree = &step.history.tree;
+        let levels = level_fs(tree, &self.usage.raw);
+        let factors = fair_tree(tree, &self.usage.raw, self.reading);
+        for (who, (&factor, &raw)) in factors.iter().zip(&self.usage.raw).enumerate() {
+            out.put(who, [factor, levels[tree.leaf_of[who]], raw]);
+        }
+        Ok(())
+    }
+}
+
+/// LF of each node: its share among its siblings over its usage among them. Infinite for a node
+/// with shares and no usage and for a user with its account's shares; 0 without shares.
+fn level_fs(tree: &Tree, raw: &[f64]) -> Vec<f64> {
+    let sums = tree.sums(raw);
+    let of = |idx: usize| {
+        let Some(parent) = tree.nodes[idx].parent else { return f64::INFINITY };
+        let Shares::Own(shares) = tree.nodes[idx].shares else { return f64::INFINITY };
+        let below = tree.shares_below(parent);
+        if shares == 0.0 || below == 0.0 {
+            return 0.0;
+        }
+        let usage = if sums[parent] == 0.0 { 0.0 } else { sums[idx] / sums[parent] };
+        shares / below / usage
+    };
+    (0..tree.nodes.len()).map(of).collect()
+}
+
+/// The rank of each user over the number of users; 1 is served first.
+pub fn fair_tree(tree: &Tree, raw: &[f64], reading: Reading) -> Vec<f64> {
+    let mut descent = Descent {
+        tree,
+        levels: level_fs(tree, raw),
+        reading,
+        rank: tree.leaf_of.len(),
+        left: tree.leaf_of.len(),
+        factors: vec![0.0; tree.leaf_of.len()],
+    };
+    descent.descend(&tree.nodes[0].children, false);
+    descent.factors
+}
+
+struct Descent<'a> {
+    tree: &'a Tree,
+    levels: Vec<f64>,
+    reading: Reading,
+    /// The rank given last.
+    rank: usize,
+    /// Users who have none yet.
+    left: usize,
+    factors: Vec<f64>,
+}
+
+impl Descent<'_> {
+    /// Ranks these siblings; `is_tied` if the account they are in is tied with the one before.
+    fn descend(&mut self, siblings: &[usize], is_tied: bool) {
+        let tree = self.tree;
+        let is_account = |&idx: &usize| tree.nodes[idx].who.is_none();
+        let mut order = siblings.to_vec();
+        // Users before accounts where both have the same level; the sort keeps the file's order.
+        order.sort_by(|one, other| {
+            self.levels[*other]
+                .total_cmp(&self.levels[*one])
+                .then(is_account(one).cmp(&is_account(other)))
+        });
+        let mut inherited = is_tied;
+        let mut previous = None;
+        let mut at = 0;
+        while at < order.len() {
+            let idx = order[at];
+            let level = self.levels[idx];
+            let is_tied = std::mem::take(&mut inherited) || previous == Some(level);
+            previous = Some(level);
+            at += 1;
+            if let Some(who) = tree.nodes[idx].who {
+                if !is_tied {
+                    self.rank = self.left;
+                }
+                self.factors[who] = ratio(self.rank, self.factors.len());
+                self.left -= 1;
+                continue;
+            }
+            let mut below = tree.nodes[idx].children.clone();
+            while self.reading == Reading::Manual
+                && at < order.len()
+                && self.levels[order[at]] == level
+            {
+                below.extend(&tree.nodes[order[at]].children);
+                at += 1;
+            }
+            self.descend(&below, is_tied);
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 users")]
+fn ratio(rank: usize, users: usize) -> f64 {
+    rank as f64 / users as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::tree;
+
+    fn check(text: &str, users: &[&str], raw: &[f64], reading: Reading, expected: &[f64]) {
+        let found = fair_tree(&tree(text, users), raw, reading);
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 5e-4, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn accounts_are_descended_in_the_order_of_their_level() {
+        let text = "A 1\nB 1\nA/a1 1\nA/a2 1\nB/b1 1";
+        let users = ["a1", "a2", "b1"];
+        let raw = [20.0, 10.0, 10.0];
+        let levels = level_fs(&tree(text, &users), &raw);
+        let rounded: Vec<String> = levels[1..].iter().map(|level| format!("{level:.3}")).collect();
+        assert_eq!(rounded, ["0.667", "2.000", "0.750", "1.500", "1.000"]);
+        for reading in [Reading::Code, Reading::Manual] {
+            check(text, &users, &raw, reading, &[0.333, 0.667, 1.0]);
+        }
+    }
+
+    #[test]
+    fn tied_accounts_are_read_in_two_ways() {
+        // Both accounts used the same; their users have LF 2 and about 0.667: 1/2 over 1/4 and
+        // over 3/4.
+        let text = "A 1\nB 1\nA/a1 1\nA/a2 1\nB/b1 1\nB/b2 1";
+        let users = ["a1", "a2", "b1", "b2"];
+        let raw = [1.0, 3.0, 1.0, 3.0];
+        check(text, &users, &raw, Reading::Manual, &[1.0, 0.5, 1.0, 0.5]);
+        check(text, &users, &raw, Reading::Code, &[1.0, 0.75, 0.75, 0.25]);
+    }
+
+    #[test]
+    fn who_used_nothing_is_first_and_who_has_no_shares_last() {
+        let text = "x 1\ny 1\nz 0\nw parent";
+        check(
+            text,
+            &["w", "x", "y", "z"],
+            &[0.0, 0.0, 5.0, 1.0],
+            Reading::Code,
+            &[1.0, 1.0, 0.5, 0.25],
+        );
+    }
+}

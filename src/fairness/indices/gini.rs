@@ -1,0 +1,92 @@
+//! `gini`: the Gini coefficient over a sliding window, 0 (all alike) to 1 - 1/n.
+
+use std::fmt;
+
+use super::window::{Sliding, float};
+use super::{Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::history::{History, Step};
+use crate::notation::Notation;
+
+/// The Gini coefficient.
+#[derive(Debug)]
+pub struct Gini(Sliding);
+
+impl Gini {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        Sliding::read(notation).map(Self)
+    }
+}
+
+impl fmt::Display for Gini {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, "gini")
+    }
+}
+
+impl Index for Gini {
+    fn columns(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn overall(&self) -> Vec<String> {
+        ["gini", "users"].map(str::to_owned).into()
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.0.begin(history);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        let shares = self.0.add(step);
+        out.overall
+            .copy_from_slice(&[gini_index(&shares).unwrap_or(f64::NAN), float(shares.len())]);
+        Ok(())
+    }
+}
+
+/// G = ΣᵢΣⱼ|xᵢ − xⱼ| / (2n²μ), without the correction n/(n − 1). `None` when there is nobody to
+/// compare or the mean is 0.
+pub fn gini_index(shares: &[f64]) -> Option<f64> {
+    let mut sorted = shares.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let sum: f64 = sorted.iter().sum();
+    if sum == 0.0 {
+        return None;
+    }
+    // Over ascending values the double sum is 2·Σ(2i − n − 1)·xᵢ.
+    let count = float(sorted.len());
+    let weighted: f64 =
+        (1..).zip(&sorted).map(|(rank, share)| (2.0 * float(rank) - count - 1.0) * share).sum();
+    Some(weighted / (count * sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_worked_example() {
+        assert_eq!(format!("{:.4}", gini_index(&[30.0, 10.0, 20.0]).unwrap()), "0.2222");
+        assert_eq!(gini_index(&[5.0, 5.0]), Some(0.0));
+        assert_eq!(gini_index(&[0.0]), None);
+        assert_eq!(gini_index(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_mean_difference(shares in prop::collection::vec(0.001_f64..1e6, 1..40)) {
+            let mut all = 0.0;
+            for one in &shares {
+                for other in &shares {
+                    all += (one - other).abs();
+                }
+            }
+            let expected = all / (2.0 * float(shares.len()) * shares.iter().sum::<f64>());
+            prop_assert!((gini_index(&shares).unwrap() - expected).abs() < 1e-12);
+        }
+    }
+}

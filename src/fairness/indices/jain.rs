@@ -1,0 +1,87 @@
+//! `jain`: Jain's index of equality over a sliding window, 1/n to 1.
+
+use std::fmt;
+
+use super::window::{Sliding, float};
+use super::{Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::history::{History, Step};
+use crate::notation::Notation;
+
+/// Jain's index.
+#[derive(Debug)]
+pub struct Jain(Sliding);
+
+impl Jain {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        Sliding::read(notation).map(Self)
+    }
+}
+
+impl fmt::Display for Jain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, "jain")
+    }
+}
+
+impl Index for Jain {
+    fn columns(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn overall(&self) -> Vec<String> {
+        ["jain", "users"].map(str::to_owned).into()
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.0.begin(history);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        let shares = self.0.add(step);
+        out.overall
+            .copy_from_slice(&[jain_index(&shares).unwrap_or(f64::NAN), float(shares.len())]);
+        Ok(())
+    }
+}
+
+/// Jain's index of `shares`: 1 when all are equal, 1/n when one user holds everything. `None`
+/// when there is nobody to compare or nothing to share, since the ratio is then 0/0.
+///
+/// J = (Σx)² / (n·Σx²), Jain, Chiu and Hawe, DEC-TR-301 (1984).
+pub fn jain_index(shares: &[f64]) -> Option<f64> {
+    let largest = shares.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 {
+        return None;
+    }
+    // Scaled by the largest, so that squares neither overflow nor vanish.
+    let sum: f64 = shares.iter().map(|share| share / largest).sum();
+    let squares: f64 = shares.iter().map(|share| (share / largest).powi(2)).sum();
+    Some(sum * sum / (float(shares.len()) * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_worked_example() {
+        assert_eq!(format!("{:.4}", jain_index(&[10.0, 20.0, 30.0]).unwrap()), "0.8571");
+        assert_eq!(jain_index(&[3.0, 0.0, 0.0]), Some(1.0 / 3.0));
+        assert_eq!(jain_index(&[]), None);
+        assert_eq!(jain_index(&[0.0, 0.0]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn it_lies_between_one_over_n_and_1(shares in prop::collection::vec(0.0_f64..1e12, 1..60)) {
+            let bound = 1.0 / float(shares.len());
+            if let Some(index) = jain_index(&shares) {
+                prop_assert!(bound - 1e-12 <= index && index <= 1.0 + 1e-12, "{index}");
+            }
+        }
+    }
+}

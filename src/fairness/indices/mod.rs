@@ -1,0 +1,201 @@
+//! The indices, one file each, written `name:key=value,key=value`.
+//!
+//! In: one interval of usage after the other. Out: values per user, values for all together, or
+//! both, as they stand at the end of the interval. An index keeps its own state and sees nothing
+//! of the future; a value that is not defined is NaN.
+
+use std::fmt;
+
+use super::FairnessError;
+use super::history::{History, Step};
+use crate::notation::Notation;
+
+mod condor;
+mod custom;
+mod drf;
+mod fair_tree;
+mod gini;
+mod jain;
+mod max_min;
+mod metered;
+mod sge;
+mod slowdown;
+mod slurm;
+mod variation;
+mod window;
+
+pub use condor::{Condor, pool_shares, rup_after};
+pub use custom::Formulated;
+pub use drf::{Drf, dominant_fill};
+pub use fair_tree::{FairTree, Reading, fair_tree};
+pub use gini::{Gini, gini_index};
+pub use jain::{Jain, jain_index};
+pub use max_min::{MaxMin, max_min_fill};
+pub use metered::Metered;
+pub use sge::{Sge, share_tree};
+pub use slowdown::{Slowdown, bounded_slowdown};
+pub use slurm::{Slurm, classic};
+pub use variation::{Variation, variation};
+pub use window::Among;
+
+/// An index of fairness, ready to be fed.
+pub trait Index: fmt::Display {
+    /// What it says of each user; the first is the one that is charted.
+    fn columns(&self) -> Vec<String>;
+
+    /// What it says of all users together.
+    fn overall(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Which values belong to those who used much.
+    fn heavier(&self) -> Heavier {
+        Heavier::Larger
+    }
+
+    /// The name in charts and tables.
+    fn name(&self) -> String {
+        self.to_string()
+    }
+
+    /// Forgets everything and makes ready for these users.
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError>;
+
+    /// Takes in one interval and writes the values at its end.
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError>;
+
+    /// Told that there is nothing more to come.
+    fn finish(&mut self) -> Result<(), FairnessError> {
+        Ok(())
+    }
+}
+
+/// Which values belong to those who used much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heavier {
+    /// The larger, the more was used (a bill, a user priority of Condor).
+    Larger,
+    /// The smaller, the more was used (a fair-share factor).
+    Smaller,
+}
+
+/// Values of an index at the end of an interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readings {
+    /// User by user, the columns of [`Index::columns`] side by side.
+    pub users: Vec<f64>,
+    /// In the order of [`Index::overall`].
+    pub overall: Vec<f64>,
+}
+
+impl Readings {
+    /// Room for the values of an index.
+    pub fn of(index: &dyn Index, people: usize) -> Self {
+        Self {
+            users: vec![f64::NAN; people * index.columns().len()],
+            overall: vec![f64::NAN; index.overall().len()],
+        }
+    }
+
+    /// Writes the values of a user.
+    fn put<const N: usize>(&mut self, who: usize, values: [f64; N]) {
+        self.users[who * N..(who + 1) * N].copy_from_slice(&values);
+    }
+}
+
+/// The names that [`parse`] knows.
+pub const NAMES: [&str; 11] = [
+    "metered",
+    "condor",
+    "htcondor",
+    "slurm",
+    "fair-tree",
+    "sge",
+    "jain",
+    "gini",
+    "cv",
+    "max-min",
+    "drf",
+];
+
+/// Reads an index as it is written.
+pub fn parse(text: &str) -> Result<Box<dyn Index>, FairnessError> {
+    let mut notation = Notation::parse("index", text)?;
+    let index: Box<dyn Index> = match notation.name() {
+        "metered" => Box::new(Metered::read(&mut notation)?),
+        "condor" => Box::new(Condor::read(&mut notation, condor::Form::Paper)?),
+        "htcondor" => Box::new(Condor::read(&mut notation, condor::Form::Htcondor)?),
+        "slurm" => Box::new(Slurm::read(&mut notation)?),
+        "fair-tree" => Box::new(FairTree::read(&mut notation)?),
+        "sge" => Box::new(Sge::read(&mut notation)?),
+        "jain" => Box::new(Jain::read(&mut notation)?),
+        "gini" => Box::new(Gini::read(&mut notation)?),
+        "cv" => Box::new(Variation::read(&mut notation)?),
+        "max-min" => Box::new(MaxMin::read(&mut notation)?),
+        "drf" => Box::new(Drf::read(&mut notation)?),
+        "slowdown" => Box::new(Slowdown::read(&mut notation)?),
+        _ => {
+            let known = NAMES.into_iter().chain(["slowdown"]);
+            return Err(notation.unknown_name(known).into());
+        }
+    };
+    notation.finish()?;
+    Ok(index)
+}
+
+/// How usage decays by a half-life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decay {
+    /// As the schedulers' code does it: to first order, per second (Slurm) or minute (SGE).
+    Coded,
+    /// By 2^(-time/half-life).
+    Exact,
+}
+
+impl Decay {
+    const WORDS: [(&'static str, Self); 2] = [("coded", Self::Coded), ("exact", Self::Exact)];
+
+    fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        Ok(notation.choice("decay", "`coded` or `exact`", Self::Coded, &Self::WORDS)?)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Coded => "coded",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::history;
+
+    #[test]
+    fn every_index_prints_back_what_was_read_and_has_values() {
+        let history = history(&[("a", &[1.0, 0.0, 2.0]), ("b", &[0.0, 0.0, 4.0])]);
+        for name in NAMES.into_iter().chain(["slowdown"]) {
+            let mut index = parse(name).unwrap();
+            let text = index.to_string();
+            assert!(text.starts_with(name), "{text}");
+            assert_eq!(parse(&text).unwrap().to_string(), text);
+            index.begin(&history).unwrap();
+            let mut out = Readings::of(index.as_ref(), 2);
+            assert!(0 < out.users.len() + out.overall.len(), "{name}");
+            history.steps(|step| index.step(step, &mut out)).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_unknown_index_or_key_lists_what_is_known() {
+        let check = |text: &str, part: &str| {
+            let said = parse(text).err().unwrap().to_string();
+            assert!(said.contains(part), "{said}");
+        };
+        check("condr", "there is no index `condr` (known: metered, condor, htcondor, slurm");
+        check("condor:halflife=1", "has no parameter `halflife` (it takes: half_life_s, start");
+        check("condor:half_life_s=0", "`half_life_s=0` is not a number of seconds above 0");
+        check("metered:charges=nowhere.txt", "could not read `nowhere.txt`");
+    }
+}

@@ -1,0 +1,163 @@
+//! `sge`: the share tree of Grid Engine. A node's tickets are in proportion to the square of its
+//! shares over its usage, so that the long-term share approaches what it is entitled to.
+//!
+//! Only active nodes take part: those with usage or waiting tasks in the interval. A node that
+//! would get more than `compensation` times its entitlement is cut once and all are scaled again,
+//! which is a soft cap. The decay per minute is as coded 1 − ln 2/h·60.
+
+use std::fmt;
+
+use super::{Decay, Heavier, Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::accounts::Tree;
+use crate::fairness::history::{History, Step};
+use crate::notation::{Notation, write_notation};
+
+/// Shares of the tickets.
+#[derive(Debug)]
+pub struct Sge {
+    half_life_s: f64,
+    decay: Decay,
+    compensation: f64,
+    usage: Vec<f64>,
+}
+
+/// How often Grid Engine lets usage decay, s.
+const DECAY_EVERY_S: f64 = 60.0;
+
+impl Sge {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        let expected = "a number of seconds, 0 for no decay";
+        let half_life_s = notation.number("half_life_s", expected, 604_800.0, 0.0..)?;
+        let decay = Decay::read(notation)?;
+        let expected = "a number of 1 or more";
+        let compensation = notation.number("compensation", expected, 5.0, 1.0..)?;
+        Ok(Self { half_life_s, decay, compensation, usage: Vec::new() })
+    }
+
+    fn left_after(&self, length_s: f64) -> f64 {
+        if self.half_life_s == 0.0 {
+            return 1.0;
+        }
+        match self.decay {
+            Decay::Exact => 0.5_f64.powf(length_s / self.half_life_s),
+            Decay::Coded => (1.0 - std::f64::consts::LN_2 / self.half_life_s * DECAY_EVERY_S)
+                .max(0.0)
+                .powf(length_s / DECAY_EVERY_S),
+        }
+    }
+}
+
+impl fmt::Display for Sge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters: [(&str, &dyn fmt::Display); 3] = [
+            ("half_life_s", &self.half_life_s),
+            ("decay", &self.decay.word()),
+            ("compensation", &self.compensation),
+        ];
+        write_notation(f, "sge", &parameters)
+    }
+}
+
+impl Index for Sge {
+    fn columns(&self) -> Vec<String> {
+        ["share", "usage"].map(str::to_owned).into()
+    }
+
+    fn heavier(&self) -> Heavier {
+        Heavier::Smaller
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.usage = vec![0.0; history.people.len()];
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        let left = self.left_after(step.length_s);
+        for (usage, used) in self.usage.iter_mut().zip(step.used) {
+            *usage = *usage * left + used.cpu_s;
+        }
+        let active: Vec<bool> =
+            step.used.iter().map(|used| 0.0 < used.cpu_s || 0.0 < used.waiting_s).collect();
+        let shares = share_tree(&step.history.tree, &self.usage, &active, self.compensation);
+        for (who, (share, &usage)) in shares.into_iter().zip(&self.usage).enumerate() {
+            out.put(who, [share, usage]);
+        }
+        Ok(())
+    }
+}
+
+/// The share of the tickets of each user; 0 for one who is not active or has no shares.
+pub fn share_tree(tree: &Tree, usage: &[f64], active: &[bool], compensation: f64) -> Vec<f64> {
+    let sums = tree.sums(usage);
+    let marks: Vec<f64> = active.iter().map(|&is_active| f64::from(u8::from(is_active))).collect();
+    let active = tree.sums(&marks);
+    let mut entitled = vec![0.0; tree.nodes.len()];
+    let mut given = vec![0.0; tree.nodes.len()];
+    (entitled[0], given[0]) = (1.0, 1.0);
+    for idx in 0..tree.nodes.len() {
+        let children: Vec<usize> =
+            tree.nodes[idx].children.iter().copied().filter(|&child| 0.0 < active[child]).collect();
+        let shares = |child: usize| tree.nodes[child].shares.number();
+        let all: f64 = children.iter().map(|&child| shares(child)).sum();
+        if all == 0.0 {
+            continue;
+        }
+        for &child in &children {
+            entitled[child] = entitled[idx] * shares(child) / all;
+        }
+        let mut weights: Vec<f64> = children
+            .iter()
+            .map(|&child| {
+                shares(child).powi(2) / sums[child].max(entitled[child]).max(f64::MIN_POSITIVE)
+            })
+            .collect();
+        let all: f64 = weights.iter().sum();
+        for (weight, &child) in weights.iter_mut().zip(&children) {
+            let target = given[idx] * *weight / all;
+            if compensation * entitled[child] < target {
+                *weight *= compensation * entitled[child] / target;
+            }
+        }
+        let all: f64 = weights.iter().sum();
+        for (weight, &child) in weights.iter().zip(&children) {
+            given[child] = given[idx] * weight / all;
+        }
+    }
+    tree.leaf_of.iter().map(|&leaf| given[leaf]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::tree;
+
+    #[test]
+    fn the_cap_is_soft() {
+        // shr 10 and .8108; share .925 against a bound of .5; cut to 5.405; .8696 in the end.
+        let tree = tree("x 10\ny 90", &["x", "y"]);
+        let found = share_tree(&tree, &[10.0, 9990.0], &[true, true], 5.0);
+        assert_eq!(format!("{:.4}", found[0]), "0.8696");
+        let uncapped = share_tree(&tree, &[10.0, 9990.0], &[true, true], 100.0);
+        assert_eq!(format!("{:.3}", uncapped[0]), "0.925");
+    }
+
+    #[test]
+    fn only_active_nodes_take_part() {
+        let tree = tree("x 10\ny 90\nz 5", &["x", "y", "z"]);
+        assert_eq!(
+            share_tree(&tree, &[1.0, 2.0, 3.0], &[true, false, false], 5.0),
+            [1.0, 0.0, 0.0]
+        );
+        assert_eq!(share_tree(&tree, &[1.0, 2.0, 3.0], &[false; 3], 5.0), [0.0; 3]);
+    }
+
+    #[test]
+    fn decay_is_to_first_order_as_coded() {
+        let of =
+            |decay| Sge { half_life_s: 604_800.0, decay, compensation: 5.0, usage: Vec::new() };
+        assert_eq!(format!("{:.6}", of(Decay::Coded).left_after(604_800.0)), "0.499988");
+        assert_eq!(of(Decay::Exact).left_after(604_800.0), 0.5);
+    }
+}

@@ -1,0 +1,179 @@
+//! `slurm`: the classic fair-share factor of Slurm over a tree of accounts.
+//!
+//! Usage decays with a half-life; effective usage mixes a user's own with the account's; the
+//! factor is 2^(−(UE/S)/d), 1 for who used nothing and 0 for who has no shares. The calculation
+//! period is the interval. The decay per second is as coded 1 − 0.693/h, which gives 0.5000734
+//! over a half-life; `decay=exact` takes the half-life at its word.
+
+use std::fmt;
+
+use super::{Decay, Heavier, Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::accounts::{Shares, Tree};
+use crate::fairness::history::{History, Step};
+use crate::notation::{Notation, write_notation};
+
+/// The classic factor.
+#[derive(Debug)]
+pub struct Slurm {
+    usage: Decaying,
+    dampening: f64,
+}
+
+/// Raw usage that decays, as Slurm keeps it.
+#[derive(Debug)]
+pub(super) struct Decaying {
+    half_life_s: f64,
+    decay: Decay,
+    pub(super) raw: Vec<f64>,
+}
+
+impl Decaying {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        let expected = "a number of seconds, 0 for no decay";
+        let half_life_s = notation.number("half_life_s", expected, 604_800.0, 0.0..)?;
+        Ok(Self { half_life_s, decay: Decay::read(notation)?, raw: Vec::new() })
+    }
+
+    pub(super) fn parameters(&self) -> [(&'static str, String); 2] {
+        [("half_life_s", self.half_life_s.to_string()), ("decay", self.decay.word().to_owned())]
+    }
+
+    pub(super) fn begin(&mut self, history: &History) {
+        self.raw = vec![0.0; history.people.len()];
+    }
+
+    /// What is left of usage after a time, never less than the smallest normal number.
+    fn left_after(&self, length_s: f64) -> f64 {
+        if self.half_life_s == 0.0 {
+            return 1.0;
+        }
+        match self.decay {
+            Decay::Exact => 0.5_f64.powf(length_s / self.half_life_s),
+            Decay::Coded => (1.0 - 0.693 / self.half_life_s).max(0.0).powf(length_s),
+        }
+        .max(f64::MIN_POSITIVE)
+    }
+
+    /// Adds the usage of an interval, decayed over that interval as Slurm does.
+    pub(super) fn add(&mut self, step: &Step<'_>) {
+        let left = self.left_after(step.length_s);
+        for (raw, used) in self.raw.iter_mut().zip(step.used) {
+            *raw = *raw * left + used.cpu_s * left;
+        }
+    }
+}
+
+impl Slurm {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        let usage = Decaying::read(notation)?;
+        let dampening =
+            notation.number("dampening", "a number above 0", 1.0, f64::MIN_POSITIVE..)?;
+        Ok(Self { usage, dampening })
+    }
+}
+
+impl fmt::Display for Slurm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [half_life, decay] = self.usage.parameters();
+        let parameters: [(&str, &dyn fmt::Display); 3] =
+            [(half_life.0, &half_life.1), (decay.0, &decay.1), ("dampening", &self.dampening)];
+        write_notation(f, "slurm", &parameters)
+    }
+}
+
+impl Index for Slurm {
+    fn columns(&self) -> Vec<String> {
+        ["factor", "effective_usage", "raw_usage"].map(str::to_owned).into()
+    }
+
+    fn heavier(&self) -> Heavier {
+        Heavier::Smaller
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.usage.begin(history);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        self.usage.add(step);
+        let whole: f64 = self.usage.raw.iter().sum();
+        let all = classic(&step.history.tree, &self.usage.raw, whole, self.dampening);
+        for (who, ((effective, factor), &raw)) in all.into_iter().zip(&self.usage.raw).enumerate() {
+            out.put(who, [factor, effective, raw]);
+        }
+        Ok(())
+    }
+}
+
+/// Effective usage and factor of each user, from raw usage and that of the whole cluster.
+pub fn classic(tree: &Tree, raw: &[f64], whole: f64, dampening: f64) -> Vec<(f64, f64)> {
+    let sums = tree.sums(raw);
+    let mut effective = vec![0.0; tree.nodes.len()];
+    let mut share = vec![1.0; tree.nodes.len()];
+    for idx in 1..tree.nodes.len() {
+        let node = &tree.nodes[idx];
+        let parent = node.parent.expect("only the root has none");
+        let Shares::Own(shares) = node.shares else {
+            (effective[idx], share[idx]) = (effective[parent], share[parent]);
+            continue;
+        };
+        let below = tree.shares_below(parent);
+        let fraction = if below == 0.0 { 0.0 } else { shares / below };
+        share[idx] = share[parent] * fraction;
+        let own = if whole == 0.0 { 0.0 } else { (sums[idx] / whole).min(1.0) };
+        effective[idx] = match parent {
+            0 => own,
+            _ if below == 0.0 => effective[parent],
+            _ => own + (effective[parent] - own) * fraction,
+        };
+    }
+    let factor = |idx: usize| match share[idx] {
+        0.0 => 0.0,
+        share => 2.0_f64.powf(-(effective[idx] / share) / dampening),
+    };
+    tree.leaf_of.iter().map(|&leaf| (effective[leaf], factor(leaf))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::tree;
+
+    #[test]
+    fn the_golden_vector_of_the_manual() {
+        //  root: A 40 (B 30: u1; C 10: u2, u3), D 60 (E 25: u4; F 35: u5)
+        let tree = tree(
+            "A 40\nA/B 30\nA/C 10\nD 60\nD/E 25\nD/F 35\n\
+             A/B/u1 1\nA/C/u2 1\nA/C/u3 1\nD/E/u4 1\nD/F/u5 1",
+            &["u1", "u2", "u3", "u4", "u5"],
+        );
+        let found = classic(&tree, &[0.2, 0.25, 0.0, 0.25, 0.0], 1.0, 1.0);
+        let factors: Vec<String> = found.iter().map(|user| format!("{:.6}", user.1)).collect();
+        assert_eq!(factors, ["0.408479", "0.022097", "0.125000", "0.500000", "0.749154"]);
+        // UE of B, E and F is that of their only user.
+        let effective = [0, 3, 4].map(|who: usize| format!("{:.4}", found[who].0));
+        assert_eq!(effective, ["0.3875", "0.2500", "0.1458"]);
+    }
+
+    #[test]
+    fn fairshare_parent_takes_the_accounts_values() {
+        let tree = tree("A 1\nA/x parent\nA/y parent\nB 1\nB/z 0", &["x", "y", "z"]);
+        let found = classic(&tree, &[3.0, 1.0, 0.0], 4.0, 1.0);
+        assert_eq!(found[0], (1.0, 0.25));
+        assert_eq!(found[0], found[1]);
+        assert_eq!(found[2].1, 0.0);
+    }
+
+    #[test]
+    fn decay_is_to_first_order_as_coded() {
+        let of = |decay| Decaying { half_life_s: 604_800.0, decay, raw: Vec::new() };
+        assert_eq!(format!("{:.7}", of(Decay::Coded).left_after(604_800.0)), "0.5000734");
+        assert_eq!(of(Decay::Exact).left_after(604_800.0), 0.5);
+        // A whole period of one core, as charged.
+        assert_eq!(format!("{:.4}", 300.0 * of(Decay::Coded).left_after(300.0)), "299.8969");
+        let never = Decaying { half_life_s: 0.0, decay: Decay::Coded, raw: Vec::new() };
+        assert_eq!(never.left_after(1e9), 1.0);
+    }
+}

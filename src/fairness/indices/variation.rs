@@ -1,0 +1,75 @@
+//! `cv`: the coefficient of variation over a sliding window, 0 when all are alike.
+
+use std::fmt;
+
+use super::window::{Sliding, float};
+use super::{Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::history::{History, Step};
+use crate::notation::Notation;
+
+/// The coefficient of variation.
+#[derive(Debug)]
+pub struct Variation(Sliding);
+
+impl Variation {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        Sliding::read(notation).map(Self)
+    }
+}
+
+impl fmt::Display for Variation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, "cv")
+    }
+}
+
+impl Index for Variation {
+    fn columns(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn overall(&self) -> Vec<String> {
+        ["cv", "users"].map(str::to_owned).into()
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.0.begin(history);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        let shares = self.0.add(step);
+        out.overall.copy_from_slice(&[variation(&shares).unwrap_or(f64::NAN), float(shares.len())]);
+        Ok(())
+    }
+}
+
+/// The standard deviation (population) over the mean; `None` when there is nobody to compare or
+/// the mean is 0.
+pub fn variation(shares: &[f64]) -> Option<f64> {
+    let count = float(shares.len());
+    let mean = shares.iter().sum::<f64>() / count;
+    if shares.is_empty() || mean == 0.0 {
+        return None;
+    }
+    let squares: f64 = shares.iter().map(|share| (share - mean).powi(2)).sum();
+    Some((squares / count).sqrt() / mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::indices::jain_index;
+
+    #[test]
+    fn it_says_the_same_as_jain() {
+        let shares = [10.0, 20.0, 30.0];
+        let found = variation(&shares).unwrap();
+        assert!((found - (2.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-15);
+        // J = 1/(1 + cv²).
+        assert!((jain_index(&shares).unwrap() - 1.0 / (1.0 + found * found)).abs() < 1e-15);
+        assert_eq!(variation(&[]), None);
+        assert_eq!(variation(&[0.0, 0.0]), None);
+    }
+}

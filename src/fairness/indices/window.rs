@@ -1,0 +1,140 @@
+//! Sums over a sliding window, and who is compared.
+//!
+//! In: usage interval by interval. Out: the usage of each user in the last intervals that fit the
+//! window, divided by what the user is entitled to.
+
+use std::fmt;
+
+use crate::fairness::FairnessError;
+use crate::fairness::history::{History, Step};
+use crate::notation::{Notation, write_notation};
+
+/// Whose usage is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    /// Those with usage in the window.
+    Active,
+    /// Every user of the history.
+    Everybody,
+}
+
+const AMONG: [(&str, Among); 2] = [("active", Among::Active), ("all", Among::Everybody)];
+
+/// What an index of equality compares.
+#[derive(Debug)]
+pub(super) struct Sliding {
+    window_s: f64,
+    among: Among,
+    held: Held,
+    entitlements: Vec<f64>,
+}
+
+impl Sliding {
+    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
+        let held = Held::default();
+        let window_s = Held::read(notation)?;
+        let among = notation.choice("among", "`active` or `all`", Among::Active, &AMONG)?;
+        Ok(Self { window_s, among, held, entitlements: Vec::new() })
+    }
+
+    pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        let among = AMONG.iter().find(|known| known.1 == self.among).map_or("", |known| known.0);
+        write_notation(f, name, &[("window_s", &self.window_s), ("among", &among)])
+    }
+
+    pub(super) fn begin(&mut self, history: &History) {
+        self.held = Held::default();
+        self.entitlements = history.tree.entitlements();
+    }
+
+    /// Usage over entitlement of those who are compared. Equal entitlements leave usage as it is.
+    pub(super) fn add(&mut self, step: &Step<'_>) -> Vec<f64> {
+        let usage: Vec<f64> = step.used.iter().map(|used| used.cpu_s).collect();
+        let sums = self.held.add(usage, step.length_s, self.window_s);
+        sums.into_iter()
+            .zip(&self.entitlements)
+            .filter(|&(sum, &entitled)| {
+                0.0 < entitled && (self.among == Among::Everybody || 0.0 < sum)
+            })
+            .map(|(sum, entitled)| sum / entitled)
+            .collect()
+    }
+}
+
+/// The last intervals that fit a window.
+///
+/// Kept as two stacks, so that an interval costs one addition per user however long the window,
+/// and nothing is ever subtracted:
+///
+/// ```text
+///  ended: sums from an interval up to the turn | added: the intervals since, and their sum
+///         (3+2+1) (3+2)  (3)                   |        4, 5        9
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    ended: Vec<Vec<f64>>,
+    added: Vec<Vec<f64>>,
+    added_sum: Vec<f64>,
+}
+
+impl Held {
+    pub(super) fn read(notation: &mut Notation) -> Result<f64, FairnessError> {
+        let expected = "a number of seconds above 0";
+        Ok(notation.number("window_s", expected, 86_400.0, f64::MIN_POSITIVE..)?)
+    }
+
+    /// Adds an interval, lets go of those that no longer fit, and returns the sums.
+    pub(super) fn add(&mut self, row: Vec<f64>, length_s: f64, window_s: f64) -> Vec<f64> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count of intervals, saturating"
+        )]
+        let most = ((window_s / length_s).round() as usize).max(1);
+        self.added_sum.resize(row.len(), 0.0);
+        self.added_sum.iter_mut().zip(&row).for_each(|(sum, part)| *sum += part);
+        self.added.push(row);
+        while most < self.ended.len() + self.added.len() {
+            if self.ended.is_empty() {
+                self.turn();
+            }
+            self.ended.pop();
+        }
+        let mut sums = self.added_sum.clone();
+        if let Some(ended) = self.ended.last() {
+            sums.iter_mut().zip(ended).for_each(|(sum, part)| *sum += part);
+        }
+        sums
+    }
+
+    /// Moves the added intervals over, the newest first, as sums up to the newest.
+    fn turn(&mut self) {
+        for mut row in self.added.drain(..).rev() {
+            if let Some(later) = self.ended.last() {
+                row.iter_mut().zip(later).for_each(|(sum, part)| *sum += part);
+            }
+            self.ended.push(row);
+        }
+        self.added_sum.fill(0.0);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 users")]
+pub(super) fn float(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_holds_the_last_intervals() {
+        let mut held = Held::default();
+        let sums: Vec<f64> =
+            (0..6).map(|bit| held.add(vec![f64::from(1 << bit)], 10.0, 30.0)[0]).collect();
+        assert_eq!(sums, [1.0, 3.0, 7.0, 14.0, 28.0, 56.0]);
+        // A window shorter than an interval is one interval.
+        assert_eq!(Held::default().add(vec![5.0], 10.0, 1.0), [5.0]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Who used how much, when, and what an index of fairness makes of it.
+//!
+//! In: lakes (or a [`history::History`] made by hand). Out: usage per user and interval, a
+//! [`series::Series`] per index, heaviest users, suggestions, and how the orders of two indices
+//! differ. An index is asked interval by interval and knows only the past, so that a replay can
+//! ask it as well. Nothing in here prints; only a program named by the user is ever started.
+//!
+//! ```text
+//!  lakes ──► gather ──► History ──► Index::step per interval ──► Series ──► ranks, charts
+//!                          └──────► heaviest users, suggestions
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::notation::NotationError;
+
+pub mod accounts;
+pub mod factors;
+pub mod formula;
+pub mod gather;
+pub mod history;
+pub mod indices;
+pub mod program;
+pub mod rank;
+#[cfg(test)]
+mod samples;
+pub mod series;
+pub mod suggestions;
+pub mod template;
+pub mod usage;
+
+/// An index could not be read or could not give its values.
+#[derive(Debug, Error)]
+pub enum FairnessError {
+    /// Written wrongly.
+    #[error(transparent)]
+    Notation(#[from] NotationError),
+    /// A formula with a mistake.
+    #[error("the formula is wrong in {0}")]
+    Formula(#[from] formula::Mistake),
+    /// A TOML file with a mistake.
+    #[error("`{}` is wrong in {place}", path.display())]
+    Template {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what.
+        place: formula::Mistake,
+    },
+    /// A file of factors, accounts or of an index of one's own is not there.
+    #[error("could not read `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file with a line that cannot be understood.
+    #[error("`{}` line {line}: {problem}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A program of one's own could not be started.
+    #[error("could not start the index `{name}` (`{program}`)")]
+    Start {
+        /// The index.
+        name: String,
+        /// The program.
+        program: String,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// A program of one's own did not answer as agreed.
+    #[error("the index `{name}` failed: {problem}{}", said(.stderr))]
+    Program {
+        /// The index.
+        name: String,
+        /// What it did.
+        problem: String,
+        /// The end of what it wrote to stderr.
+        stderr: String,
+    },
+}
+
+impl FairnessError {
+    /// Whether the command line is at fault: a name, a key, a formula.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Notation(_) | Self::Formula(_) | Self::Template { .. } | Self::Line { .. }
+        )
+    }
+}
+
+fn said(stderr: &str) -> String {
+    if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
+}
+
+/// Reads a small text file.
+fn read_text(path: &Path) -> Result<String, FairnessError> {
+    std::fs::read_to_string(path)
+        .map_err(|cause| FairnessError::Read { path: path.to_owned(), cause })
+}

@@ -1,0 +1,377 @@
+//! An index of one's own as a program: fed usage on stdin, answering with values on stdout.
+//!
+//! Nothing is started unless the user names it; there is no shell in between. Fields are divided
+//! by tabs, a tab or line end within a name is written as a space. `>` is what the program reads,
+//! `<` what it answers:
+//!
+//! ```text
+//! > jobfate-fairness  1
+//! > user      0  alice  physics                          one line per user: number, name, group
+//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   empty where not known
+//! > begin
+//! < columns   score  other                               the first is charted
+//! > interval  0  3600  3600                              number, end (s), length (s)
+//! > use       0  0  1200.5  0  30                        user, machine, CPU-s, memory-s, waiting-s
+//! > ended     0  12.5  600                               user, wait and run of a task that ended
+//! > done
+//! < value     0  17.25  3                                as many as there are columns
+//! < done
+//! ```
+//!
+//! A user without a `value` line keeps the last one (at first: none). After the last interval
+//! stdin is closed and the program must end with status 0. The whole run has one time limit.
+
+use std::fmt::{self, Write as _};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::FairnessError;
+use super::history::{History, Step};
+use super::indices::{Index, Readings};
+
+/// A longer answer line is no answer.
+const LINE_MAX: u64 = 1 << 16;
+
+/// How much of stderr is kept for the message.
+const STDERR_MAX: usize = 500;
+
+/// A program as an index.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    words: Vec<String>,
+    limit: Duration,
+    columns: Vec<String>,
+    running: Option<Running>,
+}
+
+/// A program that was started.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    /// Text for its stdin; closed by dropping it.
+    input: Option<Sender<String>>,
+    lines: Receiver<String>,
+    stderr: Receiver<String>,
+    deadline: Instant,
+}
+
+impl Program {
+    /// An index of this name: a program and its arguments, and how long its whole run may take.
+    pub fn new(name: &str, words: Vec<String>, limit: Duration) -> Self {
+        Self { name: name.to_owned(), words, limit, columns: Vec::new(), running: None }
+    }
+
+    fn fail(&mut self, problem: impl Into<String>) -> FairnessError {
+        let stderr = self.running.take().map(Running::kill).unwrap_or_default();
+        FairnessError::Program { name: self.name.clone(), problem: problem.into(), stderr }
+    }
+
+    fn send(&mut self, text: String) {
+        if let Some(input) = self.running.as_ref().and_then(|running| running.input.as_ref()) {
+            // A program that is gone is seen when its answer is missing.
+            let _ = input.send(text);
+        }
+    }
+
+    /// The next line of its stdout.
+    fn line(&mut self) -> Result<String, FairnessError> {
+        let Some(running) = &mut self.running else { return Err(self.fail("it is not running")) };
+        let left = running.deadline.saturating_duration_since(now());
+        match running.lines.recv_timeout(left) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => {
+                let seconds = self.limit.as_secs_f64();
+                Err(self.fail(format!("no answer within the time limit of {seconds} s")))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let ended = self.running.as_mut().and_then(Running::ended);
+                Err(self.fail(match ended {
+                    Some(status) => format!("it ended ({status}) before it had answered"),
+                    None => "it closed its output before it had answered".to_owned(),
+                }))
+            }
+        }
+    }
+
+    fn read_columns(&mut self) -> Result<(), FairnessError> {
+        let line = self.line()?;
+        let mut fields = line.split('\t');
+        let columns: Vec<String> = match fields.next() {
+            Some("columns") => fields.map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        if columns.is_empty() || columns.iter().any(String::is_empty) {
+            return Err(self.fail(format!("it began with {line:?} and not with `columns`")));
+        }
+        self.columns = columns;
+        Ok(())
+    }
+
+    /// One `value` line into the readings; false at `done`.
+    fn read_value(&mut self, out: &mut Readings) -> Result<bool, FairnessError> {
+        let line = self.line()?;
+        if line == "done" {
+            return Ok(false);
+        }
+        let width = self.columns.len();
+        let mut fields = line.split('\t');
+        let is_value = fields.next() == Some("value");
+        let who = fields.next().and_then(|who| who.parse::<usize>().ok());
+        let values: Option<Vec<f64>> = fields.map(|field| field.parse().ok()).collect();
+        let room =
+            who.and_then(|who| out.users.get_mut(who.checked_mul(width)?..)?.get_mut(..width));
+        match (is_value, values, room) {
+            (true, Some(values), Some(room)) if values.len() == width => {
+                room.copy_from_slice(&values);
+                Ok(true)
+            }
+            _ => {
+                let shown: String = line.chars().take(120).collect();
+                Err(self.fail(format!(
+                    "it answered {shown:?}, which is neither `done` nor `value`, a user and {width} numbers"
+                )))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Index for Program {
+    fn columns(&self) -> Vec<String> {
+        self.columns.clone()
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.running = Some(start(&self.name, &self.words, self.limit)?);
+        self.send(header(history));
+        self.read_columns()
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        self.send(record(step));
+        while self.read_value(out)? {}
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), FairnessError> {
+        if let Some(running) = &mut self.running {
+            running.input = None;
+            match running.ended() {
+                Some(status) if status.success() => {}
+                Some(status) => return Err(self.fail(format!("it ended with {status}"))),
+                None => return Err(self.fail("it did not end after its input had ended")),
+            }
+        }
+        self.running = None;
+        Ok(())
+    }
+}
+
+/// The users and machines.
+fn header(history: &History) -> String {
+    let mut text = "jobfate-fairness\t1\n".to_owned();
+    let clean = |name: &str| name.replace(['\t', '\n', '\r'], " ");
+    let number = |number: Option<f32>| number.map_or_else(String::new, |number| number.to_string());
+    let write = "a text takes every line";
+    for (who, person) in history.people.iter().enumerate() {
+        let group = clean(person.group.as_deref().unwrap_or_default());
+        writeln!(text, "user\t{who}\t{}\t{group}", clean(&person.name)).expect(write);
+    }
+    for (idx, machine) in history.machines.iter().enumerate() {
+        let fields = [
+            machine.id.map_or_else(String::new, |id| id.to_string()),
+            clean(machine.platform.as_deref().unwrap_or_default()),
+            number(machine.cpu),
+            number(machine.memory),
+            clean(machine.site.as_deref().unwrap_or_default()),
+            clean(&history.clusters[machine.cluster as usize]),
+        ];
+        writeln!(text, "machine\t{idx}\t{}", fields.join("\t")).expect(write);
+    }
+    text.push_str("begin\n");
+    text
+}
+
+/// The usage of one interval.
+fn record(step: &Step<'_>) -> String {
+    let end_s = f64::from(step.idx + 1) * step.length_s;
+    let mut text = format!("interval\t{}\t{end_s}\t{}\n", step.idx, step.length_s);
+    let write = "a text takes every line";
+    for cell in step.cells {
+        let [cpu, memory, waiting] =
+            [cell.cpu, cell.memory, cell.waiting].map(crate::units::CpuTime::seconds);
+        writeln!(text, "use\t{}\t{}\t{cpu}\t{memory}\t{waiting}", cell.who, cell.machine)
+            .expect(write);
+    }
+    for end in step.ends {
+        writeln!(text, "ended\t{}\t{}\t{}", end.who, end.wait_s, end.run_s).expect(write);
+    }
+    text.push_str("done\n");
+    text
+}
+
+#[expect(clippy::disallowed_methods, reason = "a program of others is limited in time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Starts a program with threads that feed it and listen to it, so that neither side can block
+/// the other.
+fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, FairnessError> {
+    let mut child = Command::new(&words[0])
+        .args(&words[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|cause| FairnessError::Start {
+            name: name.to_owned(),
+            program: words[0].clone(),
+            cause,
+        })?;
+    let pipe = "the pipe was asked for";
+    let mut stdin = child.stdin.take().expect(pipe);
+    let stdout = child.stdout.take().expect(pipe);
+    let mut stderr = child.stderr.take().expect(pipe);
+    let (input, texts) = channel::<String>();
+    thread::spawn(move || {
+        for text in texts {
+            if stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_err() {
+                break;
+            }
+        }
+    });
+    let (sender, lines) = sync_channel(1 << 10);
+    thread::spawn(move || {
+        let mut reader = BufReader::new(stdout);
+        let mut line = Vec::new();
+        while (&mut reader).take(LINE_MAX).read_until(b'\n', &mut line).is_ok_and(|read| 0 < read) {
+            let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+            line.clear();
+            if sender.send(text).is_err() {
+                break;
+            }
+        }
+    });
+    let (sender, heard) = channel();
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        let mut block = [0; 4096];
+        while let Ok(read @ 1..) = stderr.read(&mut block) {
+            kept.extend_from_slice(&block[..read]);
+            let surplus = kept.len().saturating_sub(STDERR_MAX);
+            kept.drain(..surplus);
+        }
+        // Nobody listens any more if the run went well.
+        let _ = sender.send(String::from_utf8_lossy(&kept).trim().to_owned());
+    });
+    let deadline = now() + limit;
+    Ok(Running { child, input: Some(input), lines, stderr: heard, deadline })
+}
+
+impl Running {
+    /// Waits for the end until the deadline at most.
+    fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        let deadline = self.deadline;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if now() < deadline => thread::sleep(Duration::from_millis(5)),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Ends the program and returns the last of what it said.
+    fn kill(mut self) -> String {
+        self.stop();
+        self.stderr.recv_timeout(Duration::from_millis(200)).unwrap_or_default()
+    }
+
+    fn stop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::history;
+
+    fn run(script: &str, limit_s: f64) -> Result<Vec<f64>, String> {
+        let words = ["sh", "-c", script].map(str::to_owned).into();
+        let mut program = Program::new("own", words, Duration::from_secs_f64(limit_s));
+        let history = history(&[("a", &[10.0, 5.0]), ("b c", &[0.0, 2.5])]);
+        let mut all = Vec::new();
+        let mut feed = || -> Result<(), FairnessError> {
+            program.begin(&history)?;
+            let mut out = Readings::of(&program, 2);
+            history.steps(|step| -> Result<(), FairnessError> {
+                program.step(step, &mut out)?;
+                all.extend_from_slice(&out.users);
+                Ok(())
+            })?;
+            program.finish()
+        };
+        feed().map_err(|error| error.to_string())?;
+        Ok(all)
+    }
+
+    /// Says what each user used last.
+    const LAST: &str = r#"tab=$(printf '\t')
+        while IFS="$tab" read -r word user machine cpu rest; do case $word in
+            begin) printf 'columns\tlast\n' ;;
+            use) printf 'value\t%s\t%s\n' "$user" "$cpu" ;;
+            done) echo done ;;
+        esac; done"#;
+
+    #[test]
+    fn a_program_is_fed_and_its_answers_are_read() {
+        let values = run(LAST, 20.0).unwrap();
+        assert!(values[1].is_nan(), "no value before the first answer");
+        assert_eq!([values[0], values[2], values[3]], [10.0, 5.0, 2.5]);
+    }
+
+    #[test]
+    fn a_program_that_misbehaves_is_an_error_that_says_how() {
+        let check = |script: &str, part: &str| {
+            let said = run(script, 0.5).unwrap_err();
+            assert!(said.contains(part), "{script}: {said}");
+        };
+        check("sleep 30", "no answer within the time limit of 0.5 s");
+        check("echo hello", "it began with \"hello\" and not with `columns`");
+        check("echo no such module >&2; exit 1", "it ended (exit status: 1) before");
+        check("echo no such module >&2; exit 1", "it said: no such module");
+        check("printf 'columns\\tx\\n'; yes garbage", "it answered \"garbage\"");
+        check("printf 'columns\\tx\\nvalue\\t7\\t1\\n'; cat", "it answered \"value\\t7\\t1\"");
+        check("printf 'columns\\tx\\nvalue\\t0\\tx\\n'; cat", "it answered \"value\\t0\\tx\"");
+        check("printf 'columns\\n'; cat", "not with `columns`");
+        check("printf 'columns\\tx\\ndone\\ndone\\n'; cat > /dev/null; exit 3", "exit status: 3");
+        check("printf 'columns\\tx\\ndone\\ndone\\n'; sleep 30", "it did not end after its input");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_cannot_be_started() {
+        let mut program =
+            Program::new("own", vec!["no-such-program-7".to_owned()], Duration::from_secs(1));
+        let said = program.begin(&history(&[("a", &[1.0])])).unwrap_err().to_string();
+        assert_eq!(said, "could not start the index `own` (`no-such-program-7`)");
+    }
+}

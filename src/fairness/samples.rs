@@ -1,0 +1,50 @@
+//! Small histories and account trees that the tests of this layer write down.
+
+use super::accounts::Tree;
+use super::history::{Cell, Grid, History, Machine, Person};
+use crate::units::{CpuTime, MICROS_PER_SECOND};
+
+/// A history of intervals of an hour, one row of CPU-seconds per user, all on one machine.
+pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
+    let count = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
+    let people: Vec<Person> =
+        rows.iter().map(|row| Person { name: row.0.to_owned(), group: None }).collect();
+    let mut cells = Vec::new();
+    for interval in 0..count {
+        for (who, row) in (0..).zip(rows) {
+            if let Some(&cpu) = row.1.get(interval).filter(|&&cpu| 0.0 < cpu) {
+                cells.push(Cell {
+                    interval: u32::try_from(interval).expect("a few intervals"),
+                    who,
+                    cpu: CpuTime::from_seconds(cpu),
+                    ..Cell::default()
+                });
+            }
+        }
+    }
+    History {
+        clusters: vec!["one".to_owned()],
+        tree: Tree::flat(&people),
+        people,
+        machines: vec![Machine::default()],
+        grid: Grid {
+            start_us: 0,
+            interval_us: 3600 * MICROS_PER_SECOND,
+            count: u32::try_from(count).expect("a few intervals"),
+        },
+        shown_from: 0,
+        cells,
+        ends: Vec::new(),
+        capacity: Vec::new(),
+    }
+}
+
+/// People of these names, without groups.
+pub(crate) fn people(names: &[&str]) -> Vec<Person> {
+    names.iter().map(|name| Person { name: (*name).to_owned(), group: None }).collect()
+}
+
+/// The tree of a file of accounts.
+pub(crate) fn tree(text: &str, names: &[&str]) -> Tree {
+    Tree::read(text, &people(names)).expect("a test writes what can be read")
+}

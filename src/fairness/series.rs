@@ -1,0 +1,105 @@
+//! The values of an index over time.
+//!
+//! In: an index and a history. Out: a [`Series`], every value at the end of every interval that
+//! is shown. Intervals before those are fed to the index, and their values are dropped.
+
+use super::FairnessError;
+use super::history::History;
+use super::indices::{Heavier, Index, Readings};
+
+/// The values of one index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The index as it was asked for.
+    pub index: String,
+    /// The same with every parameter.
+    pub settings: String,
+    /// What it says of each user.
+    pub columns: Vec<String>,
+    /// What it says of all.
+    pub overall: Vec<String>,
+    /// Which values belong to those who used much.
+    pub heavier: Heavier,
+    /// How many users there are.
+    pub people: usize,
+    /// By interval, user and column; NaN where not defined.
+    pub values: Vec<f64>,
+    /// By interval and column.
+    pub overall_values: Vec<f64>,
+}
+
+impl Series {
+    /// How many intervals are shown.
+    pub fn intervals(&self) -> usize {
+        let width = (self.people * self.columns.len()).max(1);
+        let overall = self.overall.len().max(1);
+        (self.values.len() / width).max(self.overall_values.len() / overall)
+    }
+
+    /// The value of a user in an interval (from 0, of those shown).
+    pub fn value(&self, interval: usize, who: usize, column: usize) -> f64 {
+        self.values[(interval * self.people + who) * self.columns.len() + column]
+    }
+
+    /// The main value of every user in an interval, turned so that larger is heavier; none for
+    /// an index without values of users.
+    pub fn heaviness(&self, interval: usize) -> Option<Vec<f64>> {
+        if self.columns.is_empty() {
+            return None;
+        }
+        let sign = match self.heavier {
+            Heavier::Larger => 1.0,
+            Heavier::Smaller => -1.0,
+        };
+        Some((0..self.people).map(|who| sign * self.value(interval, who, 0)).collect())
+    }
+}
+
+/// Feeds an index with a history; `label` names the series.
+pub fn evaluate(
+    label: &str,
+    index: &mut dyn Index,
+    history: &History,
+) -> Result<Series, FairnessError> {
+    index.begin(history)?;
+    let mut out = Readings::of(index, history.people.len());
+    let (mut values, mut overall_values) = (Vec::new(), Vec::new());
+    history.steps(|step| -> Result<(), FairnessError> {
+        index.step(step, &mut out)?;
+        if history.shown_from <= step.idx {
+            values.extend_from_slice(&out.users);
+            overall_values.extend_from_slice(&out.overall);
+        }
+        Ok(())
+    })?;
+    index.finish()?;
+    Ok(Series {
+        index: label.to_owned(),
+        settings: index.to_string(),
+        columns: index.columns(),
+        overall: index.overall(),
+        heavier: index.heavier(),
+        people: history.people.len(),
+        values,
+        overall_values,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::indices::parse;
+    use crate::fairness::samples::history;
+
+    #[test]
+    fn what_came_before_is_fed_and_not_shown() {
+        let mut history = history(&[("a", &[1.0, 2.0, 4.0]), ("b", &[0.0, 8.0])]);
+        history.shown_from = 1;
+        let series = evaluate("a", parse("metered").unwrap().as_mut(), &history).unwrap();
+        assert_eq!(series.intervals(), 2);
+        assert_eq!(series.heaviness(0), Some(vec![3.0, 8.0]));
+        assert_eq!(series.heaviness(1), Some(vec![7.0, 8.0]));
+        let series = evaluate("b", parse("jain").unwrap().as_mut(), &history).unwrap();
+        assert_eq!((series.intervals(), series.heaviness(0)), (2, None));
+    }
+}

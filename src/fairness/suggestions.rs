@@ -1,0 +1,158 @@
+//! What the paper's administrator reads out of figure 3, as data: who should be held back for the
+//! rest of the week, and who came when there was room.
+//!
+//! ```text
+//!  usage so far   ........____----''''   passes the ceiling early: hold back until the end
+//!                 |<--- early --->|
+//!  load           ############____#__    below the share that counts as free
+//!  first use                       ^     came when capacity was free
+//! ```
+
+use serde::Serialize;
+
+use super::history::History;
+use super::usage;
+use crate::units::CpuTime;
+
+/// What counts as much, as early, and as free.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Limits {
+    /// CPU-seconds of a user in the span that are too much.
+    pub ceiling_cpu_s: f64,
+    /// Until when the ceiling is passed early, s from the start.
+    pub early_s: f64,
+    /// Share of the capacity in use below which there is room.
+    pub free_below: f64,
+}
+
+/// A user who passed the ceiling early.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Heavy {
+    /// The name.
+    pub user: String,
+    /// End of the interval in which the ceiling was passed, s.
+    pub passed_at_s: f64,
+    /// CPU-seconds until then.
+    pub cpu_until_then_s: f64,
+    /// CPU-seconds after that: what a limit would have freed at most.
+    pub cpu_afterwards_s: f64,
+}
+
+/// A user who came when there was room.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Opportune {
+    /// The name.
+    pub user: String,
+    /// Start of the first interval with usage, s.
+    pub first_use_s: f64,
+    /// Share of the capacity in use in the interval before.
+    pub load_before: f64,
+    /// CPU-seconds in the span.
+    pub cpu_s: f64,
+}
+
+/// What an administrator would note.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suggestions {
+    /// By what they were found.
+    pub limits: Limits,
+    /// Where the capacity was taken from.
+    pub capacity: &'static str,
+    /// Who should be held back, the earliest first.
+    pub hold_back: Vec<Heavy>,
+    /// Who came late in the span and when there was room, the heaviest first.
+    pub came_when_free: Vec<Opportune>,
+}
+
+/// Looks through the span that is shown.
+pub fn suggest(history: &History, limits: Limits) -> Suggestions {
+    let users = usage::users(history);
+    let load = load(history);
+    let early =
+        |interval: u32| history.seconds_at(history.shown_from + interval + 1) <= limits.early_s;
+    let mut hold_back = Vec::new();
+    let mut came_when_free = Vec::new();
+    for user in &users {
+        let mut so_far = 0.0;
+        for &(interval, cpu_s) in user.by_interval.iter().take_while(|step| early(step.0)) {
+            so_far += cpu_s;
+            if limits.ceiling_cpu_s < so_far {
+                hold_back.push(Heavy {
+                    user: user.user.clone(),
+                    passed_at_s: history.seconds_at(history.shown_from + interval + 1),
+                    cpu_until_then_s: so_far,
+                    cpu_afterwards_s: user.cpu_s - so_far,
+                });
+                break;
+            }
+        }
+        let before = user.by_interval[0].0.checked_sub(1).map(|before| load[before as usize]);
+        if let Some(load_before) = before
+            && limits.early_s <= user.first_use_s
+            && load_before < limits.free_below
+        {
+            let (first_use_s, cpu_s) = (user.first_use_s, user.cpu_s);
+            came_when_free.push(Opportune {
+                user: user.user.clone(),
+                first_use_s,
+                load_before,
+                cpu_s,
+            });
+        }
+    }
+    hold_back.sort_by(|one: &Heavy, other| one.passed_at_s.total_cmp(&other.passed_at_s));
+    let capacity = if history.capacity.is_empty() {
+        "the busiest interval of the span, for want of a table of machines"
+    } else {
+        "machine_events"
+    };
+    Suggestions { limits, capacity, hold_back, came_when_free }
+}
+
+/// Share of the capacity in use, by interval that is shown. Without a table of machines the
+/// busiest interval counts as full.
+pub fn load(history: &History) -> Vec<f64> {
+    let count = (history.grid.count - history.shown_from) as usize;
+    let mut used = vec![CpuTime::ZERO; count];
+    for cell in history.shown() {
+        used[(cell.interval - history.shown_from) as usize] += cell.cpu;
+    }
+    let busiest = used.iter().max().map_or(0.0, |most| most.seconds());
+    used.iter()
+        .enumerate()
+        .map(|(idx, used)| {
+            let known = history.capacity.get(history.shown_from as usize + idx);
+            let capacity = known.map_or(busiest, |known| known.cpu * history.grid.length_s());
+            if capacity == 0.0 { 0.0 } else { used.seconds() / capacity }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::history;
+
+    #[test]
+    fn the_administrators_two_remarks() {
+        //  heavy  |400|400|   |100|      early until the end of interval 1
+        //  late   |   |   |   | 50|      after an empty interval
+        //  also   |   |   | 10|   |      while... interval 1 was busy
+        let history = history(&[
+            ("also", &[0.0, 0.0, 10.0]),
+            ("heavy", &[400.0, 400.0, 0.0, 100.0]),
+            ("late", &[0.0, 0.0, 0.0, 50.0]),
+        ]);
+        let limits = Limits { ceiling_cpu_s: 500.0, early_s: 7200.0, free_below: 0.5 };
+        let found = suggest(&history, limits);
+        assert_eq!(found.hold_back.len(), 1);
+        let heavy = &found.hold_back[0];
+        assert_eq!((heavy.user.as_str(), heavy.passed_at_s), ("heavy", 7200.0));
+        assert_eq!((heavy.cpu_until_then_s, heavy.cpu_afterwards_s), (800.0, 100.0));
+        let names: Vec<&str> = found.came_when_free.iter().map(|user| user.user.as_str()).collect();
+        assert_eq!(names, ["late"]);
+        assert_eq!(load(&history), [1.0, 1.0, 0.025, 0.375]);
+        let hasty = Limits { early_s: 3600.0, ..limits };
+        assert!(suggest(&history, hasty).hold_back.is_empty(), "passed after that");
+    }
+}

@@ -1,0 +1,221 @@
+//! Who used how much: users, clusters and machines with their shares, peaks and last uses.
+//!
+//! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of what is
+//! shown, to the whole interval: what was used in an interval is known to its interval only.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::history::{Cell, History};
+use crate::units::CpuTime;
+
+/// What a user used in the intervals that are shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UserUsage {
+    /// Position among the people.
+    #[serde(skip)]
+    pub who: usize,
+    /// The name.
+    pub user: String,
+    /// The group that the log puts most of the usage under.
+    pub group: Option<String>,
+    /// CPU-seconds.
+    pub cpu_s: f64,
+    /// Share of all usage.
+    pub share: Option<f64>,
+    /// The most cores in use over an interval.
+    pub peak_cores: f64,
+    /// Start of that interval, s.
+    pub peak_at_s: f64,
+    /// Start of the first interval with usage, s.
+    pub first_use_s: f64,
+    /// End of the last interval with usage, s.
+    pub last_use_s: f64,
+    /// Intervals with usage: many are a staircase, one is a steep step.
+    pub active_intervals: u64,
+    /// The largest share of the user's usage in one interval: near 1 for a steep step.
+    pub largest_step_share: f64,
+    /// CPU-seconds on each cluster.
+    pub by_cluster: BTreeMap<String, f64>,
+    /// Interval (of those shown, from 0) and CPU-seconds, where there was usage.
+    pub by_interval: Vec<(u32, f64)>,
+}
+
+/// What was used of a cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClusterUsage {
+    /// The name.
+    pub cluster: String,
+    /// CPU-seconds.
+    pub cpu_s: f64,
+    /// Share of all usage.
+    pub share: Option<f64>,
+    /// Users with usage on it.
+    pub users: u64,
+    /// Who used most of it.
+    pub heaviest: Option<String>,
+    /// The share of the cluster's usage that was theirs.
+    pub heaviest_share: Option<f64>,
+}
+
+/// What was used of a machine or class of machines.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MachineUsage {
+    /// The cluster.
+    pub cluster: String,
+    /// The id; none for a class.
+    pub machine: Option<i64>,
+    /// Micro-architecture.
+    pub platform: Option<String>,
+    /// CPU of one machine.
+    pub cpu: Option<f32>,
+    /// Site or partition.
+    pub site: Option<String>,
+    /// CPU-seconds.
+    pub cpu_s: f64,
+    /// Share of all usage.
+    pub share: Option<f64>,
+    /// CPU-seconds per user, the heaviest first.
+    pub users: Vec<(String, f64)>,
+}
+
+/// CPU of all cells that are shown.
+pub fn total(history: &History) -> CpuTime {
+    history.shown().iter().map(|cell| cell.cpu).sum()
+}
+
+/// Users with usage, the heaviest first, equals by name.
+pub fn users(history: &History) -> Vec<UserUsage> {
+    let total = total(history);
+    let mut cells: Vec<&Cell> =
+        history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO).collect();
+    cells.sort_by_key(|cell| (cell.who, cell.interval));
+    let mut rows: Vec<(CpuTime, UserUsage)> = cells
+        .chunk_by(|one, other| one.who == other.who)
+        .map(|own| row(history, own, total))
+        .collect();
+    rows.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.who.cmp(&other.1.who)));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn row(history: &History, own: &[&Cell], total: CpuTime) -> (CpuTime, UserUsage) {
+    let who = own[0].who as usize;
+    let steps: Vec<(u32, CpuTime)> = own
+        .chunk_by(|one, other| one.interval == other.interval)
+        .map(|step| (step[0].interval, step.iter().map(|cell| cell.cpu).sum()))
+        .collect();
+    let all: CpuTime = steps.iter().map(|step| step.1).sum();
+    // The first of equal peaks.
+    let peak = steps.iter().rev().max_by_key(|step| step.1).expect("a user here has usage");
+    let mut by_cluster: BTreeMap<String, CpuTime> = BTreeMap::new();
+    for cell in own {
+        let cluster = history.machines[cell.machine as usize].cluster as usize;
+        *by_cluster.entry(history.clusters[cluster].clone()).or_default() += cell.cpu;
+    }
+    let person = &history.people[who];
+    let usage = UserUsage {
+        who,
+        user: person.name.clone(),
+        group: person.group.clone(),
+        cpu_s: all.seconds(),
+        share: all.share_of(total),
+        peak_cores: peak.1.seconds() / history.grid.length_s(),
+        peak_at_s: history.seconds_at(peak.0),
+        first_use_s: history.seconds_at(steps[0].0),
+        last_use_s: history.seconds_at(steps[steps.len() - 1].0 + 1),
+        active_intervals: steps.len() as u64,
+        largest_step_share: peak.1.share_of(all).unwrap_or(0.0),
+        by_cluster: by_cluster.into_iter().map(|(name, cpu)| (name, cpu.seconds())).collect(),
+        by_interval: steps
+            .iter()
+            .map(|&(interval, cpu)| (interval - history.shown_from, cpu.seconds()))
+            .collect(),
+    };
+    (all, usage)
+}
+
+/// Every cluster, in the order of the lakes.
+pub fn clusters(history: &History) -> Vec<ClusterUsage> {
+    let total = total(history);
+    let mut sums: Vec<BTreeMap<u32, CpuTime>> = vec![BTreeMap::new(); history.clusters.len()];
+    for cell in history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO) {
+        let cluster = history.machines[cell.machine as usize].cluster as usize;
+        *sums[cluster].entry(cell.who).or_default() += cell.cpu;
+    }
+    let of = |(name, users): (&String, BTreeMap<u32, CpuTime>)| {
+        let all: CpuTime = users.values().copied().sum();
+        let heaviest = users.iter().rev().max_by_key(|user| user.1);
+        ClusterUsage {
+            cluster: name.clone(),
+            cpu_s: all.seconds(),
+            share: all.share_of(total),
+            users: users.len() as u64,
+            heaviest: heaviest.map(|(&who, _)| history.people[who as usize].name.clone()),
+            heaviest_share: heaviest.and_then(|(_, cpu)| cpu.share_of(all)),
+        }
+    };
+    history.clusters.iter().zip(sums).map(of).collect()
+}
+
+/// Machines (or classes) with usage, the heaviest first.
+pub fn machines(history: &History) -> Vec<MachineUsage> {
+    let total = total(history);
+    let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
+    for cell in history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO) {
+        *sums.entry(cell.machine).or_default().entry(cell.who).or_default() += cell.cpu;
+    }
+    let mut rows: Vec<(CpuTime, MachineUsage)> = sums
+        .into_iter()
+        .map(|(machine, users)| {
+            let all: CpuTime = users.values().copied().sum();
+            let mut users: Vec<(u32, CpuTime)> = users.into_iter().collect();
+            users.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
+            let of = &history.machines[machine as usize];
+            let name = |who: u32| history.people[who as usize].name.clone();
+            let usage = MachineUsage {
+                cluster: history.clusters[of.cluster as usize].clone(),
+                machine: of.id,
+                platform: of.platform.clone(),
+                cpu: of.cpu,
+                site: of.site.clone(),
+                cpu_s: all.seconds(),
+                share: all.share_of(total),
+                users: users.into_iter().map(|(who, cpu)| (name(who), cpu.seconds())).collect(),
+            };
+            (all, usage)
+        })
+        .collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.0));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::samples::history;
+
+    #[test]
+    fn heavy_users_come_first_with_peak_and_last_use() {
+        //  a  |....|7200|....|3600|     b  |3600|....|
+        let history = history(&[("a", &[0.0, 7200.0, 0.0, 3600.0]), ("b", &[3600.0]), ("c", &[])]);
+        let rows = users(&history);
+        assert_eq!(rows.len(), 2, "c used nothing");
+        let a = &rows[0];
+        assert_eq!((a.user.as_str(), a.cpu_s, a.share), ("a", 10_800.0, Some(0.75)));
+        assert_eq!((a.peak_cores, a.peak_at_s), (2.0, 3600.0));
+        assert_eq!((a.first_use_s, a.last_use_s, a.active_intervals), (3600.0, 14_400.0, 2));
+        assert_eq!(a.by_interval, [(1, 7200.0), (3, 3600.0)]);
+        assert_eq!(rows[1].largest_step_share, 1.0);
+        let cluster = &clusters(&history)[0];
+        assert_eq!((cluster.users, cluster.heaviest_share), (2, Some(0.75)));
+        assert_eq!(machines(&history)[0].users[1], ("b".to_owned(), 3600.0));
+    }
+
+    #[test]
+    fn nothing_used_is_no_row() {
+        let history = history(&[("a", &[0.0, 0.0])]);
+        assert!(users(&history).is_empty() && machines(&history).is_empty());
+        assert_eq!(clusters(&history)[0].share, None);
+    }
+}

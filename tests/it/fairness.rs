@@ -1,0 +1,366 @@
+//! `jobfate fairness`: usage against the ledger and an independent script, indices of one's own,
+//! and what bad input gives.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::support::{Place, real_trace, repository, skipped};
+
+/// A log of the Parallel Workloads Archive beside this repository.
+fn log(name: &str) -> Option<PathBuf> {
+    let path = repository().join("../shared/data/swf").join(name);
+    if path.is_file() {
+        return Some(path);
+    }
+    skipped(&format!("there is no `../shared/data/swf/{name}`"));
+    None
+}
+
+/// Three jobs of two users: `1` holds 2 processors for an hour and 1 for two hours, `2` 4
+/// processors for half an hour.
+const SMALL: &str = "; MaxProcs: 8
+1 0 0 3600 2 -1 -1 2 -1 -1 1 1 1 -1 1 1 -1 -1
+2 1800 0 7200 1 -1 -1 1 -1 -1 1 1 1 -1 1 1 -1 -1
+3 7200 600 1800 4 -1 -1 4 -1 -1 1 2 2 -1 1 1 -1 -1
+";
+
+fn small() -> Place {
+    let place = Place::new();
+    fs::write(place.path("small.swf"), SMALL).unwrap();
+    place.run(&["ingest", "small.swf", "--lake", "lake"]).ok();
+    place
+}
+
+/// The values of one column of one index, by user and interval.
+fn series(place: &Place, more: &[&str]) -> BTreeMap<(String, String, String), Vec<f64>> {
+    let args = ["fairness", "--show", "series", "--format", "csv"];
+    let run = place.run(&[&args, more].concat()).ok();
+    let mut all: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for row in csv::Reader::from_reader(run.stdout_text().as_bytes()).records() {
+        let row = row.unwrap();
+        let key = (row[0].to_owned(), row[2].to_owned(), row[3].to_owned());
+        all.entry(key).or_default().push(row[4].parse().unwrap());
+    }
+    all
+}
+
+fn of<'a>(
+    all: &'a BTreeMap<(String, String, String), Vec<f64>>,
+    index: &str,
+    user: &str,
+    column: &str,
+) -> &'a [f64] {
+    &all[&(index.to_owned(), user.to_owned(), column.to_owned())]
+}
+
+#[test]
+fn both_accruals_of_a_log_drawn_by_hand() {
+    //  user 1  |2222222222|          job 1, 2 processors
+    //               |111111111111111111111|    job 2, from 1800 to 9000
+    //  user 2                     |..|44444|   job 3 waits 600 s, runs 7800 to 9600
+    //  hours   [0        )[1        )[2        )
+    let place = small();
+    let end = series(&place, &["--index", "metered"]);
+    // A job that ends at 3600 s ends in the hour that begins there.
+    assert_eq!(of(&end, "metered", "1", "rv"), [0.0, 7200.0, 14_400.0]);
+    assert_eq!(of(&end, "metered", "2", "rv"), [0.0, 0.0, 7200.0]);
+    let running = series(&place, &["--index", "metered", "--accrual", "running"]);
+    assert_eq!(of(&running, "metered", "1", "rv"), [9000.0, 12_600.0, 14_400.0]);
+    assert_eq!(of(&running, "metered", "2", "rv"), [0.0, 0.0, 7200.0]);
+    let slots = series(&place, &["--index", "metered", "--cpu", "slots", "--accrual", "running"]);
+    assert_eq!(of(&slots, "metered", "2", "rv"), [0.0, 0.0, 1800.0]);
+    // User 1 has 14400, user 2 7200 of 21600: J = 21600² / (2 · (14400² + 7200²)) = 0.9.
+    let jain = series(&place, &["--index", "jain", "--accrual", "running"]);
+    assert!((of(&jain, "jain", "(all)", "jain")[2] - 0.9).abs() < 1e-12);
+    // Job 3 waited 600 s and ran 1800 s; the others did not wait.
+    let slowdown = series(&place, &["--index", "slowdown"]);
+    assert_eq!(of(&slowdown, "slowdown", "2", "slowdown"), [2400.0 / 1800.0]);
+    assert_eq!(of(&slowdown, "slowdown", "1", "slowdown"), [1.0, 1.0]);
+}
+
+#[test]
+fn a_span_can_be_cut_out_with_what_came_before() {
+    let place = small();
+    let hour = (3600.0_f64 / 86_400.0).to_string();
+    let cold = series(&place, &["--index", "metered", "--from", &hour]);
+    assert_eq!(of(&cold, "metered", "1", "rv"), [7200.0, 14_400.0]);
+    let warm = series(
+        &place,
+        &["--index", "metered", "--accrual", "running", "--from", &hour, "--warm-up", "1"],
+    );
+    assert_eq!(of(&warm, "metered", "1", "rv"), [12_600.0, 14_400.0]);
+}
+
+#[test]
+fn usage_is_that_of_the_ledger() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for cpu in ["slots", "requested", "measured"] {
+        let ledger =
+            place.run(&["account", "--cpu", cpu, "--group-by", "user", "--format", "json"]);
+        let mut expected: BTreeMap<String, f64> = BTreeMap::new();
+        for row in ledger.ok().json()["rows"].as_array().unwrap() {
+            let user = row["groups"][0].as_str().unwrap().to_owned();
+            *expected.entry(user).or_default() += row["cpu"].as_f64().unwrap();
+        }
+        let args = ["fairness", "--cpu", cpu, "--accrual", "running", "--format", "json"];
+        let found = place.run(&args).ok().json();
+        for row in found["users"].as_array().unwrap() {
+            let (user, cpu_s) = (row["user"].as_str().unwrap(), row["cpu_s"].as_f64().unwrap());
+            // Jobs that job_events does not know have no user; the ledger keeps them apart.
+            if user == "-" {
+                continue;
+            }
+            assert!((cpu_s - expected[user]).abs() <= 1e-9 * cpu_s, "{cpu} {user}: {cpu_s}");
+            expected.remove(user);
+        }
+        assert!(expected.values().all(|&left| left == 0.0), "{cpu}: {expected:?}");
+    }
+}
+
+#[test]
+fn indices_of_ones_own_are_named_and_compared_like_the_others() {
+    let place = small();
+    fs::write(place.path("condor.formula"), "let beta = 0.5 ^ (dt / 86400)\nstate rup = 0.5\nupdate rup = beta * rup + (1 - beta) * usage\ndisplay eup = rup\n").unwrap();
+    let new = place.run(&[
+        "fairness",
+        "new",
+        "bill.toml",
+        "--template",
+        "metered",
+        "--set",
+        "name=bill",
+        "--set",
+        "price=3600",
+    ]);
+    assert!(new.ok().stderr.contains("wrote bill.toml"));
+    fs::write(place.path("last.sh"), LAST).unwrap();
+    let all = series(
+        &place,
+        &[
+            "--index",
+            "condor",
+            "--index",
+            "metered",
+            "--formula",
+            "own=condor.formula",
+            "--index-file",
+            "bill.toml",
+            "--index-program",
+            "last=sh last.sh",
+        ],
+    );
+    for user in ["1", "2"] {
+        assert_eq!(of(&all, "own", user, "eup"), of(&all, "condor", user, "eup"));
+        assert_eq!(of(&all, "bill", user, "used"), of(&all, "metered", user, "rv"));
+        assert_eq!(of(&all, "bill", user, "bill"), of(&all, "metered", user, "rv"));
+    }
+    assert_eq!(of(&all, "last", "1", "last"), [7200.0, 7200.0]);
+    let compared = place.run(&[
+        "fairness",
+        "--what-if",
+        "--index",
+        "metered",
+        "--formula",
+        "own=condor.formula",
+        "--format",
+        "json",
+        "--out",
+        "out",
+    ]);
+    let compared = compared.ok().json();
+    assert_eq!(compared["what_if"][0]["other"], "own");
+    for file in [
+        "result.json",
+        "series.csv",
+        "series.parquet",
+        "fairness-own.svg",
+        "fairness-own.png",
+        "fairness-metered.svg",
+    ] {
+        assert!(place.path("out").join(file).is_file(), "{file}");
+    }
+}
+
+/// Says what each user used last.
+const LAST: &str = r#"tab=$(printf '\t')
+while IFS="$tab" read -r word user machine cpu rest; do case $word in
+    begin) printf 'columns\tlast\n' ;;
+    use) [ "$cpu" = 0 ] || printf 'value\t%s\t%s\n' "$user" "$cpu" ;;
+    done) echo done ;;
+esac; done"#;
+
+#[test]
+fn several_lakes_are_one_view_with_each_cluster_in_it() {
+    let place = small();
+    let args = [
+        "fairness", "--lake", "one=lake", "--lake", "two=lake", "--show", "clusters", "--format",
+        "csv",
+    ];
+    let merged = place.run(&args).ok();
+    assert_eq!(
+        merged.stdout_text(),
+        "cluster,cpu_s,share,users,heaviest,heaviest_share\n\
+         one,21600.0,0.5,2,1,0.6666666666666666\ntwo,21600.0,0.5,2,1,0.6666666666666666\n"
+    );
+    let users = place
+        .run(&[&args[..5], &["--same-users", "no", "--show", "users", "--format", "csv"]].concat());
+    let names: Vec<String> = users
+        .ok()
+        .stdout_text()
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["one/1", "two/1", "one/2", "two/2"]);
+}
+
+#[test]
+fn mistakes_are_refused_with_their_place() {
+    let place = small();
+    fs::write(place.path("bad.formula"), "state u = 0\nupdate u = u + usge\ndisplay u\n").unwrap();
+    fs::write(
+        place.path("bad.toml"),
+        "name = \"x\"\ntemplate = \"decay\"\n[parameters]\nhalf = 1\n",
+    )
+    .unwrap();
+    let check = |more: &[&str], code: i32, parts: &[&str]| {
+        let run = place.run(&[&["fairness"], more].concat());
+        assert_eq!(run.code, Some(code), "{more:?}: {}", run.stderr);
+        for part in parts {
+            assert!(run.stderr.contains(part), "{more:?}: {}", run.stderr);
+        }
+    };
+    check(&["--index", "condr"], 2, &["there is no index `condr` (known: metered, condor"]);
+    check(&["--index", "condor:halflife=1"], 2, &["has no parameter `halflife`"]);
+    check(
+        &["--formula", "x=bad.formula"],
+        2,
+        &[
+            "line 2, column 16",
+            "did you mean `usage`?",
+            "  update u = u + usge\n                 ^^^^",
+        ],
+    );
+    check(&["--formula", "bad.formula"], 2, &["is not of the form NAME=FILE"]);
+    check(&["--formula", "x=none.formula"], 4, &["could not read `none.formula`"]);
+    check(&["--index-file", "bad.toml"], 2, &["`bad.toml` is wrong in line 4, column 1"]);
+    check(
+        &["--index-program", "x=sleep 30", "--time-limit", "0.3"],
+        3,
+        &["within the time limit of 0.3 s"],
+    );
+    check(&["--index-program", "x=echo hello"], 3, &["it began with \"hello\""]);
+    check(
+        &["--index-program", "x=false"],
+        3,
+        &["it ended (exit status: 1) before it had answered"],
+    );
+    check(&["--index-program", "x=no-such-program-7"], 4, &["could not start the index `x`"]);
+    check(&["--cpu", "published"], 2, &["`published` CPU time is known per job"]);
+    check(&["--cpu", "measured"], 3, &["a trace of kind swf has no table `task_usage`"]);
+    check(&["--by", "site", "--from", "100"], 2, &["leave nothing of the trace"]);
+    check(&["--interval", "0"], 2, &["--interval is a number"]);
+    check(&["--lake", "lake", "--lake", "./lake"], 2, &["two lakes are called `lake`"]);
+    check(&["--index", "jain", "--index", "jain"], 2, &["two indices are called `jain`"]);
+    check(&["--lake", "nowhere"], 4, &["there is no lake"]);
+}
+
+#[test]
+fn a_lake_in_which_nothing_ran_has_empty_answers() {
+    let place = Place::new();
+    let idle = "1 0 -1 -1 -1 -1 -1 2 -1 -1 5 1 1 -1 1 1 -1 -1\n";
+    fs::write(place.path("idle.swf"), idle).unwrap();
+    place.run(&["ingest", "idle.swf", "--lake", "lake"]).ok();
+    for index in [
+        "metered",
+        "condor",
+        "slurm",
+        "fair-tree",
+        "sge",
+        "jain",
+        "gini",
+        "cv",
+        "max-min",
+        "drf",
+        "slowdown",
+    ] {
+        let run = place.run(&["fairness", "--index", index, "--format", "json"]).ok();
+        assert!(run.stderr.contains("nothing was used in the span"), "{}", run.stderr);
+        assert_eq!(run.json()["users"].as_array().unwrap().len(), 0, "{index}");
+    }
+    place.run(&["fairness", "--what-if", "--out", "out"]).ok();
+}
+
+#[test]
+fn an_independent_script_computes_the_same_series() {
+    let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let check = Command::new(&python).args(["-c", "import numpy"]).output();
+    if !check.is_ok_and(|output| output.status.success()) {
+        skipped(&format!("`{python}` is not there or cannot import numpy (set JOBFATE_PYTHON)"));
+        return;
+    }
+    for name in ["LCG.swf.gz", "NASA-iPSC-1993-3.1-cln.swf.gz"] {
+        let Some(log) = log(name) else { return };
+        let place = Place::new();
+        place.run(&["ingest", log.to_str().unwrap(), "--lake", "lake"]).ok();
+        for accrual in ["end", "running"] {
+            let output = Command::new(&python)
+                .arg(repository().join("tests/scripts/fairness_crosscheck.py"))
+                .args([env!("CARGO_BIN_EXE_jobfate"), place.path("lake").to_str().unwrap()])
+                .args([log.to_str().unwrap(), accrual])
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{name} {accrual}: {said}");
+        }
+        let ota = place.run(&["reproduce", "ota", "--format", "json"]).ok().json();
+        let judged: Vec<&str> = ota["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["verdict"].as_str().unwrap())
+            .collect();
+        assert_eq!(judged[..4], ["reproduced"; 4]);
+        assert!(judged[4..].iter().all(|verdict| *verdict == "not-comparable"), "{judged:?}");
+    }
+}
+
+#[test]
+fn the_google_parts_have_usage_per_user() {
+    let Some(trace) = real_trace() else {
+        skipped("the real trace is not beside this repository");
+        return;
+    };
+    let place = Place::new();
+    place
+        .run(&[
+            "ingest",
+            trace.to_str().unwrap(),
+            "--lake",
+            "lake",
+            "--tables",
+            "job_events,task_events,machine_events",
+        ])
+        .ok();
+    let jobs = place.run(&["query", "q01", "--format", "csv"]).ok();
+    let mut reader = csv::Reader::from_reader(jobs.stdout_text().as_bytes());
+    let column = reader.headers().unwrap().iter().position(|name| name == "user").unwrap();
+    let mut known: Vec<String> =
+        reader.records().map(|row| row.unwrap()[column].to_owned()).collect();
+    known.sort();
+    known.dedup();
+    assert_eq!(known.len(), 933, "users of job_events");
+    let found = place
+        .run(&["fairness", "--cpu", "slots", "--accrual", "running", "--format", "json"])
+        .ok()
+        .json();
+    let users = found["users"].as_array().unwrap();
+    assert!(users.iter().all(|user| known.contains(&user["user"].as_str().unwrap().to_owned())));
+    let total: f64 = users.iter().map(|user| user["cpu_s"].as_f64().unwrap()).sum();
+    let ledger = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
+    let expected = ledger["total"].as_f64().unwrap();
+    assert!((total - expected).abs() < 1e-9 * expected, "{total} {expected}");
+}
