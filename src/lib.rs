@@ -2,10 +2,11 @@
 //! would have made of it.
 //!
 //! ```text
-//!  raw trace files        lake                facts                  results            pictures
-//!  csv, swf, gwf,  ──►    Parquet tables ──►  one row per job,  ──►  plain structs ──►  SVG, PNG
-//!  json; .gz or not        + manifest          task, attempt          JSON, CSV
-//!      sources              lake                facts                  studies            charts
+//!  raw trace files      lake               facts               results              pictures
+//!  csv.gz, swf, json ─► Parquet tables ─►  one row per job, ─► what became of jobs ─► SVG, PNG
+//!                       + manifest         task, attempt       who used how much
+//!                                                              other policies
+//!      sources            lake               facts          studies fairness replay   charts
 //! ```
 //!
 //! One way, left to right: a layer uses only those before it, `units` and `schema` come first,
@@ -26,6 +27,10 @@
 //! | window | a row of `task_usage`; also the span of time that a trace covers |
 //! | part, segment | a file of the raw trace; consecutive parts that share their files in the lake |
 //! | bucket | the share of the jobs that a hash of their id gives |
+//! | group | the tasks of a job, or of a phase of it where the trace knows phases |
+//! | straggler | a task that took longer than a line drawn by its group; flag: a detector's word that one is |
+//! | copy, restart | a second attempt beside a flagged one, or in its place |
+//! | index | a number per user that says who may come next, or one for all that says how equal they are |
 //! | reject | a line of a raw file that gave no row, kept with its reason |
 //! | left-censored, censored | begun before the window; not ended at its end |
 //!
@@ -77,6 +82,11 @@
 //! **Facts are SQL, studies fold.** Each fact is defined by a file of `queries/`. The studies fold
 //! over the same rows in Rust ([`facts::tasks`], [`studies::fold`]) in one pass for all thresholds
 //! and rules, which no query can; tests compare the two, fact by fact.
+//!
+//! **One scene for all detectors.** A detector is told the same of its group whether history is walked
+//! ([`replay::detect`]) or a cluster is simulated ([`replay::engine`]), so that one implementation is
+//! both scored and put to work. What several would keep for themselves (order statistics of finished
+//! tasks) is kept once beside them.
 //!
 //! **Sequences in SQL are put together by position.** The engines spell the aggregate that joins
 //! strings in a stated order in three ways; sixteen conditional maxima and three more steps for

@@ -1,6 +1,6 @@
 //! The machines of a replay: what they can do, and when that changes.
 //!
-//! In: arrays per machine and a list of changes (from a trace), or a [`ClusterSpec`]. Out: a
+//! In: arrays per machine and a list of changes (from a trace), or a [`ClusterSpec`](crate::replay::spec::ClusterSpec). Out: a
 //! [`Cluster`] with its changes in order of time. Impossible changes (a machine that leaves twice,
 //! one that nobody knows) are left out and returned as remarks; nothing is repaired silently.
 

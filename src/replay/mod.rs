@@ -1,8 +1,8 @@
 //! Real history run again: under the eyes of straggler detectors, or under other policies.
 //!
 //! In: groups of tasks with their recorded attempts. Out: who would have been flagged and how
-//! right that was; or, from a [`cluster`](cluster) and a [`workload`](workload), the
-//! [`journal`](journal) of what another policy would have made of it. The clock counts whole
+//! right that was; or, from a [`cluster`] and a [`workload`], the
+//! [`journal`] of what another policy would have made of it. The clock counts whole
 //! microseconds, random numbers come from the seed in the plan, and nothing depends on threads,
 //! wall clocks or the order of hash maps.
 
