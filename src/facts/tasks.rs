@@ -56,7 +56,7 @@ pub struct Window {
     pub end_us: i64,
     /// Mean CPU rate; zero where there is none.
     pub rate: f32,
-    row_id: i64,
+    pub(crate) row_id: i64,
 }
 
 /// What is known of one task.

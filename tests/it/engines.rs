@@ -11,7 +11,7 @@ use jobfate::facts::query::QUERIES;
 use super::support::{Place, golden, real_trace, repository, skipped};
 
 /// A Python that can import `modules`.
-fn python(modules: &str) -> Option<String> {
+pub(crate) fn python(modules: &str) -> Option<String> {
     let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let check = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
     if check.is_ok_and(|output| output.status.success()) {
@@ -23,7 +23,7 @@ fn python(modules: &str) -> Option<String> {
 
 /// Runs a script of `tests/scripts/` and returns its stdout.
 #[track_caller]
-fn script(python: &str, name: &str, args: &[&str]) -> String {
+pub(crate) fn script(python: &str, name: &str, args: &[&str]) -> String {
     let path = repository().join("tests/scripts").join(name);
     let output = Command::new(python).arg(path).args(args).output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -10,6 +10,7 @@
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
 //!  truth      synthetic traces: the analysis finds what was planted
+//!  detect     detectors over history: what is stored, refused, and replayed independently
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake, where a Python has them
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
@@ -24,6 +25,8 @@
 mod bad_input;
 #[cfg(test)]
 mod cli;
+#[cfg(test)]
+mod detect;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]

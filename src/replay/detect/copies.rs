@@ -173,3 +173,63 @@ impl CopyRow {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::drawn;
+    use super::*;
+    use crate::replay::detectors::Action;
+
+    const S: i64 = 1_000_000;
+
+    fn flag(attempt: u32, time_s: i64) -> Flagged {
+        Flagged { attempt, time_us: time_s * S, progress: 0.0, action: Action::Copy }
+    }
+
+    #[test]
+    fn a_dry_run_by_hand() {
+        //  0    |--10--|                     median of 10, 10, 15, 60 s: 12.5 s
+        //  1    |--10--|
+        //  2    |---15----|      flagged at 10 s: the copy of 12.5 s loses after 5 s
+        //  3    |-------60------| flagged at 20 s: the copy wins at 32.5 s, 27.5 s are spared
+        //  4    |------50-----K  flagged at 30 s: a copy of 12.5 s for nothing
+        let group = drawn(&["[=F", "[=F", "[==F", "[===========F", "[=========K"]);
+        let lengths = replacements_us(&group, Replacement::Median, 1);
+        assert_eq!(lengths, [12_500_000; 5]);
+        let judged = [Some(0), Some(1), Some(2), Some(3), None];
+        let flags = [flag(2, 10), flag(3, 20), flag(4, 30)];
+        let copies = dry_run(&group, &judged, &flags, &lengths, None);
+        assert_eq!((copies.started, copies.won, copies.declined), (3, 1, 0));
+        assert_eq!(copies.copy_us, 30_000_000);
+        assert_eq!(copies.lost_us, 17_500_000);
+        assert_eq!(copies.spared_us, 27_500_000);
+        assert_eq!(copies.earlier_us, 27_500_000, "60 s become 32.5 s");
+        // Slot time so far: 50 s at 10 s, 75 s at 20 s (10 + 10 + 15 + 20 + 20), 95 s at 30 s.
+        let within = |share| {
+            let copies = dry_run(&group, &judged, &flags, &lengths, Some(share));
+            (copies.started, copies.won, copies.declined)
+        };
+        assert_eq!(within(0.25), (2, 1, 1), "12.5 of 50 and 17.5 of 75 s fit, 30 of 95 do not");
+        assert_eq!(within(0.2), (1, 1, 2), "12.5 of 50 s do not fit, 12.5 of 75 do, 25 of 95 not");
+        assert_eq!(within(0.0), (0, 0, 3));
+    }
+
+    #[test]
+    fn slot_time_is_that_of_all_attempts_so_far() {
+        let group = drawn(&["[=F", "[=F", "[==F", "[===========F", "[=========K"]);
+        let mut used = Used::new(&group);
+        let until: Vec<i128> =
+            [0, 5, 10, 20, 30, 55, 99].map(|now_s| used.until(now_s * S) / i128::from(S)).to_vec();
+        assert_eq!(until, [0, 25, 50, 75, 95, 140, 145]);
+    }
+
+    #[test]
+    fn a_drawn_replacement_is_the_length_of_a_sibling_and_follows_the_seed() {
+        let group = drawn(&["[=F", "[==F", "[===F", "[====F", "[=====F", "[==K", "[==K", "[==K"]);
+        let draw = |seed| replacements_us(&group, Replacement::Draw, seed);
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+        let lengths = group.unit_lengths_us();
+        assert!(draw(3).iter().all(|length| lengths.contains(length)));
+    }
+}

@@ -292,3 +292,142 @@ fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw, windows: Windows) 
     group.changes.sort_by_key(|change| (change.time_us, change.task));
     group
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{drawn, group_of, stories};
+    use super::What::{Ended, Started, Submitted};
+    use super::*;
+    use crate::facts::tasks::Window;
+
+    const S: i64 = 1_000_000;
+
+    /// Attempts as (task, start, end, how), s.
+    fn attempts(group: &Group) -> Vec<(u32, i64, i64, Option<End>)> {
+        group
+            .attempts
+            .iter()
+            .map(|row| (row.task, row.start_us / S, row.end_us / S, row.how))
+            .collect()
+    }
+
+    #[test]
+    fn attempts_are_numbered_by_start_and_changes_follow_time() {
+        let group = drawn(&[
+            "S.[=ES[=F", // evicted at 20 s, waits 5 s, finishes
+            "S.[==X",    // fails
+            "S[=K",      // killed
+        ]);
+        let (failed, killed) = (Some(End::Failed), Some(End::Killed));
+        let expected = [
+            (2, 5, 15, killed),
+            (0, 10, 20, failed),
+            (1, 10, 25, failed),
+            (0, 30, 40, Some(End::Finished)),
+        ];
+        assert_eq!(attempts(&group), expected);
+        assert_eq!(group.units, [Unit { task: 0, attempt: 3 }]);
+        assert_eq!(group.unit_lengths_us(), [10 * S]);
+        let changes: Vec<_> =
+            group.changes.iter().map(|row| (row.time_us / S, row.task, row.what)).collect();
+        let expected = [
+            (0, 0, Submitted),
+            (0, 1, Submitted),
+            (0, 2, Submitted),
+            (5, 2, Started(0)),
+            (10, 0, Started(1)),
+            (10, 1, Started(2)),
+            (15, 2, Ended(0)),
+            (20, 0, Ended(1)),
+            (25, 0, Submitted),
+            (25, 1, Ended(2)),
+            (30, 0, Started(3)),
+            (40, 0, Ended(3)),
+        ];
+        assert_eq!(changes, expected);
+    }
+
+    #[test]
+    fn a_second_schedule_closes_the_first() {
+        let group = drawn(&["S[==[=F"]);
+        let expected = [(0, 5, 20, Some(End::Failed)), (0, 20, 30, Some(End::Finished))];
+        assert_eq!(attempts(&group), expected);
+        let what: Vec<What> = group.changes.iter().map(|row| row.what).collect();
+        assert_eq!(what, [Submitted, Started(0), Ended(0), Started(1), Ended(1)]);
+    }
+
+    #[test]
+    fn an_end_without_a_start_is_over_and_a_submit_while_running_is_nothing() {
+        let group = drawn(&["S=K", "S[S=F"]);
+        assert_eq!(attempts(&group), [(1, 5, 20, Some(End::Finished))]);
+        let what: Vec<_> = group.changes.iter().map(|row| (row.task, row.what)).collect();
+        let expected = [
+            (0, What::Submitted),
+            (1, What::Submitted),
+            (1, What::Started(0)),
+            (0, What::Over),
+            (1, What::Ended(0)),
+        ];
+        assert_eq!(what, expected);
+    }
+
+    #[test]
+    fn attempts_from_before_the_window_are_counted_and_unseen() {
+        //                      | the window begins at 10 s
+        let lines = ["[======F", "[===KS[=F", "S[", "S.[==F"];
+        let group = group_of(&stories(&lines), 10 * S, 60 * S);
+        assert_eq!(group.left_censored, 3);
+        assert_eq!(group.unfinished, 0, "one that is left out is not unfinished too");
+        let finished = Some(End::Finished);
+        assert_eq!(attempts(&group), [(3, 10, 25, finished), (1, 30, 40, finished)]);
+        let units: Vec<u32> = group.units.iter().map(|unit| unit.task).collect();
+        assert_eq!(units, [1, 3], "the first task cannot be judged");
+        let first: Vec<_> = group.changes.iter().filter(|row| row.task == 0).collect();
+        assert_eq!(first[0].what, What::StartedUnseen);
+        assert_eq!(first[1].what, What::Over);
+    }
+
+    #[test]
+    fn open_attempts_end_with_the_window_and_zero_lengths_stay() {
+        let group = drawn(&["S[......", "S=Z", "S[=FS["]);
+        let expected = [
+            (0, 5, 35, None),
+            (2, 5, 15, Some(End::Finished)),
+            (1, 10, 10, Some(End::Finished)),
+            (2, 25, 35, None),
+        ];
+        assert_eq!(attempts(&group), expected);
+        assert_eq!(group.unfinished, 2);
+        let units: Vec<_> = group.units.iter().map(|unit| (unit.task, unit.attempt)).collect();
+        assert_eq!(units, [(1, 2), (2, 1)], "the last that finished, not the last");
+        let zero: Vec<What> =
+            group.changes.iter().filter(|row| row.task == 1).map(|row| row.what).collect();
+        assert_eq!(zero, [What::Submitted, What::Started(2), What::Ended(2)]);
+    }
+
+    #[test]
+    fn usage_is_cut_to_attempts() {
+        //  attempts        |--5 to 15--|     |--25 to 35--|
+        //  windows   |--0 to 10--|--10 to 30-----|
+        //                 |--8 to 12--|               |--40 to 50--|
+        let mut stories = stories(&["S[=F.[=F"]);
+        let window = |start_s: i64, end_s: i64, rate: f32| Window {
+            start_us: start_s * S,
+            end_us: end_s * S,
+            rate,
+            row_id: 0,
+        };
+        stories[0].windows =
+            vec![window(0, 10, 1.0), window(8, 12, 4.0), window(10, 30, 2.0), window(40, 50, 8.0)];
+        let group = group_of(&stories, 0, 60 * S);
+        let pieces = |attempt: usize| {
+            let range = group.attempts[attempt].pieces.clone();
+            group.pieces[range.start as usize..range.end as usize]
+                .iter()
+                .map(|piece| (piece.start_us / S, piece.end_us / S, piece.rate))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(pieces(0), [(5, 10, 1.0), (8, 12, 4.0), (10, 15, 2.0)]);
+        assert_eq!(pieces(1), [(25, 30, 2.0)]);
+    }
+}

@@ -21,6 +21,8 @@ pub mod groups;
 pub mod progress;
 pub mod score;
 pub mod shifts;
+#[cfg(test)]
+mod testing;
 pub mod truth;
 pub mod walk;
 

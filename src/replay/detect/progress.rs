@@ -183,3 +183,71 @@ fn cpu_so_far(pieces: &[Piece], end: u32, cursor: &mut (u32, f64), now_us: i64) 
         .take_while(|piece| piece.start_us < now_us)
         .fold(cursor.1, |sum, piece| sum + cpu(piece, now_us.min(piece.end_us)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::drawn;
+    use super::*;
+
+    const S: i64 = 1_000_000;
+
+    fn book(group: &Group, model: ProgressModel, work: Work) -> ProgressBook {
+        ProgressBook::new(group, model, work, 0.0)
+    }
+
+    #[test]
+    fn linear_progress_is_exact_for_what_finishes() {
+        // 0 to 20 s; killed after 15 s, then 20 s; killed after 60 s and never again.
+        let group = drawn(&["[===F", "[==K[===F", "[===========K"]);
+        let mut book = book(&group, ProgressModel::Linear, Work::Measured);
+        assert_eq!(book.report(&group, 0, 5 * S), Some(0.25));
+        assert_eq!(book.report(&group, 1, 10 * S), Some(0.5), "of its task's own 20 s");
+        assert_eq!(book.report(&group, 2, 10 * S), Some(0.5), "of the median of 20 s");
+        assert_eq!(book.report(&group, 2, 50 * S), Some(0.99), "and never done");
+        assert_eq!(book.report(&group, 3, 30 * S), Some(0.5));
+    }
+
+    #[test]
+    fn siblings_tell_nothing_before_one_has_finished() {
+        let group = drawn(&["[=F", "[===F", "[===========F"]);
+        let mut book = book(&group, ProgressModel::Siblings, Work::Slots);
+        assert_eq!(book.report(&group, 2, 5 * S), None);
+        book.finish(&group, 0);
+        assert_eq!(book.report(&group, 2, 5 * S), Some(0.5));
+        assert_eq!(book.report(&group, 2, 10 * S), Some(0.99));
+        book.finish(&group, 1);
+        assert_eq!(book.report(&group, 2, 6 * S), Some(0.4), "median 15 s");
+    }
+
+    #[test]
+    fn cpu_so_far_adds_overlapping_windows() {
+        // 5 to 10 s at 1, 8 to 12 s at 4, 10 to 15 s at 2: 5 + 16 + 10 CPU-s.
+        let piece = |start_s: i64, end_s: i64, rate: f32| Piece {
+            start_us: start_s * S,
+            end_us: end_s * S,
+            rate,
+        };
+        let pieces = [piece(5, 10, 1.0), piece(8, 12, 4.0), piece(10, 15, 2.0)];
+        let sums = |times: &[i64]| {
+            let mut cursor = (0, 0.0);
+            let at = |&now_s: &i64| cpu_so_far(&pieces, 3, &mut cursor, now_s * S);
+            times.iter().map(at).collect::<Vec<f64>>()
+        };
+        let expected = [0.0, 3.0, 8.0, 13.0, 25.0, 31.0, 31.0];
+        assert_eq!(sums(&[5, 8, 9, 10, 12, 16, 90]), expected);
+        for (time, expected) in [5, 8, 9, 10, 12, 16, 90].into_iter().zip(expected) {
+            assert_eq!(sums(&[time]), [expected], "at once to {time} s");
+        }
+    }
+
+    #[test]
+    fn usage_without_any_cpu_tells_nothing() {
+        let mut group = drawn(&["[===F", "[===F"]);
+        group.pieces = vec![Piece { start_us: 0, end_us: 10 * S, rate: 0.5 }];
+        group.attempts[0].pieces = 0..1;
+        let mut book = book(&group, ProgressModel::Usage, Work::Slots);
+        assert_eq!(book.report(&group, 0, 5 * S), Some(0.5));
+        assert_eq!(book.report(&group, 0, 15 * S), Some(1.0), "all of its CPU is used");
+        assert_eq!(book.report(&group, 1, 5 * S), None);
+    }
+}

@@ -150,3 +150,50 @@ pub struct Score {
     /// Median time from crossing the line to the flag, s; below 0 where known before.
     pub delay_s_median: Option<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::drawn;
+    use super::*;
+    use crate::replay::detectors::Action;
+
+    #[test]
+    fn a_straggler_is_strictly_longer() {
+        // 20, 20, 30 and 35 s: the median is 25 s.
+        let group = drawn(&["[===F", "[===F", "[=====F", "[======F"]);
+        let straggles = |truth: &str| Answers::of(&group, truth.parse().unwrap()).straggles;
+        assert_eq!(straggles("median:1.2"), [false, false, false, true], "30 s are not over 30");
+        assert_eq!(straggles("median:1.19"), [false, false, true, true]);
+        assert_eq!(straggles("p100"), [false; 4]);
+        let nobody = drawn(&["[===K"]);
+        assert_eq!(Answers::of(&nobody, Truth::Median(1.5)).count(), 0);
+    }
+
+    #[test]
+    fn flags_are_hits_false_alarms_or_unjudged() {
+        // The killed attempt of the last task comes first, the one that is judged second.
+        let group = drawn(&["[=F", "[=F", "[========F", "[==K[=========F"]);
+        let answers = Answers::of(&group, Truth::Median(1.0));
+        assert_eq!(answers.straggles, [false, false, true, true], "over 27.5 s");
+        assert_eq!(answers.by_attempt(&group), [false, false, true, false, true]);
+        let units = [Some(0), Some(1), Some(2), None, Some(3)];
+        let flag = |attempt, time_s: i64| Flagged {
+            attempt,
+            time_us: time_s * 1_000_000,
+            progress: 0.0,
+            action: Action::Copy,
+        };
+        let mut tally = Tally::default();
+        tally.add(&group, &units, &answers, &[flag(0, 5), flag(3, 10), flag(2, 30)]);
+        let score = tally.score(2.0);
+        assert_eq!((score.hits, score.false_alarms, score.missed), (1, 1, 1));
+        assert_eq!((score.precision, score.recall, score.f1), (Some(0.5), Some(0.5), Some(0.5)));
+        assert_eq!(score.false_alarms_per_task_hour, Some(0.5));
+        assert_eq!(score.lead_s_median, Some(15.0), "45 s are the end");
+        assert_eq!(score.lead_share_median, Some(15.0 / 45.0));
+        assert_eq!(score.delay_s_median, Some(2.5));
+        let nothing = Tally::default().score(0.0);
+        assert_eq!((nothing.precision, nothing.recall, nothing.f1), (None, None, None));
+        assert_eq!(nothing.false_alarms_per_task_hour, None);
+    }
+}

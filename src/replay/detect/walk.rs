@@ -78,6 +78,8 @@ struct State<'a> {
     waiting: u32,
     over: u32,
     most_running: u32,
+    /// When the first attempt that never ended is out of sight, µs.
+    first_open_end_us: i64,
 }
 
 /// Walks through the history of `group`. `straggles` is the truth by attempt, for the oracle.
@@ -119,9 +121,11 @@ pub fn walk(
 
 impl<'a> State<'a> {
     fn new(group: &'a Group) -> Self {
+        let open = group.attempts.iter().filter(|attempt| attempt.how.is_none());
         Self {
             group,
             next: 0,
+            first_open_end_us: open.map(|attempt| attempt.end_us).min().unwrap_or(i64::MAX),
             running: Vec::new(),
             finished: Finished::default(),
             standings: vec![Standing::Unknown; group.task_indices.len()],
@@ -175,13 +179,10 @@ impl<'a> State<'a> {
                 _ => {}
             }
         }
-        if has_ended {
+        // Open attempts end with the window, which may lie between two heartbeats.
+        if has_ended || self.first_open_end_us <= now_us {
             let group = self.group;
-            // An open attempt is at its end only where the window ends.
-            self.running.retain(|row| {
-                let attempt = &group.attempts[row.attempt as usize];
-                attempt.how.is_none() || now_us < attempt.end_us
-            });
+            self.running.retain(|row| now_us < group.attempts[row.attempt as usize].end_us);
         }
         let running = u32::try_from(self.running.len()).expect("a group has fewer than 2^32 tasks");
         self.most_running = self.most_running.max(running);
@@ -295,6 +296,219 @@ impl Watch {
                     progress: row.progress,
                     action: flag.action,
                 });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::{Story, drawn, group_of};
+    use super::*;
+    use crate::replay::detectors::KINDS;
+
+    const S: i64 = 1_000_000;
+
+    fn plan(progress: ProgressModel) -> WalkPlan {
+        WalkPlan { heartbeat_us: 10 * S, progress, work: Work::Slots, noise: 0.0, seed: 1 }
+    }
+
+    /// Flags as (task number, start, time), s.
+    fn flags(group: &Group, detector: &str, progress: ProgressModel) -> Vec<(i32, i64, i64)> {
+        let straggles = vec![true; group.attempts.len()];
+        let walked = walk(group, &plan(progress), &[detector.parse().unwrap()], &straggles);
+        told(group, &walked.flags[0])
+    }
+
+    fn told(group: &Group, flags: &[Flagged]) -> Vec<(i32, i64, i64)> {
+        flags
+            .iter()
+            .map(|flag| {
+                let attempt = &group.attempts[flag.attempt as usize];
+                let task = group.task_indices[attempt.task as usize];
+                (task, attempt.start_us / S, flag.time_us / S)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_attempt_that_ends_at_a_heartbeat_is_never_flagged() {
+        // Heartbeats at every other column; the second ends at 20 s, the third just after.
+        //                    0 1 2 3
+        let group = drawn(&["[=F", "S[==F", "S[===F"]);
+        let eager = "spark:quantile=0,multiplier=0.001";
+        assert_eq!(flags(&group, eager, ProgressModel::Linear), [(1, 5, 10), (2, 5, 10)]);
+        let group = drawn(&["[===F", "S===[F", "[=F"]);
+        // At 20 s the first has ended; the second began and runs on for 5 s.
+        let found = flags(&group, "spark:quantile=0.9,multiplier=0.001", ProgressModel::Linear);
+        assert_eq!(found, []);
+        let group = drawn(&["[F", "[===F"]);
+        let found = flags(&group, "spark:quantile=0.5,multiplier=3", ProgressModel::Linear);
+        assert_eq!(found, [], "at 20 s it would be older than 15 s, but has ended");
+        let group = drawn(&["[F", "[====F"]);
+        let found = flags(&group, "spark:quantile=0.5,multiplier=3", ProgressModel::Linear);
+        assert_eq!(found, [(1, 0, 20)]);
+    }
+
+    #[test]
+    fn open_attempts_are_followed_to_the_end_of_the_window_and_no_further() {
+        // The window ends at 25 s with the last event, between two heartbeats.
+        let group = drawn(&["[F", "S===[", "S====Z"]);
+        assert_eq!(group.attempts[1].end_us, 25 * S);
+        let walked = walk(&group, &plan(ProgressModel::Linear), &[], &[]);
+        assert_eq!(walked.task_heartbeats, 1, "at 20 s, not at 30 s");
+        let group = drawn(&["[F", "S===[......."]);
+        let walked = walk(&group, &plan(ProgressModel::Linear), &[], &[]);
+        assert_eq!(walked.task_heartbeats, 4, "20, 30, 40 and 50 s of 55 s");
+    }
+
+    #[test]
+    fn standings_count_what_waits_and_what_is_over() {
+        let group = drawn(&[
+            "S[=F",      // over from 15 s
+            "S.[=ES=[F", // waits to 10 s, over at 20 s, waits from 25 to 35 s
+            ".S[==K",    // killed at 25 s
+            "....SSK",   // submitted twice, over at 30 s without a start
+        ]);
+        let mut state = State::new(&group);
+        let mut book = ProgressBook::new(&group, ProgressModel::Linear, Work::Slots, 0.0);
+        let mut seen = Vec::new();
+        for now_s in [0, 5, 10, 15, 20, 25, 30, 35, 40] {
+            state.advance(now_s * S, &mut book, &mut []);
+            let running = state.running.len();
+            seen.push((state.task_count, state.waiting, running, state.over));
+        }
+        let expected = [
+            (2, 2, 0, 0),
+            (3, 2, 1, 0),
+            (3, 0, 3, 0),
+            (3, 0, 2, 1),
+            (4, 1, 1, 2),
+            (4, 2, 0, 2),
+            (4, 1, 0, 3),
+            (4, 0, 1, 3),
+            (4, 0, 0, 4),
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(state.finished.count(), 2);
+        assert_eq!(state.most_running, 3);
+    }
+
+    #[test]
+    fn a_new_attempt_of_a_flagged_task_has_no_copy_but_was_copied() {
+        let group = drawn(&["[F", "[=====ES[=====F"]);
+        let found = flags(&group, "spark:quantile=0.5,multiplier=1", ProgressModel::Linear);
+        assert_eq!(found, [(1, 0, 10), (1, 40, 50)]);
+        let found = flags(&group, "google:share=0.5", ProgressModel::Linear);
+        assert_eq!(found, [(1, 0, 10)], "one backup per task");
+    }
+
+    #[test]
+    fn noise_is_the_same_again_and_never_goes_back() {
+        let group = drawn(&["[F", "[===================F", "[=========================K"]);
+        let mut noisy = plan(ProgressModel::Linear);
+        noisy.noise = 0.5;
+        let run = || {
+            let mut book = ProgressBook::new(&group, noisy.progress, noisy.work, noisy.noise);
+            let mut state = State::new(&group);
+            let mut reports = Vec::new();
+            for beat in 1..10 {
+                state.advance(beat * 10 * S, &mut book, &mut []);
+                report_progress(&mut state, &mut book, &noisy, beat * 10 * S);
+                reports.push(state.running.iter().map(|row| row.progress).collect::<Vec<f64>>());
+            }
+            reports
+        };
+        let reports = run();
+        assert_eq!(reports, run());
+        assert!(reports.windows(2).all(|pair| pair[0].iter().zip(&pair[1]).all(|(a, b)| a <= b)));
+        assert!(reports.iter().flatten().all(|&progress| (0.0..=0.99).contains(&progress)));
+        assert_ne!(reports[0][0], 0.1, "it is not exact");
+        assert_ne!(reports[0][0] / reports[0][1], 1.3, "each attempt has noise of its own");
+    }
+
+    /// Submit, wait, length, end (0 stays open) of a task, s.
+    type Draw = (i64, i64, i64, u8);
+
+    fn story(index: i32, (submit_s, wait_s, length_s, end): Draw) -> Story {
+        let start_s = submit_s + wait_s;
+        let mut events = vec![(submit_s * S, 0), (start_s * S, 1)];
+        let kind = [4, 4, 4, 4, 5, 2][usize::from(end.max(1) - 1)];
+        events.extend((0 < end).then_some(((start_s + length_s) * S, kind)));
+        Story { index, events, windows: Vec::new() }
+    }
+
+    /// The same up to `known_s`, with another future.
+    fn changed(mut story: Story, known_s: i64, more_s: i64, end: u8) -> Story {
+        let before = story.events.iter().filter(|event| event.0 <= known_s * S).count();
+        let later = |nth: i64| (known_s + 1 + nth * more_s) * S;
+        story.events.truncate(before);
+        match before {
+            1 => story.events.extend([(later(0), 1), (later(1), 4)]),
+            2 if 0 < end => story.events.push((later(1), if end < 4 { 4 } else { 5 })),
+            _ => {}
+        }
+        story
+    }
+
+    fn draws() -> impl Strategy<Value = Vec<Draw>> {
+        let draw = (0_i64..60, 0_i64..40, prop_oneof![4 => 0_i64..60, 1 => 60_i64..400], 0_u8..7);
+        prop::collection::vec(draw, 1..30)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn the_future_changes_no_flag_of_the_past(
+            draws in draws(),
+            more in prop::collection::vec((0_i64..300, 0_u8..6), 30),
+            added in 0_i32..6,
+            known in 1_i64..20,
+        ) {
+            let known_s = known * 10;
+            let one: Vec<Story> = (0..).zip(&draws).map(|(idx, &draw)| story(idx, draw)).collect();
+            let mut other: Vec<Story> = one
+                .iter()
+                .zip(&more)
+                .map(|(story, &(more_s, end))| changed(story.clone(), known_s, more_s, end))
+                .filter(|story| !story.events.is_empty())
+                .collect();
+            let late = (known_s + 1, 3, 50, 1);
+            other.extend((0..added).map(|idx| story(if idx % 2 == 0 { -1 - idx } else { 100 + idx }, late)));
+            prop_assume!(!other.is_empty());
+            let (one, other) = (group_of(&one, 0, 1_000 * S), group_of(&other, 0, 2_000 * S));
+            for kind in KINDS.iter().filter(|kind| kind.name != "oracle") {
+                let past = |group: &Group| {
+                    let mut found = flags(group, kind.name, ProgressModel::Siblings);
+                    found.retain(|flag| flag.2 <= known_s);
+                    found
+                };
+                prop_assert_eq!(past(&one), past(&other), "{} up to {} s", kind.name, known_s);
+            }
+        }
+
+        #[test]
+        fn the_order_of_tasks_moves_no_flag_and_nobody_is_flagged_after_the_end(
+            draws in draws(),
+            turn in 0_usize..30,
+        ) {
+            let one: Vec<Story> = (0..).zip(&draws).map(|(idx, &draw)| story(idx, draw)).collect();
+            let mut other = one.clone();
+            other.reverse();
+            other.rotate_left(turn % one.len());
+            let (one, other) = (group_of(&one, 0, 503 * S), group_of(&other, 0, 503 * S));
+            let plans: Vec<DetectorPlan> = KINDS.iter().map(|kind| kind.name.parse().unwrap()).collect();
+            for progress in [ProgressModel::Linear, ProgressModel::Siblings] {
+                let straggles = vec![true; one.attempts.len()];
+                let walked = walk(&one, &plan(progress), &plans, &straggles);
+                prop_assert_eq!(&walked, &walk(&other, &plan(progress), &plans, &straggles));
+                for flag in walked.flags.iter().flatten() {
+                    let attempt = &one.attempts[flag.attempt as usize];
+                    prop_assert!(attempt.start_us <= flag.time_us && flag.time_us < attempt.end_us);
+                    prop_assert!((0.0..=1.0).contains(&flag.progress));
+                }
             }
         }
     }

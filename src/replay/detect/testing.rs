@@ -1,0 +1,99 @@
+//! Groups drawn as text, for tests.
+//!
+//! In: one line per task, a column every 5 s. Out: a [`Group`], built as from a lake. `S` submits,
+//! `[` schedules, `F` finishes, `X` fails, `K` kills, `E` evicts, `Z` schedules and finishes at
+//! once; anything else is only there to be looked at. The window ends with the longest line.
+
+use super::groups::{Group, GroupBuilder};
+use crate::facts::events::{Event, is_terminal};
+use crate::facts::tasks::{Attempt, TaskView, Window};
+use crate::facts::window::Windows;
+use crate::units::MICROS_PER_SECOND;
+
+/// Seconds per column.
+const COLUMN_S: i64 = 5;
+
+/// A task by its events: time, µs, and number.
+#[derive(Clone, Debug)]
+pub(super) struct Story {
+    /// The task's number.
+    pub index: i32,
+    /// Its events, in order.
+    pub events: Vec<(i64, u8)>,
+    /// Its usage windows: start, end and rate.
+    pub windows: Vec<Window>,
+}
+
+/// Reads a drawing.
+pub(super) fn stories(lines: &[&str]) -> Vec<Story> {
+    (0..)
+        .zip(lines)
+        .map(|(index, line)| {
+            let mut events = Vec::new();
+            for (column, mark) in (0..).zip(line.bytes()) {
+                let kinds: &[u8] = match mark {
+                    b'S' => &[0],
+                    b'[' => &[1],
+                    b'E' => &[2],
+                    b'X' => &[3],
+                    b'F' => &[4],
+                    b'K' => &[5],
+                    b'Z' => &[1, 4],
+                    _ => &[],
+                };
+                let time_us = column * COLUMN_S * MICROS_PER_SECOND;
+                events.extend(kinds.iter().map(|&kind| (time_us, kind)));
+            }
+            Story { index, events, windows: Vec::new() }
+        })
+        .collect()
+}
+
+/// Builds the one group of `stories` with a window from `first_us` to `end_us`.
+pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
+    let windows = Windows { job_end_us: end_us, task_end_us: end_us, first_us };
+    let mut builder = GroupBuilder::new(windows);
+    for story in stories {
+        let mut events = Vec::new();
+        let mut attempts: Vec<Attempt> = Vec::new();
+        let mut is_open = false;
+        for (row, &(time_us, event_type)) in (0_u32..).zip(&story.events) {
+            events.push(Event { time_us, row_id: i64::from(row), event_type, row });
+            let is_start = event_type == 1;
+            if !is_start && !is_terminal(event_type) {
+                continue;
+            }
+            if is_open {
+                let open = attempts.last_mut().expect("one is open");
+                (open.end_us, open.ended_by) = (time_us, Some(event_type));
+            }
+            is_open = is_start;
+            if is_start {
+                attempts.push(Attempt {
+                    start_us: time_us,
+                    end_us,
+                    ended_by: None,
+                    cpu_request: None,
+                    machine_id: Some(i64::from(story.index.rem_euclid(3))),
+                });
+            }
+        }
+        builder.add(&TaskView {
+            job_id: 7,
+            task_index: story.index,
+            events: &events,
+            attempts: &attempts,
+            windows: &story.windows,
+            priority: 0,
+            phase: None,
+        });
+    }
+    builder.build().next().expect("there is a task")
+}
+
+/// Builds a drawn group; the window begins at 0.
+pub(super) fn drawn(lines: &[&str]) -> Group {
+    let columns = lines.iter().map(|line| line.len() - 1).max().expect("there is a line");
+    let end_us = i64::try_from(columns).expect("short") * COLUMN_S * MICROS_PER_SECOND;
+    group_of(&stories(lines), 0, end_us)
+}

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# /// script
+# dependencies = ["duckdb"]
+# ///
+"""Compares `jobfate detect` with plain Python on the same lake, which DuckDB only reads.
+
+Usage: detect_crosscheck.py JOBFATE LAKE [JOBS_REPLAYED]
+
+1. What is walked and judged: groups, tasks, stragglers by four truths, attempts, hours.
+2. Every score of every detector, recounted from detect-flags.parquet.
+3. The flags of spark (version 3), flink and google, by a replay that visits every heartbeat and
+   sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
+Exits with 1 and says what differs.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+
+AFTER = 2**63 - 1
+SUBMIT, SCHEDULE, FINISH = 0, 1, 4
+TERMINAL = {2, 3, 4, 5, 6}
+BEAT_US = 10_000_000
+TASKS_MIN = 10
+# Most events looked at in the replay of one job.
+COST_MAX = 3_000_000
+DETECTORS = ["spark:version=3", "flink", "google"]
+
+
+def read(con, lake, table, columns):
+    manifest = json.loads((lake / "manifest.json").read_text())
+    files = [str(lake / file["path"]) for file in manifest["tables"][table]["files"]]
+    return con.execute(f"SELECT {columns} FROM read_parquet({files}, hive_partitioning = false) "
+                       "ORDER BY job_id, task_index, time_us, row_id")
+
+
+def jobs_of(rows):
+    """Yields (job, {task: [(time, event)]}) from rows in order."""
+    job, tasks = None, {}
+    while batch := rows.fetchmany(100_000):
+        for this, task, time, event in batch:
+            if this != job:
+                if tasks:
+                    yield job, tasks
+                job, tasks = this, {}
+            if time < AFTER:
+                tasks.setdefault(task, []).append((time, event))
+    if tasks:
+        yield job, tasks
+
+
+def attempts_of(events, window_end):
+    """(start, end, event that ended it or None) in order."""
+    found = []
+    for time, event in events:
+        if event == SCHEDULE or event in TERMINAL:
+            if found and found[-1][1] is None:
+                found[-1][1:] = [time, event]
+            if event == SCHEDULE:
+                found.append([time, None, None])
+    return [(start, max(window_end, start) if end is None else end, how) for start, end, how in found]
+
+
+def percentile(ascending, share):
+    place = share * (len(ascending) - 1)
+    below = int(place)
+    above = min(below + 1, len(ascending) - 1)
+    return ascending[below] + (place - below) * (ascending[above] - ascending[below])
+
+
+def lines_of(lengths):
+    """Beyond what length a task straggles, by truth."""
+    lengths = sorted(lengths)
+    median = percentile(lengths, Fraction(1, 2))
+    mean = Fraction(sum(lengths), len(lengths))
+    return [median * Fraction(3, 2), mean * Fraction(3, 2), percentile(lengths, 0.9), median * 1.3]
+
+
+def cost(tasks, attempts):
+    """How many events naive_flags looks at."""
+    runs = [run for rows in attempts.values() for run in rows]
+    span = max(run[1] for run in runs) - min(run[0] for run in runs)
+    return span // BEAT_US * sum(map(len, tasks.values()))
+
+
+def naive_flags(tasks, attempts, first_us):
+    """What each of DETECTORS flags: sets of (task, start, time), by the definition alone."""
+    runs = [(task, *run) for task, rows in attempts.items() for run in rows if run[0] >= first_us]
+    flags = {name: set() for name in DETECTORS}
+    copied = {name: set() for name in DETECTORS}
+    if not runs:
+        return flags
+    now = min(run[1] for run in runs) // BEAT_US * BEAT_US
+    last = max(run[2] for run in runs)
+    while now < last:
+        running = [run for run in runs if run[1] <= now < run[2]]
+        if running and now > 0:
+            done = sorted(run[2] - run[1] for run in runs if run[3] == FINISH and run[2] <= now)
+            known, waiting, over = 0, 0, 0
+            for events in tasks.values():
+                state = None
+                for time, event in events:
+                    if time > now:
+                        break
+                    if event == SCHEDULE:
+                        state = "running"
+                    elif event in TERMINAL:
+                        state = "over"
+                    elif event == SUBMIT and state != "running":
+                        state = "waiting"
+                known += state is not None
+                waiting += state == "waiting"
+                over += state == "over"
+
+            def flag(name, limit):
+                for task, start, end, how in running:
+                    if limit(now - start) and (task, start) not in copied[name]:
+                        copied[name].add((task, start))
+                        flags[name].add((task, start, now))
+
+            least = max(known * 3 // 4, 1)
+            if known > 1 and len(done) >= least:
+                line = max(statistics.median(map(Fraction, done)) * Fraction(3, 2), 100_000)
+                flag("spark:version=3", lambda age: age > line)
+            if Fraction(len(done), max(known, 1)) >= Fraction(3, 4):
+                fastest = done[: min(int(known * Fraction(3, 4) + Fraction(1, 2)), len(done))]
+                base_ms = fastest[len(fastest) // 2] * Fraction(3, 2) // 1000 if fastest else 0
+                line_us = max(base_ms * 1000, 60_000_000)
+                flag("flink", lambda age: age >= line_us)
+            if waiting == 0 and over >= Fraction(95, 100) * known:
+                # One backup per task, whichever attempt had it.
+                before = {task for task, _ in copied["google"]}
+                running = [run for run in running if run[0] not in before]
+                flag("google", lambda age: True)
+        now += BEAT_US
+    return flags
+
+
+def main(jobfate, lake, sample):
+    faults, compared = [], 0
+
+    def same(what, ours, theirs):
+        nonlocal compared
+        compared += 1
+        if ours != theirs:
+            faults.append(f"{what}: {ours} and not {theirs}")
+
+    def near(what, ours, theirs):
+        nonlocal compared
+        compared += 1
+        if (ours is None) != (theirs is None) or (ours is not None and abs(ours - theirs) > 1e-9 * max(1, abs(theirs))):
+            faults.append(f"{what}: {ours} and not {theirs}")
+
+    con = duckdb.connect()
+    with tempfile.TemporaryDirectory() as folder:
+        lineup = "all " + " ".join(DETECTORS)
+        run = subprocess.run([jobfate, "detect", "--lake", lake, "--detectors", lineup, "--progress", "siblings",
+                              "--format", "json", "--out", folder], check=True, capture_output=True)
+        answer = json.loads(run.stdout)
+        rows = con.execute("SELECT detector, job_id, task_index, start_us, flagged_us, end_us, verdict FROM "
+                           f"'{folder}/detect-flags.parquet'").fetchall()
+    flagged = defaultdict(list)
+    for detector, *row in rows:
+        flagged[detector].append(row)
+
+    manifest = json.loads((lake / "manifest.json").read_text())
+    # What happened before the window of the 2011 trace is recorded at 0.
+    first_us = 1 if manifest["source"] == "google-2011" else 0
+    times = [part["max_time_us"] for part in manifest["tables"]["task_events"]["parts"]]
+    window_end = max(time for time in times if time is not None)
+    counts, running_us, straggling, judged, histories = Counter(), 0, [0] * 4, {}, {}
+    for job, tasks in jobs_of(read(con, lake, "task_events", "job_id, task_index, time_us, event_type")):
+        attempts = {task: attempts_of(events, window_end) for task, events in tasks.items()}
+        units = {}
+        for task, runs in attempts.items():
+            finished = [run for run in runs if run[2] == FINISH]
+            if finished and finished[-1][0] >= first_us:
+                units[task] = finished[-1]
+        if len(units) < TASKS_MIN:
+            counts["small_groups"] += 1
+            continue
+        seen = [run for runs in attempts.values() for run in runs if run[0] >= first_us]
+        counts["groups"] += 1
+        counts["tasks"] += len(tasks)
+        counts["judged_tasks"] += len(units)
+        counts["attempts"] += len(seen)
+        counts["left_censored"] += sum(map(len, attempts.values())) - len(seen)
+        counts["unfinished"] += sum(run[2] is None for run in seen)
+        # A heartbeat sees an attempt from its start up to, but not at, its end; none is at 0.
+        counts["task_heartbeats"] += sum(
+            -(-end // BEAT_US) - max(-(-start // BEAT_US), 1) for start, end, _ in seen if end > 0)
+        running_us += sum(end - start for start, end, _ in seen)
+        lines = lines_of([end - start for start, end, _ in units.values()])
+        for truth, line in enumerate(lines):
+            straggling[truth] += sum(end - start > line for start, end, _ in units.values())
+        for task, (start, end, _) in units.items():
+            judged[job, task, start] = (end, [end - start > line for line in lines], lines)
+        histories[job] = (tasks, attempts)
+
+    for key, count in counts.items():
+        same(key, answer["counts"][key], count)
+    near("task_hours", answer["task_hours"], running_us / 3.6e9)
+    same("truths", answer["truths"], ["median:1.5", "mean:1.5", "p90", "median:1.3"])
+    same("stragglers", answer["stragglers"], straggling)
+
+    for row in answer["rows"]:
+        own = flagged[row["detector"]]
+        name = row["name"]
+        same(f"flags of {name}", row["flags"], len(own))
+        known = [(flag, judged.get((flag[0], flag[1], flag[2]))) for flag in own]
+        same(f"unjudged flags of {name}", row["flags_unjudged"], sum(unit is None for _, unit in known))
+        known = [(flag, unit) for flag, unit in known if unit is not None]
+        for truth, score in enumerate(row["scores"]):
+            at = f"{name} by {answer['truths'][truth]}"
+            hits = [(flag, unit) for flag, unit in known if unit[1][truth]]
+            alarms = len(known) - len(hits)
+            same(f"hits of {at}", score["hits"], len(hits))
+            same(f"false alarms of {at}", score["false_alarms"], alarms)
+            same(f"missed of {at}", score["missed"], straggling[truth] - len(hits))
+            near(f"precision of {at}", score["precision"], len(hits) / len(known) if known else None)
+            near(f"recall of {at}", score["recall"], len(hits) / straggling[truth] if straggling[truth] else None)
+            leads = [(unit[0] - flag[3]) / 1e6 for flag, unit in hits]
+            near(f"lead of {at}", score["lead_s_median"], statistics.median(leads) if leads else None)
+            late = [(flag[3] - flag[2] - unit[2][truth]) / 1e6 for flag, unit in hits]
+            near(f"delay of {at}", score["delay_s_median"], statistics.median(map(float, late)) if late else None)
+        for flag, unit in known:
+            same(f"end of {flag}", flag[4], unit[0])
+            same(f"verdict on {flag}", flag[5], "hit" if unit[1][0] else "false alarm")
+
+    full = {row["name"]: row["detector"] for row in answer["rows"]}
+    small = [job for job, (tasks, attempts) in histories.items() if cost(tasks, attempts) <= COST_MAX]
+    jobs = sorted(small)[:: max(1, -(-len(small) // sample)) if sample else 1]
+    found = 0
+    for job in jobs:
+        naive = naive_flags(*histories[job], first_us)
+        for name in DETECTORS:
+            ours = {tuple(row[1:4]) for row in flagged[full[name]] if row[0] == job}
+            found += len(ours)
+            compared += 1
+            if ours != naive[name]:
+                faults.append(f"{name} on job {job}: only ours {sorted(ours - naive[name])[:3]}, "
+                              f"only theirs {sorted(naive[name] - ours)[:3]}")
+    print("\n".join(faults[:20]) or f"{compared} comparisons alike; {len(jobs)} of {len(histories)} jobs replayed "
+          f"with {found} flags ({len(histories) - len(small)} too long for that)")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0))
