@@ -204,23 +204,14 @@ mod tests {
         assert_eq!(copies.lost_us, 17_500_000);
         assert_eq!(copies.spared_us, 27_500_000);
         assert_eq!(copies.earlier_us, 27_500_000, "60 s become 32.5 s");
-        // Slot time so far: 50 s at 10 s, 75 s at 20 s (10 + 10 + 15 + 20 + 20), 95 s at 30 s.
+        // Slot time of the group: 145 s. The copies take 5, 12.5 and 12.5 s.
         let within = |share| {
             let copies = dry_run(&group, &judged, &flags, &lengths, Some(share));
             (copies.started, copies.won, copies.declined)
         };
-        assert_eq!(within(0.25), (2, 1, 1), "12.5 of 50 and 17.5 of 75 s fit, 30 of 95 do not");
-        assert_eq!(within(0.2), (1, 1, 2), "12.5 of 50 s do not fit, 12.5 of 75 do, 25 of 95 not");
+        assert_eq!(within(0.15), (2, 1, 1), "17.5 of 145 s fit, 30 do not");
+        assert_eq!(within(0.1), (1, 0, 2), "5 of 145 s fit, 17.5 do not");
         assert_eq!(within(0.0), (0, 0, 3));
-    }
-
-    #[test]
-    fn slot_time_is_that_of_all_attempts_so_far() {
-        let group = drawn(&["[=F", "[=F", "[==F", "[===========F", "[=========K"]);
-        let mut used = Used::new(&group);
-        let until: Vec<i128> =
-            [0, 5, 10, 20, 30, 55, 99].map(|now_s| used.until(now_s * S) / i128::from(S)).to_vec();
-        assert_eq!(until, [0, 25, 50, 75, 95, 140, 145]);
     }
 
     #[test]

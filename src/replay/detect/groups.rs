@@ -296,7 +296,7 @@ fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw, windows: Windows) 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{drawn, group_of, stories};
-    use super::What::{Ended, Started, Submitted};
+    use super::What::{Ended, Over, Started, StartedUnseen, Submitted};
     use super::*;
     use crate::facts::tasks::Window;
 
@@ -361,13 +361,7 @@ mod tests {
         let group = drawn(&["S=K", "S[S=F"]);
         assert_eq!(attempts(&group), [(1, 5, 20, Some(End::Finished))]);
         let what: Vec<_> = group.changes.iter().map(|row| (row.task, row.what)).collect();
-        let expected = [
-            (0, What::Submitted),
-            (1, What::Submitted),
-            (1, What::Started(0)),
-            (0, What::Over),
-            (1, What::Ended(0)),
-        ];
+        let expected = [(0, Submitted), (1, Submitted), (1, Started(0)), (0, Over), (1, Ended(0))];
         assert_eq!(what, expected);
     }
 
@@ -383,8 +377,8 @@ mod tests {
         let units: Vec<u32> = group.units.iter().map(|unit| unit.task).collect();
         assert_eq!(units, [1, 3], "the first task cannot be judged");
         let first: Vec<_> = group.changes.iter().filter(|row| row.task == 0).collect();
-        assert_eq!(first[0].what, What::StartedUnseen);
-        assert_eq!(first[1].what, What::Over);
+        assert_eq!(first[0].what, StartedUnseen);
+        assert_eq!(first[1].what, Over);
     }
 
     #[test]
@@ -402,7 +396,7 @@ mod tests {
         assert_eq!(units, [(1, 2), (2, 1)], "the last that finished, not the last");
         let zero: Vec<What> =
             group.changes.iter().filter(|row| row.task == 1).map(|row| row.what).collect();
-        assert_eq!(zero, [What::Submitted, What::Started(2), What::Ended(2)]);
+        assert_eq!(zero, [Submitted, Started(2), Ended(2)]);
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
             is_open = is_start;
             if is_start {
                 attempts.push(Attempt {
+                    row: 0,
                     start_us: time_us,
                     end_us,
                     ended_by: None,
