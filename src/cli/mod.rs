@@ -32,6 +32,7 @@ mod ingest;
 mod query;
 mod render;
 mod reproduce;
+mod reproduce_experiments;
 mod store;
 mod sweep;
 mod sweep_charts;
