@@ -31,6 +31,7 @@ mod exit;
 mod ingest;
 mod query;
 mod render;
+mod replay;
 mod reproduce;
 mod reproduce_experiments;
 mod store;
@@ -58,6 +59,7 @@ enum Command {
     Account(account::AccountArgs),
     Sweep(sweep::SweepArgs),
     Detect(detect::DetectArgs),
+    Replay(replay::ReplayArgs),
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
@@ -216,6 +218,7 @@ fn run(command: Command) -> Result<()> {
         Command::Account(args) => account::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Detect(args) => detect::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),
