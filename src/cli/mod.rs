@@ -32,7 +32,9 @@ mod fairness;
 mod ingest;
 mod query;
 mod render;
+mod replay;
 mod reproduce;
+mod reproduce_experiments;
 mod store;
 mod sweep;
 mod sweep_charts;
@@ -59,6 +61,7 @@ enum Command {
     Sweep(sweep::SweepArgs),
     Detect(detect::DetectArgs),
     Fairness(Box<fairness::FairnessArgs>),
+    Replay(replay::ReplayArgs),
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
@@ -218,6 +221,7 @@ fn run(command: Command) -> Result<()> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Detect(args) => detect::run(&args),
         Command::Fairness(args) => fairness::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),

@@ -12,6 +12,7 @@ pub mod detectors;
 pub mod engine;
 pub mod event;
 pub mod experiments;
+pub mod history;
 pub mod journal;
 pub mod metrics;
 pub mod placement;

@@ -25,6 +25,8 @@ pub enum Purpose {
     Choice = 8,
     /// Which tasks are slow.
     Slow = 9,
+    /// Which jobs and machines of a history are taken.
+    Sample = 10,
 }
 
 /// The numbers of one purpose under one seed.

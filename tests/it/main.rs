@@ -46,6 +46,8 @@ mod real;
 #[cfg(test)]
 mod regression;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod studies;

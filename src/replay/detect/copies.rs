@@ -3,7 +3,7 @@
 //! In: a group, its flags, how long each replacement takes, and a budget. Out: copies started and
 //! won, CPU wasted, job time saved. A copy starts at once on a slot of its own at the speed of its
 //! finished siblings; the first to finish kills the other. CPU is slot time. A copy of an attempt
-//! that did not finish runs as long as that attempt did, for nothing.
+//! that did not finish is for nothing, whether it ends before that attempt or with it.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

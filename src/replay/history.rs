@@ -1,0 +1,590 @@
+//! Recorded history as a workload and a cluster to be replayed.
+//!
+//! In: `task_events` and `machine_events` of a lake, and a [`HistoryPlan`] (window, sample, load).
+//! Out: a checked [`Workload`] in order of (arrival, job, task), a checked [`Cluster`], and in
+//! words what had to be assumed. Usage is not read, and no recorded start is kept.
+//!
+//! ```text
+//!  recorded   SUBMIT  |--fail--|  |--evict--|  |----- finish -----|
+//!  replayed   arrival, fails after the same work, then finishes after the work of the last try
+//! ```
+
+use arrow::array::AsArray;
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::cluster::{Change, Cluster, ClusterError, MachineChange, Remark};
+use super::random::{Draws, Purpose};
+use super::workload::{Column, Failures, Fate, UNITS, Workload, WorkloadError};
+use crate::facts::FactError;
+use crate::facts::events::{i32_column, i64_column, is_terminal, optional_cells};
+use crate::facts::tasks::{TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Source, Table};
+
+/// When the window of the Google trace begins, µs; what happened before is recorded at 0.
+const BEGIN_2011_US: i64 = 600_000_000;
+
+/// Memory of a machine whose memory is not known: no bound.
+const UNBOUNDED: u64 = u64::MAX / 4;
+
+/// What of a history is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HistoryPlan {
+    /// Tasks that arrive from here on, µs.
+    pub from_us: i64,
+    /// And before this, µs.
+    pub until_us: i64,
+    /// Share of the jobs, drawn by the seed.
+    pub sample: f64,
+    /// Share of the machines, drawn by the seed.
+    pub machines: f64,
+    /// Factor of the arrival rate.
+    pub load: f64,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Default for HistoryPlan {
+    fn default() -> Self {
+        Self { from_us: 0, until_us: i64::MAX, sample: 1.0, machines: 1.0, load: 1.0, seed: 0 }
+    }
+}
+
+/// What was taken and what was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Tasks that are replayed.
+    pub tasks: u64,
+    /// Their jobs.
+    pub jobs: u64,
+    /// Tasks that were there before the window, with an unknown past.
+    pub began_before: u64,
+    /// Tasks still running at the end of the window.
+    pub still_running: u64,
+    /// Tasks that ended by an eviction or a loss and did not come back.
+    pub never_back: u64,
+    /// Failed attempts carried along.
+    pub failures: u64,
+    /// Recorded attempts that are left to the replay: evicted, lost, or ended before a resubmission.
+    pub dropped_attempts: u64,
+    /// Tasks of which too little is known: neither run nor killed, or done without a start.
+    pub left_out: u64,
+    /// Tasks without a CPU request.
+    pub without_cpu: u64,
+    /// Tasks without a memory request.
+    pub without_memory: u64,
+}
+
+/// A history as a workload.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The tasks.
+    pub workload: Workload,
+    /// Job and number within the job, task by task.
+    pub ids: Vec<(i64, i32)>,
+    /// What was taken.
+    pub counts: Counts,
+    /// What was assumed, in words.
+    pub assumptions: Vec<String>,
+}
+
+/// One task on its way from the lake to a workload.
+#[derive(Clone, Debug, PartialEq)]
+struct Item {
+    arrival_us: i64,
+    id: (i64, i32),
+    work_us: i64,
+    fate: Fate,
+    killed_age_us: i64,
+    failures: Vec<i64>,
+    cpu: Option<f32>,
+    memory: Option<f32>,
+    priority: u8,
+    class: u8,
+    user: Option<String>,
+    is_apart: bool,
+    requested_us: i64,
+    phase: Option<String>,
+}
+
+/// Columns of a bucket's rows that [`TaskView`] does not carry.
+struct Cells {
+    cpu: Vec<Option<f32>>,
+    memory: Vec<Option<f32>>,
+    classes: Vec<Option<i32>>,
+    requested: Vec<Option<i64>>,
+    apart: Vec<bool>,
+    users: Vec<Option<u32>>,
+    names: Vec<String>,
+}
+
+const REQUESTED: &str = "requested_time_us";
+
+impl Cells {
+    fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
+        let mut columns =
+            vec!["cpu_request", "memory_request", "scheduling_class", "different_machines", "user"];
+        let knows_requested = lake.has_column(Table::TaskEvents, REQUESTED);
+        if knows_requested {
+            columns.push(REQUESTED);
+        }
+        let batches = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
+        let (users, names) = codes(&batches, "user");
+        let mut apart = Vec::with_capacity(users.len());
+        for batch in &batches {
+            let column = batch.column_by_name("different_machines").expect("it was asked for");
+            apart.extend(column.as_boolean().iter().map(|cell| cell == Some(true)));
+        }
+        Ok(Self {
+            cpu: optional_cells::<Float32Type>(&batches, "cpu_request"),
+            memory: optional_cells::<Float32Type>(&batches, "memory_request"),
+            classes: optional_cells::<Int32Type>(&batches, "scheduling_class"),
+            requested: if knows_requested {
+                optional_cells::<Int64Type>(&batches, REQUESTED)
+            } else {
+                Vec::new()
+            },
+            apart,
+            users,
+            names,
+        })
+    }
+}
+
+fn codes(batches: &[RecordBatch], column: &str) -> (Vec<Option<u32>>, Vec<String>) {
+    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+    let (mut cells, mut names) = (Vec::new(), Vec::new());
+    for batch in batches {
+        let texts = batch.column_by_name(column).expect("it was asked for").as_string::<i32>();
+        for text in texts {
+            cells.push(text.map(|text| {
+                if let Some(&number) = numbers.get(text) {
+                    return number;
+                }
+                let number = u32::try_from(names.len()).expect("a bucket has fewer than 2^32 rows");
+                names.push(text.to_owned());
+                numbers.insert(text.to_owned(), number);
+                number
+            }));
+        }
+    }
+    (cells, names)
+}
+
+/// Reads the tasks of a lake.
+pub fn workload(
+    lake: &Lake,
+    windows: Windows,
+    plan: &HistoryPlan,
+) -> Result<Result<History, WorkloadError>, FactError> {
+    lake.require(Table::TaskEvents)?;
+    let parts: Vec<(Vec<Item>, Counts)> = (0..lake.bucket_count())
+        .into_par_iter()
+        .map(|bucket| items(lake, bucket, windows, plan))
+        .collect::<Result<_, FactError>>()?;
+    let mut counts = Counts::default();
+    let mut all = Vec::new();
+    for (items, part) in parts {
+        all.extend(items);
+        counts.began_before += part.began_before;
+        counts.still_running += part.still_running;
+        counts.never_back += part.never_back;
+        counts.dropped_attempts += part.dropped_attempts;
+        counts.left_out += part.left_out;
+    }
+    Ok(assemble(all, counts, plan, lake.source()))
+}
+
+fn items(
+    lake: &Lake,
+    bucket: u32,
+    windows: Windows,
+    plan: &HistoryPlan,
+) -> Result<(Vec<Item>, Counts), FactError> {
+    let cells = Cells::read(lake, bucket)?;
+    let tasks = Tasks::read(lake, bucket, windows.task_end_us, Usage::Skip)?;
+    let draws = Draws::new(plan.seed, Purpose::Sample);
+    let (mut found, mut counts) = (Vec::new(), Counts::default());
+    tasks.for_each(|view| {
+        if draws.uniform(view.job_id.cast_unsigned(), 0) < plan.sample {
+            found.extend(item(view, &cells, windows, plan, &mut counts));
+        }
+    });
+    Ok((found, counts))
+}
+
+/// What happened before the window is moved to its beginning, or to the task's next event.
+fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
+    let known = view.events.iter().map(|event| event.time_us);
+    known.filter(|&at_us| !windows.is_before(at_us)).min().unwrap_or(0).min(BEGIN_2011_US)
+}
+
+fn item(
+    view: &TaskView<'_>,
+    cells: &Cells,
+    windows: Windows,
+    plan: &HistoryPlan,
+    counts: &mut Counts,
+) -> Option<Item> {
+    let begun_us = begun_us(view, windows);
+    let inside = |at_us: i64| if windows.is_before(at_us) { begun_us } else { at_us };
+    let first = view.events.first()?;
+    let submit = view.events.iter().find(|event| event.event_type == 0).unwrap_or(first);
+    let arrival_us = inside(submit.time_us.min(first.time_us));
+    if arrival_us < plan.from_us || plan.until_us <= arrival_us || arrival_us == i64::MAX {
+        return None;
+    }
+    let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
+    let last = view.attempts.last();
+    let ended = view.events.iter().rev().find(|event| is_terminal(event.event_type));
+    let is_open = last.is_some_and(|attempt| attempt.ended_by.is_none());
+    let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
+    let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
+    let (fate, work_us, killed_age_us) = match (is_open, ended.map(|event| event.event_type)) {
+        (true, _) | (_, Some(4)) => (Fate::Finishes, last_us, 0),
+        (_, Some(3)) => (Fate::Fails, last_us, 0),
+        (_, Some(_)) => (Fate::Killed, Some(0), age_us(ended?.time_us)),
+        (_, None) => (Fate::Finishes, None, 0),
+    };
+    let Some(work_us) = work_us else {
+        counts.left_out += 1;
+        return None;
+    };
+    counts.still_running += u64::from(is_open);
+    counts.never_back +=
+        u64::from(!is_open && ended.is_some_and(|event| matches!(event.event_type, 2 | 6)));
+    counts.began_before += u64::from(windows.is_before(first.time_us));
+    let carries_last = fate == Fate::Killed;
+    let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
+    let failed = view.attempts[..earlier].iter().filter(|attempt| attempt.ended_by == Some(3));
+    let failures: Vec<i64> =
+        failed.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
+    let kept = failures.len() + view.attempts.len() - earlier;
+    let ends_here = usize::from(last.is_some_and(|attempt| attempt.ended_by == Some(5)));
+    let dropped = view.attempts.len() - kept;
+    counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
+    let rows = || view.events.iter().rev().map(|event| event.row as usize);
+    let phase = view.phase.map(str::to_owned);
+    Some(Item {
+        arrival_us,
+        id: (view.job_id, view.task_index),
+        work_us,
+        fate,
+        killed_age_us,
+        failures,
+        cpu: rows().find_map(|row| cells.cpu[row]),
+        memory: rows().find_map(|row| cells.memory[row]),
+        priority: u8::try_from(view.priority.clamp(0, 255)).expect("clamped"),
+        class: rows()
+            .find_map(|row| cells.classes[row])
+            .map_or(0, |class| u8::try_from(class.clamp(0, 255)).expect("clamped")),
+        user: rows()
+            .find_map(|row| cells.users[row])
+            .map(|user| cells.names[user as usize].clone()),
+        is_apart: rows().any(|row| cells.apart[row]),
+        requested_us: rows()
+            .find_map(|row| cells.requested.get(row).copied().flatten())
+            .filter(|&requested_us| 0 < requested_us)
+            .unwrap_or(i64::MAX),
+        phase,
+    })
+}
+
+/// Millionths of an amount.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below zero")]
+#[expect(clippy::cast_precision_loss, reason = "a million is exact")]
+fn units(amount: f32) -> u64 {
+    (f64::from(amount).max(0.0) * UNITS as f64).round() as u64
+}
+
+/// Numbers of things in order of first appearance.
+struct Numbers<K>(FxHashMap<K, u32>);
+
+impl<K: std::hash::Hash + Eq> Numbers<K> {
+    fn of(&mut self, key: K) -> u32 {
+        let next = u32::try_from(self.0.len()).expect("fewer than 2^32 tasks");
+        *self.0.entry(key).or_insert(next)
+    }
+}
+
+fn assemble(
+    mut items: Vec<Item>,
+    mut counts: Counts,
+    plan: &HistoryPlan,
+    source: Source,
+) -> Result<History, WorkloadError> {
+    items.sort_unstable_by_key(|item| (item.arrival_us, item.id));
+    let mut jobs = Numbers(FxHashMap::default());
+    let mut users = Numbers(FxHashMap::default());
+    let mut groups = Numbers(FxHashMap::default());
+    let (mut job, mut user, mut group) = (Vec::new(), Vec::new(), Vec::new());
+    let mut failures = Failures { first: vec![0], work_us: Vec::new() };
+    for item in &mut items {
+        job.push(jobs.of(item.id.0));
+        user.push(users.of(item.user.take()));
+        group.push(groups.of((item.id.0, item.phase.take())));
+        failures.work_us.append(&mut item.failures);
+        failures.first.push(u32::try_from(failures.work_us.len()).expect("fewer than 2^32"));
+        counts.without_cpu += u64::from(item.cpu.is_none());
+        counts.without_memory += u64::from(item.memory.is_none());
+    }
+    counts.tasks = items.len() as u64;
+    counts.jobs = jobs.0.len() as u64;
+    counts.failures = failures.work_us.len() as u64;
+    let default_cpu = if source == Source::Google2011 { 0 } else { UNITS };
+    let start_us = items.first().map_or(0, |item| item.arrival_us);
+    let mut workload = Workload::plain(items.len(), Column::Same(0));
+    workload.arrival_us =
+        each(&items, |item| start_us + scaled(item.arrival_us - start_us, plan.load));
+    workload.work_us = each(&items, |item| item.work_us);
+    workload.cpu = each(&items, |item| item.cpu.map_or(default_cpu, units));
+    workload.memory = each(&items, |item| item.memory.map_or(0, units));
+    workload.priority = each(&items, |item| item.priority);
+    workload.class = each(&items, |item| item.class);
+    workload.requested_us = each(&items, |item| item.requested_us);
+    workload.is_apart = each(&items, |item| item.is_apart);
+    workload.fate = each(&items, |item| item.fate);
+    workload.killed_age_us = each(&items, |item| item.killed_age_us);
+    workload.user = Column::Each(user);
+    workload.job = Column::Each(job);
+    workload.group = Column::Each(group);
+    workload.failures = failures;
+    Ok(History {
+        workload: workload.check()?,
+        ids: items.iter().map(|item| item.id).collect(),
+        counts,
+        assumptions: assumptions(&counts, plan, source),
+    })
+}
+
+fn each<T>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
+    Column::Each(items.iter().map(value).collect())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace is far shorter than 2^53 µs")]
+#[expect(clippy::cast_possible_truncation, reason = "a trace is far shorter than 2^63 µs")]
+fn scaled(micros: i64, load: f64) -> i64 {
+    if load == 1.0 { micros } else { (micros as f64 / load).round() as i64 }
+}
+
+fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
+    let mut told = vec![
+        "Work is recorded running time; every machine has the same speed.".to_owned(),
+        "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit."
+            .to_owned(),
+        format!(
+            "{} failed attempts are carried along; {} recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own.",
+            counts.failures, counts.dropped_attempts
+        ),
+        "Killed tasks are killed at their recorded age, wherever they stand then.".to_owned(),
+        "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
+    ];
+    let mut say = |count: u64, text: &str| {
+        if 0 < count {
+            told.push(format!("{count} {text}"));
+        }
+    };
+    say(
+        counts.began_before,
+        "tasks were there before the window: they arrive at its beginning, and just their time inside it is work.",
+    );
+    say(
+        counts.still_running,
+        "tasks were still running at the end: they finish after the work recorded so far.",
+    );
+    say(counts.never_back, "tasks were evicted or lost for good: they are killed at that age.");
+    say(counts.left_out, "tasks are left out: they neither ran nor were killed.");
+    let without = if source == Source::Google2011 { "none" } else { "one" };
+    say(counts.without_cpu, &format!("tasks name no CPU: they ask for {without}."));
+    say(counts.without_memory, "tasks name no memory: they ask for none.");
+    if source == Source::Google2011 {
+        told.push("Placement constraints other than different machines are ignored.".to_owned());
+    }
+    if plan.sample < 1.0 {
+        told.push(format!("Jobs are a sample of {} of all, seed {}.", plan.sample, plan.seed));
+    }
+    if plan.machines < 1.0 {
+        told.push(format!("Machines are a sample of {} of all.", plan.machines));
+    }
+    if 0 < plan.from_us {
+        told.push("The cluster is empty at the beginning of the window.".to_owned());
+    }
+    if plan.load != 1.0 {
+        told.push(format!(
+            "Tasks arrive {} times as fast; ages of killed tasks and changes of machines are as recorded.",
+            plan.load
+        ));
+    }
+    told
+}
+
+/// An event of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct MachineEvent {
+    at_us: i64,
+    row_id: i64,
+    id: i64,
+    event_type: i32,
+    cpu: Option<f32>,
+    memory: Option<f32>,
+}
+
+/// Reads the machines of a lake; what happened up to `from_us` is there from the start.
+pub fn cluster(
+    lake: &Lake,
+    plan: &HistoryPlan,
+) -> Result<Result<(Cluster, Vec<Remark>), ClusterError>, FactError> {
+    lake.require(Table::MachineEvents)?;
+    let columns =
+        [ROW_ID, "time_us", "machine_id", "event_type", "cpu_capacity", "memory_capacity"];
+    let batches = lake.read(Table::MachineEvents, None, &columns)?;
+    let cpu = optional_cells::<Float32Type>(&batches, "cpu_capacity");
+    let memory = optional_cells::<Float32Type>(&batches, "memory_capacity");
+    let mut events = Vec::new();
+    for batch in &batches {
+        let (row_ids, times) = (i64_column(batch, ROW_ID), i64_column(batch, "time_us"));
+        let (ids, types) = (i64_column(batch, "machine_id"), i32_column(batch, "event_type"));
+        for row in 0..batch.num_rows() {
+            let place = events.len();
+            events.push(MachineEvent {
+                at_us: times[row],
+                row_id: row_ids[row],
+                id: ids[row],
+                event_type: types[row],
+                cpu: cpu[place],
+                memory: memory[place],
+            });
+        }
+    }
+    Ok(machines(events, plan, lake.source()))
+}
+
+fn machines(
+    mut events: Vec<MachineEvent>,
+    plan: &HistoryPlan,
+    source: Source,
+) -> Result<(Cluster, Vec<Remark>), ClusterError> {
+    events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
+    let draws = Draws::new(plan.seed, Purpose::Sample);
+    events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
+    let mut numbers = Numbers(FxHashMap::default());
+    let mut cluster = Cluster::of_speeds(Vec::new());
+    // Without a capacity a Google machine takes nothing; elsewhere it has one CPU.
+    let is_google = source == Source::Google2011;
+    let capacity = |event: &MachineEvent| {
+        let cpu = event.cpu.map_or(if is_google { 0 } else { UNITS }, units);
+        [cpu, event.memory.map_or(if is_google { 0 } else { UNBOUNDED }, units)]
+    };
+    for event in &events {
+        let machine = numbers.of(event.id);
+        let idx = machine as usize;
+        if idx == cluster.speed.len() {
+            let [cpu, memory] = capacity(event);
+            cluster.speed.push(1.0);
+            cluster.cpu.push(cpu);
+            cluster.memory.push(memory);
+            cluster.is_present.push(false);
+        }
+        let is_early = event.at_us <= plan.from_us;
+        let mut change = |change| {
+            cluster.changes.push(MachineChange { at_us: event.at_us, machine, change });
+        };
+        let [cpu, memory] = capacity(event);
+        match (event.event_type, is_early) {
+            (1, true) => cluster.is_present[idx] = false,
+            (1, false) => change(Change::Leaves),
+            (kind, true) => {
+                cluster.is_present[idx] |= kind == 0;
+                (cluster.cpu[idx], cluster.memory[idx]) = (cpu, memory);
+            }
+            (kind, false) => {
+                change(Change::Capacity([cpu, memory]));
+                if kind == 0 {
+                    change(Change::Joins);
+                }
+            }
+        }
+    }
+    cluster.check()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(id: (i64, i32), arrival_us: i64) -> Item {
+        Item {
+            arrival_us,
+            id,
+            work_us: 10,
+            fate: Fate::Finishes,
+            killed_age_us: 0,
+            failures: Vec::new(),
+            cpu: Some(0.5),
+            memory: None,
+            priority: 0,
+            class: 0,
+            user: None,
+            is_apart: false,
+            requested_us: i64::MAX,
+            phase: None,
+        }
+    }
+
+    #[test]
+    fn tasks_are_numbered_by_arrival_and_load_brings_them_closer() {
+        let mut late = item((7, 0), 300);
+        late.failures = vec![4, 5];
+        late.user = Some("u".to_owned());
+        let items = vec![late, item((9, 1), 100), item((9, 0), 100)];
+        let plan = HistoryPlan { load: 2.0, ..HistoryPlan::default() };
+        let history = assemble(items, Counts::default(), &plan, Source::Google2011).unwrap();
+        assert_eq!(history.ids, [(9, 0), (9, 1), (7, 0)]);
+        let workload = history.workload;
+        assert_eq!(workload.arrival_us, Column::Each(vec![100, 100, 200]));
+        assert_eq!(workload.job, Column::Each(vec![0, 0, 1]));
+        assert_eq!(workload.user, Column::Each(vec![0, 0, 1]));
+        assert_eq!(workload.cpu.get(0), UNITS / 2);
+        assert_eq!(workload.failures.of(2), [4, 5]);
+        assert_eq!((history.counts.tasks, history.counts.jobs, history.counts.failures), (3, 2, 2));
+        assert_eq!(history.counts.without_memory, 3);
+    }
+
+    #[test]
+    fn machines_are_there_from_the_start_and_change_later() {
+        let event = |at_us, id, event_type, cpu| MachineEvent {
+            at_us,
+            row_id: at_us,
+            id,
+            event_type,
+            cpu,
+            memory: Some(0.25),
+        };
+        let events = vec![
+            event(50, 5, 0, Some(1.0)),
+            event(0, 5, 0, Some(0.5)),
+            event(0, 3, 0, Some(0.5)),
+            event(20, 5, 1, None),
+            event(60, 3, 2, Some(0.75)),
+        ];
+        let (cluster, remarks) =
+            machines(events.clone(), &HistoryPlan::default(), Source::Google2011).unwrap();
+        assert_eq!(cluster.cpu, [UNITS / 2, UNITS / 2]);
+        assert_eq!(cluster.is_present, [true, true]);
+        assert_eq!(remarks, []);
+        let kinds: Vec<Change> = cluster.changes.iter().map(|change| change.change).collect();
+        let capacity = |cpu| Change::Capacity([cpu, UNITS / 4]);
+        assert_eq!(
+            kinds,
+            [Change::Leaves, capacity(UNITS), Change::Joins, capacity(UNITS / 4 * 3)]
+        );
+        let later = HistoryPlan { from_us: 30, ..HistoryPlan::default() };
+        let (cluster, _) = machines(events, &later, Source::Google2011).unwrap();
+        assert_eq!(cluster.is_present.iter().filter(|&&there| there).count(), 1);
+    }
+}

@@ -1,0 +1,159 @@
+//! `jobfate replay` on a history drawn by hand, and experiments that have no trace.
+//!
+//! ```text
+//!  recorded  job 1  |1 ------------------ finish 101|          one machine, everybody wants it all
+//!            job 2     11 ............................|101 fail 111||111 - finish 131|  priority 9
+//!            job 3     12 ....... killed 42
+//!  preempted job 1  |1--11|evicted              |41 ---------------------------- 141|
+//!            job 2        |11 fail 21||21 -- 41|
+//! ```
+
+use std::fs;
+
+use super::support::{Place, Run, floats, ints, texts};
+
+fn history() -> Place {
+    let place = Place::new();
+    place.part("machine_events", 0, "0,7,0,p,1,1\n");
+    let task = |time_s: u32, job: u32, machine: &str, event: u32, user: &str, priority: u32| {
+        format!("{time_s}000000,,{job},0,{machine},{event},{user},1,{priority},1,0.5,0,0\n")
+    };
+    let rows = [
+        task(1, 1, "", 0, "a", 0),
+        task(1, 1, "7", 1, "a", 0),
+        task(11, 2, "", 0, "b", 9),
+        task(12, 3, "", 0, "a", 0),
+        task(42, 3, "", 5, "a", 0),
+        task(101, 1, "7", 4, "a", 0),
+        task(101, 2, "7", 1, "b", 9),
+        task(111, 2, "7", 3, "b", 9),
+        task(111, 2, "", 0, "b", 9),
+        task(111, 2, "7", 1, "b", 9),
+        task(131, 2, "7", 4, "b", 9),
+    ];
+    place.part("task_events", 0, rows.concat());
+    place.ingest(&[]).ok();
+    place
+}
+
+fn replay(place: &Place, more: &[&str]) -> Run {
+    let policies = ["replay", "--format", "json", "--policies", "fifo priority:preempt=yes"];
+    place.run(&[&policies, more].concat())
+}
+
+#[test]
+fn two_policies_come_out_as_drawn() {
+    let place = history();
+    let answer = replay(&place, &["--out", "out", "--journal"]).ok().json();
+    let policies = &answer["policies"];
+    let check = |policy: usize, key: &str, expected: f64| {
+        let found = policies[policy].pointer(key).and_then(serde_json::Value::as_f64);
+        assert_eq!(found, Some(expected), "{key} of policy {policy}");
+    };
+    check(0, "/metrics/makespan_s", 130.0);
+    check(0, "/metrics/job_response_s/mean", 250.0 / 3.0);
+    check(0, "/metrics/waiting_s/mean", 45.0);
+    check(0, "/metrics/utilisation", 1.0);
+    check(0, "/metrics/failed/time_s", 10.0);
+    check(0, "/metrics/killed/count", 0.0);
+    check(1, "/metrics/makespan_s", 140.0);
+    check(1, "/metrics/job_response_s/mean", 200.0 / 3.0);
+    check(1, "/metrics/evicted/count", 1.0);
+    check(1, "/wasted_cpu_s", 10.0);
+    check(1, "/against_first/hurt", 1.0);
+    check(1, "/against_first/helped", 1.0);
+    assert_eq!(answer["history"]["failures"], 1);
+    assert!(answer["assumptions"].as_array().unwrap().len() >= 5);
+
+    let result: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.path("out/result.json")).unwrap()).unwrap();
+    assert_eq!(result["answer"], answer);
+    for name in ["replay.csv", "replay-response.svg", "replay-queue.svg", "replay-utilisation.png"]
+    {
+        assert!(place.path("out").join(name).is_file(), "{name}");
+    }
+    let file = fs::File::open(place.path("out/journal-2.parquet")).unwrap();
+    let mut reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)
+        .unwrap()
+        .build()
+        .unwrap();
+    let journal = reader.next().unwrap().unwrap();
+    let at = |event: &str, job: i64| {
+        let rows = texts(&journal, "event").into_iter().zip(ints(&journal, "time_us"));
+        let rows = rows.zip(ints(&journal, "job_id"));
+        let found = rows.filter(|((name, _), id)| *name == event && **id == job);
+        found.map(|((_, time_us), _)| time_us / 1_000_000).collect::<Vec<i64>>()
+    };
+    assert_eq!(at("start", 1), [1, 41]);
+    assert_eq!(at("evict", 1), [11]);
+    assert_eq!(at("fail", 2), [21]);
+    assert_eq!(at("kill", 3), [42]);
+    assert_eq!(at("finish", 1), [141]);
+}
+
+#[test]
+fn the_same_replay_gives_the_same_bytes() {
+    let place = history();
+    assert_eq!(replay(&place, &[]).ok().stdout, replay(&place, &[]).ok().stdout);
+}
+
+#[test]
+fn a_part_of_a_history_and_its_load_can_be_chosen() {
+    let place = history();
+    let mean = |more: &[&str]| {
+        let answer = replay(&place, more).ok().json();
+        answer["policies"][0]["metrics"]["job_response_s"]["mean"].as_f64().unwrap()
+    };
+    assert_eq!(mean(&["--until", "0.003"]), 100.0, "just job 1");
+    assert_eq!(mean(&["--from", "0.003"]), 30.0, "jobs 2 and 3");
+    assert_eq!(mean(&["--load", "2"]), (100.0 + 125.0 + 30.0) / 3.0);
+    let faster = ["--cluster", "cluster:nodes=1,speeds=2"];
+    assert_eq!(mean(&faster), (50.0 + 55.0 + 30.0) / 3.0);
+    let nothing = place.run(&["replay", "--from", "5"]);
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.stderr.contains("no task arrives"), "{}", nothing.stderr);
+}
+
+#[test]
+fn what_cannot_run_is_named_and_not_waited_for() {
+    let place = history();
+    let small = replay(&place, &["--cluster", "cluster:nodes=3,cpu=0.5"]).ok();
+    assert_eq!(small.json()["policies"][0]["refused"], 3);
+    assert!(small.stderr.contains("3 tasks are larger than any machine"), "{}", small.stderr);
+    assert!(small.stderr.contains("such as 1/0, 2/0, 3/0"), "{}", small.stderr);
+}
+
+#[test]
+fn typos_list_what_is_known() {
+    let place = history();
+    let typo = place.run(&["replay", "--policies", "fifo prioritty"]);
+    assert_eq!(typo.code, Some(2));
+    for known in ["prioritty", "priority", "fair", "late", "best-fit", "kill"] {
+        assert!(typo.stderr.contains(known), "{known}: {}", typo.stderr);
+    }
+    assert_eq!(place.run(&["replay", "--sample", "0"]).code, Some(2));
+    assert_eq!(place.run(&["replay", "--journal"]).code, Some(2), "--journal needs --out");
+}
+
+#[test]
+fn experiments_need_no_trace_and_may_fail_to_come_out() {
+    let place = Place::new();
+    let cui = ["reproduce", "cui", "--runs", "2", "--out", "out"];
+    let table = place.run(&cui).ok();
+    assert!(table.stdout_text().contains("not reproduced"), "{}", table.stdout_text());
+    assert!(table.stderr.contains("another reading"), "{}", table.stderr);
+    for name in ["cui.csv", "cui-curves.csv", "result.json", "cui-20-tasks-times.svg"] {
+        assert!(place.path("out").join(name).is_file(), "{name}");
+    }
+    assert_eq!(place.run(&["reproduce", "tan", "trace"]).code, Some(2));
+    assert_eq!(place.run(&["reproduce", "mandai", "--runs", "3"]).code, Some(2));
+    let batch = place.run(&["reproduce", "asahara", "--runs", "1", "--format", "parquet"]).ok();
+    let bytes = bytes::Bytes::from(batch.stdout);
+    let mut reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes)
+        .unwrap()
+        .build()
+        .unwrap();
+    let batch = reader.next().unwrap().unwrap();
+    assert!(floats(&batch, "ours").iter().all(|ours| ours.is_finite()));
+    assert!(batch.num_rows() >= 10);
+}
