@@ -361,13 +361,8 @@ mod tests {
         let group = drawn(&["S=K", "S[S=F"]);
         assert_eq!(attempts(&group), [(1, 5, 20, Some(End::Finished))]);
         let what: Vec<_> = group.changes.iter().map(|row| (row.task, row.what)).collect();
-        let expected = [
-            (0, What::Submitted),
-            (1, What::Submitted),
-            (1, What::Started(0)),
-            (0, What::Over),
-            (1, What::Ended(0)),
-        ];
+        let expected =
+            [(0, Submitted), (1, Submitted), (1, Started(0)), (0, What::Over), (1, Ended(0))];
         assert_eq!(what, expected);
     }
 
@@ -402,7 +397,7 @@ mod tests {
         assert_eq!(units, [(1, 2), (2, 1)], "the last that finished, not the last");
         let zero: Vec<What> =
             group.changes.iter().filter(|row| row.task == 1).map(|row| row.what).collect();
-        assert_eq!(zero, [What::Submitted, What::Started(2), What::Ended(2)]);
+        assert_eq!(zero, [Submitted, Started(2), Ended(2)]);
     }
 
     #[test]
