@@ -28,6 +28,7 @@ use crate::replay::metrics::{
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::NONE;
+use crate::schema::Table;
 
 /// Responses that differ by less than this share count as the same.
 const TOLERANCE: f64 = 0.01;
@@ -164,6 +165,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
     }
     tell(&history, &cluster, &remarks, started.elapsed().as_secs_f64());
+    warn_of_apart(&history, &cluster);
     let runs: Vec<Run> = args
         .policies
         .iter()
@@ -225,8 +227,29 @@ fn cluster_of(
 ) -> Result<(Cluster, Vec<Remark>)> {
     Ok(match &args.cluster {
         Some(spec) => spec.build(args.seed)?,
+        None if !lake.has(Table::MachineEvents) => {
+            let hint = "the lake holds no machine_events; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
+            return Err(Usage(hint.to_owned()).into());
+        }
         None => history::cluster(lake, plan)??,
     })
+}
+
+/// Warns of jobs whose tasks need more different machines than there are: some of them have to
+/// wait for others, and whoever waits behind them in a strict order as well.
+fn warn_of_apart(history: &History, cluster: &Cluster) {
+    let workload = &history.workload;
+    let mut tasks = vec![0_usize; workload.job_count()];
+    for task in (0..).take(workload.task_count).filter(|&task| workload.is_apart.get(task)) {
+        tasks[workload.job.get(task) as usize] += 1;
+    }
+    let count = tasks.iter().filter(|&&tasks| cluster.machine_count() < tasks).count();
+    if 0 < count {
+        console::warn(format!(
+            "{} want more different machines than there are, and block whoever waits behind them",
+            console::counted(count as u64, "job")
+        ));
+    }
 }
 
 /// Says what is replayed and what was assumed.

@@ -374,13 +374,15 @@ fn scaled(micros: i64, load: f64) -> i64 {
 
 fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
     let mut told = vec![
-        "Work is recorded running time; every machine has the same speed.".to_owned(),
+        "Work is recorded running time; machines of the trace are all equally fast.".to_owned(),
         "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit."
             .to_owned(),
         format!(
             "{} failed attempts are carried along; {} recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own.",
             counts.failures, counts.dropped_attempts
         ),
+        "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs."
+            .to_owned(),
         "Killed tasks are killed at their recorded age, wherever they stand then.".to_owned(),
         "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
     ];

@@ -66,7 +66,12 @@ fn the_examples_are_command_lines() {
     for name in commands() {
         let help = place.run(&[&name, "--help"]).ok();
         for line in help.stdout_text().lines().filter_map(|line| line.strip_prefix("  jobfate ")) {
-            let words = line.split(" > ").next().unwrap().split(' ');
+            let line = line.split(" > ").next().unwrap();
+            // What stands in quotes is one word.
+            let words = line.split('\'').enumerate().flat_map(|(idx, piece)| match idx % 2 {
+                0 => piece.split_whitespace().collect(),
+                _ => vec![piece],
+            });
             let words = std::iter::once("jobfate").chain(words);
             if let Err(error) = jobfate::cli::command().try_get_matches_from(words) {
                 panic!("`{line}`: {error}");
