@@ -1,72 +1,17 @@
 # shellcheck shell=bash
-# What the scripts for traces of one file per log share: messages with their
-# exit codes, downloads that go on where they broke off, and checksums. Sourced,
-# never run. Works with bash 3.2.
+# What the scripts for traces of one file per log share: downloads that go on
+# where they broke off, and the checksums of logs. Sourced, never run. Works with
+# bash 3.2.
 #
 # Checksums: `checksums.txt` beside a script holds the sums of logs that were at
 # hand when it was written. Any other log is trusted on first use: its sum is
 # kept in DIR/SHA256SUM when it first arrives, and everything later must agree.
-#
-# Exit codes: 0 done, 1 a checksum is wrong, 2 wrong use, 3 bad input, 4
-# environment (network, disk, a missing program).
 
-export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "${BASH_SOURCE[0]%/*}/common.bash"
 
 # The longest wait between two tries.
 readonly WAIT_MAX_S=60
-
-say() {
-    printf '%s\n' "$*" >&2
-}
-
-# die CODE TEXT [HINT]
-die() {
-    say "error: $2"
-    if [[ -n ${3-} ]]; then
-        say "hint: $3"
-    fi
-    exit "$1"
-}
-
-wrong_use() {
-    die 2 "$1" "\`${0##*/} --help\` lists the flags"
-}
-
-# Prints the header comment of the running script and ends.
-usage() {
-    local line
-    {
-        read -r _ # The interpreter.
-        while IFS= read -r line && [[ $line == '#'* ]]; do
-            line=${line#'#'}
-            printf '%s\n' "${line# }"
-        done
-    } <"$0"
-    exit 0
-}
-
-need_programs() {
-    local program
-    for program in "$@"; do
-        command -v "$program" >/dev/null || die 4 "program \`$program\` is not installed"
-    done
-    command -v sha256sum >/dev/null || command -v shasum >/dev/null ||
-        die 4 "neither \`sha256sum\` nor \`shasum\` is installed"
-}
-
-sha256_of() {
-    if command -v sha256sum >/dev/null; then
-        sha256sum <"$1" | cut -c 1-64
-    else
-        shasum -a 256 <"$1" | cut -c 1-64
-    fi
-}
-
-# whole_number FLAG VALUE: prints VALUE without leading zeros.
-whole_number() {
-    [[ $2 =~ ^[0-9]{1,9}$ ]] || wrong_use "\`$1\` takes a whole number, not \`$2\`"
-    echo "$((10#$2))"
-}
 
 # Makes DIR and takes it for this run: two runs at once would write one file.
 prepare_dir() {

@@ -305,7 +305,7 @@ pub(crate) fn answer<'a>(
     }
 }
 
-/// Stores the flags, the dry run of copies, and the hours.
+/// Stores the flags, the scores under every truth, the dry run of copies, and the hours.
 pub(crate) fn store_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
@@ -314,6 +314,7 @@ pub(crate) fn store_details(
     let flags = flags_table(&outcome.flags, plan);
     store::store_table("detect-flags", &flags, folder)?;
     store::store_parquet("detect-flags", &flags, folder)?;
+    store::store_table("detect-truths", &truths_table(outcome, plan), folder)?;
     store::store_table("detect-copies", &copies_table(outcome), folder)?;
     store::store_table("detect-hours", &hours_table(outcome), folder)
 }
@@ -429,6 +430,32 @@ fn flags_table(flags: &[FlagRow], plan: &DetectPlan) -> RecordBatch {
                 Some(false) => Some("false alarm"),
             }),
         )
+        .batch()
+}
+
+/// Every detector under every ground truth.
+fn truths_table(outcome: &DetectOutcome, plan: &DetectPlan) -> RecordBatch {
+    let all = || {
+        outcome.rows.iter().flat_map(|row| {
+            let judged = plan.truths.iter().zip(&outcome.stragglers).zip(&row.scores);
+            judged.map(move |((truth, &stragglers), score)| (row, *truth, stragglers, score))
+        })
+    };
+    let scores = || all().map(|(.., score)| score);
+    Frame::default()
+        .text("detector", all().map(|(row, ..)| row.detector.as_str()))
+        .text("truth", all().map(|(_, truth, ..)| truth.to_string()))
+        .count("stragglers", all().map(|(_, _, stragglers, _)| stragglers))
+        .count("hits", scores().map(|score| score.hits))
+        .count("false_alarms", scores().map(|score| score.false_alarms))
+        .count("missed", scores().map(|score| score.missed))
+        .float("precision", scores().map(|score| score.precision))
+        .float("recall", scores().map(|score| score.recall))
+        .float("f1", scores().map(|score| score.f1))
+        .float("false_per_task_hour", scores().map(|score| score.false_alarms_per_task_hour))
+        .float("lead_s", scores().map(|score| score.lead_s_median))
+        .float("lead_share", scores().map(|score| score.lead_share_median))
+        .float("delay_s", scores().map(|score| score.delay_s_median))
         .batch()
 }
 

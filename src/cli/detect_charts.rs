@@ -86,12 +86,13 @@ fn is_bound(name: &str) -> bool {
     matches!(name, "none" | "oracle")
 }
 
-/// Places of the detectors of a family, with their tones; the oracle stands in both.
+/// Places of the detectors of a family, with their tones; the bounds stand in both.
 fn family(lineup: &Lineup, is_hadoop: bool) -> Vec<(usize, Tone)> {
-    let mut tones = Tone::SERIES.into_iter().filter(|tone| *tone != Tone::Ink).cycle();
+    let mut tones =
+        Tone::SERIES.into_iter().filter(|tone| !matches!(tone, Tone::Ink | Tone::Grey)).cycle();
     (0..lineup.asked)
         .filter_map(|idx| match lineup.detectors[idx].kind().name {
-            "none" => None,
+            "none" => Some((idx, Tone::Grey)),
             "oracle" => Some((idx, Tone::Ink)),
             name if HADOOP_FAMILY.contains(&name) == is_hadoop => {
                 Some((idx, tones.next().expect("tones go round")))

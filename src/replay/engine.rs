@@ -151,6 +151,9 @@ struct Engine<'a> {
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
     timers: usize,
+    /// Probes in the queue: they follow each other for as long as a replay goes on, so they are
+    /// no reason for it to.
+    probes: usize,
     quiet_beats: u32,
     /// Room to work in.
     aside: Vec<u32>,
@@ -196,6 +199,7 @@ impl<'a> Engine<'a> {
             running_priority: [0; 256],
             uneven: Vec::new(),
             timers: 0,
+            probes: 0,
             quiet_beats: 0,
             aside: Vec::new(),
             restarts: Vec::new(),
@@ -206,7 +210,7 @@ impl<'a> Engine<'a> {
     fn run(mut self) -> Outcome {
         self.set_timers();
         let task_count = self.state.workload.task_count;
-        while self.over < task_count {
+        while self.over < task_count && !self.only_probes_come() {
             let arrival_us = self.next_arrival_us();
             let event_us = self.queue.next().map_or(i64::MAX, |(at_us, _)| at_us);
             let now_us = event_us.min(arrival_us);
@@ -219,6 +223,12 @@ impl<'a> Engine<'a> {
             self.hand_out();
         }
         self.finish()
+    }
+
+    fn only_probes_come(&self) -> bool {
+        0 < self.probes
+            && self.probes == self.queue.len()
+            && self.arrived as usize == self.state.workload.task_count
     }
 
     fn next_arrival_us(&self) -> i64 {
@@ -321,7 +331,11 @@ impl<'a> Engine<'a> {
         let work = self.state.work_of_next(task);
         let slot = self.state.occupy(task, machine, role, work);
         let idx = slot as usize;
-        self.quiet_beats = 0;
+        if role == Role::Probe {
+            self.probes += 1;
+        } else {
+            self.quiet_beats = 0;
+        }
         if self.state.cluster.shared_cores.is_some() {
             self.state.attempts.rate[idx] = 0.0;
             self.uneven.push(machine);
@@ -409,7 +423,10 @@ impl<'a> Engine<'a> {
     fn end(&mut self, slot: u32, kind: Kind) {
         let idx = slot as usize;
         let (task, machine) = (self.state.attempts.task[idx], self.state.attempts.machine[idx]);
-        self.quiet_beats = 0;
+        let is_probe = self.state.attempts.role[idx] == Role::Probe;
+        if !is_probe {
+            self.quiet_beats = 0;
+        }
         if let Some(speculation) = &mut self.speculation {
             speculation.ending(&self.state, slot, kind);
         }
@@ -418,6 +435,7 @@ impl<'a> Engine<'a> {
             self.state.vacate(slot);
             return;
         }
+        self.probes -= usize::from(is_probe);
         self.account(slot, kind);
         self.state.leave_machine(slot);
         self.state.vacate(slot);

@@ -14,6 +14,8 @@ use serde::Serialize;
 use super::cluster::{Change, Cluster};
 use super::journal::{Journal, Kind};
 use super::workload::{NONE, Workload};
+use crate::fairness::indices::{bounded_slowdown, jain_index};
+use crate::studies::quantile;
 use crate::units::micros_to_seconds;
 
 /// Runs shorter than this count as this long in the bounded slowdown, s (Feitelson and others).
@@ -42,25 +44,16 @@ impl Spread {
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
         let max = *values.last()?;
+        let at = |share| quantile(&values, share).unwrap_or(max);
         Some(Self {
             count: values.len(),
             mean: values.iter().sum::<f64>() / values.len() as f64,
-            median: quantile(&values, 0.5),
-            p95: quantile(&values, 0.95),
-            p99: quantile(&values, 0.99),
+            median: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
             max,
         })
     }
-}
-
-/// Quantile R-7 of ascending values: linear between the two nearest.
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 tasks")]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the values")]
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (low, rest) = (place.floor() as usize, place.fract());
-    let high = (low + 1).min(sorted.len() - 1);
-    sorted[low] + (sorted[high] - sorted[low]) * rest
 }
 
 /// What became of the tasks of a workload, by task.
@@ -177,15 +170,15 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 begun.insert((entry.task, entry.attempt), at_us);
             }
             Kind::Refuse => (fates.submit_us[task], fates.end_us[task]) = (at_us, at_us),
-            Kind::Cut | Kind::Lost | Kind::Cancel | Kind::ProbeEnd => {}
-            kind if kind.is_end() => {
+            Kind::Finish => {
                 fates.end_us[task] = at_us;
-                if kind == Kind::Finish {
-                    fates.is_finished[task] = true;
-                    let start_us = begun.remove(&(entry.task, entry.attempt));
-                    fates.run_us[task] = at_us - start_us.unwrap_or(at_us);
-                }
+                fates.is_finished[task] = true;
+                let start_us = begun.remove(&(entry.task, entry.attempt));
+                fates.run_us[task] = at_us - start_us.unwrap_or(at_us);
             }
+            // A task that failed and tries again is submitted at once, after this line.
+            Kind::Fail | Kind::Kill | Kind::Condemn => fates.end_us[task] = at_us,
+            // These end attempts; the task waits, or another attempt of it goes on.
             _ => {}
         }
     }
@@ -226,9 +219,7 @@ pub fn measure(
             job_responses_s(&fates, workload).into_iter().flatten().collect(),
         ),
         slowdown: Spread::of(slowdowns.map(|&task| response(task) / run(task)).collect()),
-        bounded_slowdown: Spread::of(
-            finished.iter().map(|&task| bounded_slowdown(&fates, task)).collect(),
-        ),
+        bounded_slowdown: Spread::of(finished.iter().map(|&task| slowdown(&fates, task)).collect()),
         utilisation: tally.utilisation(),
         copies: tally.copies,
         useful: tally.endings(Kind::Finish),
@@ -303,22 +294,17 @@ fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Opti
     for &task in finished {
         let idx = u32::try_from(task).expect("tasks are numbered in u32");
         let sum = &mut sums[workload.user.get(idx) as usize];
-        *sum = (sum.0 + bounded_slowdown(fates, task), sum.1 + 1.0);
+        *sum = (sum.0 + slowdown(fates, task), sum.1 + 1.0);
     }
-    let means = sums.iter().filter(|sum| 0.0 < sum.1).map(|sum| sum.0 / sum.1);
-    let (mut users, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for mean in means {
-        users += 1.0;
-        sum += mean;
-        squares += mean * mean;
-    }
-    (0.0 < squares).then(|| sum * sum / (users * squares))
+    let means: Vec<f64> = sums.iter().filter(|sum| 0.0 < sum.1).map(|sum| sum.0 / sum.1).collect();
+    jain_index(&means)
 }
 
 /// Response over run time of at least [`BOUND_S`]; at least 1.
-fn bounded_slowdown(fates: &Fates, task: usize) -> f64 {
+fn slowdown(fates: &Fates, task: usize) -> f64 {
+    let run_s = micros_to_seconds(fates.run_us[task]);
     let response_s = micros_to_seconds(fates.end_us[task] - fates.submit_us[task]);
-    (response_s / micros_to_seconds(fates.run_us[task]).max(BOUND_S)).max(1.0)
+    bounded_slowdown(response_s - run_s, run_s, BOUND_S)
 }
 
 /// Sums while a journal is read.
@@ -477,4 +463,25 @@ fn cpu_seconds(cpu_time: i128) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "a share is shown with a few digits")]
 fn ratio(part: i128, whole: i128) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::journal::Entry;
+
+    #[test]
+    fn a_task_goes_on_when_one_of_its_attempts_makes_room() {
+        let entry = |at_us, kind, attempt| Entry { at_us, kind, task: 0, machine: 0, attempt };
+        let mut journal = Journal::default();
+        journal.add(Entry { machine: NONE, ..entry(1, Kind::Submit, 0) });
+        for entry in [entry(2, Kind::Start, 1), entry(3, Kind::Copy, 2), entry(4, Kind::Evict, 2)] {
+            journal.add(entry);
+        }
+        assert_eq!(fates(&journal, 1).end_us, [-1]);
+        journal.add(entry(9, Kind::Finish, 1));
+        let fates = fates(&journal, 1);
+        assert_eq!((fates.submit_us[0], fates.start_us[0], fates.end_us[0]), (1, 2, 9));
+        assert_eq!((fates.run_us[0], fates.is_finished[0]), (7, true));
+    }
 }

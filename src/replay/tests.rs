@@ -387,7 +387,7 @@ fn a_user_with_a_past_gets_less() {
     for task in 9..=24 {
         text += &format!("task t{task} at=1 runs=5 user={}\n", task % 2);
     }
-    let outcome = run(&text, "fair:halflife_s=10,interval_s=10");
+    let outcome = run(&text, "fair:half_life_s=10,interval_s=10");
     let mut begun = [0, 0];
     for task in (8..24).filter(|&task| outcome.first_start_us[task] == 21_000_000) {
         begun[(task + 1) % 2] += 1;
@@ -480,6 +480,39 @@ fn a_small_job_is_cloned_from_the_start() {
 }
 
 #[test]
+fn a_task_that_only_a_probe_is_left_of_waits_again() {
+    //  m1 (speed 4)  |-t1-x            goes at 2
+    //  m2 (speed 4)       |--- t1 ---|
+    //  m3 (speed 1)  |-- probe of t1 -x   very slow: under half of the average of 3
+    check(
+        "machine m1 speed=4
+         machine m2 speed=4
+         machine m3
+         task t1 runs=40
+         leave m1 at=2",
+        "tqst:nodes=known",
+        "0 start t1 m1
+         0 probe t1 m3
+         2 machine_leave m1
+         2 lost t1 m1
+         2 notice m1
+         2 start t1 m2
+         12 finish t1 m2
+         12 cancel t1 m3",
+    );
+}
+
+#[test]
+fn probes_do_not_keep_a_replay_going() {
+    // Nobody learns that t1 is lost. Probes of it could follow each other for ever.
+    let text = "machine m1 speed=4\nmachine m2 speed=4\nmachine m3\ntask t1 runs=40\nleave m1 at=2\nunnoticed";
+    let outcome = run(text, "tqst:nodes=known");
+    assert_eq!((outcome.unfinished, outcome.makespan_us), (1, None));
+    let running = outcome.journal.unwrap().entries().filter(|e| e.kind == Kind::Cut).count();
+    assert_eq!(running, 1, "the last probe");
+}
+
+#[test]
 fn a_change_of_speed_applies_to_what_is_left() {
     //  m1  |---- 4 s at 1 ----|-------- 6 units at 0.5 --------|
     //      0                  4                                16
@@ -539,7 +572,7 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
         "fifo+wqr:copies=unlimited,order=forward",
         "priority:preempt=no,depth=3+best-fit+dolly:straggle=0.05,tolerated=0.05,budget=0.05,\
          load=0.8+kill:events=7",
-        "fair:halflife_s=86400,interval_s=60",
+        "fair:half_life_s=86400,interval_s=60",
     ] {
         assert_eq!(text.parse::<PolicyPlan>().unwrap().to_string(), text);
     }

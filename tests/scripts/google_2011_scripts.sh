@@ -390,6 +390,7 @@ test_bad_server() {
 test_pins() {
     local copy=$work/copy dir="$work/a trace"
     cp -R "$scripts" "$copy"
+    cp "$scripts/../common.bash" "$work/common.bash"
     sed "s|^readonly DEFAULT_BASE=.*|readonly DEFAULT_BASE=$plain|" "$scripts/fetch" >"$copy/fetch"
     run "a list that is not that of the trace" 1 "$copy/fetch" "$dir" --tables machine_events
     err_has "it says what disagrees" "disagrees with checksums.txt about: schema.csv machine_events/part-00000-of-00001.csv.gz"

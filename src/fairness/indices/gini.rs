@@ -1,50 +1,6 @@
 //! `gini`: the Gini coefficient over a sliding window, 0 (all alike) to 1 - 1/n.
 
-use std::fmt;
-
-use super::window::{Sliding, float};
-use super::{Index, Readings};
-use crate::fairness::FairnessError;
-use crate::fairness::history::{History, Step};
-use crate::notation::Notation;
-
-/// The Gini coefficient.
-#[derive(Debug)]
-pub struct Gini(Sliding);
-
-impl Gini {
-    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
-        Sliding::read(notation).map(Self)
-    }
-}
-
-impl fmt::Display for Gini {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write(f, "gini")
-    }
-}
-
-impl Index for Gini {
-    fn columns(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn overall(&self) -> Vec<String> {
-        ["gini", "users"].map(str::to_owned).into()
-    }
-
-    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
-        self.0.begin(history);
-        Ok(())
-    }
-
-    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
-        let shares = self.0.add(step);
-        out.overall
-            .copy_from_slice(&[gini_index(&shares).unwrap_or(f64::NAN), float(shares.len())]);
-        Ok(())
-    }
-}
+use super::window::float;
 
 /// G = ΣᵢΣⱼ|xᵢ − xⱼ| / (2n²μ), without the correction n/(n − 1). `None` when there is nobody to
 /// compare or the mean is 0.

@@ -1,50 +1,6 @@
 //! `jain`: Jain's index of equality over a sliding window, 1/n to 1.
 
-use std::fmt;
-
-use super::window::{Sliding, float};
-use super::{Index, Readings};
-use crate::fairness::FairnessError;
-use crate::fairness::history::{History, Step};
-use crate::notation::Notation;
-
-/// Jain's index.
-#[derive(Debug)]
-pub struct Jain(Sliding);
-
-impl Jain {
-    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
-        Sliding::read(notation).map(Self)
-    }
-}
-
-impl fmt::Display for Jain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write(f, "jain")
-    }
-}
-
-impl Index for Jain {
-    fn columns(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn overall(&self) -> Vec<String> {
-        ["jain", "users"].map(str::to_owned).into()
-    }
-
-    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
-        self.0.begin(history);
-        Ok(())
-    }
-
-    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
-        let shares = self.0.add(step);
-        out.overall
-            .copy_from_slice(&[jain_index(&shares).unwrap_or(f64::NAN), float(shares.len())]);
-        Ok(())
-    }
-}
+use super::window::float;
 
 /// Jain's index of `shares`: 1 when all are equal, 1/n when one user holds everything. `None`
 /// when there is nobody to compare or nothing to share, since the ratio is then 0/0.

@@ -13,6 +13,7 @@ use crate::notation::Notation;
 mod condor;
 mod custom;
 mod drf;
+mod equality;
 mod fair_tree;
 mod gini;
 mod jain;
@@ -27,15 +28,16 @@ mod window;
 pub use condor::{Condor, pool_shares, rup_after};
 pub use custom::Formulated;
 pub use drf::{Drf, dominant_fill};
+pub use equality::Equality;
 pub use fair_tree::{FairTree, Reading, fair_tree};
-pub use gini::{Gini, gini_index};
-pub use jain::{Jain, jain_index};
+pub use gini::gini_index;
+pub use jain::jain_index;
 pub use max_min::{MaxMin, max_min_fill};
 pub use metered::Metered;
 pub use sge::{Sge, share_tree};
 pub use slowdown::{Slowdown, bounded_slowdown};
 pub use slurm::{Slurm, classic};
-pub use variation::{Variation, variation};
+pub use variation::variation;
 pub use window::Among;
 
 /// An index of fairness, ready to be fed.
@@ -128,9 +130,9 @@ pub fn parse(text: &str) -> Result<Box<dyn Index>, FairnessError> {
         "slurm" => Box::new(Slurm::read(&mut notation)?),
         "fair-tree" => Box::new(FairTree::read(&mut notation)?),
         "sge" => Box::new(Sge::read(&mut notation)?),
-        "jain" => Box::new(Jain::read(&mut notation)?),
-        "gini" => Box::new(Gini::read(&mut notation)?),
-        "cv" => Box::new(Variation::read(&mut notation)?),
+        "jain" => Box::new(Equality::read(&mut notation, "jain", jain_index)?),
+        "gini" => Box::new(Equality::read(&mut notation, "gini", gini_index)?),
+        "cv" => Box::new(Equality::read(&mut notation, "cv", variation)?),
         "max-min" => Box::new(MaxMin::read(&mut notation)?),
         "drf" => Box::new(Drf::read(&mut notation)?),
         "slowdown" => Box::new(Slowdown::read(&mut notation)?),

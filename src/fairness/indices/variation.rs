@@ -1,49 +1,6 @@
 //! `cv`: the coefficient of variation over a sliding window, 0 when all are alike.
 
-use std::fmt;
-
-use super::window::{Sliding, float};
-use super::{Index, Readings};
-use crate::fairness::FairnessError;
-use crate::fairness::history::{History, Step};
-use crate::notation::Notation;
-
-/// The coefficient of variation.
-#[derive(Debug)]
-pub struct Variation(Sliding);
-
-impl Variation {
-    pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
-        Sliding::read(notation).map(Self)
-    }
-}
-
-impl fmt::Display for Variation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write(f, "cv")
-    }
-}
-
-impl Index for Variation {
-    fn columns(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn overall(&self) -> Vec<String> {
-        ["cv", "users"].map(str::to_owned).into()
-    }
-
-    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
-        self.0.begin(history);
-        Ok(())
-    }
-
-    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
-        let shares = self.0.add(step);
-        out.overall.copy_from_slice(&[variation(&shares).unwrap_or(f64::NAN), float(shares.len())]);
-        Ok(())
-    }
-}
+use super::window::float;
 
 /// The standard deviation (population) over the mean; `None` when there is nobody to compare or
 /// the mean is 0.

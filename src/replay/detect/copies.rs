@@ -69,8 +69,7 @@ pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
         }
         Replacement::Draw => {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            #[expect(clippy::cast_sign_loss, reason = "bits of an id")]
-            rng.set_stream(group.job_id as u64);
+            rng.set_stream(group.stream());
             group.attempts.iter().map(|_| lengths[rng.random_range(0..lengths.len())]).collect()
         }
     }

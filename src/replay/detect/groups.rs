@@ -118,6 +118,15 @@ impl Group {
         self.changes.first().map_or(0, |change| change.time_us)
     }
 
+    /// Its stream of random numbers: the same in whatever order groups are walked.
+    #[expect(clippy::cast_sign_loss, reason = "bits of an id")]
+    pub fn stream(&self) -> u64 {
+        let phase = self.phase.iter().flat_map(|phase| phase.bytes());
+        phase.fold(self.job_id as u64, |bits, byte| {
+            (bits ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        })
+    }
+
     /// The lengths of its units, ascending, µs.
     pub fn unit_lengths_us(&self) -> Vec<i64> {
         let mut lengths: Vec<i64> = self

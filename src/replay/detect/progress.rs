@@ -99,12 +99,13 @@ impl ProgressBook {
         let row = &group.attempts[attempt as usize];
         let done = match self.work {
             Work::Slots => micros_to_seconds(now_us - row.start_us),
-            Work::Measured => cpu_so_far(
-                &group.pieces,
-                row.pieces.end,
-                &mut self.cursors[attempt as usize],
-                now_us,
-            ),
+            Work::Measured => {
+                let cursor = &mut self.cursors[attempt as usize];
+                // The mean of a window is known when it ends: an operator sees no earlier.
+                let ended_only = self.model == ProgressModel::Siblings;
+                let counts = if ended_only { Counts::Ended } else { Counts::Running };
+                cpu_so_far(&group.pieces, row.pieces.end, cursor, now_us, counts)
+            }
         };
         match self.model {
             ProgressModel::Linear | ProgressModel::Usage => {
@@ -169,8 +170,23 @@ fn total_work(group: &Group, attempt: &Attempt, work: Work) -> f64 {
     }
 }
 
+/// Which windows of usage count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// Those that have ended.
+    Ended,
+    /// Also the part so far of those that have not, at their mean rate.
+    Running,
+}
+
 /// CPU of an attempt up to `now_us`, CPU-s; the cursor moves past pieces that are over.
-fn cpu_so_far(pieces: &[Piece], end: u32, cursor: &mut (u32, f64), now_us: i64) -> f64 {
+fn cpu_so_far(
+    pieces: &[Piece],
+    end: u32,
+    cursor: &mut (u32, f64),
+    now_us: i64,
+    counts: Counts,
+) -> f64 {
     let cpu = |piece: &Piece, until_us: i64| {
         f64::from(piece.rate) * micros_to_seconds(until_us - piece.start_us)
     };
@@ -181,6 +197,7 @@ fn cpu_so_far(pieces: &[Piece], end: u32, cursor: &mut (u32, f64), now_us: i64) 
     pieces[cursor.0 as usize..end as usize]
         .iter()
         .take_while(|piece| piece.start_us < now_us)
+        .filter(|piece| counts == Counts::Running || piece.end_us <= now_us)
         .fold(cursor.1, |sum, piece| sum + cpu(piece, now_us.min(piece.end_us)))
 }
 
@@ -228,16 +245,20 @@ mod tests {
             rate,
         };
         let pieces = [piece(5, 10, 1.0), piece(8, 12, 4.0), piece(10, 15, 2.0)];
-        let sums = |times: &[i64]| {
+        let counted = |times: &[i64], counts| {
             let mut cursor = (0, 0.0);
-            let at = |&now_s: &i64| cpu_so_far(&pieces, 3, &mut cursor, now_s * S);
+            let at = |&now_s: &i64| cpu_so_far(&pieces, 3, &mut cursor, now_s * S, counts);
             times.iter().map(at).collect::<Vec<f64>>()
         };
+        let sums = |times: &[i64]| counted(times, Counts::Running);
         let expected = [0.0, 3.0, 8.0, 13.0, 25.0, 31.0, 31.0];
         assert_eq!(sums(&[5, 8, 9, 10, 12, 16, 90]), expected);
         for (time, expected) in [5, 8, 9, 10, 12, 16, 90].into_iter().zip(expected) {
             assert_eq!(sums(&[time]), [expected], "at once to {time} s");
         }
+        // Only what has ended: 5 CPU-s from 10 s on, 16 more from 12 s on, 10 more from 15 s on.
+        let ended = counted(&[5, 9, 10, 11, 12, 14, 15, 90], Counts::Ended);
+        assert_eq!(ended, [0.0, 0.0, 5.0, 5.0, 21.0, 21.0, 31.0, 31.0]);
     }
 
     #[test]

@@ -247,7 +247,7 @@ fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPl
     for row in &mut state.running {
         let Some(exact) = book.report(group, row.attempt, now_us) else { continue };
         row.progress = if 0.0 < plan.noise {
-            let stream = noise_stream(group.job_id, row.attempt);
+            let stream = group.stream() ^ (u64::from(row.attempt) << 32);
             book.blur(plan.seed, stream, row.attempt, exact, row.progress)
         } else {
             exact
@@ -255,12 +255,6 @@ fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPl
         row.reported_us = now_us;
         row.has_progress = true;
     }
-}
-
-/// The stream of random numbers of an attempt: the same in whatever order groups are walked.
-#[expect(clippy::cast_sign_loss, reason = "bits of an id")]
-fn noise_stream(job_id: i64, attempt: u32) -> u64 {
-    (job_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(attempt) << 32)
 }
 
 impl Watch {

@@ -46,6 +46,7 @@ impl Engine<'_> {
             attempts.left[idx] = left;
             attempts.since_us[idx] = self.state.now_us;
             attempts.is_lost[idx] = true;
+            self.probes -= usize::from(attempts.role[idx] == Role::Probe);
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];
             self.forget_usage(task);
@@ -79,11 +80,13 @@ impl Engine<'_> {
         }
     }
 
-    /// A task whose last attempt was taken from it waits again, before its equals.
+    /// A task whose last attempt was taken from it waits again, before its equals. A probe of it
+    /// runs on: it would not finish the task.
     pub(super) fn wait_again(&mut self, task: u32) {
-        if self.state.tasks.first[task as usize] != NONE
-            || self.state.tasks.phase[task as usize] != Phase::Running
-        {
+        let attempts = &self.state.attempts;
+        let goes_on =
+            self.state.of_task(task).any(|slot| attempts.role[slot as usize] != Role::Probe);
+        if goes_on || self.state.tasks.phase[task as usize] != Phase::Running {
             return;
         }
         if !self.count_event(task) {
@@ -173,9 +176,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Sets a timer again, unless nothing but timers is left to happen.
+    /// Sets a timer again, unless nothing but timers and probes is left to happen.
     fn set_again(&mut self, period_us: i64, event: Event) {
-        let something_comes = self.timers < self.queue.len() + 1
+        let something_comes = self.timers + self.probes < self.queue.len() + 1
             || (self.arrived as usize) < self.state.workload.task_count;
         // Tasks may wait although nothing runs: everything may just have ended at this instant.
         self.quiet_beats += 1;

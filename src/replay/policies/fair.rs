@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use super::by_user::{ByUser, Score};
 use super::{Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
+use crate::fairness::indices::rup_after;
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
 use crate::replay::workload::UNITS;
 
 pub(super) const KIND: Kind = Kind {
     name: "fair",
-    about: "HTCondor's fair share; halflife_s, interval_s, depth=N as for fifo",
+    about: "HTCondor's fair share; half_life_s, interval_s, depth=N as for fifo",
     read: Read::Order(read),
 };
 
@@ -25,14 +26,14 @@ const PRIORITY_MIN: f64 = 0.5;
 
 #[derive(Clone, Debug)]
 struct Plan {
-    halflife_s: f64,
+    half_life_s: f64,
     interval_s: f64,
     depth: u32,
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     Ok(Arc::new(Plan {
-        halflife_s: notation.number("halflife_s", "a time above 0 s", 86_400.0, 1e-3..)?,
+        half_life_s: notation.number("half_life_s", "a time above 0 s", 86_400.0, 1e-3..)?,
         interval_s: notation.number(
             "interval_s",
             "a time of 1 ms to 1 year",
@@ -52,18 +53,12 @@ impl OrderPlan for Plan {
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = vec![
-            ("halflife_s", self.halflife_s.to_string()),
+            ("half_life_s", self.half_life_s.to_string()),
             ("interval_s", self.interval_s.to_string()),
         ];
         parameters.extend(depth_parameter(self.depth));
         parameters
     }
-}
-
-/// The real user priority after an interval in which `in_use` CPUs were held; `decay` is
-/// 0.5^(interval / half-life). Never below 0.5 (`HTCondor` manual, "User priorities").
-pub fn decayed_priority(real: f64, decay: f64, in_use: f64) -> f64 {
-    (decay * real + (1.0 - decay) * in_use).max(PRIORITY_MIN)
 }
 
 #[derive(Debug)]
@@ -85,9 +80,10 @@ impl Score for Priorities {
     }
 
     fn reorder(&mut self, in_use: &[[u64; 2]]) {
-        let decay = 0.5_f64.powf(self.plan.interval_s / self.plan.halflife_s);
+        let (interval_s, half_life_s) = (self.plan.interval_s, self.plan.half_life_s);
         for (real, in_use) in self.real.iter_mut().zip(in_use) {
-            *real = decayed_priority(*real, decay, in_use[0] as f64 / UNITS as f64);
+            let cpus = in_use[0] as f64 / UNITS as f64;
+            *real = rup_after(*real, cpus, interval_s, half_life_s).max(PRIORITY_MIN);
         }
     }
 }
@@ -98,9 +94,11 @@ mod tests {
 
     #[test]
     fn a_priority_halves_in_a_day_of_rest() {
-        let after_a_day = decayed_priority(10.0, 0.5, 0.0);
-        assert_eq!(after_a_day, 5.0);
-        assert_eq!(decayed_priority(after_a_day, 0.5, 0.0), 2.5);
-        assert_eq!(decayed_priority(0.6, 0.5, 0.0), 0.5);
+        let plan = Plan { half_life_s: 86_400.0, interval_s: 86_400.0, depth: 0 };
+        let mut priorities = Priorities { plan, real: vec![10.0, 0.6] };
+        priorities.reorder(&[[0, 0]; 2]);
+        assert_eq!(priorities.real, [5.0, 0.5]);
+        priorities.reorder(&[[0, 0]; 2]);
+        assert_eq!(priorities.real, [2.5, 0.5]);
     }
 }

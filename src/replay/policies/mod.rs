@@ -28,8 +28,6 @@ mod shortest;
 mod watch;
 mod wqr;
 
-pub use fair::decayed_priority;
-
 /// How far an order looks when its first task fits nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passing {

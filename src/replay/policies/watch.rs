@@ -82,6 +82,7 @@ impl SpeculationPlan for Plan {
             slots: [0; 2],
             draws: Draws::new(0, Purpose::Choice),
             probes: 0,
+            probed_us: vec![-1; state.machines.speed.len()],
         }))
     }
 
@@ -149,6 +150,9 @@ struct Watch {
     slots: [u32; 2],
     draws: Draws,
     probes: u64,
+    /// By machine, when its last probe began, µs: one that takes no time says nothing, and
+    /// another at the same instant would say no more.
+    probed_us: Vec<i64>,
 }
 
 impl Group {
@@ -251,10 +255,12 @@ impl Watch {
             let scene = group.scene(state.now_us, self.slots);
             let found = place(task, &|machine| {
                 state.machines.running[machine as usize] == 0
+                    && self.probed_us[machine as usize] != state.now_us
                     && group.detector.standing(&scene, machine) == Standing::VerySlow
             });
             if let Some(machine) = found {
                 self.probes += 1;
+                self.probed_us[machine as usize] = state.now_us;
                 return Some(Wish { task, machine, role: Role::Probe });
             }
         }

@@ -1,0 +1,59 @@
+//! `jain`, `gini`, `cv`: how equal users are, one number for all of them over a sliding window.
+//!
+//! In: usage interval by interval. Out: the measure of the usage of each user over what the user
+//! is entitled to, and how many users that is. The measures themselves are pure functions in files
+//! of their own.
+
+use std::fmt;
+
+use super::window::{Sliding, float};
+use super::{Index, Readings};
+use crate::fairness::FairnessError;
+use crate::fairness::history::{History, Step};
+use crate::notation::Notation;
+
+/// A measure of equality over a sliding window.
+#[derive(Debug)]
+pub struct Equality {
+    name: &'static str,
+    measure: fn(&[f64]) -> Option<f64>,
+    sliding: Sliding,
+}
+
+impl Equality {
+    pub(super) fn read(
+        notation: &mut Notation,
+        name: &'static str,
+        measure: fn(&[f64]) -> Option<f64>,
+    ) -> Result<Self, FairnessError> {
+        Ok(Self { name, measure, sliding: Sliding::read(notation)? })
+    }
+}
+
+impl fmt::Display for Equality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sliding.write(f, self.name)
+    }
+}
+
+impl Index for Equality {
+    fn columns(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn overall(&self) -> Vec<String> {
+        [self.name, "users"].map(str::to_owned).into()
+    }
+
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.sliding.begin(history);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        let shares = self.sliding.add(step);
+        let measured = (self.measure)(&shares).unwrap_or(f64::NAN);
+        out.overall.copy_from_slice(&[measured, float(shares.len())]);
+        Ok(())
+    }
+}
