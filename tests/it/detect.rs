@@ -63,6 +63,20 @@ fn the_stored_flags_add_up_to_the_scores() {
         assert!(row["name"] != "none" || row["flags"] == 0);
     }
     assert!(!found.is_empty());
+    // Every detector under every truth; the first decides.
+    let columns = ["detector", "truth", "stragglers", "hits", "false_alarms"];
+    let truths = cells(&place, "out/detect-truths.csv", &columns);
+    let rows = answer["rows"].as_array().unwrap();
+    let each = rows.len() * answer["stragglers"].as_array().unwrap().len();
+    assert_eq!(truths.len(), each);
+    let deciding: Vec<&[String]> =
+        truths.iter().filter(|row| row[1] == "median:1.5").map(|row| &row[2..]).collect();
+    for (row, stored) in rows.iter().zip(deciding) {
+        let score = &row["scores"][0];
+        let expected = [stragglers, score["hits"].as_u64().unwrap()];
+        assert_eq!(stored[..2], expected.map(|count| count.to_string()), "{row}");
+        assert_eq!(stored[2], score["false_alarms"].to_string(), "{row}");
+    }
     // Copies without limit: one per flag, and none declined.
     for row in answer["copies"].as_array().unwrap() {
         let mut rows = answer["rows"].as_array().unwrap().iter();
