@@ -203,6 +203,10 @@ mod tests {
         assert_eq!(copies.lost_us, 17_500_000);
         assert_eq!(copies.spared_us, 27_500_000);
         assert_eq!(copies.earlier_us, 27_500_000, "60 s become 32.5 s");
+        // Flagged at 47.5 s, attempt 3 ends with its copy: the copy has not won.
+        let tie = Flagged { time_us: 47_500_000, ..flag(3, 0) };
+        let copies = dry_run(&group, &judged, &[tie], &lengths, None);
+        assert_eq!((copies.started, copies.won, copies.lost_us), (1, 0, 12_500_000));
         // Slot time of the group: 145 s. The copies take 5, 12.5 and 12.5 s.
         let within = |share| {
             let copies = dry_run(&group, &judged, &flags, &lengths, Some(share));

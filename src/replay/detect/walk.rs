@@ -453,7 +453,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn the_future_changes_no_flag_of_the_past(
             draws in draws(),
