@@ -4,9 +4,13 @@
 //! and tasks with what became of them so far. Everything is an array indexed by machine, task or
 //! slot; the only links are numbers. Policies read, the engine alone writes.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
 use super::cluster::Cluster;
 use super::random::{Draws, Purpose};
-use super::workload::{Fate, NONE, Workload};
+use super::workload::{Column, Fate, NONE, Workload};
 
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,8 +147,49 @@ pub struct State<'a> {
     /// Machines with room for the least demand of the workload.
     pub roomy: u32,
     least: [u64; 2],
+    siblings: Siblings,
     noise: Draws,
     slow: Draws,
+}
+
+/// How many tasks of a job are on a machine, for jobs with tasks that keep apart.
+#[derive(Debug, Default)]
+struct Siblings {
+    /// By job; empty if no task keeps apart.
+    keeps_apart: Vec<bool>,
+    /// By job and machine.
+    counts: FxHashMap<(u32, u32), u32>,
+}
+
+impl Siblings {
+    fn new(workload: &Workload) -> Self {
+        let mut keeps_apart = Vec::new();
+        for task in (0..).take(workload.task_count).filter(|&task| workload.is_apart.get(task)) {
+            if keeps_apart.is_empty() {
+                keeps_apart = vec![false; workload.job_count()];
+            }
+            keeps_apart[workload.job.get(task) as usize] = true;
+        }
+        Self { keeps_apart, counts: FxHashMap::default() }
+    }
+
+    #[inline]
+    fn counts(&self, job: u32) -> bool {
+        self.keeps_apart.get(job as usize).is_some_and(|&keeps| keeps)
+    }
+
+    fn come(&mut self, job: u32, machine: u32) {
+        *self.counts.entry((job, machine)).or_default() += 1;
+    }
+
+    fn go(&mut self, job: u32, machine: u32) {
+        if let Entry::Occupied(mut count) = self.counts.entry((job, machine)) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
 }
 
 /// An attempt takes at least this share of its task's work, however the noise falls.
@@ -191,6 +236,7 @@ impl<'a> State<'a> {
             waiting: 0,
             roomy: 0,
             least: workload.least_demand(),
+            siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
             slow: Draws::new(seed, Purpose::Slow),
         };
@@ -236,11 +282,19 @@ impl<'a> State<'a> {
         (0..).zip(&self.attempts.task).filter(|(_, task)| **task != NONE).map(|(slot, _)| slot)
     }
 
-    /// Whether a task of the same job is on the machine.
-    pub fn has_sibling(&self, machine: u32, task: u32) -> bool {
-        let job = self.workload.job.get(task);
-        self.on_machine(machine)
-            .any(|slot| self.workload.job.get(self.attempts.task[slot as usize]) == job)
+    /// Whether a task of `job`, which has tasks that keep apart, is on the machine.
+    #[inline]
+    pub fn has_sibling(&self, machine: u32, job: u32) -> bool {
+        debug_assert!(
+            self.siblings.counts(job),
+            "only jobs with tasks that keep apart are counted"
+        );
+        self.siblings.counts.contains_key(&(job, machine))
+    }
+
+    /// Whether all tasks ask for the same.
+    pub fn is_uniform(&self) -> bool {
+        matches!((&self.workload.cpu, &self.workload.memory), (Column::Same(_), Column::Same(_)))
     }
 
     /// Whether an attempt of the task is on the machine.
@@ -330,6 +384,12 @@ impl<'a> State<'a> {
         let free = self.machines.free[machine_idx];
         self.set_free(machine, [free[0] - demand[0], free[1] - demand[1]], true);
         self.live += 1;
+        if !self.siblings.keeps_apart.is_empty() {
+            let job = self.workload.job.get(task);
+            if self.siblings.counts(job) {
+                self.siblings.come(job, machine);
+            }
+        }
         slot
     }
 
@@ -348,7 +408,14 @@ impl<'a> State<'a> {
             self.attempts.previous[next as usize] = previous;
         }
         self.machines.running[machine] -= 1;
-        let demand = self.workload.demand(self.attempts.task[idx]);
+        let task = self.attempts.task[idx];
+        if !self.siblings.keeps_apart.is_empty() {
+            let job = self.workload.job.get(task);
+            if self.siblings.counts(job) {
+                self.siblings.go(job, self.attempts.machine[idx]);
+            }
+        }
+        let demand = self.workload.demand(task);
         let free = self.machines.free[machine];
         let freed = [free[0] + demand[0], free[1] + demand[1]];
         self.set_free(self.attempts.machine[idx], freed, true);

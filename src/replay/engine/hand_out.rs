@@ -90,17 +90,15 @@ impl Engine<'_> {
     #[inline]
     fn find(&mut self, task: u32, reservation: Option<&Reservation>) -> Option<u32> {
         let state = &self.state;
-        let is_apart = state.workload.is_apart.get(task);
         let rule = self.speculation.as_deref();
-        let demand = state.workload.demand(task);
-        if !is_apart && rule.is_none() && reservation.is_none() {
-            return self.finder.find(state, demand, &|_| true);
+        if rule.is_none() && reservation.is_none() {
+            return self.finder.find(state, task, None);
         }
-        self.finder.find(state, demand, &|machine| {
-            !(is_apart && state.has_sibling(machine, task))
-                && rule.is_none_or(|rule| rule.allows(state, machine, task))
+        let suits = |machine: u32| {
+            rule.is_none_or(|rule| rule.allows(state, machine, task))
                 && reservation.is_none_or(|held| held.allows(state, machine, task))
-        })
+        };
+        self.finder.find(state, task, Some(&suits))
     }
 
     fn hand_out_copies(&mut self) {
@@ -108,11 +106,8 @@ impl Engine<'_> {
         while 0 < self.state.roomy {
             let (state, finder) = (&self.state, &mut self.finder);
             let mut place = |task: u32, suits: &dyn Fn(u32) -> bool| {
-                let is_apart = state.workload.is_apart.get(task);
-                finder.find(state, state.workload.demand(task), &|machine| {
-                    let is_crowded = is_apart && state.has_sibling(machine, task);
-                    !is_crowded && !state.has_attempt(machine, task) && suits(machine)
-                })
+                let is_new = |machine: u32| !state.has_attempt(machine, task) && suits(machine);
+                finder.find(state, task, Some(&is_new))
             };
             let Some(Wish { task, machine, role }) = rule.next(state, &mut place) else { break };
             self.speculation = Some(rule);
@@ -145,7 +140,8 @@ impl Engine<'_> {
         let state = &self.state;
         let demand = state.workload.demand(task);
         let capacity = state.machines.capacity[machine as usize];
-        let is_blocked = state.workload.is_apart.get(task) && state.has_sibling(machine, task);
+        let is_blocked = state.workload.is_apart.get(task)
+            && state.has_sibling(machine, state.workload.job.get(task));
         if !state.machines.is_present[machine as usize]
             || capacity[0] < demand[0]
             || capacity[1] < demand[1]

@@ -1,0 +1,119 @@
+//! Machines by how much of them is free, for the best and the worst fit.
+//!
+//! In: machines whose free capacity has changed. Out: the one that would have the least, or the
+//! most, left: CPU and memory as shares of its capacity, added up. What a task takes from that sum
+//! is the same on all machines of one capacity, so those are kept in order and only the first with
+//! room is looked at:
+//!
+//! ```text
+//!  capacity [1, 1]    |..x..x.|o........|      x free, but under the demand's own sum
+//!  capacity [.5, .5]  |...x..x..x.|o....|      o looked at; the better of both is taken
+//! ```
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::replay::state::State;
+use crate::replay::workload::NONE;
+
+/// Machines of one capacity.
+#[derive(Debug)]
+struct Class {
+    capacity: [u64; 2],
+    /// (free sum, machine; all bits turned for the worst fit, so that the lowest number is the
+    /// first among equals when read from the end).
+    machines: BTreeSet<(u128, u32)>,
+}
+
+impl Class {
+    /// The sum of shares, times the product of both capacities: exact.
+    fn sum(&self, amounts: [u64; 2]) -> u128 {
+        let [cpu, memory] = self.capacity.map(|amount| u128::from(amount.max(1)));
+        u128::from(amounts[0]) * memory + u128::from(amounts[1]) * cpu
+    }
+}
+
+/// The machines by class.
+#[derive(Debug)]
+pub(super) struct Ranks {
+    takes_most: bool,
+    classes: Vec<Class>,
+    /// Where a capacity's class is.
+    numbers: FxHashMap<[u64; 2], usize>,
+    /// Where a machine is: class and sum.
+    at: Vec<Option<(usize, u128)>>,
+}
+
+impl Ranks {
+    /// No machines yet. `takes_most` for the worst fit.
+    pub(super) fn new(machine_count: usize, takes_most: bool) -> Self {
+        let (classes, numbers) = (Vec::new(), FxHashMap::default());
+        Self { takes_most, classes, numbers, at: vec![None; machine_count] }
+    }
+
+    fn key(&self, sum: u128, machine: u32) -> (u128, u32) {
+        (sum, if self.takes_most { !machine } else { machine })
+    }
+
+    /// A machine's free capacity, its capacity or its presence has changed.
+    pub(super) fn changed(&mut self, state: &State<'_>, machine: u32) {
+        let idx = machine as usize;
+        if let Some((class, sum)) = self.at[idx].take() {
+            let key = self.key(sum, machine);
+            self.classes[class].machines.remove(&key);
+        }
+        if !state.machines.is_present[idx] {
+            return;
+        }
+        let capacity = state.machines.capacity[idx];
+        let class = *self.numbers.entry(capacity).or_insert_with(|| {
+            self.classes.push(Class { capacity, machines: BTreeSet::new() });
+            self.classes.len() - 1
+        });
+        let sum = self.classes[class].sum(state.machines.free[idx]);
+        let key = self.key(sum, machine);
+        self.classes[class].machines.insert(key);
+        self.at[idx] = Some((class, sum));
+    }
+
+    /// The best machine with room for `demand` that `serves`; the lowest number among equals.
+    pub(super) fn find(
+        &self,
+        state: &State<'_>,
+        demand: [u64; 2],
+        serves: &mut dyn FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        let mut best = (f64::INFINITY, NONE);
+        for class in &self.classes {
+            let from = (class.sum(demand), 0);
+            let mut fits = |machine: u32| state.fits(machine, demand) && serves(machine);
+            let found = if self.takes_most {
+                let machines = class.machines.range(from..).rev();
+                machines.map(|&(_, turned)| !turned).find(|&machine| fits(machine))
+            } else {
+                let machines = class.machines.range(from..);
+                machines.map(|&(_, machine)| machine).find(|&machine| fits(machine))
+            };
+            if let Some(machine) = found {
+                let left = left_share(state, machine, demand);
+                let score = if self.takes_most { -left } else { left };
+                if (score, machine) < best {
+                    best = (score, machine);
+                }
+            }
+        }
+        (best.1 != NONE).then_some(best.1)
+    }
+}
+
+/// What would be left, CPU and memory as shares of the machine's capacity, added up.
+#[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
+pub(super) fn left_share(state: &State<'_>, machine: u32, demand: [u64; 2]) -> f64 {
+    let idx = machine as usize;
+    let (free, capacity) = (state.machines.free[idx], state.machines.capacity[idx]);
+    let share = |resource: usize| {
+        (free[resource] - demand[resource]) as f64 / capacity[resource].max(1) as f64
+    };
+    share(0) + share(1)
+}

@@ -1,0 +1,149 @@
+//! Every placement against the plainest search, over drawn starts and ends.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::replay::cluster::Cluster;
+use crate::replay::state::Role;
+use crate::replay::workload::{Column, UNITS, Workload};
+
+/// The machine that `kind` names, by looking at all of them; the order of `line` for the work
+/// queue.
+fn plainest(
+    kind: Placement,
+    state: &State<'_>,
+    task: u32,
+    line: &[u32],
+    suits: &dyn Fn(u32) -> bool,
+) -> Option<u32> {
+    let demand = state.workload.demand(task);
+    let serves = |machine: &u32| {
+        let job = state.workload.job.get(task);
+        let is_alone = state
+            .on_machine(*machine)
+            .all(|slot| state.workload.job.get(state.attempts.task[slot as usize]) != job);
+        let keeps_apart = state.workload.is_apart.get(task);
+        state.fits(*machine, demand) && (is_alone || !keeps_apart) && suits(*machine)
+    };
+    let all = (0..).take(state.machines.free.len()).filter(serves);
+    let left = |machine: &u32| ranks::left_share(state, *machine, demand);
+    match kind {
+        Placement::FirstFree => line.iter().copied().find(serves),
+        Placement::FirstFit => all.into_iter().next(),
+        Placement::BestFit => all.min_by(|a, b| left(a).total_cmp(&left(b)).then_with(|| a.cmp(b))),
+        Placement::WorstFit => {
+            all.min_by(|a, b| left(b).total_cmp(&left(a)).then_with(|| a.cmp(b)))
+        }
+        Placement::RandomFit => unreachable!("compared by what it may name"),
+    }
+}
+
+/// The work queue's line: in front goes who has no room there, freed machines go to the back.
+fn stand_in_line(line: &mut Vec<u32>, state: &State<'_>, freed: Option<u32>) {
+    match freed {
+        Some(machine) if !line.contains(&machine) && state.has_room(machine) => line.push(machine),
+        Some(_) => {}
+        None => {
+            let rest = line.iter().position(|&machine| state.has_room(machine));
+            line.drain(..rest.unwrap_or(line.len()));
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    ends: bool,
+    which: usize,
+    unsuited: Option<u32>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let unsuited = prop::option::weighted(0.2, 0_u32..6);
+    (prop::bool::weighted(0.45), 0_usize..1_000, unsuited)
+        .prop_map(|(ends, which, unsuited)| Step { ends, which, unsuited })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn placements_name_what_a_look_at_all_machines_names(
+        kind in prop::sample::select(PLACEMENTS.map(|(_, kind)| kind).to_vec()),
+        machines in prop::collection::vec((1_u64..5, 1_u64..5), 1..7),
+        tasks in prop::collection::vec((0_u64..4, 0_u64..4, 0_u32..3, prop::bool::weighted(0.3)), 1..20),
+        steps in prop::collection::vec(step(), 1..120),
+    ) {
+        let mut workload = Workload::plain(tasks.len(), Column::Same(1));
+        workload.cpu = Column::Each(tasks.iter().map(|task| task.0 * UNITS).collect());
+        workload.memory = Column::Each(tasks.iter().map(|task| task.1 * UNITS).collect());
+        workload.job = Column::Each(tasks.iter().map(|task| task.2).collect());
+        workload.is_apart = Column::Each(tasks.iter().map(|task| task.3).collect());
+        let workload = workload.check().expect("made to be valid");
+        let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
+        cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
+        cluster.memory = machines.iter().map(|machine| machine.1 * UNITS).collect();
+        let cluster = cluster.check().expect("made to be valid").0;
+        let mut state = State::new(&workload, &cluster, 1);
+        let mut finder = Finder::new(kind, 1, &state);
+        let mut line: Vec<u32> = Vec::new();
+        for machine in (0..).take(machines.len()) {
+            stand_in_line(&mut line, &state, Some(machine));
+        }
+        for step in steps {
+            let running: Vec<u32> = state.live_slots().collect();
+            if step.ends {
+                if let Some(&slot) = running.get(step.which % running.len().max(1)) {
+                    let machine = state.attempts.machine[slot as usize];
+                    state.leave_machine(slot);
+                    state.vacate(slot);
+                    finder.freed(&state, machine);
+                    stand_in_line(&mut line, &state, Some(machine));
+                }
+                continue;
+            }
+            let task = u32::try_from(step.which % tasks.len()).expect("a few");
+            let suits = |machine: u32| step.unsuited != Some(machine);
+            let is_hopeless = finder.hopeless.iter().any(|known| {
+                let job = workload.job.get(task);
+                known.covers(workload.demand(task), if workload.is_apart.get(task) { job } else { NONE })
+            });
+            if !is_hopeless {
+                stand_in_line(&mut line, &state, None);
+            }
+            let found = finder.find(&state, task, step.unsuited.is_some().then_some(&suits));
+            if kind == Placement::RandomFit {
+                let first = plainest(Placement::FirstFit, &state, task, &line, &suits);
+                prop_assert_eq!(found.is_some(), first.is_some());
+                let is_good = |machine: u32| {
+                    plainest(Placement::FirstFit, &state, task, &line, &|other| other == machine && suits(other)).is_some()
+                };
+                prop_assert!(found.is_none_or(is_good));
+            } else {
+                prop_assert_eq!(found, plainest(kind, &state, task, &line, &suits));
+            }
+            if let Some(machine) = found {
+                state.occupy(task, machine, Role::Original, 1.0);
+                finder.taken(&state, machine);
+            }
+        }
+    }
+
+    #[test]
+    fn a_random_fit_is_even(seed in 0_u64..50) {
+        // Three of forty machines have room: most draws miss, so the last resort is drawn from too.
+        let mut cluster = Cluster::of_speeds(vec![1.0; 40]);
+        cluster.cpu = (0..40).map(|machine| if machine % 16 == 3 { 2 * UNITS } else { UNITS }).collect();
+        let cluster = cluster.check().expect("made to be valid").0;
+        let mut workload = Workload::plain(1, Column::Same(1));
+        workload.cpu = Column::Same(2 * UNITS);
+        let workload = workload.check().expect("made to be valid");
+        let state = State::new(&workload, &cluster, seed);
+        let mut finder = Finder::new(Placement::RandomFit, seed, &state);
+        let mut counts = [0_u32; 3];
+        for _ in 0..3_000 {
+            let machine = finder.find(&state, 0, None).expect("three have room");
+            counts[(machine / 16) as usize] += 1;
+        }
+        prop_assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{:?}", counts);
+    }
+}
