@@ -22,6 +22,9 @@ use super::workload::{Fate, NONE, Workload};
 
 mod changes;
 mod hand_out;
+mod preemption;
+
+use self::preemption::Preemption;
 
 /// What is to be replayed.
 #[derive(Clone, Copy, Debug)]
@@ -145,8 +148,8 @@ struct Engine<'a> {
     /// Tasks held back, by the group they wait for; and tasks that are not over, by group.
     held: Vec<Vec<u32>>,
     group_left: Vec<u32>,
-    /// Attempts running, by priority; only kept where one can make room for another.
-    running_priority: [u32; 256],
+    /// Only where one attempt can make room for another.
+    preemption: Option<Preemption>,
     /// Machines whose shared cores are to be divided anew.
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
@@ -177,6 +180,7 @@ impl<'a> Engine<'a> {
         }
         Self {
             queue,
+            preemption: order.passing().preempts.then(Preemption::new),
             passing: order.passing(),
             follows_usage: order.follows_usage(),
             order,
@@ -196,7 +200,6 @@ impl<'a> Engine<'a> {
             capacities: plan.cluster.capacities(),
             held: vec![Vec::new(); group_count],
             group_left,
-            running_priority: [0; 256],
             uneven: Vec::new(),
             timers: 0,
             probes: 0,
@@ -353,8 +356,8 @@ impl<'a> Engine<'a> {
         };
         self.copies += u64::from(role == Role::Copy);
         self.note(kind, task, machine, self.state.attempts.number[idx]);
-        if self.passing.preempts {
-            self.running_priority[usize::from(self.state.workload.priority.get(task))] += 1;
+        if let Some(preemption) = &mut self.preemption {
+            preemption.count(self.state.workload.priority.get(task), true);
         }
         if self.follows_usage {
             self.order.usage(&self.state, task, true);
@@ -439,16 +442,25 @@ impl<'a> Engine<'a> {
         self.account(slot, kind);
         self.state.leave_machine(slot);
         self.state.vacate(slot);
-        self.finder.freed(&self.state, machine);
+        self.freed(machine);
         if self.state.cluster.shared_cores.is_some() {
             self.uneven.push(machine);
         }
         self.forget_usage(task);
     }
 
+    /// A machine has more room than before.
+    #[inline]
+    fn freed(&mut self, machine: u32) {
+        self.finder.freed(&self.state, machine);
+        if let Some(preemption) = &mut self.preemption {
+            preemption.freed(&self.state, machine);
+        }
+    }
+
     fn forget_usage(&mut self, task: u32) {
-        if self.passing.preempts {
-            self.running_priority[usize::from(self.state.workload.priority.get(task))] -= 1;
+        if let Some(preemption) = &mut self.preemption {
+            preemption.count(self.state.workload.priority.get(task), false);
         }
         if self.follows_usage {
             self.order.usage(&self.state, task, false);

@@ -16,7 +16,7 @@ impl Engine<'_> {
         match entry.change {
             Change::Joins => {
                 self.state.set_free(machine, self.state.machines.capacity[idx], true);
-                self.finder.freed(&self.state, machine);
+                self.freed(machine);
             }
             Change::Leaves => self.machine_left(machine),
             Change::Capacity(capacity) => self.resize(machine, capacity),
@@ -118,7 +118,7 @@ impl Engine<'_> {
             self.wait_again(task);
         }
         self.finder.taken(&self.state, machine);
-        self.finder.freed(&self.state, machine);
+        self.freed(machine);
     }
 
     /// Works out anew when the attempts on a machine will end, at its present speed and share of

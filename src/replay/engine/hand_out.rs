@@ -1,6 +1,6 @@
 //! Handing out work: waiting tasks to machines, then copies.
 
-use super::{Engine, Kind, Passing, Role};
+use super::{Engine, Passing, Role};
 use crate::replay::policies::Wish;
 use crate::replay::state::State;
 
@@ -115,58 +115,6 @@ impl Engine<'_> {
             rule = self.speculation.take().expect("it was put back");
         }
         self.speculation = Some(rule);
-    }
-
-    /// Evicts attempts of lower priority until the task fits, where the least time is thrown away.
-    fn make_room(&mut self, task: u32) -> Option<u32> {
-        let priority = self.state.workload.priority.get(task);
-        if self.running_priority[..usize::from(priority)].iter().all(|&count| count == 0) {
-            return None;
-        }
-        let machines = (0..).take(self.state.machines.free.len());
-        let (_, machine, victims) = machines
-            .filter_map(|machine| self.victims(machine, task, priority))
-            .min_by_key(|(lost_us, machine, _)| (*lost_us, *machine))?;
-        for slot in victims {
-            let victim = self.state.attempts.task[slot as usize];
-            self.end(slot, Kind::Evict);
-            self.wait_again(victim);
-        }
-        Some(machine)
-    }
-
-    /// The attempts that would have to go from a machine, and the time they have run.
-    fn victims(&self, machine: u32, task: u32, priority: u8) -> Option<(i64, u32, Vec<u32>)> {
-        let state = &self.state;
-        let demand = state.workload.demand(task);
-        let capacity = state.machines.capacity[machine as usize];
-        let is_blocked = state.workload.is_apart.get(task)
-            && state.has_sibling(machine, state.workload.job.get(task));
-        if !state.machines.is_present[machine as usize]
-            || capacity[0] < demand[0]
-            || capacity[1] < demand[1]
-            || is_blocked
-        {
-            return None;
-        }
-        let rank = |slot: u32| state.workload.priority.get(state.attempts.task[slot as usize]);
-        let mut slots: Vec<u32> =
-            state.on_machine(machine).filter(|&slot| rank(slot) < priority).collect();
-        slots.sort_by_key(|&slot| {
-            (rank(slot), std::cmp::Reverse(state.attempts.start_us[slot as usize]), slot)
-        });
-        let mut free = state.machines.free[machine as usize];
-        let mut lost_us = 0;
-        for (count, &slot) in (1..).zip(&slots) {
-            let held = state.workload.demand(state.attempts.task[slot as usize]);
-            free = [free[0] + held[0], free[1] + held[1]];
-            lost_us += state.now_us - state.attempts.start_us[slot as usize];
-            if demand[0] <= free[0] && demand[1] <= free[1] {
-                slots.truncate(count);
-                return Some((lost_us, machine, slots));
-            }
-        }
-        None
     }
 
     /// Reserves a machine for a task: the one that will have room first by the requested times.
