@@ -456,6 +456,9 @@ impl<'a> Engine<'a> {
         if let Some(preemption) = &mut self.preemption {
             preemption.freed(&self.state, machine);
         }
+        if self.speculation.is_some() {
+            self.state.mark_fresh(machine);
+        }
     }
 
     fn forget_usage(&mut self, task: u32) {

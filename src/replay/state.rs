@@ -146,6 +146,10 @@ pub struct State<'a> {
     pub waiting: u32,
     /// Machines with room for the least demand of the workload.
     pub roomy: u32,
+    /// Machines that have got room since a rule about running tasks last had no wish left that
+    /// could be granted; only kept where there is such a rule.
+    pub fresh: Vec<u32>,
+    is_fresh: Vec<bool>,
     least: [u64; 2],
     siblings: Siblings,
     noise: Draws,
@@ -235,6 +239,8 @@ impl<'a> State<'a> {
             live: 0,
             waiting: 0,
             roomy: 0,
+            fresh: Vec::new(),
+            is_fresh: vec![false; count],
             least: workload.least_demand(),
             siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
@@ -258,6 +264,25 @@ impl<'a> State<'a> {
         self.machines.is_present[machine as usize] = is_present;
         self.roomy += u32::from(self.has_room(machine));
         self.roomy -= u32::from(had_room);
+    }
+
+    /// A machine has got room.
+    pub(super) fn mark_fresh(&mut self, machine: u32) {
+        if !std::mem::replace(&mut self.is_fresh[machine as usize], true) {
+            self.fresh.push(machine);
+        }
+    }
+
+    /// Nothing more is wished for on the machines with room.
+    pub(super) fn forget_fresh(&mut self) {
+        for machine in self.fresh.drain(..) {
+            self.is_fresh[machine as usize] = false;
+        }
+    }
+
+    /// Whether a machine that has got room has enough for `demand` and `suits`.
+    pub fn has_fresh(&self, demand: [u64; 2], suits: impl Fn(u32) -> bool) -> bool {
+        self.fresh.iter().any(|&machine| self.fits(machine, demand) && suits(machine))
     }
 
     /// Whether `demand` fits on `machine` now.

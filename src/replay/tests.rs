@@ -481,31 +481,31 @@ fn a_small_job_is_cloned_from_the_start() {
 
 #[test]
 fn a_task_that_only_a_probe_is_left_of_waits_again() {
-    //  m1 (speed 4)  |-t1-x            goes at 2
-    //  m2 (speed 4)       |--- t1 ---|
-    //  m3 (speed 1)  |-- probe of t1 -x   very slow: under half of the average of 3
+    //  m1 (speed 4)  |-- t1 --x              goes at 5
+    //  m2 (speed 4)           |----- t1 -----|
+    //  m3 (speed 1)       |-- probe of t1 ---x   very slow: under half of the average of 3
     check(
         "machine m1 speed=4
          machine m2 speed=4
          machine m3
          task t1 runs=40
-         leave m1 at=2",
+         leave m1 at=5",
         "tqst:nodes=known",
         "0 start t1 m1
-         0 probe t1 m3
-         2 machine_leave m1
-         2 lost t1 m1
-         2 notice m1
-         2 start t1 m2
-         12 finish t1 m2
-         12 cancel t1 m3",
+         3 probe t1 m3
+         5 machine_leave m1
+         5 lost t1 m1
+         5 notice m1
+         5 start t1 m2
+         15 finish t1 m2
+         15 cancel t1 m3",
     );
 }
 
 #[test]
 fn probes_do_not_keep_a_replay_going() {
     // Nobody learns that t1 is lost. Probes of it could follow each other for ever.
-    let text = "machine m1 speed=4\nmachine m2 speed=4\nmachine m3\ntask t1 runs=40\nleave m1 at=2\nunnoticed";
+    let text = "machine m1 speed=4\nmachine m2 speed=4\nmachine m3\ntask t1 runs=40\nleave m1 at=5\nunnoticed";
     let outcome = run(text, "tqst:nodes=known");
     assert_eq!((outcome.unfinished, outcome.makespan_us), (1, None));
     let running = outcome.journal.unwrap().entries().filter(|e| e.kind == Kind::Cut).count();
@@ -561,7 +561,7 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
          none, oracle, wqr, dolly, poisson, hadoop, google, late, late021, yarn, mantri, tqst, \
          spark, flink, first-free, first-fit, best-fit, worst-fit, random-fit, kill)",
     );
-    check("wqr:copy=1", "policy `wqr` has no parameter `copy` (it takes: copies, order)");
+    check("wqr:copy=1", "policy `wqr` has no parameter `copy` (it takes: copies, order, depth)");
     check(
         "wqr:copies=0",
         "policy `wqr`: `copies=0` is not a number of copies from 1, or `unlimited`",
@@ -569,7 +569,7 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
     check("fifo+shortest", "policy `fifo+shortest`: `shortest` is given twice");
     for text in [
         "fifo",
-        "fifo+wqr:copies=unlimited,order=forward",
+        "fifo+wqr:copies=unlimited,order=forward,depth=9",
         "priority:preempt=no,depth=3+best-fit+dolly:straggle=0.05,tolerated=0.05,budget=0.05,\
          load=0.8+kill:events=7",
         "fair:half_life_s=86400,interval_s=60",

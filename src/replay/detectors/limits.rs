@@ -80,6 +80,10 @@ impl Detector for Limited {
         self.detector.suits(scene, machine)
     }
 
+    fn very_slow(&self, scene: &Scene<'_>, machines: &mut Vec<u32>) {
+        self.detector.very_slow(scene, machines);
+    }
+
     fn standing(&self, scene: &Scene<'_>, machine: u32) -> Standing {
         self.detector.standing(scene, machine)
     }

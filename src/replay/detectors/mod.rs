@@ -195,6 +195,9 @@ pub trait Detector: Send {
         Standing::Normal
     }
 
+    /// Lists the machines that stand as very slow, in order of number: those that are probed.
+    fn very_slow(&self, _scene: &Scene<'_>, _machines: &mut Vec<u32>) {}
+
     /// A probe has run on `machine` at `speed` tasks per second.
     fn probed(&mut self, _machine: u32, _speed: f64) {}
 }

@@ -13,7 +13,7 @@
 //! the running or of all tasks, how a tenth of nine machines is rounded, whether copies come
 //! before waiting tasks (its pseudo-code says so), and the time limit it mentions (`age_s`).
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -148,7 +148,8 @@ struct Tqst {
 /// How the machines stand at one moment.
 #[derive(Debug, Default)]
 struct Nodes {
-    now_us: Option<i64>,
+    /// Whether the machines have been sorted since the last heartbeat or probe.
+    is_sorted: bool,
     /// Last known speed by machine, tasks per second.
     known: FxHashMap<u32, f64>,
     /// Sum and count of the rates of running tasks by machine.
@@ -157,8 +158,16 @@ struct Nodes {
 }
 
 impl Tqst {
+    fn nodes(&self, scene: &Scene<'_>) -> RefMut<'_, Nodes> {
+        let mut nodes = self.nodes.borrow_mut();
+        if !nodes.is_sorted {
+            self.sort_nodes(scene, &mut nodes);
+        }
+        nodes
+    }
+
     fn sort_nodes(&self, scene: &Scene<'_>, nodes: &mut Nodes) {
-        nodes.now_us = Some(scene.now_us);
+        nodes.is_sorted = true;
         nodes.rates.clear();
         for running in scene.running {
             let age_s = running.age_s(running.reported_us);
@@ -204,10 +213,11 @@ impl Detector for Tqst {
     fn probed(&mut self, machine: u32, speed: f64) {
         let nodes = self.nodes.get_mut();
         nodes.known.insert(machine, speed);
-        nodes.now_us = None;
+        nodes.is_sorted = false;
     }
 
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+        self.nodes.get_mut().is_sorted = false;
         let Config { slow_task, of, rounding, min_tasks, cap_total, cap_running, .. } = self.config;
         let running_count = count_as_f64(scene.running.len());
         let cap =
@@ -248,11 +258,14 @@ impl Detector for Tqst {
     }
 
     fn standing(&self, scene: &Scene<'_>, machine: u32) -> Standing {
-        let mut nodes = self.nodes.borrow_mut();
-        if nodes.now_us != Some(scene.now_us) {
-            self.sort_nodes(scene, &mut nodes);
-        }
-        nodes.slow.get(&machine).copied().unwrap_or(Standing::Normal)
+        self.nodes(scene).slow.get(&machine).copied().unwrap_or(Standing::Normal)
+    }
+
+    fn very_slow(&self, scene: &Scene<'_>, machines: &mut Vec<u32>) {
+        let nodes = self.nodes(scene);
+        let found = nodes.slow.iter().filter(|(_, standing)| **standing == Standing::VerySlow);
+        machines.extend(found.map(|(&machine, _)| machine));
+        machines.sort_unstable();
     }
 }
 
@@ -261,7 +274,8 @@ mod tests {
     use super::super::testing::Group;
     use super::*;
 
-    fn standings(group: &Group, now_s: i64) -> Vec<Standing> {
+    fn standings(group: &mut Group, now_s: i64) -> Vec<Standing> {
+        group.flags(now_s);
         (0..4).map(|m| group.ask(now_s, |detector, scene| detector.standing(scene, m))).collect()
     }
 
@@ -343,10 +357,10 @@ mod tests {
             group.running.last_mut().unwrap().reported_us = 60_000_000;
         }
         let normal = Standing::Normal;
-        assert_eq!(standings(&group, 60), [normal, normal, normal, Standing::VerySlow]);
+        assert_eq!(standings(&mut group, 60), [normal, normal, normal, Standing::VerySlow]);
         // At 0.45 of 0.9 it is over half of the average, 0.79.
         group.running[3].progress = 0.45;
-        assert_eq!(standings(&group, 61), [normal, normal, normal, Standing::Slow]);
+        assert_eq!(standings(&mut group, 61), [normal, normal, normal, Standing::Slow]);
         assert!(!group.ask(61, |detector, scene| detector.suits(scene, 3)));
     }
 
@@ -356,13 +370,13 @@ mod tests {
         let plan: super::super::DetectorPlan = "tqst".parse().unwrap();
         let mut group = Group::of("none", 40);
         group.detector = plan.build(&GroupInfo { speeds: &speeds, ..GroupInfo::default() });
-        assert_eq!(standings(&group, 0)[3], Standing::VerySlow, "known from an earlier job");
+        assert_eq!(standings(&mut group, 0)[3], Standing::VerySlow, "known from an earlier job");
         group.detector.probed(3, 0.3);
-        assert_eq!(standings(&group, 0)[3], Standing::VerySlow);
+        assert_eq!(standings(&mut group, 0)[3], Standing::VerySlow);
         group.detector.probed(3, 0.9);
-        assert_eq!(standings(&group, 0)[3], Standing::Slow);
+        assert_eq!(standings(&mut group, 0)[3], Standing::Slow);
         group.detector.probed(3, 1.1);
-        assert_eq!(standings(&group, 0)[3], Standing::Normal);
+        assert_eq!(standings(&mut group, 0)[3], Standing::Normal);
     }
 
     #[test]

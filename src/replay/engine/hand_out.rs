@@ -109,7 +109,10 @@ impl Engine<'_> {
                 let is_new = |machine: u32| !state.has_attempt(machine, task) && suits(machine);
                 finder.find(state, task, Some(&is_new))
             };
-            let Some(Wish { task, machine, role }) = rule.next(state, &mut place) else { break };
+            let Some(Wish { task, machine, role }) = rule.next(state, &mut place) else {
+                self.state.forget_fresh();
+                break;
+            };
             self.speculation = Some(rule);
             self.start(task, machine, role);
             rule = self.speculation.take().expect("it was put back");

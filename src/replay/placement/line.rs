@@ -26,7 +26,7 @@ pub(super) struct Line {
 impl Line {
     /// An empty line. `is_uniform` if all tasks ask for the same.
     pub(super) fn new(machine_count: usize, is_uniform: bool) -> Self {
-        let room = 2 * machine_count.max(8);
+        let room = 2 * machine_count.max(1);
         Self {
             places: vec![NONE; room],
             place_of: vec![NONE; machine_count],
@@ -115,7 +115,7 @@ impl Line {
         };
         let place = tree.first(demand, &mut |place| {
             // A task that asks for nothing has room at places where nobody is.
-            let machine = self.places[place];
+            let machine = self.places.get(place).copied().unwrap_or(NONE);
             machine != NONE && machine != first && is_found(machine)
         })?;
         Some(self.places[place])

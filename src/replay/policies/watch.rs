@@ -75,6 +75,7 @@ impl SpeculationPlan for Plan {
             position,
             sizes,
             active: BTreeSet::new(),
+            is_settled: false,
             was_copied: vec![false; state.workload.task_count],
             number: Vec::new(),
             wishes: Vec::new(),
@@ -139,6 +140,9 @@ struct Watch {
     sizes: Vec<u32>,
     /// Groups with running attempts.
     active: BTreeSet<u32>,
+    /// Whether no wish could be granted since the last heartbeat: from then on only a machine that
+    /// gets room can grant one.
+    is_settled: bool,
     /// By task, whether it has ever been given a copy.
     was_copied: Vec<bool>,
     /// By slot, the attempt's number within its group.
@@ -238,27 +242,34 @@ impl Watch {
 
     /// A probe for a machine that is very slow and idle.
     fn probe(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
-        if self.plan.detector.kind().name != "tqst" {
+        let is_idle = |machine: u32| {
+            let idx = machine as usize;
+            state.machines.is_present[idx]
+                && state.machines.running[idx] == 0
+                && self.probed_us[idx] != state.now_us
+        };
+        if self.is_settled && !state.fresh.iter().any(|&machine| is_idle(machine)) {
             return None;
         }
+        let mut slow = Vec::new();
         for &number in &self.active {
             let group = self.groups[number as usize].as_ref()?;
-            let slots: Vec<u32> = (group.slots.iter().copied())
-                .filter(|&slot| state.attempts.role[slot as usize] == Role::Original)
-                .collect();
-            if slots.is_empty() {
+            slow.clear();
+            group.detector.very_slow(&group.scene(state.now_us, self.slots), &mut slow);
+            slow.retain(|&machine| is_idle(machine));
+            if slow.is_empty() {
                 continue;
             }
-            let lot = self.draws.bits(0, self.probes) % slots.len() as u64;
-            let slot = slots[usize::try_from(lot).expect("below a length")];
-            let task = state.attempts.task[slot as usize];
-            let scene = group.scene(state.now_us, self.slots);
-            let found = place(task, &|machine| {
-                state.machines.running[machine as usize] == 0
-                    && self.probed_us[machine as usize] != state.now_us
-                    && group.detector.standing(&scene, machine) == Standing::VerySlow
-            });
-            if let Some(machine) = found {
+            let mut originals = (group.slots.iter().copied())
+                .filter(|&slot| state.attempts.role[slot as usize] == Role::Original);
+            let count = originals.clone().count();
+            if count == 0 {
+                continue;
+            }
+            let lot = self.draws.bits(0, self.probes) % count as u64;
+            let chosen = originals.nth(usize::try_from(lot).expect("below a length"));
+            let task = state.attempts.task[chosen.expect("counted") as usize];
+            if let Some(machine) = place(task, &|machine| slow.contains(&machine)) {
                 self.probes += 1;
                 self.probed_us[machine as usize] = state.now_us;
                 return Some(Wish { task, machine, role: Role::Probe });
@@ -283,6 +294,7 @@ impl Speculation for Watch {
 
     fn heartbeat(&mut self, state: &State<'_>, restarts: &mut Vec<u32>) {
         self.wishes.clear();
+        self.is_settled = false;
         self.slots = slots(state);
         let active: Vec<u32> = self.active.iter().copied().collect();
         for number in active {
@@ -314,11 +326,16 @@ impl Speculation for Watch {
             let Some(group) = &self.groups[number] else { continue };
             let scene = group.scene(state.now_us, self.slots);
             let suits = |machine: u32| group.detector.suits(&scene, machine);
+            if self.is_settled && !state.has_fresh(state.workload.demand(task), suits) {
+                continue;
+            }
             if let Some(machine) = place(task, &suits) {
                 return Some(Wish { task, machine, role: Role::Copy });
             }
         }
-        self.probe(state, place)
+        let probe = self.probe(state, place);
+        self.is_settled = probe.is_none();
+        probe
     }
 
     fn goes_first(&self) -> bool {

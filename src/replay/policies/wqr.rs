@@ -9,12 +9,14 @@
 //! ```
 //! All tasks get their first copy before any gets its second. Copies are counted while they run or
 //! are believed to run; `forward` copies in the order in which the tasks were handed out, `reverse`
-//! the other way round.
+//! the other way round. Of the tasks that fit nowhere at most `depth` are passed over at a time.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::{Kind, Place, Read, Speculation, SpeculationPlan, Wish};
 use crate::notation::{Notation, NotationError};
@@ -23,7 +25,7 @@ use crate::replay::state::{Role, State};
 
 pub(super) const KIND: Kind = Kind {
     name: "wqr",
-    about: "Work queue with replication: copies=1..unlimited, order=forward|reverse",
+    about: "Work queue with replication: copies=1..unlimited, order=forward|reverse, depth=N",
     read: Read::Speculation(read),
 };
 
@@ -49,6 +51,7 @@ impl fmt::Display for Copies {
 struct Plan {
     copies: Copies,
     is_forward: bool,
+    depth: usize,
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationError> {
@@ -58,17 +61,23 @@ fn read(notation: &mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationErr
         copies: notation
             .take_if("copies", expected, Copies(u32::MAX), |copies| Copies(0) < *copies)?,
         is_forward: notation.choice("order", "`forward` or `reverse`", true, &choices)?,
+        depth: notation.take("depth", "a number of tasks", 1_000)?,
     }))
 }
 
 impl SpeculationPlan for Plan {
     fn build(&self, _state: &State<'_>) -> Option<Box<dyn Speculation>> {
-        Some(Box::new(Replication { plan: *self, round: None, handed_out: 0 }))
+        let listed = FxHashMap::default();
+        Some(Box::new(Replication { plan: *self, round: None, listed, handed_out: 0 }))
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
         let order = if self.is_forward { "forward" } else { "reverse" };
-        vec![("copies", self.copies.to_string()), ("order", order.to_owned())]
+        vec![
+            ("copies", self.copies.to_string()),
+            ("order", order.to_owned()),
+            ("depth", self.depth.to_string()),
+        ]
     }
 }
 
@@ -78,6 +87,8 @@ struct Replication {
     /// Unfinished tasks that have been handed out, by (copies, place in the order of copying,
     /// task). There is none while tasks wait: the plain queue is not slowed down.
     round: Option<BTreeSet<(u32, i64, u32)>>,
+    /// By task, with how many copies and at which place it is listed there.
+    listed: FxHashMap<u32, (u32, i64)>,
     handed_out: i64,
 }
 
@@ -94,6 +105,7 @@ impl Replication {
         tasks.sort_unstable();
         self.handed_out = 0;
         self.round = Some(BTreeSet::new());
+        self.listed.clear();
         for (_, task) in tasks {
             self.insert(state, task);
         }
@@ -105,16 +117,18 @@ impl Replication {
         let copies = copies_of(state, task);
         if let Some(round) = &mut self.round {
             round.insert((copies, place, task));
+            self.listed.insert(task, (copies, place));
         }
     }
 
     /// Changes the number of copies a task is listed with; takes it out for `None`.
     fn recount(&mut self, task: u32, copies: Option<u32>) {
         let Some(round) = &mut self.round else { return };
-        let Some(&found) = round.iter().find(|entry| entry.2 == task) else { return };
-        round.remove(&found);
+        let Some((before, place)) = self.listed.remove(&task) else { return };
+        round.remove(&(before, place, task));
         if let Some(copies) = copies {
-            round.insert((copies, found.1, task));
+            round.insert((copies, place, task));
+            self.listed.insert(task, (copies, place));
         }
     }
 }
@@ -129,12 +143,11 @@ impl Speculation for Replication {
             self.gather(state);
         }
         let round = self.round.as_ref()?;
-        round.iter().take_while(|(copies, _, _)| *copies < self.plan.copies.0).find_map(
-            |&(_, _, task)| {
-                let machine = place(task, &|_| true)?;
-                Some(Wish { task, machine, role: Role::Copy })
-            },
-        )
+        let wishes = round.iter().take_while(|(copies, _, _)| *copies < self.plan.copies.0);
+        wishes.take(self.plan.depth.saturating_add(1)).find_map(|&(_, _, task)| {
+            let machine = place(task, &|_| true)?;
+            Some(Wish { task, machine, role: Role::Copy })
+        })
     }
 
     fn started(&mut self, state: &State<'_>, slot: u32) {
