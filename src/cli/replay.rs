@@ -20,7 +20,7 @@ use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::lake::Lake;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::engine::{Plan, replay};
-use crate::replay::history::{self, History, HistoryPlan};
+use crate::replay::history::{self, History, HistoryPlan, RerunWork};
 use crate::replay::journal::{Journal, Kind};
 use crate::replay::metrics::{
     Metrics, Paired, Sample, Spread, fates, job_responses_s, measure, pair,
@@ -85,6 +85,16 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
     pub machines: f64,
 
+    /// Factor of the capacities of the lake's machines
+    ///
+    /// Real clusters hand out more than they have, since tasks ask for more than they use.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_overcommit, conflicts_with = "cluster")]
+    pub overcommit: f64,
+
+    /// What a copy or a restart has to do
+    #[arg(long, value_enum, default_value_t)]
+    pub reruns: RerunWork,
+
     /// Factor of the arrival rate
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load)]
     pub load: f64,
@@ -141,6 +151,10 @@ fn parse_share(text: &str) -> Result<f64, String> {
 
 fn parse_load(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.001 to 1000", |load| (0.001..=1000.0).contains(&load))
+}
+
+fn parse_overcommit(text: &str) -> Result<f64, String> {
+    number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
 }
 
 /// One policy's replay.
@@ -216,6 +230,8 @@ fn history_plan(args: &ReplayArgs) -> HistoryPlan {
         sample: args.sample,
         machines: args.machines,
         load: args.load,
+        overcommit: args.overcommit,
+        reruns: args.reruns,
         seed: args.seed,
     }
 }

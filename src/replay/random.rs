@@ -27,6 +27,8 @@ pub enum Purpose {
     Slow = 9,
     /// Which jobs and machines of a history are taken.
     Sample = 10,
+    /// Whose work a copy or a restart has.
+    Rerun = 11,
 }
 
 /// The numbers of one purpose under one seed.

@@ -154,6 +154,7 @@ pub struct State<'a> {
     siblings: Siblings,
     noise: Draws,
     slow: Draws,
+    rerun: Draws,
 }
 
 /// How many tasks of a job are on a machine, for jobs with tasks that keep apart.
@@ -245,6 +246,7 @@ impl<'a> State<'a> {
             siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
             slow: Draws::new(seed, Purpose::Slow),
+            rerun: Draws::new(seed, Purpose::Rerun),
         };
         state.roomy = (0..).take(count).map(|machine| u32::from(state.has_room(machine))).sum();
         state
@@ -363,6 +365,14 @@ impl<'a> State<'a> {
         }
         let started = self.tasks.started[idx];
         let mut work_us = workload.try_work_us(task, failed);
+        if is_last && failed < started && workload.fate.get(task) == Fate::Finishes {
+            let siblings = workload.reruns.of(workload.group.get(task));
+            if !siblings.is_empty() {
+                let drawn = self.rerun.bits(u64::from(task), u64::from(started));
+                let lot = drawn % siblings.len() as u64;
+                work_us = siblings[usize::try_from(lot).expect("below a length")];
+            }
+        }
         let is_slow = match workload.extra_chance {
             None => started == 0,
             Some(chance) => self.slow.uniform(u64::from(task), u64::from(started)) < chance,

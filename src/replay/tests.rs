@@ -13,7 +13,7 @@ use super::cluster::{Change, Cluster, MachineChange, Notice};
 use super::engine::{Outcome, Plan, replay};
 use super::journal::Kind;
 use super::policies::PolicyPlan;
-use super::workload::{Column, Failures, Fate, Workload};
+use super::workload::{Column, Failures, Fate, Reruns, Workload};
 
 /// Reads a case: lines `machine m1 speed=2 cpu=4 memory=8`, `task t1 at=0 runs=5 ...`,
 /// `leave m1 at=3`, `join m1 at=9`, `speed m1 at=3 to=0.5`, `unnoticed`. Times are seconds.
@@ -510,6 +510,32 @@ fn probes_do_not_keep_a_replay_going() {
     assert_eq!((outcome.unfinished, outcome.makespan_us), (1, None));
     let running = outcome.journal.unwrap().entries().filter(|e| e.kind == Kind::Cut).count();
     assert_eq!(running, 1, "the last probe");
+}
+
+#[test]
+fn a_rerun_has_the_work_of_its_task_or_of_a_sibling() {
+    //  m1  |- t1 -|- copy of t2 ...   10 s if it has the work of a sibling, else 100 s
+    //  m2  |---------- t2 (100 s) -----
+    let (cluster, mut workload) = read(
+        "machine m1
+         machine m2
+         task t1 runs=10 job=0
+         task t2 runs=100 job=0
+         task t3 runs=7 job=1 at=500 fate=3",
+    );
+    workload.group = workload.job.clone();
+    let policy: PolicyPlan = "wqr:copies=1".parse().unwrap();
+    let ends = |workload: &Workload| -> Vec<i64> {
+        let plan = |seed| Plan { seed, ..Plan::new(&cluster, workload, &policy) };
+        (0..20).map(|seed| replay(&plan(seed)).end_us[1] / 1_000_000).collect()
+    };
+    assert_eq!(ends(&workload), [100; 20]);
+    workload.reruns = Reruns::of_siblings(&workload);
+    assert_eq!(workload.reruns.of(0), [10_000_000, 100_000_000]);
+    assert_eq!(workload.reruns.of(1), [0; 0], "it fails");
+    let drawn = ends(&workload);
+    assert!(drawn.iter().all(|end_s| [20, 100].contains(end_s)), "{drawn:?}");
+    assert!(drawn.contains(&20) && drawn.contains(&100), "{drawn:?}");
 }
 
 #[test]

@@ -91,6 +91,50 @@ impl Failures {
     }
 }
 
+/// Work that a copy or a restart may have instead of its task's: that of the finished tasks of each
+/// group, one after another. Empty, it has the work of its task.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reruns {
+    /// Where a group's begins, one entry more than groups.
+    first: Vec<u32>,
+    /// Work, µs at speed 1.
+    work_us: Vec<i64>,
+}
+
+impl Reruns {
+    /// The work of the finished tasks of every group.
+    pub fn of_siblings(workload: &Workload) -> Self {
+        let tasks = || {
+            let all = (0..).take(workload.task_count);
+            all.filter(|&task| workload.fate.get(task) == Fate::Finishes)
+        };
+        let mut first = vec![0_u32; workload.group_count() + 1];
+        for task in tasks() {
+            first[workload.group.get(task) as usize + 1] += 1;
+        }
+        for group in 1..first.len() {
+            first[group] += first[group - 1];
+        }
+        let mut next = first.clone();
+        let mut work_us = vec![0; tasks().count()];
+        for task in tasks() {
+            let place = &mut next[workload.group.get(task) as usize];
+            work_us[*place as usize] = workload.work_us.get(task);
+            *place += 1;
+        }
+        Self { first, work_us }
+    }
+
+    /// What there is to draw from for a group.
+    pub fn of(&self, group: u32) -> &[i64] {
+        let group = group as usize;
+        if self.first.is_empty() {
+            return &[];
+        }
+        &self.work_us[self.first[group] as usize..self.first[group + 1] as usize]
+    }
+}
+
 /// How progress reports follow the work done after the start-up: straight lines between (work
 /// share, progress).
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +204,8 @@ pub struct Workload {
     pub failures: Failures,
     /// Per group, the group that must be over before its tasks may start; empty if none.
     pub after_group: Vec<u32>,
+    /// What a copy or a restart has to do.
+    pub reruns: Reruns,
     /// Work of an attempt differs from its task's by a factor of mean 1 and this deviation.
     pub noise: f64,
     /// Work at the beginning of an attempt during which no progress is reported, µs.
@@ -218,6 +264,7 @@ impl Workload {
             extra_chance: None,
             failures: Failures::default(),
             after_group: Vec::new(),
+            reruns: Reruns::default(),
             noise: 0.0,
             startup_us: 0,
             shapes: vec![Shape::linear()],

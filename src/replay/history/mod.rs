@@ -12,25 +12,26 @@
 use arrow::array::AsArray;
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
+use clap::ValueEnum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::cluster::{Change, Cluster, ClusterError, MachineChange, Remark};
 use super::random::{Draws, Purpose};
-use super::workload::{Column, Failures, Fate, UNITS, Workload, WorkloadError};
+use super::workload::{Column, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
-use crate::facts::events::{i32_column, i64_column, is_terminal, optional_cells};
+use crate::facts::events::{is_terminal, optional_cells};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Source, Table};
+use crate::schema::{Source, Table};
+
+mod machines;
+
+pub use self::machines::cluster;
 
 /// When the window of the Google trace begins, µs; what happened before is recorded at 0.
 const BEGIN_2011_US: i64 = 600_000_000;
-
-/// Memory of a machine whose memory is not known: no bound.
-const UNBOUNDED: u64 = u64::MAX / 4;
 
 /// What of a history is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -45,14 +46,38 @@ pub struct HistoryPlan {
     pub machines: f64,
     /// Factor of the arrival rate.
     pub load: f64,
+    /// Factor of the machines' capacities.
+    pub overcommit: f64,
+    /// What a copy or a restart has to do.
+    pub reruns: RerunWork,
     /// The seed.
     pub seed: u64,
 }
 
 impl Default for HistoryPlan {
     fn default() -> Self {
-        Self { from_us: 0, until_us: i64::MAX, sample: 1.0, machines: 1.0, load: 1.0, seed: 0 }
+        Self {
+            from_us: 0,
+            until_us: i64::MAX,
+            sample: 1.0,
+            machines: 1.0,
+            load: 1.0,
+            overcommit: 1.0,
+            reruns: RerunWork::Same,
+            seed: 0,
+        }
     }
+}
+
+/// What a copy or a restart has to do. Nobody recorded it; these are the two ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum RerunWork {
+    /// The same as its task: whatever made it slow comes again
+    #[default]
+    Same,
+    /// The work of a finished task of its job, drawn by the seed: nothing of it comes again
+    Sibling,
 }
 
 /// What was taken and what was left out.
@@ -354,8 +379,12 @@ fn assemble(
     workload.job = Column::Each(job);
     workload.group = Column::Each(group);
     workload.failures = failures;
+    let mut workload = workload.check()?;
+    if plan.reruns == RerunWork::Sibling {
+        workload.reruns = Reruns::of_siblings(&workload);
+    }
     Ok(History {
-        workload: workload.check()?,
+        workload,
         ids: items.iter().map(|item| item.id).collect(),
         counts,
         assumptions: assumptions(&counts, plan, source),
@@ -375,14 +404,20 @@ fn scaled(micros: i64, load: f64) -> i64 {
 fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
     let mut told = vec![
         "Work is recorded running time; machines of the trace are all equally fast.".to_owned(),
-        "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit."
-            .to_owned(),
+        if plan.overcommit == 1.0 {
+            "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit.".to_owned()
+        } else {
+            format!("A machine holds {} times its capacity by what tasks ask for.", plan.overcommit)
+        },
         format!(
             "{} failed attempts are carried along; {} recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own.",
             counts.failures, counts.dropped_attempts
         ),
-        "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs."
-            .to_owned(),
+        match plan.reruns {
+            RerunWork::Same => "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs.",
+            RerunWork::Sibling => "A copy or a restart has the work of a finished task of its job, drawn at random: nothing that made a task slow comes again.",
+        }
+        .to_owned(),
         "Killed tasks are killed at their recorded age, wherever they stand then.".to_owned(),
         "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
     ];
@@ -425,96 +460,6 @@ fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<Strin
     told
 }
 
-/// An event of a machine.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct MachineEvent {
-    at_us: i64,
-    row_id: i64,
-    id: i64,
-    event_type: i32,
-    cpu: Option<f32>,
-    memory: Option<f32>,
-}
-
-/// Reads the machines of a lake; what happened up to `from_us` is there from the start.
-pub fn cluster(
-    lake: &Lake,
-    plan: &HistoryPlan,
-) -> Result<Result<(Cluster, Vec<Remark>), ClusterError>, FactError> {
-    lake.require(Table::MachineEvents)?;
-    let columns =
-        [ROW_ID, "time_us", "machine_id", "event_type", "cpu_capacity", "memory_capacity"];
-    let batches = lake.read(Table::MachineEvents, None, &columns)?;
-    let cpu = optional_cells::<Float32Type>(&batches, "cpu_capacity");
-    let memory = optional_cells::<Float32Type>(&batches, "memory_capacity");
-    let mut events = Vec::new();
-    for batch in &batches {
-        let (row_ids, times) = (i64_column(batch, ROW_ID), i64_column(batch, "time_us"));
-        let (ids, types) = (i64_column(batch, "machine_id"), i32_column(batch, "event_type"));
-        for row in 0..batch.num_rows() {
-            let place = events.len();
-            events.push(MachineEvent {
-                at_us: times[row],
-                row_id: row_ids[row],
-                id: ids[row],
-                event_type: types[row],
-                cpu: cpu[place],
-                memory: memory[place],
-            });
-        }
-    }
-    Ok(machines(events, plan, lake.source()))
-}
-
-fn machines(
-    mut events: Vec<MachineEvent>,
-    plan: &HistoryPlan,
-    source: Source,
-) -> Result<(Cluster, Vec<Remark>), ClusterError> {
-    events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
-    let draws = Draws::new(plan.seed, Purpose::Sample);
-    events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
-    let mut numbers = Numbers(FxHashMap::default());
-    let mut cluster = Cluster::of_speeds(Vec::new());
-    // Without a capacity a Google machine takes nothing; elsewhere it has one CPU.
-    let is_google = source == Source::Google2011;
-    let capacity = |event: &MachineEvent| {
-        let cpu = event.cpu.map_or(if is_google { 0 } else { UNITS }, units);
-        [cpu, event.memory.map_or(if is_google { 0 } else { UNBOUNDED }, units)]
-    };
-    for event in &events {
-        let machine = numbers.of(event.id);
-        let idx = machine as usize;
-        if idx == cluster.speed.len() {
-            let [cpu, memory] = capacity(event);
-            cluster.speed.push(1.0);
-            cluster.cpu.push(cpu);
-            cluster.memory.push(memory);
-            cluster.is_present.push(false);
-        }
-        let is_early = event.at_us <= plan.from_us;
-        let mut change = |change| {
-            cluster.changes.push(MachineChange { at_us: event.at_us, machine, change });
-        };
-        let [cpu, memory] = capacity(event);
-        match (event.event_type, is_early) {
-            (1, true) => cluster.is_present[idx] = false,
-            (1, false) => change(Change::Leaves),
-            (kind, true) => {
-                cluster.is_present[idx] |= kind == 0;
-                (cluster.cpu[idx], cluster.memory[idx]) = (cpu, memory);
-            }
-            (kind, false) => {
-                change(Change::Capacity([cpu, memory]));
-                if kind == 0 {
-                    change(Change::Joins);
-                }
-            }
-        }
-    }
-    cluster.check()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -555,38 +500,5 @@ mod tests {
         assert_eq!(workload.failures.of(2), [4, 5]);
         assert_eq!((history.counts.tasks, history.counts.jobs, history.counts.failures), (3, 2, 2));
         assert_eq!(history.counts.without_memory, 3);
-    }
-
-    #[test]
-    fn machines_are_there_from_the_start_and_change_later() {
-        let event = |at_us, id, event_type, cpu| MachineEvent {
-            at_us,
-            row_id: at_us,
-            id,
-            event_type,
-            cpu,
-            memory: Some(0.25),
-        };
-        let events = vec![
-            event(50, 5, 0, Some(1.0)),
-            event(0, 5, 0, Some(0.5)),
-            event(0, 3, 0, Some(0.5)),
-            event(20, 5, 1, None),
-            event(60, 3, 2, Some(0.75)),
-        ];
-        let (cluster, remarks) =
-            machines(events.clone(), &HistoryPlan::default(), Source::Google2011).unwrap();
-        assert_eq!(cluster.cpu, [UNITS / 2, UNITS / 2]);
-        assert_eq!(cluster.is_present, [true, true]);
-        assert_eq!(remarks, []);
-        let kinds: Vec<Change> = cluster.changes.iter().map(|change| change.change).collect();
-        let capacity = |cpu| Change::Capacity([cpu, UNITS / 4]);
-        assert_eq!(
-            kinds,
-            [Change::Leaves, capacity(UNITS), Change::Joins, capacity(UNITS / 4 * 3)]
-        );
-        let later = HistoryPlan { from_us: 30, ..HistoryPlan::default() };
-        let (cluster, _) = machines(events, &later, Source::Google2011).unwrap();
-        assert_eq!(cluster.is_present.iter().filter(|&&there| there).count(), 1);
     }
 }

@@ -1,0 +1,159 @@
+//! The machines of a lake as a cluster to replay on.
+//!
+//! In: `machine_events`. Out: a checked [`Cluster`] and the changes that were impossible. What
+//! happened up to the beginning of the window is there from the start.
+
+use arrow::datatypes::Float32Type;
+use rustc_hash::FxHashMap;
+
+use super::{HistoryPlan, Numbers, units};
+use crate::facts::FactError;
+use crate::facts::events::{i32_column, i64_column, optional_cells};
+use crate::lake::Lake;
+use crate::replay::cluster::{Change, Cluster, ClusterError, MachineChange, Remark};
+use crate::replay::random::{Draws, Purpose};
+use crate::replay::workload::UNITS;
+use crate::schema::{ROW_ID, Source, Table};
+
+#[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
+#[expect(clippy::cast_possible_truncation, reason = "a conversion to whole numbers saturates")]
+#[expect(clippy::cast_sign_loss, reason = "factors are above 0")]
+fn overcommitted(amount: u64, factor: f64) -> u64 {
+    if factor == 1.0 { amount } else { ((amount as f64 * factor).round() as u64).min(UNBOUNDED) }
+}
+
+/// Memory of a machine whose memory is not known: no bound.
+const UNBOUNDED: u64 = u64::MAX / 4;
+
+/// An event of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct MachineEvent {
+    at_us: i64,
+    row_id: i64,
+    id: i64,
+    event_type: i32,
+    cpu: Option<f32>,
+    memory: Option<f32>,
+}
+
+/// Reads the machines of a lake; what happened up to `from_us` is there from the start.
+pub fn cluster(
+    lake: &Lake,
+    plan: &HistoryPlan,
+) -> Result<Result<(Cluster, Vec<Remark>), ClusterError>, FactError> {
+    lake.require(Table::MachineEvents)?;
+    let columns =
+        [ROW_ID, "time_us", "machine_id", "event_type", "cpu_capacity", "memory_capacity"];
+    let batches = lake.read(Table::MachineEvents, None, &columns)?;
+    let cpu = optional_cells::<Float32Type>(&batches, "cpu_capacity");
+    let memory = optional_cells::<Float32Type>(&batches, "memory_capacity");
+    let mut events = Vec::new();
+    for batch in &batches {
+        let (row_ids, times) = (i64_column(batch, ROW_ID), i64_column(batch, "time_us"));
+        let (ids, types) = (i64_column(batch, "machine_id"), i32_column(batch, "event_type"));
+        for row in 0..batch.num_rows() {
+            let place = events.len();
+            events.push(MachineEvent {
+                at_us: times[row],
+                row_id: row_ids[row],
+                id: ids[row],
+                event_type: types[row],
+                cpu: cpu[place],
+                memory: memory[place],
+            });
+        }
+    }
+    Ok(machines(events, plan, lake.source()))
+}
+
+fn machines(
+    mut events: Vec<MachineEvent>,
+    plan: &HistoryPlan,
+    source: Source,
+) -> Result<(Cluster, Vec<Remark>), ClusterError> {
+    events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
+    let draws = Draws::new(plan.seed, Purpose::Sample);
+    events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
+    let mut numbers = Numbers(FxHashMap::default());
+    let mut cluster = Cluster::of_speeds(Vec::new());
+    // Without a capacity a Google machine takes nothing; elsewhere it has one CPU.
+    let is_google = source == Source::Google2011;
+    let capacity = |event: &MachineEvent| {
+        let cpu = event.cpu.map_or(if is_google { 0 } else { UNITS }, units);
+        let memory = event.memory.map_or(if is_google { 0 } else { UNBOUNDED }, units);
+        [cpu, memory].map(|amount| overcommitted(amount, plan.overcommit))
+    };
+    for event in &events {
+        let machine = numbers.of(event.id);
+        let idx = machine as usize;
+        if idx == cluster.speed.len() {
+            let [cpu, memory] = capacity(event);
+            cluster.speed.push(1.0);
+            cluster.cpu.push(cpu);
+            cluster.memory.push(memory);
+            cluster.is_present.push(false);
+        }
+        let is_early = event.at_us <= plan.from_us;
+        let mut change = |change| {
+            cluster.changes.push(MachineChange { at_us: event.at_us, machine, change });
+        };
+        let [cpu, memory] = capacity(event);
+        match (event.event_type, is_early) {
+            (1, true) => cluster.is_present[idx] = false,
+            (1, false) => change(Change::Leaves),
+            (kind, true) => {
+                cluster.is_present[idx] |= kind == 0;
+                (cluster.cpu[idx], cluster.memory[idx]) = (cpu, memory);
+            }
+            (kind, false) => {
+                change(Change::Capacity([cpu, memory]));
+                if kind == 0 {
+                    change(Change::Joins);
+                }
+            }
+        }
+    }
+    cluster.check()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_there_from_the_start_and_change_later() {
+        let event = |at_us, id, event_type, cpu| MachineEvent {
+            at_us,
+            row_id: at_us,
+            id,
+            event_type,
+            cpu,
+            memory: Some(0.25),
+        };
+        let events = vec![
+            event(50, 5, 0, Some(1.0)),
+            event(0, 5, 0, Some(0.5)),
+            event(0, 3, 0, Some(0.5)),
+            event(20, 5, 1, None),
+            event(60, 3, 2, Some(0.75)),
+        ];
+        let (cluster, remarks) =
+            machines(events.clone(), &HistoryPlan::default(), Source::Google2011).unwrap();
+        assert_eq!(cluster.cpu, [UNITS / 2, UNITS / 2]);
+        assert_eq!(cluster.is_present, [true, true]);
+        assert_eq!(remarks, []);
+        let kinds: Vec<Change> = cluster.changes.iter().map(|change| change.change).collect();
+        let capacity = |cpu| Change::Capacity([cpu, UNITS / 4]);
+        assert_eq!(
+            kinds,
+            [Change::Leaves, capacity(UNITS), Change::Joins, capacity(UNITS / 4 * 3)]
+        );
+        let plan = HistoryPlan { overcommit: 1.5, ..HistoryPlan::default() };
+        let (cluster, _) = machines(events.clone(), &plan, Source::Google2011).unwrap();
+        assert_eq!(cluster.cpu, [UNITS / 4 * 3, UNITS / 4 * 3]);
+        assert_eq!(cluster.changes[3].change, Change::Capacity([UNITS / 8 * 9, UNITS / 8 * 3]));
+        let later = HistoryPlan { from_us: 30, ..HistoryPlan::default() };
+        let (cluster, _) = machines(events, &later, Source::Google2011).unwrap();
+        assert_eq!(cluster.is_present.iter().filter(|&&there| there).count(), 1);
+    }
+}
