@@ -11,10 +11,12 @@ use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingA
 use thiserror::Error;
 
 mod bars;
+mod gantt;
 mod lines;
 mod theme;
 
 pub use bars::{Bar, BarChart};
+pub use gantt::{GanttChart, GanttSpan};
 pub use lines::{Line, LineChart, Scale, Stroke};
 pub use theme::{Tone, outcome_tone};
 
@@ -25,6 +27,8 @@ pub enum Chart {
     Bars(BarChart),
     /// Curves.
     Lines(LineChart),
+    /// Bars over time, in rows.
+    Gantt(GanttChart),
 }
 
 /// A chart could not be drawn or stored.
@@ -62,6 +66,7 @@ fn draw<DB: DrawingBackend>(
     match chart {
         Chart::Bars(bars) => bars::draw(bars, area, zoom),
         Chart::Lines(lines) => lines::draw(lines, area, zoom),
+        Chart::Gantt(gantt) => gantt::draw(gantt, area, zoom),
     }
     .map_err(|error| error.to_string())?;
     area.present().map_err(|error| error.to_string())
@@ -102,7 +107,22 @@ mod tests {
                 lines: vec![line.clone()],
             })
         };
-        for chart in [bars, lines(Scale::Linear), lines(Scale::Log)] {
+        let span = |row, from| GanttSpan {
+            row,
+            from,
+            to: from + 2.0,
+            label: "9/1".into(),
+            tone: Tone::Green,
+        };
+        let gantt = Chart::Gantt(GanttChart {
+            title: "Title".into(),
+            caption: "Caption".into(),
+            time_axis: "s".into(),
+            rows: vec!["7".into(), String::new()],
+            spans: vec![span(0, 0.0), span(1, 1.0)],
+            legend: vec![("finished".into(), Tone::Green)],
+        });
+        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt] {
             let folder = tempfile::tempdir().unwrap();
             let mut bytes = Vec::new();
             for stem in ["a", "b"] {
@@ -124,6 +144,15 @@ mod tests {
         let bars =
             BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
         write_chart(&Chart::Bars(bars), folder.path(), "bars").unwrap();
+        let gantt = GanttChart {
+            title: text(),
+            caption: text(),
+            time_axis: text(),
+            rows: Vec::new(),
+            spans: Vec::new(),
+            legend: Vec::new(),
+        };
+        write_chart(&Chart::Gantt(gantt), folder.path(), "gantt").unwrap();
         for x_scale in [Scale::Linear, Scale::Log] {
             let lines = LineChart {
                 title: text(),

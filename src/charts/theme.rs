@@ -25,7 +25,7 @@ pub(super) const TITLE: u32 = 19;
 pub(super) const TEXT: u32 = 13;
 
 /// The colour of a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     /// Text colour, for what stands for all.
     Ink,

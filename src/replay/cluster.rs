@@ -100,6 +100,8 @@ pub struct Cluster {
     pub memory: Vec<u64>,
     /// Whether it is there from the start.
     pub is_present: Vec<bool>,
+    /// Its name in the trace; empty where machines are made up.
+    pub ids: Vec<i64>,
     /// Cores that its running attempts share; where it is `None`, none slows another down.
     pub shared_cores: Option<Column<f64>>,
     /// Work of others.
@@ -146,11 +148,17 @@ impl Cluster {
             cpu: vec![super::workload::UNITS; count],
             memory: vec![u64::MAX / 4; count],
             is_present: vec![true; count],
+            ids: Vec::new(),
             shared_cores: None,
             utilisation: None,
             changes: Vec::new(),
             notice: Notice::After(0),
         }
+    }
+
+    /// The name of a machine: the trace's, or its number from 1.
+    pub fn id(&self, machine: u32) -> i64 {
+        self.ids.get(machine as usize).copied().unwrap_or(i64::from(machine) + 1)
     }
 
     /// Number of machines, present or not.

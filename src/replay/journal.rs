@@ -147,6 +147,38 @@ impl fmt::Display for Entry {
     }
 }
 
+/// A line of a journal with the names of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// When, µs.
+    pub at_us: i64,
+    /// What, as [`Kind::word`].
+    pub event: &'a str,
+    /// Job and number of the task within it.
+    pub task: Option<(i64, i64)>,
+    /// The machine.
+    pub machine: Option<i64>,
+    /// The attempt's number, from 1; 0 where there is none.
+    pub attempt: i64,
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_seconds(f, self.at_us)?;
+        write!(f, " {}", self.event)?;
+        if let Some((job, number)) = self.task {
+            write!(f, " {job}/{number}")?;
+        }
+        if self.attempt != 0 {
+            write!(f, " #{}", self.attempt)?;
+        }
+        match self.machine {
+            Some(machine) => write!(f, " on {machine}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Seconds with as many digits as it takes to show whole µs.
 fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
     let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
@@ -236,5 +268,11 @@ mod tests {
         assert_eq!(entry(25_000_000).to_string(), "25 start t1 m3");
         assert_eq!(entry(1_500_001).to_string(), "1.500001 start t1 m3");
         assert_eq!(entry(500_000).to_string(), "0.5 start t1 m3");
+        let task = Some((3_418_309, 0));
+        let mut line =
+            Line { at_us: 600_500_000, event: "start", task, machine: Some(17), attempt: 1 };
+        assert_eq!(line.to_string(), "600.5 start 3418309/0 #1 on 17");
+        line = Line { event: "machine_leave", task: None, attempt: 0, ..line };
+        assert_eq!(line.to_string(), "600.5 machine_leave on 17");
     }
 }

@@ -92,6 +92,85 @@ fn two_policies_come_out_as_drawn() {
 }
 
 #[test]
+fn a_journal_reads_the_same_live_and_read_back() {
+    let place = history();
+    replay(&place, &["--out", "out", "--journal"]).ok();
+    let live = fs::read_to_string(place.path("out/journal-2.txt")).unwrap();
+    let expected = "\
+1 submit 1/0
+1 start 1/0 #1 on 7
+11 submit 2/0
+11 evict 1/0 #1 on 7
+11 submit 1/0
+11 start 2/0 #1 on 7
+12 submit 3/0
+21 fail 2/0 #1 on 7
+21 submit 2/0
+21 start 2/0 #2 on 7
+41 finish 2/0 #2 on 7
+41 start 1/0 #2 on 7
+42 kill 3/0
+141 finish 1/0 #2 on 7
+";
+    assert_eq!(live, expected);
+    let back = place.run(&["journal", "out/journal-2.parquet"]).ok();
+    assert_eq!(back.stdout_text(), live);
+    assert!(place.path("out/replay-gantt-2.svg").is_file(), "a small run has a picture");
+    let other = place.run(&["journal", "out/replay.csv"]);
+    assert!(
+        other.code != Some(0) && other.stderr.contains("is no Parquet file"),
+        "{}",
+        other.stderr
+    );
+    let table = place.run(&["replay", "--format", "parquet"]).ok().stdout;
+    fs::write(place.path("t.parquet"), table).unwrap();
+    let table = place.run(&["journal", "t.parquet"]);
+    assert_eq!(table.code, Some(2));
+    assert!(table.stderr.contains("is no journal: it has no column `time_us`"), "{}", table.stderr);
+}
+
+#[test]
+fn seeds_give_means_with_intervals_and_grids_are_written_in_braces() {
+    let place = history();
+    let run = |more: &[&str]| {
+        let policies = ["fifo", "{random,fair}+wqr:copies={1,2}"];
+        let machine = ["--cluster", "cluster:nodes=1,speeds=1..4"];
+        let args = [["replay", "--policies"], policies, machine].concat();
+        place.run(&[&args[..], more].concat()).ok()
+    };
+    let many = run(&["--seeds", "6", "--format", "json"]).json();
+    let policies = many["policies"].as_array().unwrap();
+    assert_eq!(policies.len(), 5);
+    assert_eq!(policies[4]["policy"], "fair+wqr:copies=2");
+    let over = |policy: usize, figure: &str, key: &str| {
+        policies[policy]["over_seeds"][figure][key].as_f64().unwrap()
+    };
+    assert_eq!(
+        (over(0, "difference_s", "mean"), over(0, "difference_s", "half_width")),
+        (0.0, 0.0)
+    );
+    // Each seed by itself gives the values whose mean that is.
+    let alone: Vec<f64> = (1..=6)
+        .map(|seed| {
+            let one = run(&["--seed", &seed.to_string(), "--format", "json"]).json();
+            assert!(one["policies"][1].get("over_seeds").is_none());
+            one["policies"][1]["metrics"]["job_response_s"]["mean"].as_f64().unwrap()
+        })
+        .collect();
+    let mean = alone.iter().sum::<f64>() / 6.0;
+    assert!((over(1, "response_s_mean", "mean") - mean).abs() < 1e-9, "{alone:?}");
+    let least = alone.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(over(1, "response_s_mean", "min"), least);
+    assert!(least < mean, "the machine is as fast as the seed says: {alone:?}");
+    let table = run(&["--seeds", "6", "--format", "csv"]);
+    let header = table.stdout_text().lines().next().unwrap();
+    for column in ["seeds", "response_s_half_width", "difference_s", "difference_s_half_width"] {
+        assert!(header.contains(column), "{header}");
+    }
+    assert_eq!(place.run(&["replay", "--seeds", "0"]).code, Some(2));
+}
+
+#[test]
 fn the_same_replay_gives_the_same_bytes() {
     let place = history();
     assert_eq!(replay(&place, &[]).ok().stdout, replay(&place, &[]).ok().stdout);

@@ -92,6 +92,7 @@ fn machines(
             cluster.cpu.push(cpu);
             cluster.memory.push(memory);
             cluster.is_present.push(false);
+            cluster.ids.push(event.id);
         }
         let is_early = event.at_us <= plan.from_us;
         let mut change = |change| {

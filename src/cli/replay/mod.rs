@@ -1,33 +1,26 @@
 //! `jobfate replay`: what other policies would have made of a recorded history.
 //!
 //! In: a lake, policies, and what of the history is taken. Out: one row per policy, over the jobs
-//! paired with those of the first; what was assumed, on stderr and in `result.json`; pictures, and
-//! on request every event of every replay.
-
-use std::path::Path;
+//! paired with those of the first; with several seeds means over them, with confidence intervals;
+//! what was assumed, on stderr and in `result.json`; pictures, and on request every event.
 
 use anyhow::Result;
-use arrow::record_batch::RecordBatch;
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::exit::Usage;
-use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console};
-use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::engine::{Plan, replay};
 use crate::replay::history::{self, History, HistoryPlan, RerunWork};
-use crate::replay::journal::{Journal, Kind};
-use crate::replay::metrics::{
-    Metrics, Paired, Sample, Spread, fates, job_responses_s, measure, pair,
-};
+use crate::replay::journal::Journal;
+use crate::replay::metrics::{Metrics, Paired, fates, job_responses_s, measure, pair};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
-use crate::replay::workload::NONE;
 use crate::schema::Table;
 
 /// Responses that differ by less than this share count as the same.
@@ -36,8 +29,9 @@ const TOLERANCE: f64 = 0.01;
 /// Stretches of time in the pictures.
 const SAMPLES: usize = 120;
 
-/// Policies in one picture over time.
-const LINES_MAX: usize = 6;
+mod charts;
+pub(crate) mod journal;
+mod table;
 
 /// Replay recorded history under other policies
 ///
@@ -56,7 +50,7 @@ pub(crate) struct ReplayArgs {
     /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
     /// shortest, priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
     /// worst-fit, random-fit. Running tasks: none, oracle, wqr, dolly, and every detector of
-    /// `jobfate detect`.
+    /// `jobfate detect`. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
     #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies, default_value = "fifo priority fair")]
     pub policies: Vec<PolicyList>,
 
@@ -103,9 +97,18 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Store every event of every replay as Parquet
+    /// Replay under so many seeds, from --seed on
     ///
-    /// As `journal-N.parquet` for policy number N in the folder of --out.
+    /// The table then holds means over them, with 95 % confidence intervals of the mean response
+    /// and of its difference to that of the first policy under the same seed. Pictures and
+    /// journals are those of the first seed.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+
+    /// Store every event of every replay
+    ///
+    /// As `journal-N.parquet` and `journal-N.txt` for policy number N in the folder of --out;
+    /// `jobfate journal` prints the former as the latter.
     #[arg(long, requires = "out")]
     pub journal: bool,
 
@@ -119,10 +122,10 @@ pub(crate) struct PolicyList(Vec<(String, PolicyPlan)>);
 
 fn parse_policies(text: &str) -> Result<PolicyList, String> {
     let mut policies: Vec<(String, PolicyPlan)> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split_whitespace().flat_map(grid) {
         let policy: PolicyPlan = word.parse().map_err(|error| format!("{error}"))?;
         if policies.iter().all(|(_, other)| *other != policy) {
-            policies.push((word.to_owned(), policy));
+            policies.push((word, policy));
         }
     }
     if policies.is_empty() {
@@ -130,6 +133,15 @@ fn parse_policies(text: &str) -> Result<PolicyList, String> {
     } else {
         Ok(PolicyList(policies))
     }
+}
+
+/// `a{b,c}d` as `abd acd`, every pair of braces against every other.
+fn grid(text: &str) -> Vec<String> {
+    let Some((before, rest)) = text.split_once('{') else { return vec![text.to_owned()] };
+    let Some((choices, after)) = rest.split_once('}') else { return vec![text.to_owned()] };
+    let tails = grid(after);
+    let heads = choices.split(',').map(|choice| format!("{before}{choice}"));
+    heads.flat_map(|head| tails.iter().map(move |tail| format!("{head}{tail}"))).collect()
 }
 
 fn parse_cluster(text: &str) -> Result<ClusterSpec, String> {
@@ -157,72 +169,96 @@ fn parse_overcommit(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
 }
 
-/// One policy's replay.
+/// One policy's replay under one seed.
 struct Run {
     policy: String,
     metrics: Metrics,
     responses_s: Vec<Option<f64>>,
+    /// Beside the first policy under the same seed.
+    paired: Paired,
     refused: Vec<u32>,
     journal: Journal,
     seconds: f64,
     events: u64,
 }
 
+/// What is replayed.
+struct Setting {
+    history: History,
+    cluster: Cluster,
+    remarks: Vec<Remark>,
+}
+
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let plan = history_plan(args);
+    let policies: Vec<&(String, PolicyPlan)> =
+        args.policies.iter().flat_map(|list| &list.0).collect();
     let started = super::now();
-    let (cluster, remarks) = cluster_of(args, &lake, &plan)?;
-    let history = history::workload(&lake, windows, &plan)??;
-    if history.workload.task_count == 0 {
-        return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
+    let first = setting(args, &lake, windows, args.seed)?;
+    tell(&first, started.elapsed().as_secs_f64());
+    warn_of_apart(&first.history, &first.cluster);
+    let mut runs = vec![replay_all(&policies, &first, args.seed)];
+    for run in &runs[0] {
+        report(run, &first.history);
     }
-    tell(&history, &cluster, &remarks, started.elapsed().as_secs_f64());
-    warn_of_apart(&history, &cluster);
-    let runs: Vec<Run> = args
-        .policies
-        .iter()
-        .flat_map(|list| &list.0)
-        .collect::<Vec<_>>()
+    // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
+    let is_drawn = args.sample < 1.0 || args.machines < 1.0 || args.cluster.is_some();
+    let others: Result<Vec<Vec<Run>>> = (args.seed + 1..args.seed.saturating_add(args.seeds))
         .into_par_iter()
-        .map(|named| replay_one(named, &history, &cluster, args))
+        .map(|seed| {
+            let drawn = is_drawn.then(|| setting(args, &lake, windows, seed)).transpose()?;
+            let mut runs = replay_all(&policies, drawn.as_ref().unwrap_or(&first), seed);
+            for run in &mut runs {
+                (run.journal, run.responses_s) = (Journal::default(), Vec::new());
+            }
+            Ok(runs)
+        })
         .collect();
-    let paired: Vec<Paired> =
-        runs.iter().map(|run| pair(&run.responses_s, &runs[0].responses_s, TOLERANCE)).collect();
-    for run in &runs {
-        report(run, &history);
-    }
-    let table = table_of(&runs, &paired);
-    let mut assumptions = history.assumptions.clone();
-    if !remarks.is_empty() {
-        assumptions.push(format!("{} impossible changes of machines are left out.", remarks.len()));
+    runs.extend(others?);
+    let table = table::of(&runs);
+    let mut assumptions = first.history.assumptions.clone();
+    if !first.remarks.is_empty() {
+        let count = first.remarks.len();
+        assumptions.push(format!("{count} impossible changes of machines are left out."));
     }
     let answer = Answer {
         name: "replay",
         table: &table,
         json: json!({
-            "policies": runs.iter().zip(&paired).map(|(run, paired)| json_of(run, paired)).collect::<Vec<Value>>(),
-            "machines": cluster.machine_count(),
-            "history": history.counts,
+            "policies": (0..policies.len()).map(|idx| table::json_of(&runs, idx)).collect::<Vec<Value>>(),
+            "machines": first.cluster.machine_count(),
+            "history": first.history.counts,
             "assumptions": assumptions,
         }),
         settings: json!({
-            "policies": args.policies.iter().flat_map(|list| &list.0).map(|named| named.1.to_string()).collect::<Vec<String>>(),
-            "history": plan, "windows": windows, "tolerance": TOLERANCE,
+            "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<String>>(),
+            "history": history_plan(args, args.seed), "seeds": args.seeds,
+            "windows": windows, "tolerance": TOLERANCE,
             "machines": if args.cluster.is_some() { "specification" } else { "machine_events" },
         }),
-        charts: charts(&runs, &history, &cluster),
+        charts: charts::of(&runs[0], &first),
     };
     store::give(&answer, &lake, &args.answer)?;
     match &args.answer.out {
-        Some(folder) if args.journal => store_journals(&runs, &history, folder),
+        Some(folder) if args.journal => journal::store(&runs[0], &first, folder),
         _ => Ok(()),
     }
 }
 
+/// Reads what is to be replayed under a seed.
+fn setting(args: &ReplayArgs, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
+    let plan = history_plan(args, seed);
+    let (cluster, remarks) = cluster_of(args, lake, &plan)?;
+    let history = history::workload(lake, windows, &plan)??;
+    if history.workload.task_count == 0 {
+        return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
+    }
+    Ok(Setting { history, cluster, remarks })
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
-fn history_plan(args: &ReplayArgs) -> HistoryPlan {
+fn history_plan(args: &ReplayArgs, seed: u64) -> HistoryPlan {
     let micros = |hours: f64| (hours * 3.6e9).round() as i64;
     HistoryPlan {
         from_us: micros(args.from),
@@ -232,7 +268,7 @@ fn history_plan(args: &ReplayArgs) -> HistoryPlan {
         load: args.load,
         overcommit: args.overcommit,
         reruns: args.reruns,
-        seed: args.seed,
+        seed,
     }
 }
 
@@ -242,7 +278,7 @@ fn cluster_of(
     plan: &HistoryPlan,
 ) -> Result<(Cluster, Vec<Remark>)> {
     Ok(match &args.cluster {
-        Some(spec) => spec.build(args.seed)?,
+        Some(spec) => spec.build(plan.seed)?,
         None if !lake.has(Table::MachineEvents) => {
             let hint = "the lake holds no machine_events; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
@@ -269,7 +305,8 @@ fn warn_of_apart(history: &History, cluster: &Cluster) {
 }
 
 /// Says what is replayed and what was assumed.
-fn tell(history: &History, cluster: &Cluster, remarks: &[Remark], seconds: f64) {
+fn tell(setting: &Setting, seconds: f64) {
+    let Setting { history, cluster, remarks, .. } = setting;
     console::note(format!(
         "{} tasks of {} jobs on {} machines, read in {seconds:.1} s",
         console::grouped(history.counts.tasks),
@@ -287,15 +324,23 @@ fn tell(history: &History, cluster: &Cluster, remarks: &[Remark], seconds: f64) 
     }
 }
 
-fn replay_one(
-    (name, policy): &(String, PolicyPlan),
-    history: &History,
-    cluster: &Cluster,
-    args: &ReplayArgs,
-) -> Run {
+/// Replays every policy, each beside the first.
+fn replay_all(policies: &[&(String, PolicyPlan)], setting: &Setting, seed: u64) -> Vec<Run> {
+    let mut runs: Vec<Run> =
+        policies.par_iter().map(|named| replay_one(named, setting, seed)).collect();
+    let paired: Vec<Paired> =
+        runs.iter().map(|run| pair(&run.responses_s, &runs[0].responses_s, TOLERANCE)).collect();
+    for (run, paired) in runs.iter_mut().zip(paired) {
+        run.paired = paired;
+    }
+    runs
+}
+
+fn replay_one((name, policy): &(String, PolicyPlan), setting: &Setting, seed: u64) -> Run {
     let started = super::now();
+    let Setting { history, cluster, .. } = setting;
     let workload = &history.workload;
-    let plan = Plan { seed: args.seed, ..Plan::new(cluster, workload, policy) };
+    let plan = Plan { seed, ..Plan::new(cluster, workload, policy) };
     let outcome = replay(&plan);
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();
@@ -303,6 +348,7 @@ fn replay_one(
         policy: name.clone(),
         metrics: measure(&journal, workload, cluster, SAMPLES),
         responses_s: job_responses_s(&fates(&journal, workload.task_count), workload),
+        paired: Paired::default(),
         refused: outcome.refused,
         journal,
         seconds,
@@ -340,133 +386,17 @@ fn report(run: &Run, history: &History) {
     }
 }
 
-/// CPU time spent on attempts that were overtaken, started anew or had to make room, CPU-s.
-fn wasted_cpu_s(metrics: &Metrics) -> f64 {
-    metrics.overtaken.cpu_s + metrics.restarted.cpu_s + metrics.evicted.cpu_s
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn table_of(runs: &[Run], paired: &[Paired]) -> RecordBatch {
-    let all = || runs.iter().map(|run| &run.metrics);
-    let of = |spread: Option<Spread>, value: fn(Spread) -> f64| spread.map(value);
-    let response = |value: fn(Spread) -> f64| {
-        runs.iter().map(move |run| of(run.metrics.job_response_s, value))
-    };
-    Frame::default()
-        .text("policy", runs.iter().map(|run| run.policy.as_str()))
-        .float("makespan_s", all().map(|m| m.makespan_s))
-        .count("finished", all().map(|m| m.finished as u64))
-        .count("refused", runs.iter().map(|run| run.refused.len() as u64))
-        .float("response_s_mean", response(|spread| spread.mean))
-        .float("response_s_median", response(|spread| spread.median))
-        .float("response_s_p95", response(|spread| spread.p95))
-        .float("response_s_p99", response(|spread| spread.p99))
-        .float("waiting_s_mean", all().map(|m| of(m.waiting_s, |spread| spread.mean)))
-        .float("waiting_s_p99", all().map(|m| of(m.waiting_s, |spread| spread.p99)))
-        .float("slowdown_mean", all().map(|m| of(m.bounded_slowdown, |spread| spread.mean)))
-        .float("utilisation", all().map(|m| Some(m.utilisation)))
-        .count("copies", all().map(|m| m.copies.0))
-        .count("copies_won", all().map(|m| m.copies.1))
-        .count("restarts", all().map(|m| m.restarted.count))
-        .count("preemptions", all().map(|m| m.evicted.count))
-        .float("wasted_cpu_s", all().map(|m| Some(wasted_cpu_s(m))))
-        .count("jobs_hurt", paired.iter().map(|p| p.hurt as u64))
-        .count("jobs_helped", paired.iter().map(|p| p.helped as u64))
-        .float("user_fairness", all().map(|m| m.user_fairness))
-        .batch()
-}
-
-fn json_of(run: &Run, paired: &Paired) -> Value {
-    json!({
-        "policy": run.policy,
-        "metrics": run.metrics,
-        "wasted_cpu_s": wasted_cpu_s(&run.metrics),
-        "against_first": paired,
-        "refused": run.refused.len(),
-    })
-}
-
-fn charts(runs: &[Run], history: &History, cluster: &Cluster) -> Vec<(String, Chart)> {
-    let caption = format!(
-        "{} recorded tasks of {} jobs on {} machines. Work is recorded running time, all machines are equally fast.",
-        console::grouped(history.counts.tasks),
-        console::grouped(history.counts.jobs),
-        console::grouped(cluster.machine_count() as u64),
-    );
-    let over_time = |title: &str, axis: &str, value: fn(&Sample) -> f64| {
-        Chart::Lines(LineChart {
-            title: title.to_owned(),
-            caption: caption.clone(),
-            x_axis: "hours of the trace".to_owned(),
-            y_axis: axis.to_owned(),
-            x_scale: Scale::Linear,
-            lines: runs
-                .iter()
-                .take(LINES_MAX)
-                .zip(Tone::SERIES)
-                .map(|(run, tone)| Line {
-                    name: run.policy.clone(),
-                    points: run
-                        .metrics
-                        .samples
-                        .iter()
-                        .map(|sample| (sample.time_s / 3600.0, value(sample)))
-                        .collect(),
-                    band: Vec::new(),
-                    tone,
-                    stroke: Stroke::Straight,
-                })
-                .collect(),
-        })
-    };
-    let bars = runs.iter().filter_map(|run| {
-        let spread = run.metrics.job_response_s?;
-        Some(Bar {
-            label: run.policy.clone(),
-            value: spread.mean,
-            note: format!(
-                "mean {:.0} s, median {:.0}, p95 {:.0}, p99 {:.0}",
-                spread.mean, spread.median, spread.p95, spread.p99
-            ),
-            tone: Tone::Blue,
-        })
-    });
-    vec![
-        (
-            "replay-response".to_owned(),
-            Chart::Bars(BarChart {
-                title: "Response time of jobs under each policy".to_owned(),
-                caption: caption.clone(),
-                value_axis: "mean response time, s".to_owned(),
-                bars: bars.collect(),
-            }),
-        ),
-        (
-            "replay-queue".to_owned(),
-            over_time("Tasks that wait", "tasks waiting", |sample| sample.waiting),
-        ),
-        (
-            "replay-utilisation".to_owned(),
-            over_time("CPU in use", "share of the CPU that is there", |sample| sample.cpu_share),
-        ),
-    ]
-}
-
-fn store_journals(runs: &[Run], history: &History, folder: &Path) -> Result<()> {
-    for (number, run) in (1..).zip(runs) {
-        let rows = || run.journal.entries();
-        let id = |task: u32| (task != NONE).then(|| history.ids[task as usize]);
-        let table = Frame::default()
-            .int("time_us", rows().map(|entry| entry.at_us))
-            .text("event", rows().map(|entry| Kind::word(entry.kind)))
-            .maybe_int("job_id", rows().map(|entry| id(entry.task).map(|id| id.0)))
-            .maybe_int("task_index", rows().map(|entry| id(entry.task).map(|id| i64::from(id.1))))
-            .maybe_int(
-                "machine",
-                rows().map(|entry| (entry.machine != NONE).then(|| i64::from(entry.machine) + 1)),
-            )
-            .int("attempt", rows().map(|entry| i64::from(entry.attempt)))
-            .batch();
-        store::store_parquet(&format!("journal-{number}"), &table, folder)?;
+    #[test]
+    fn grids_are_every_choice_with_every_other() {
+        assert_eq!(grid("fifo"), ["fifo"]);
+        assert_eq!(
+            grid("{fifo,fair}+late:cap={0.1,0.2}"),
+            ["fifo+late:cap=0.1", "fifo+late:cap=0.2", "fair+late:cap=0.1", "fair+late:cap=0.2",]
+        );
+        assert_eq!(grid("late:cap={0.1"), ["late:cap={0.1"], "left to the reader of policies");
     }
-    Ok(())
 }

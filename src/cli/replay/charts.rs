@@ -1,0 +1,176 @@
+//! Pictures of replays: response times, queue and use over time, and who ran where.
+
+use std::collections::BTreeMap;
+
+use super::super::console;
+use super::{Run, Setting};
+use crate::charts::{
+    Bar, BarChart, Chart, GanttChart, GanttSpan, Line, LineChart, Scale, Stroke, Tone,
+};
+use crate::replay::journal::Kind;
+use crate::replay::metrics::Sample;
+use crate::units::micros_to_seconds;
+
+/// Policies in one picture over time.
+const LINES_MAX: usize = 6;
+
+/// Rows and attempts of a picture of who ran where, at most; larger runs have none.
+const ROWS_MAX: usize = 32;
+const SPANS_MAX: usize = 400;
+
+/// The pictures of a seed's replays, by the name of their files.
+pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
+    let caption = format!(
+        "{} recorded tasks of {} jobs on {} machines.",
+        console::grouped(setting.history.counts.tasks),
+        console::grouped(setting.history.counts.jobs),
+        console::grouped(setting.cluster.machine_count() as u64),
+    );
+    let over_time = |title: &str, axis: &str, value: fn(&Sample) -> f64| {
+        let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
+            name: run.policy.clone(),
+            points: (run.metrics.samples.iter())
+                .map(|sample| (sample.time_s / 3600.0, value(sample)))
+                .collect(),
+            band: Vec::new(),
+            tone,
+            stroke: Stroke::Straight,
+        });
+        Chart::Lines(LineChart {
+            title: title.to_owned(),
+            caption: caption.clone(),
+            x_axis: "hours of the trace".to_owned(),
+            y_axis: axis.to_owned(),
+            x_scale: Scale::Linear,
+            lines: lines.collect(),
+        })
+    };
+    let bars = runs.iter().filter_map(|run| {
+        let spread = run.metrics.job_response_s?;
+        Some(Bar {
+            label: run.policy.clone(),
+            value: spread.mean,
+            note: format!(
+                "mean {:.0} s, median {:.0}, p95 {:.0}, p99 {:.0}",
+                spread.mean, spread.median, spread.p95, spread.p99
+            ),
+            tone: Tone::Blue,
+        })
+    });
+    let response = BarChart {
+        title: "Response time of jobs under each policy".to_owned(),
+        caption: caption.clone(),
+        value_axis: "mean response time, s".to_owned(),
+        bars: bars.collect(),
+    };
+    let queue = over_time("Tasks that wait", "tasks waiting", |sample| sample.waiting);
+    let in_use =
+        over_time("CPU in use", "share of the CPU that is there", |sample| sample.cpu_share);
+    let mut charts = vec![
+        ("replay-response".to_owned(), Chart::Bars(response)),
+        ("replay-queue".to_owned(), queue),
+        ("replay-utilisation".to_owned(), in_use),
+    ];
+    for (number, run) in (1..).zip(runs) {
+        if let Some(gantt) = gantt(run, setting, &caption) {
+            charts.push((format!("replay-gantt-{number}"), Chart::Gantt(gantt)));
+        }
+    }
+    charts
+}
+
+/// An attempt on its machine, µs.
+struct Attempt {
+    machine: u32,
+    task: u32,
+    from_us: i64,
+    to_us: i64,
+    how: Kind,
+    is_copy: bool,
+}
+
+/// The attempts of a journal, if there are not too many to be seen.
+fn attempts(run: &Run) -> Option<Vec<Attempt>> {
+    let mut begun = BTreeMap::new();
+    let mut found = Vec::new();
+    for entry in run.journal.entries() {
+        let key = (entry.task, entry.attempt);
+        if entry.kind.is_begin() {
+            begun.insert(key, (entry.at_us, entry.kind != Kind::Start));
+        } else if entry.kind.is_end()
+            && let Some((from_us, is_copy)) = begun.remove(&key)
+        {
+            let (machine, task, how) = (entry.machine, entry.task, entry.kind);
+            found.push(Attempt { machine, task, from_us, to_us: entry.at_us, how, is_copy });
+            if SPANS_MAX < found.len() {
+                return None;
+            }
+        }
+    }
+    found.sort_by_key(|attempt| (attempt.machine, attempt.from_us, attempt.task));
+    Some(found)
+}
+
+fn gantt(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
+    let attempts = attempts(run)?;
+    let (mut rows, mut spans): (Vec<String>, Vec<GanttSpan>) = (Vec::new(), Vec::new());
+    // When each row of the present machine is free again.
+    let mut free_us: Vec<i64> = Vec::new();
+    let mut machine = None;
+    for attempt in &attempts {
+        if machine != Some(attempt.machine) {
+            machine = Some(attempt.machine);
+            free_us.clear();
+        }
+        let row = free_us.iter().position(|&free_us| free_us <= attempt.from_us);
+        let row = row.unwrap_or_else(|| {
+            let name = setting.cluster.id(attempt.machine).to_string();
+            rows.push(if free_us.is_empty() { name } else { String::new() });
+            free_us.push(0);
+            free_us.len() - 1
+        });
+        free_us[row] = attempt.to_us;
+        let (job, number) = setting.history.ids[attempt.task as usize];
+        spans.push(GanttSpan {
+            row: rows.len() - free_us.len() + row,
+            from: micros_to_seconds(attempt.from_us),
+            to: micros_to_seconds(attempt.to_us),
+            label: format!("{job}/{number}"),
+            tone: meaning(attempt).1,
+        });
+    }
+    if rows.len() > ROWS_MAX || rows.is_empty() {
+        return None;
+    }
+    let mut legend: Vec<(String, Tone)> = Vec::new();
+    for attempt in &attempts {
+        let (name, tone) = meaning(attempt);
+        if legend.iter().all(|(known, _)| known != name) {
+            legend.push((name.to_owned(), tone));
+        }
+    }
+    legend.sort();
+    Some(GanttChart {
+        title: format!("Who ran where under {}", run.policy),
+        caption: format!("{caption} A bar is an attempt: job/task, a row a machine."),
+        time_axis: "seconds of the trace".to_owned(),
+        rows,
+        spans,
+        legend,
+    })
+}
+
+/// What became of an attempt, and its colour.
+fn meaning(attempt: &Attempt) -> (&'static str, Tone) {
+    match (attempt.how, attempt.is_copy) {
+        (Kind::Finish, true) => ("copy that finished", Tone::Sky),
+        (Kind::Finish, false) => ("finished", Tone::Green),
+        (Kind::Fail, _) => ("failed", Tone::Vermilion),
+        (Kind::Kill | Kind::Condemn, _) => ("killed", Tone::Blue),
+        (Kind::Evict | Kind::Lost | Kind::Restart, _) => {
+            ("evicted, lost or restarted", Tone::Orange)
+        }
+        (Kind::ProbeEnd, _) => ("probe", Tone::Purple),
+        _ => ("cancelled or cut", Tone::Grey),
+    }
+}

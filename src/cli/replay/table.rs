@@ -1,0 +1,141 @@
+//! The figures of replays: a row per policy, over one seed or several.
+
+use arrow::record_batch::RecordBatch;
+use serde_json::{Map, Value, json};
+
+use super::super::render::Frame;
+use super::Run;
+use crate::replay::experiments::Estimate;
+use crate::replay::metrics::{Metrics, Spread};
+
+/// A figure of a replay.
+struct Figure {
+    name: &'static str,
+    is_count: bool,
+    value: fn(&Run) -> Option<f64>,
+}
+
+const fn count(name: &'static str, value: fn(&Run) -> Option<f64>) -> Figure {
+    Figure { name, is_count: true, value }
+}
+
+const fn quantity(name: &'static str, value: fn(&Run) -> Option<f64>) -> Figure {
+    Figure { name, is_count: false, value }
+}
+
+/// Every figure, in the order of the table.
+const FIGURES: [Figure; 19] = [
+    quantity("makespan_s", |run| run.metrics.makespan_s),
+    count("finished", |run| whole(run.metrics.finished as u64)),
+    count("refused", |run| whole(run.refused.len() as u64)),
+    quantity(RESPONSE, |run| response(run, |spread| spread.mean)),
+    quantity("response_s_median", |run| response(run, |spread| spread.median)),
+    quantity("response_s_p95", |run| response(run, |spread| spread.p95)),
+    quantity("response_s_p99", |run| response(run, |spread| spread.p99)),
+    quantity("waiting_s_mean", |run| run.metrics.waiting_s.map(|spread| spread.mean)),
+    quantity("waiting_s_p99", |run| run.metrics.waiting_s.map(|spread| spread.p99)),
+    quantity("slowdown_mean", |run| run.metrics.bounded_slowdown.map(|spread| spread.mean)),
+    quantity("utilisation", |run| Some(run.metrics.utilisation)),
+    count("copies", |run| whole(run.metrics.copies.0)),
+    count("copies_won", |run| whole(run.metrics.copies.1)),
+    count("restarts", |run| whole(run.metrics.restarted.count)),
+    count("preemptions", |run| whole(run.metrics.evicted.count)),
+    quantity("wasted_cpu_s", |run| Some(wasted_cpu_s(&run.metrics))),
+    count("jobs_hurt", |run| whole(run.paired.hurt as u64)),
+    count("jobs_helped", |run| whole(run.paired.helped as u64)),
+    quantity("user_fairness", |run| run.metrics.user_fairness),
+];
+
+/// The figure that intervals are given of.
+const RESPONSE: &str = "response_s_mean";
+
+#[expect(clippy::unnecessary_wraps, reason = "a figure may be unknown")]
+#[expect(clippy::cast_precision_loss, reason = "a replay has far fewer than 2^53 events")]
+fn whole(count: u64) -> Option<f64> {
+    Some(count as f64)
+}
+
+fn response(run: &Run, value: fn(Spread) -> f64) -> Option<f64> {
+    run.metrics.job_response_s.map(value)
+}
+
+/// CPU time spent on attempts that were overtaken, started anew or had to make room, CPU-s.
+fn wasted_cpu_s(metrics: &Metrics) -> f64 {
+    metrics.overtaken.cpu_s + metrics.restarted.cpu_s + metrics.evicted.cpu_s
+}
+
+/// A figure of every policy over the seeds; `None` where it is unknown under one of them.
+fn estimates(
+    runs: &[Vec<Run>],
+    value: impl Fn(&Run, &Run) -> Option<f64>,
+) -> Vec<Option<Estimate>> {
+    let of = |policy: usize| {
+        let values: Option<Vec<f64>> =
+            runs.iter().map(|of_seed| value(&of_seed[policy], &of_seed[0])).collect();
+        values.map(|values| Estimate::of(&values))
+    };
+    (0..runs[0].len()).map(of).collect()
+}
+
+/// By how much the mean response is longer than under the first policy, s.
+fn difference_s(run: &Run, first: &Run) -> Option<f64> {
+    let mean = |run| response(run, |spread| spread.mean);
+    Some(mean(run)? - mean(first)?)
+}
+
+/// The table: `runs` are by seed and policy. Over several seeds every figure is a mean.
+pub(super) fn of(runs: &[Vec<Run>]) -> RecordBatch {
+    let names = runs[0].iter().map(|run| run.policy.as_str());
+    let mut frame = Frame::default().text("policy", names);
+    if runs.len() == 1 {
+        for figure in &FIGURES {
+            let values = runs[0].iter().map(figure.value);
+            frame = if figure.is_count {
+                #[expect(clippy::cast_possible_truncation, reason = "it was a count before")]
+                let counts = values.map(|value| value.map(|count| count as i64));
+                frame.maybe_int(figure.name, counts)
+            } else {
+                frame.float(figure.name, values)
+            };
+        }
+        return frame.batch();
+    }
+    frame = frame.count("seeds", runs[0].iter().map(|_| runs.len() as u64));
+    for figure in &FIGURES {
+        let found = estimates(runs, |run, _| (figure.value)(run));
+        frame = frame.float(figure.name, found.iter().map(|found| found.map(|found| found.mean)));
+        if figure.name == RESPONSE {
+            let half = |found: &Option<Estimate>| found.map(|found| found.half_width);
+            let differences = estimates(runs, difference_s);
+            frame = frame
+                .float("response_s_half_width", found.iter().map(half))
+                .float("difference_s", differences.iter().map(|d| d.map(|d| d.mean)))
+                .float("difference_s_half_width", differences.iter().map(half));
+        }
+    }
+    frame.batch()
+}
+
+/// One policy: everything under the first seed, and the spread of the figures over several.
+pub(super) fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
+    let run = &runs[0][policy];
+    let mut json = json!({
+        "policy": run.policy,
+        "metrics": run.metrics,
+        "wasted_cpu_s": wasted_cpu_s(&run.metrics),
+        "against_first": run.paired,
+        "refused": run.refused.len(),
+    });
+    if 1 < runs.len() {
+        let mut found: Map<String, Value> = FIGURES
+            .iter()
+            .map(|figure| {
+                let estimates = estimates(runs, |run, _| (figure.value)(run));
+                (figure.name.to_owned(), json!(estimates[policy]))
+            })
+            .collect();
+        found.insert("difference_s".to_owned(), json!(estimates(runs, difference_s)[policy]));
+        json["over_seeds"] = Value::Object(found);
+    }
+    json
+}
