@@ -180,7 +180,7 @@ impl<'a> Engine<'a> {
         }
         Self {
             queue,
-            preemption: order.passing().preempts.then(Preemption::new),
+            preemption: Preemption::new(&state, order.passing().preempts),
             passing: order.passing(),
             follows_usage: order.follows_usage(),
             order,
@@ -357,7 +357,7 @@ impl<'a> Engine<'a> {
         self.copies += u64::from(role == Role::Copy);
         self.note(kind, task, machine, self.state.attempts.number[idx]);
         if let Some(preemption) = &mut self.preemption {
-            preemption.count(self.state.workload.priority.get(task), true);
+            preemption.count(&self.state, task, machine, true);
         }
         if self.follows_usage {
             self.order.usage(&self.state, task, true);
@@ -442,11 +442,11 @@ impl<'a> Engine<'a> {
         self.account(slot, kind);
         self.state.leave_machine(slot);
         self.state.vacate(slot);
+        self.forget_usage(task, machine);
         self.freed(machine);
         if self.state.cluster.shared_cores.is_some() {
             self.uneven.push(machine);
         }
-        self.forget_usage(task);
     }
 
     /// A machine has more room than before.
@@ -461,9 +461,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn forget_usage(&mut self, task: u32) {
+    fn forget_usage(&mut self, task: u32, machine: u32) {
         if let Some(preemption) = &mut self.preemption {
-            preemption.count(self.state.workload.priority.get(task), false);
+            preemption.count(&self.state, task, machine, false);
         }
         if self.follows_usage {
             self.order.usage(&self.state, task, false);

@@ -539,6 +539,15 @@ fn a_rerun_has_the_work_of_its_task_or_of_a_sibling() {
 }
 
 #[test]
+fn heartbeats_are_not_counted_out_where_nothing_runs() {
+    // Clocks of some traces begin in 1970, and jobs may be years apart.
+    let text = "machine m1\ntask t1 at=1000000000 runs=5\ntask t2 at=2000000000 runs=5";
+    let outcome = run(text, "late");
+    assert_eq!(outcome.end_us, [1_000_000_005_000_000, 2_000_000_005_000_000]);
+    assert!(outcome.events < 20, "{}", outcome.events);
+}
+
+#[test]
 fn a_change_of_speed_applies_to_what_is_left() {
     //  m1  |---- 4 s at 1 ----|-------- 6 units at 0.5 --------|
     //      0                  4                                16

@@ -117,6 +117,8 @@ fn gantt(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
     // When each row of the present machine is free again.
     let mut free_us: Vec<i64> = Vec::new();
     let mut machine = None;
+    let begin_us = attempts.iter().map(|attempt| attempt.from_us).min()?;
+    let since_s = |at_us: i64| micros_to_seconds(at_us - begin_us);
     for attempt in &attempts {
         if machine != Some(attempt.machine) {
             machine = Some(attempt.machine);
@@ -133,8 +135,8 @@ fn gantt(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
         let (job, number) = setting.history.ids[attempt.task as usize];
         spans.push(GanttSpan {
             row: rows.len() - free_us.len() + row,
-            from: micros_to_seconds(attempt.from_us),
-            to: micros_to_seconds(attempt.to_us),
+            from: since_s(attempt.from_us),
+            to: since_s(attempt.to_us),
             label: format!("{job}/{number}"),
             tone: meaning(attempt).1,
         });
@@ -153,7 +155,7 @@ fn gantt(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
     Some(GanttChart {
         title: format!("Who ran where under {}", run.policy),
         caption: format!("{caption} A bar is an attempt: job/task, a row a machine."),
-        time_axis: "seconds of the trace".to_owned(),
+        time_axis: format!("seconds since {} s of the trace", micros_to_seconds(begin_us)),
         rows,
         spans,
         legend,

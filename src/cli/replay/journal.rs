@@ -6,7 +6,6 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -16,6 +15,7 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use super::super::console;
 use super::super::exit::Usage;
 use super::super::render::Frame;
 use super::super::store;
@@ -43,7 +43,6 @@ pub(crate) fn run(args: &JournalArgs) -> Result<()> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .with_context(|| format!("`{shown}` is no Parquet file"))?
         .build()?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
     for batch in reader {
         let batch = batch.with_context(|| format!("could not read `{shown}`"))?;
         let missing = COLUMNS.iter().find(|column| batch.column_by_name(column).is_none());
@@ -52,9 +51,9 @@ pub(crate) fn run(args: &JournalArgs) -> Result<()> {
                 Usage(format!("`{shown}` is no journal: it has no column `{column}`")).into()
             );
         }
-        out.write_all(text_of(&batch)?.as_bytes())?;
+        console::data(&text_of(&batch)?)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// The lines of a journal's rows.

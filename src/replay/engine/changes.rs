@@ -49,7 +49,7 @@ impl Engine<'_> {
             self.probes -= usize::from(attempts.role[idx] == Role::Probe);
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];
-            self.forget_usage(task);
+            self.forget_usage(task, machine);
         }
         self.state.set_free(machine, [0, 0], false);
         self.finder.taken(&self.state, machine);
@@ -163,16 +163,19 @@ impl Engine<'_> {
         self.uneven = uneven;
     }
 
-    /// Sets the timers that the policy asks for.
+    /// Sets the timers that the policy asks for. Nothing can be judged before the first arrival.
     pub(super) fn set_timers(&mut self) {
-        if let Some(period_us) = self.order.period_us() {
-            self.queue.push(period_us, Event::Reorder);
-            self.timers += 1;
-        }
         let beat = self.speculation.as_ref().and_then(|speculation| speculation.heartbeat_us());
-        if let Some(period_us) = beat {
-            self.queue.push(period_us, Event::Heartbeat);
-            self.timers += 1;
+        for (period_us, event) in
+            [(self.order.period_us(), Event::Reorder), (beat, Event::Heartbeat)]
+        {
+            if let Some(period_us) = period_us {
+                let from_us = self.next_arrival_us();
+                let first_us =
+                    if from_us == i64::MAX { period_us } else { on_beat(from_us, period_us) };
+                self.queue.push(first_us.max(period_us), event);
+                self.timers += 1;
+            }
         }
     }
 
@@ -182,10 +185,14 @@ impl Engine<'_> {
             || (self.arrived as usize) < self.state.workload.task_count;
         // Tasks may wait although nothing runs: everything may just have ended at this instant.
         self.quiet_beats += 1;
-        let someone_hopes =
-            0 < self.state.live + self.state.waiting && self.quiet_beats < QUIET_BEATS_MAX;
-        if something_comes || someone_hopes {
-            self.queue.push(self.state.now_us + period_us, event);
+        let is_idle = self.state.live + self.state.waiting == 0;
+        if something_comes || (!is_idle && self.quiet_beats < QUIET_BEATS_MAX) {
+            let mut next_us = self.state.now_us + period_us;
+            // With nothing to be judged, heartbeats go on from the next arrival.
+            if is_idle && event == Event::Heartbeat && self.next_arrival_us() < i64::MAX {
+                next_us = next_us.max(on_beat(self.next_arrival_us(), period_us));
+            }
+            self.queue.push(next_us, event);
         } else {
             self.timers -= 1;
         }
@@ -223,5 +230,13 @@ impl Engine<'_> {
         if let Some(period_us) = period_us {
             self.set_again(period_us, Event::Heartbeat);
         }
+    }
+}
+
+/// The first multiple of a period that is not before `time_us`.
+fn on_beat(time_us: i64, period_us: i64) -> i64 {
+    match time_us % period_us {
+        0 => time_us,
+        past => time_us.saturating_add(period_us - past),
     }
 }

@@ -35,7 +35,7 @@ impl Engine<'_> {
         if self.speculation.as_ref().is_some_and(|rule| rule.goes_first()) {
             self.hand_out_copies();
         }
-        if 0 < self.state.roomy || self.passing.preempts {
+        if 0 < self.state.roomy || self.preemption.is_some() {
             self.hand_out_tasks();
         }
         if self.speculation.is_some() {
@@ -48,7 +48,8 @@ impl Engine<'_> {
 
     #[inline]
     fn hand_out_tasks(&mut self) {
-        let Passing { depth, reserves, preempts } = self.passing;
+        let Passing { depth, reserves, .. } = self.passing;
+        let preempts = self.preemption.is_some();
         let mut reservation: Option<Reservation> = None;
         while let Some(task) = self.order.peek(&self.state) {
             let mut machine = self.find(task, reservation.as_ref());

@@ -1,8 +1,9 @@
 //! Making room: attempts of lower priority are evicted for a waiting task.
 //!
 //! In: a task that fits nowhere. Out: a machine with room for it, after evictions. Taken is the
-//! machine where the least time is thrown away; there the lowest priority goes first, and among
-//! equals the attempt that began last. A start changes nothing about what can be evicted: it
+//! machine where the least time is thrown away, of the next few that can make room, beginning
+//! behind the one taken last; there the lowest priority goes first, and among equals the attempt
+//! that began last. A start changes nothing about what can be evicted: it
 //! takes as much as it may have to give back. So what found no room finds none until something
 //! ends, and is not tried again before.
 
@@ -13,9 +14,18 @@ use crate::replay::workload::NONE;
 /// What is known about making room.
 #[derive(Debug)]
 pub(super) struct Preemption {
-    /// Attempts running, by priority.
-    running: [u32; 256],
+    /// The number of each priority among those of the workload.
+    level_of: [usize; 256],
+    levels: usize,
+    /// What attempts hold by machine and level.
+    held: Vec<[u64; 2]>,
+    /// Attempts running, by level.
+    running: Vec<u32>,
     hopeless: Vec<Hopeless>,
+    /// Machines compared at most.
+    looks: usize,
+    /// Where the next search begins.
+    next: usize,
 }
 
 /// Demands remembered at most.
@@ -45,52 +55,81 @@ impl Hopeless {
             && (self.job == NONE || self.job == other.job)
     }
 
-    /// Whether a machine could make room, evicting all that it may.
-    fn fits(&self, state: &State<'_>, machine: u32) -> bool {
-        let idx = machine as usize;
-        let capacity = state.machines.capacity[idx];
-        if !state.machines.is_present[idx]
-            || capacity[0] < self.demand[0]
-            || capacity[1] < self.demand[1]
-            || (self.job != NONE && state.has_sibling(machine, self.job))
-        {
-            return false;
-        }
-        let mut free = state.machines.free[idx];
-        for slot in state.on_machine(machine) {
-            if self.demand[0] <= free[0] && self.demand[1] <= free[1] {
-                return true;
-            }
-            let task = state.attempts.task[slot as usize];
-            if state.workload.priority.get(task) < self.priority {
-                let held = state.workload.demand(task);
-                free = [free[0] + held[0], free[1] + held[1]];
-            }
-        }
-        self.demand[0] <= free[0] && self.demand[1] <= free[1]
+    /// Whether a machine could make room that has so much to give.
+    fn fits(&self, state: &State<'_>, machine: u32, room: [u64; 2]) -> bool {
+        self.demand[0] <= room[0]
+            && self.demand[1] <= room[1]
+            && (self.job == NONE || !state.has_sibling(machine, self.job))
     }
 }
 
 impl Preemption {
-    pub(super) fn new() -> Self {
-        Self { running: [0; 256], hopeless: Vec::new() }
+    /// Nothing for 0 `looks`.
+    pub(super) fn new(state: &State<'_>, looks: u32) -> Option<Self> {
+        if looks == 0 {
+            return None;
+        }
+        let mut level_of = [0; 256];
+        for task in (0..).take(state.workload.task_count) {
+            level_of[usize::from(state.workload.priority.get(task))] = 1;
+        }
+        let mut levels = 0;
+        for level in &mut level_of {
+            let is_used = *level == 1;
+            *level = levels;
+            levels += usize::from(is_used);
+        }
+        Some(Self {
+            level_of,
+            levels,
+            held: vec![[0, 0]; levels * state.machines.free.len()],
+            running: vec![0; levels],
+            hopeless: Vec::new(),
+            looks: usize::try_from(looks).expect("at least 32 bits"),
+            next: 0,
+        })
     }
 
-    /// An attempt of `priority` has begun (`true`) or ended.
+    /// An attempt of `task` has begun on a machine (`true`) or ended there.
     #[inline]
-    pub(super) fn count(&mut self, priority: u8, begins: bool) {
-        let running = &mut self.running[usize::from(priority)];
+    pub(super) fn count(&mut self, state: &State<'_>, task: u32, machine: u32, begins: bool) {
+        let level = self.level_of[usize::from(state.workload.priority.get(task))];
+        let held = &mut self.held[machine as usize * self.levels + level];
+        for (held, demand) in held.iter_mut().zip(state.workload.demand(task)) {
+            *held = if begins { *held + demand } else { *held - demand };
+        }
+        let running = &mut self.running[level];
         *running = if begins { *running + 1 } else { *running - 1 };
+    }
+
+    /// What a machine has free, or could have by evicting what is below a level.
+    #[inline]
+    fn room(&self, state: &State<'_>, machine: u32, level: usize) -> [u64; 2] {
+        let first = machine as usize * self.levels;
+        let free = state.machines.free[machine as usize];
+        let held = &self.held[first..first + level];
+        held.iter().fold(free, |sum, held| [sum[0] + held[0], sum[1] + held[1]])
+    }
+
+    fn level(&self, priority: u8) -> usize {
+        self.level_of[usize::from(priority)]
     }
 
     /// Something has ended on a machine, or it has come, or grown.
     #[inline]
     pub(super) fn freed(&mut self, state: &State<'_>, machine: u32) {
-        self.hopeless.retain(|known| !known.fits(state, machine));
+        if self.hopeless.is_empty() || !state.machines.is_present[machine as usize] {
+            return;
+        }
+        let mut hopeless = std::mem::take(&mut self.hopeless);
+        hopeless.retain(|known| {
+            !known.fits(state, machine, self.room(state, machine, self.level(known.priority)))
+        });
+        self.hopeless = hopeless;
     }
 
-    fn has_lower(&self, priority: u8) -> bool {
-        self.running[..usize::from(priority)].iter().any(|&count| 0 < count)
+    fn has_lower(&self, level: usize) -> bool {
+        self.running[..level].iter().any(|&count| 0 < count)
     }
 }
 
@@ -99,15 +138,22 @@ impl Engine<'_> {
     pub(super) fn make_room(&mut self, task: u32) -> Option<u32> {
         let preemption = self.preemption.as_mut()?;
         let wanted = Hopeless::of(&self.state, task);
-        if !preemption.has_lower(wanted.priority)
+        let level = preemption.level(wanted.priority);
+        if !preemption.has_lower(level)
             || preemption.hopeless.iter().any(|known| known.covers(&wanted))
         {
             return None;
         }
         let state = &self.state;
-        let machines = (0..).take(state.machines.free.len());
+        let count = state.machines.free.len();
+        let machines = (preemption.next..count).chain(0..preemption.next);
         let found = machines
-            .filter(|&machine| wanted.fits(state, machine))
+            .map(|machine| u32::try_from(machine).expect("machines are numbered in u32"))
+            .filter(|&machine| {
+                state.machines.is_present[machine as usize]
+                    && wanted.fits(state, machine, preemption.room(state, machine, level))
+            })
+            .take(preemption.looks)
             .map(|machine| victims(state, machine, &wanted))
             .min_by_key(|(lost_us, machine, _)| (*lost_us, *machine));
         let Some((_, machine, victims)) = found else {
@@ -117,6 +163,7 @@ impl Engine<'_> {
             }
             return None;
         };
+        preemption.next = (machine as usize + 1) % count;
         for slot in victims {
             let victim = self.state.attempts.task[slot as usize];
             self.end(slot, Kind::Evict);

@@ -35,7 +35,7 @@ fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
 
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
-        let passing = Passing { depth: self.depth, reserves: true, preempts: false };
+        let passing = Passing { depth: self.depth, reserves: true, preempts: 0 };
         Box::new(Line { waiting: VecDeque::new(), passing })
     }
 

@@ -35,8 +35,9 @@ pub struct Passing {
     pub depth: u32,
     /// Whether a machine is reserved for the first of them (EASY backfilling).
     pub reserves: bool,
-    /// Whether tasks of lower priority make room.
-    pub preempts: bool,
+    /// Among how many machines the one is chosen where tasks of lower priority make room; 0 if
+    /// they do not.
+    pub preempts: u32,
 }
 
 /// The waiting tasks, in the order in which they are to be started.

@@ -1,7 +1,8 @@
 //! The highest priority first; lower ones make room if they are told to.
 //!
-//! Room is made on the machine where the least time is thrown away; the lowest priority goes
-//! first, and among equals the attempt that began last. What was evicted waits before its equals.
+//! Room is made on the machine where the least time is thrown away, of the `looks` next ones that
+//! can make it; the lowest priority goes first, and among equals the attempt that began last. What
+//! was evicted waits before its equals.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::replay::state::State;
 
 pub(super) const KIND: Kind = Kind {
     name: "priority",
-    about: "The highest priority first; preempt=yes evicts lower ones, depth=N as for fifo",
+    about: "The highest priority first; preempt=yes evicts lower ones (looks=N machines compared), depth=N as for fifo",
     read: Read::Order(read),
 };
 
@@ -20,19 +21,22 @@ pub(super) const KIND: Kind = Kind {
 struct Plan {
     depth: u32,
     preempts: bool,
+    looks: u32,
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     let choices = [("yes", true), ("no", false)];
     Ok(Arc::new(Plan {
         preempts: notation.choice("preempt", "`yes` or `no`", true, &choices)?,
+        looks: notation.take_if("looks", "a number of machines from 1", 100, |&looks| 0 < looks)?,
         depth: take_depth(notation)?,
     }))
 }
 
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
-        let passing = Passing { depth: self.depth, reserves: false, preempts: self.preempts };
+        let preempts = if self.preempts { self.looks } else { 0 };
+        let passing = Passing { depth: self.depth, reserves: false, preempts };
         let rank = |state: &State<'_>, task: u32| -i64::from(state.workload.priority.get(task));
         Box::new(ByKey::new(rank, passing))
     }
@@ -40,6 +44,9 @@ impl OrderPlan for Plan {
     fn parameters(&self) -> Vec<(&'static str, String)> {
         let preempt = if self.preempts { "yes" } else { "no" };
         let mut parameters = vec![("preempt", preempt.to_owned())];
+        if self.preempts {
+            parameters.push(("looks", self.looks.to_string()));
+        }
         parameters.extend(depth_parameter(self.depth));
         parameters
     }
