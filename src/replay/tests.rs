@@ -539,6 +539,56 @@ fn a_rerun_has_the_work_of_its_task_or_of_a_sibling() {
 }
 
 #[test]
+fn each_rule_about_stragglers_acts_in_its_own_way() {
+    //  m1 (speed 1)    |-- t1 --|-- t5 --|
+    //  m2 (speed 1)    |-- t2 --|-- t6 --|
+    //  m3 (speed 1)    |-- t3 --|                  free from 10 s on
+    //  m4 (speed 0.2)  |---------------- t4 ----------------|
+    //                  0       10       20                 50
+    let (cluster, mut workload) = read(
+        "machine m1
+         machine m2
+         machine m3
+         machine m4 speed=0.2
+         task t1 runs=10 job=0
+         task t2 runs=10 job=0
+         task t3 runs=10 job=0
+         task t4 runs=10 job=0
+         task t5 runs=10 job=0
+         task t6 runs=10 job=0",
+    );
+    workload.group = workload.job.clone();
+    // Nobody copies while tasks wait at 10 s; a heartbeat later the free machine takes a copy.
+    let copied = ["11 copy t4 m3", "21 finish t4 m3", "21 cancel t4 m4"].as_slice();
+    let left_alone = ["50 finish t4 m4"].as_slice();
+    for (policy, expected) in [
+        ("hadoop:age_s=5", copied),
+        ("late:age_s=5", copied),
+        ("late021:age_s=5", copied),
+        ("yarn", copied),
+        // Its copies go before waiting tasks.
+        ("tqst:age_s=5", &["10 copy t4 m1", "20 finish t4 m1", "20 cancel t4 m4"]),
+        // Killed, and the free machine takes it again from the beginning.
+        (
+            "poisson:window_s=6,bin_s=1",
+            &["12 restart t4 m4", "12 submit t4", "12 start t4 m3", "22 finish t4 m3"],
+        ),
+        // Five of six are done at 20 s; copied is what has run over three medians.
+        ("spark", &["31 copy t4 m2", "41 finish t4 m2", "41 cancel t4 m4"]),
+        // Less than 5 % of the job never is all that runs, and nothing runs for a minute.
+        ("google", left_alone),
+        ("flink", left_alone),
+    ] {
+        let separator = if policy.contains(':') { ',' } else { ':' };
+        let plan: PolicyPlan = format!("{policy}{separator}heartbeat_s=1").parse().unwrap();
+        let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+        let journal = outcome.journal.unwrap();
+        let lines = journal.entries().filter(|entry| entry.task == 3 && 0 < entry.at_us);
+        assert_eq!(lines.map(|entry| entry.to_string()).collect::<Vec<_>>(), expected, "{policy}");
+    }
+}
+
+#[test]
 fn heartbeats_are_not_counted_out_where_nothing_runs() {
     // Clocks of some traces begin in 1970, and jobs may be years apart.
     let text = "machine m1\ntask t1 at=1000000000 runs=5\ntask t2 at=2000000000 runs=5";
