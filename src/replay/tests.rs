@@ -568,10 +568,24 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
         ("yarn", copied),
         // Its copies go before waiting tasks.
         ("tqst:age_s=5", &["10 copy t4 m1", "20 finish t4 m1", "20 cancel t4 m4"]),
-        // Killed, and the free machine takes it again from the beginning.
+        // Killed whenever its estimate says so: before 10 s nothing but its own machine is free.
         (
             "poisson:window_s=6,bin_s=1",
-            &["12 restart t4 m4", "12 submit t4", "12 start t4 m3", "22 finish t4 m3"],
+            &[
+                "3 restart t4 m4",
+                "3 submit t4",
+                "3 start t4 m4",
+                "6 restart t4 m4",
+                "6 submit t4",
+                "6 start t4 m4",
+                "9 restart t4 m4",
+                "9 submit t4",
+                "9 start t4 m4",
+                "12 restart t4 m4",
+                "12 submit t4",
+                "12 start t4 m3",
+                "22 finish t4 m3",
+            ],
         ),
         // Five of six are done at 20 s; copied is what has run over three medians.
         ("spark", &["31 copy t4 m2", "41 finish t4 m2", "41 cancel t4 m4"]),
