@@ -39,14 +39,16 @@
 //! ```no_run
 //! use std::path::Path;
 //!
-//! use jobfate::facts::tasks::Usage;
 //! use jobfate::facts::window::Windows;
 //! use jobfate::lake::Lake;
-//! use jobfate::studies::fold::fold;
+//! use jobfate::studies::fold::{Asked, fold};
+//! use jobfate::studies::ledger::ledger;
 //!
 //! let lake = Lake::open(Path::new("lake"))?;
-//! let study = fold(&lake, Windows::of(&lake, None), &[], Usage::Read)?;
-//! assert!(!study.jobs.is_empty());
+//! let study = fold(&lake, Windows::of(&lake, None), &Asked::default())?;
+//! for row in ledger(&study).rows {
+//!     assert!(0.0 <= row.cpu, "{} {}", row.outcome, row.cpu);
+//! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

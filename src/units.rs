@@ -4,7 +4,7 @@
 //! Nothing in here reads a clock or a file, and nothing rounds silently.
 
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -186,6 +186,17 @@ impl AddAssign for CpuTime {
     }
 }
 
+impl Mul<u32> for CpuTime {
+    type Output = Self;
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low half of a product")]
+    fn mul(self, times: u32) -> Self {
+        let rest = u128::from(self.rest) * u128::from(times);
+        let whole = self.whole() * i128::from(times);
+        Self::new(whole + (rest >> 64).cast_signed(), rest as u64)
+    }
+}
+
 impl Sum for CpuTime {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::ZERO, Add::add)
@@ -225,6 +236,14 @@ mod tests {
         assert_eq!((small - large).seconds(), -(large - small).seconds());
         assert_eq!(CpuTime::from_seconds(-1.5).seconds(), -1.5);
         assert_eq!(CpuTime::of_rate(0.5, -3), CpuTime::ZERO);
+    }
+
+    #[test]
+    fn a_multiple_is_the_sum_of_so_many() {
+        for one in [CpuTime::of_rate(0.3, 7), CpuTime::ZERO - CpuTime::of_rate(1.7, 11)] {
+            assert_eq!(one * 5, std::iter::repeat_n(one, 5).sum());
+            assert_eq!(one * 2 - one, one);
+        }
     }
 
     #[test]

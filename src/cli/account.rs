@@ -9,15 +9,12 @@ use super::render::{Frame, six_digits};
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
-use crate::facts::published::{PublishedCpu, published_cpu};
-use crate::facts::tasks::Usage;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::fold::{Study, fold};
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, View, ledger};
+use crate::studies::fold::{Asked, fold};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, ledger};
 use crate::studies::outcomes::Classes;
-use crate::studies::rules::RuleGrid;
 
 /// Add up CPU time per outcome
 ///
@@ -51,54 +48,21 @@ pub(crate) struct CpuChoice {
     pub classes: Classes,
 }
 
-/// A study that is ready to be looked at.
-pub(crate) struct Prepared {
-    pub study: Study,
-    pub published: Option<PublishedCpu>,
-}
-
-impl Prepared {
-    pub(crate) fn view(&self, choice: CpuChoice) -> View<'_> {
-        View {
-            study: &self.study,
-            cpu: choice.cpu,
-            classes: choice.classes,
-            published: self.published.as_ref(),
-        }
+impl CpuChoice {
+    /// A study of these definitions.
+    pub(crate) fn asked(self) -> Asked {
+        Asked { cpu: self.cpu, classes: self.classes, ..Asked::default() }
     }
-}
-
-/// Folds a lake for one definition of CPU time and some rules.
-pub(crate) fn prepare(
-    lake: &Lake,
-    windows: Windows,
-    cpu: CpuDefinition,
-    rules: &[RuleGrid],
-) -> Result<Prepared> {
-    // The published definition knows jobs only, until a rule condemns tasks.
-    if cpu != CpuDefinition::Published || !rules.is_empty() {
-        lake.require(Table::TaskEvents)?;
-    }
-    if cpu.needs_usage() {
-        lake.require(Table::TaskUsage)?;
-    }
-    let usage = if cpu.needs_usage() { Usage::Read } else { Usage::Skip };
-    let study = fold(lake, windows, rules, usage)?;
-    let published = match cpu {
-        CpuDefinition::Published => Some(published_cpu(lake, windows)?),
-        _ => None,
-    };
-    Ok(Prepared { study, published })
 }
 
 pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let prepared = prepare(&lake, windows, args.choice.cpu, &[])?;
     if args.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
-    let ledger = ledger(&prepared.view(args.choice), &args.group_by);
+    let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
+    let ledger = ledger(&fold(&lake, windows, &asked)?);
     let table = table_of(&ledger, &args.group_by);
     console::note(closing_line(&ledger));
     if let Some(counts) = counts_line(&ledger) {

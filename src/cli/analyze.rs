@@ -6,17 +6,18 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
-use super::account::{self, CpuChoice, prepare};
+use super::account::{self, CpuChoice};
 use super::classify::{self, By, Choice, Engine};
 use super::describe::{Question, describe};
 use super::detect;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::store::{self, Answer};
-use super::sweep::{self, Trust};
+use super::sweep;
 use super::{Format, console, render, stop_on_signal, sweep_charts, synth, verify};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
+use crate::studies::fold::{Asked, fold};
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::{Rule, RuleGrid};
@@ -137,32 +138,34 @@ fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     } else {
         CpuDefinition::Measured
     };
-    let choice = CpuChoice { cpu, classes: Classes::Sequence };
-    let rules = Rule::ALL.map(|rule| RuleGrid::new(rule, rule.default_grid()));
-    let prepared = prepare(lake, windows, cpu, &rules)?;
-    let view = prepared.view(choice);
-    let book = ledger(&view, &[]);
+    let asked = Asked {
+        rules: Rule::ALL.map(|rule| RuleGrid::new(rule, rule.default_grid())).to_vec(),
+        // Chosen on the first half of the trace, scored on the second.
+        split_us: Some(windows.job_end_us / 2),
+        rounds: BOOTSTRAP_ROUNDS,
+        seed: 1,
+        ..CpuChoice { cpu, classes: Classes::Sequence }.asked()
+    };
+    let study = fold(lake, windows, &asked)?;
+    let book = ledger(&study);
     let table = account::table_of(&book, &[]);
     store::store(&account::answer(&book, windows, &table), lake, out)?;
     show(&format!("CPU time per outcome ({cpu})"), &table)?;
     console::note(account::closing_line(&book));
 
-    // Chosen on the first half of the trace, scored on the second.
-    let train = (windows.job_end_us / 2, HARM_PRICE);
-    let trust = Trust { bootstrap: Some((BOOTSTRAP_ROUNDS, 1)), train: Some(train) };
-    let swept = sweep::sweep_all(&view, &rules, trust);
+    let swept = sweep::sweep_all(&study, HARM_PRICE);
     let table = sweep::table_of(&swept.sweeps);
     let answer = Answer {
         name: "sweep",
         table: &table,
-        json: sweep::json_of(&view, &swept),
+        json: sweep::json_of(&study, &swept),
         settings: json!({
             "cpu": cpu, "classes": Classes::Sequence, "windows": windows,
-            "rules": rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
-            "thresholds": rules[0].grid, "price": HARM_PRICE,
-            "bootstrap_rounds": BOOTSTRAP_ROUNDS, "seed": 1,
+            "rules": asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
+            "thresholds": asked.rules[0].grid, "price": HARM_PRICE,
+            "bootstrap_rounds": BOOTSTRAP_ROUNDS, "seed": asked.seed,
         }),
-        charts: sweep_charts::charts(&view, &swept.sweeps),
+        charts: sweep_charts::charts(&study, &swept.sweeps),
     };
     store::store(&answer, lake, out)?;
     let table = sweep::table_of(&swept.sweeps[..1]);

@@ -147,13 +147,14 @@ fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
 }
 
 /// Names come from traces: one that a spreadsheet would run as a formula gets a quote before it.
-/// Hashes stay as they are, also those that begin with a plus: there is nothing in them to run.
+/// Hashes stay as they are, also those that begin with a plus, and so does the dash of what has no
+/// name: there is nothing in them to run.
 fn safe_in_spreadsheets(text: String) -> String {
     let is_hash = |text: &str| {
         text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
     };
     let may_run = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let is_harmless = is_hash(&text) && !text.starts_with('=');
+    let is_harmless = text == "-" || is_hash(&text) && !text.starts_with('=');
     if may_run && !is_harmless { format!("'{text}") } else { text }
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::account::{self, CpuChoice, prepare};
+use super::account::{self, CpuChoice};
 use super::classify::{self, By, Engine};
 use super::describe::{Question, describe, summaries};
 use super::exit::Usage;
@@ -19,6 +19,7 @@ use crate::lake::Lake;
 use crate::schema::{Source, Table};
 use crate::studies::checks::is_whole;
 use crate::studies::distributions::Summary;
+use crate::studies::fold::{Asked, fold};
 use crate::studies::kill_sweep;
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::mandai::{Basis, Comparisons, Verdict, printed};
@@ -314,7 +315,7 @@ fn cpu(
 ) -> Result<()> {
     let tables = [Table::JobEvents, Table::TaskEvents, Table::TaskUsage, Table::MachineEvents];
     let basis = basis(lake, &tables);
-    let rules = [RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
+    let rules = vec![RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
     let has_usage = !matches!(basis, Basis::Missing(_));
     // Without usage the curves are drawn for slots, and nothing is compared with them.
     let choice = CpuChoice {
@@ -325,9 +326,8 @@ fn cpu(
         console::note("skipped: figures 4.2.1 and 4.2.2, for want of job_events or task_events");
         return Ok(());
     }
-    let prepared = prepare(lake, windows, choice.cpu, &rules)?;
-    let view = prepared.view(choice);
-    let book = ledger(&view, &[]);
+    let study = fold(lake, windows, &Asked { rules, ..choice.asked() })?;
+    let book = ledger(&study);
     for (outcome, share) in
         [("finished", 0.710), ("failed", 0.931), ("killed", 43.175), ("running", 54.377)]
     {
@@ -341,7 +341,7 @@ fn cpu(
             &basis,
         );
     }
-    let swept = kill_sweep::sweep(&view, 0, &rules[0]);
+    let swept = kill_sweep::sweep(&study, 0);
     let paper = [(10, 89.0, 15.0, 246.0, 1.0), (300, 36.0, 0.1, 0.0, 0.1)];
     for (threshold, failed, killed, harmed, digit) in paper {
         let row = swept.rows.iter().find(|row| row.threshold == threshold);
@@ -376,6 +376,6 @@ fn cpu(
         );
     }
     charts.push((format!("table-3.1.2-{}", choice.cpu), account::chart(&book)));
-    charts.extend(sweep_charts::charts(&view, std::slice::from_ref(&swept)));
+    charts.extend(sweep_charts::charts(&study, std::slice::from_ref(&swept)));
     Ok(())
 }

@@ -8,17 +8,17 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::account::{CpuChoice, prepare};
+use super::account::CpuChoice;
 use super::exit::Usage;
 use super::render::{Frame, render, six_digits};
 use super::store::{self, Answer};
 use super::sweep_charts::charts;
 use super::{AnswerArgs, Format, console, edges};
 use crate::lake::Lake;
+use crate::studies::fold::{Asked, Study, fold};
 use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
-use crate::studies::ledger::View;
 use crate::studies::rules::{Rule, RuleGrid};
-use crate::studies::selection::{Choice, Score, Selection, bootstrap, select};
+use crate::studies::selection::{Choice, Score, Selection, intervals, select};
 use crate::units::MICROS_PER_DAY;
 
 /// Sweep the threshold at which hopeless tasks are killed
@@ -137,39 +137,26 @@ fn rules_of(args: &SweepArgs) -> Vec<RuleGrid> {
     rules
 }
 
-/// What is done with the sweep besides sweeping.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Trust {
-    /// Resamplings and their seed.
-    pub bootstrap: Option<(usize, u64)>,
-    /// Where the past ends (µs), and the price of a harmed job.
-    pub train: Option<(i64, f64)>,
-}
-
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
 pub(crate) struct Swept {
     pub sweeps: Vec<Sweep>,
     pub selection: Option<Selection>,
 }
 
-/// Sweeps every rule.
-pub(crate) fn sweep_all(view: &View<'_>, rules: &[RuleGrid], trust: Trust) -> Swept {
+/// Every rule of a study; a harmed job costs `price` CPU-seconds.
+pub(crate) fn sweep_all(study: &Study, price: f64) -> Swept {
     let mut sweeps: Vec<Sweep> =
-        rules.iter().enumerate().map(|(idx, rule)| sweep(view, idx, rule)).collect();
-    if let Some((rounds, seed)) = trust.bootstrap {
-        let intervals = bootstrap(view, rules, rounds, seed);
-        for (sweep, intervals) in sweeps.iter_mut().zip(intervals) {
-            for (row, interval) in sweep.rows.iter_mut().zip(intervals) {
-                row.interval = Some(interval);
-            }
+        (0..study.asked.rules.len()).map(|rule_idx| sweep(study, rule_idx)).collect();
+    for (sweep, intervals) in sweeps.iter_mut().zip(intervals(study)) {
+        for (row, interval) in sweep.rows.iter_mut().zip(intervals) {
+            row.interval = Some(interval);
         }
     }
-    let selection = trust.train.map(|(split_us, price)| select(view, rules, split_us, price));
-    Swept { sweeps, selection }
+    Swept { sweeps, selection: select(study, price) }
 }
 
-/// What the flags ask for besides the sweep.
-fn trust_of(args: &SweepArgs) -> Result<Trust> {
+/// What the flags ask of the lake.
+fn asked(args: &SweepArgs) -> Result<Asked> {
     let days = args.train_until;
     if days.is_some_and(|days| !(0.0..=DAYS_MAX).contains(&days)) {
         let days = days.unwrap_or_default();
@@ -180,24 +167,27 @@ fn trust_of(args: &SweepArgs) -> Result<Trust> {
         clippy::cast_precision_loss,
         reason = "days of a trace"
     )]
-    let split = days.map(|days| 600_000_000 + (days * MICROS_PER_DAY as f64) as i64);
-    Ok(Trust {
-        bootstrap: (0 < args.bootstrap).then_some((args.bootstrap, args.seed)),
-        train: split.map(|split_us| (split_us, args.price)),
+    let split_us = days.map(|days| 600_000_000 + (days * MICROS_PER_DAY as f64) as i64);
+    let rules = rules_of(args);
+    let place = |threshold| rules[0].grid.binary_search(&threshold).expect("the grid holds it");
+    Ok(Asked {
+        all_harmed_at: args.harmed.map(place),
+        rules,
+        split_us,
+        rounds: args.bootstrap,
+        seed: args.seed,
+        ..args.choice.asked()
     })
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let rules = rules_of(args);
-    let trust = trust_of(args)?;
-    let prepared = prepare(&lake, windows, args.choice.cpu, &rules)?;
-    let view = prepared.view(args.choice);
-    console::note(edges::sentence(&view.censoring()));
-    let swept = sweep_all(&view, &rules, trust);
-    let table = match args.harmed {
-        Some(threshold) => harmed_table(&view, &rules[0], threshold),
+    let study = fold(&lake, windows, &asked(args)?)?;
+    console::note(edges::sentence(&study.censoring()));
+    let swept = sweep_all(&study, args.price);
+    let table = match study.asked.all_harmed_at {
+        Some(step) => harmed_table(&study, step),
         None => table_of(&swept.sweeps),
     };
     let answer = Answer {
@@ -205,12 +195,12 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         table: &table,
         settings: json!({
             "cpu": args.choice.cpu, "classes": args.choice.classes, "windows": windows,
-            "rules": rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
+            "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
             "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
             "bootstrap_rounds": args.bootstrap, "seed": args.seed,
         }),
-        charts: charts(&view, &swept.sweeps),
-        json: json_of(&view, &swept),
+        charts: charts(&study, &swept.sweeps),
+        json: json_of(&study, &swept),
     };
     store::give(&answer, &lake, &args.answer)?;
     let Some(selection) = &swept.selection else { return Ok(()) };
@@ -227,17 +217,17 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
 }
 
 /// The value of the contract, with the other rules and the plane beside it.
-pub(crate) fn json_of(view: &View<'_>, swept: &Swept) -> Value {
+pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
     let mut json = json!({
-        "cpu": view.cpu,
-        "classes": view.classes,
-        "unit": view.cpu.unit(view.study.source),
-        "censoring": view.censoring(),
-        "total_cpu": total_cpu(view),
+        "cpu": study.asked.cpu,
+        "classes": study.asked.classes,
+        "unit": study.unit(),
+        "censoring": study.censoring(),
+        "total_cpu": total_cpu(study),
         "rule": swept.sweeps[0].rule,
         "rows": swept.sweeps[0].rows,
         "rules": &swept.sweeps[1..],
-        "plane": plane(view, &swept.sweeps),
+        "plane": plane(study, &swept.sweeps),
     });
     if let Some(selection) = &swept.selection {
         json["selection"] = json!(selection);
@@ -333,9 +323,8 @@ fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
     counts.values().filter_map(Value::as_u64).sum()
 }
 
-fn harmed_table(view: &View<'_>, rule: &RuleGrid, threshold: i64) -> RecordBatch {
-    let step = rule.grid.iter().position(|&step| step == threshold).expect("the grid holds it");
-    let harmed = harmed_jobs(view, 0, step);
+fn harmed_table(study: &Study, step: usize) -> RecordBatch {
+    let harmed = harmed_jobs(study, 0, step);
     Frame::default()
         .int("job_id", harmed.iter().map(|job| job.job_id))
         .text("user", harmed.iter().map(|job| job.user.as_deref().unwrap_or("-")))

@@ -4,27 +4,27 @@
 
 use super::edges;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};
-use crate::studies::ledger::View;
 
 /// A point with the bounds of its interval, where there is one.
 type Bounded = (f64, Option<(f64, f64)>);
 
 /// Figures 4.2.1 and 4.2.2 of the paper of 2017 for each rule, and all rules in one plane.
-pub(crate) fn charts(view: &View<'_>, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
+pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
         "CPU time: {}; outcomes told by {}. {}.",
-        view.cpu,
-        view.classes,
-        edges::sentence(&view.censoring())
+        study.asked.cpu,
+        study.asked.classes,
+        edges::sentence(&study.censoring())
     );
     let mut charts = Vec::new();
     for (idx, sweep) in sweeps.iter().enumerate() {
         let suffix = if idx == 0 { String::new() } else { format!("-{}", stem(&sweep.rule)) };
-        charts.push((format!("sweep-saved{suffix}"), saved_chart(view, sweep, &definition)));
+        charts.push((format!("sweep-saved{suffix}"), saved_chart(study, sweep, &definition)));
         charts.push((format!("sweep-harmed{suffix}"), harmed_chart(sweep, &definition)));
     }
-    charts.push(("sweep-plane".to_owned(), plane_chart(view, sweeps, &definition)));
+    charts.push(("sweep-plane".to_owned(), plane_chart(study, sweeps, &definition)));
     charts
 }
 
@@ -70,11 +70,11 @@ fn x_scale(sweep: &Sweep) -> Scale {
     if 10 * smallest < largest { Scale::Log } else { Scale::Linear }
 }
 
-fn saved_chart(view: &View<'_>, sweep: &Sweep, definition: &str) -> Chart {
+fn saved_chart(study: &Study, sweep: &Sweep, definition: &str) -> Chart {
     let percent = |bounds: (f64, f64)| (bounds.0 * 100.0, bounds.1 * 100.0);
     let lines = ["failed", "killed", "running", "evicted", "other"]
         .into_iter()
-        .filter(|outcome| view.outcomes().contains(outcome))
+        .filter(|outcome| study.outcomes().contains(outcome))
         .map(|outcome| {
             curve(outcome, outcome_tone(outcome), sweep, &|row| {
                 let share = row.saved_share[outcome].as_f64()?;
@@ -118,8 +118,8 @@ fn harmed_chart(sweep: &Sweep, definition: &str) -> Chart {
     })
 }
 
-fn plane_chart(view: &View<'_>, sweeps: &[Sweep], definition: &str) -> Chart {
-    let points = plane(view, sweeps);
+fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
+    let points = plane(study, sweeps);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let at =
         |point: &PlanePoint| (point.harmed_jobs as f64, point.net_share.unwrap_or(0.0) * 100.0);

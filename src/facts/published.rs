@@ -9,7 +9,6 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float32Type;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::FactError;
@@ -24,18 +23,63 @@ use crate::units::{CpuTime, micros_to_seconds};
 /// Published CPU time by job, in normalised-CPU seconds.
 pub type PublishedCpu = FxHashMap<i64, f64>;
 
-/// Computes it for every job with windows.
-pub fn published_cpu(lake: &Lake, windows: Windows) -> Result<PublishedCpu, FactError> {
-    for table in [Table::JobEvents, Table::TaskUsage, Table::MachineEvents] {
-        lake.require(table)?;
+/// What it takes to compute it, bucket by bucket.
+pub struct Published(Capacities);
+
+impl Published {
+    /// Reads the machines of a lake.
+    pub fn of(lake: &Lake) -> Result<Self, FactError> {
+        for table in [Table::JobEvents, Table::TaskUsage, Table::MachineEvents] {
+            lake.require(table)?;
+        }
+        Ok(Self(Capacities::read(lake)?))
     }
-    let capacities = Capacities::read(lake)?;
-    let parts: Result<Vec<Vec<(i64, f64)>>, FactError> = (0..lake.bucket_count())
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|bucket| of_bucket(lake, bucket, windows, &capacities))
-        .collect();
-    Ok(parts?.into_iter().flatten().collect())
+
+    /// Computes it for every job of a bucket that has windows.
+    pub fn of_bucket(
+        &self,
+        lake: &Lake,
+        bucket: u32,
+        windows: Windows,
+        jobs: &Jobs,
+    ) -> Result<PublishedCpu, FactError> {
+        let mut sums = vec![Sums::default(); jobs.jobs.len()];
+        let columns = ["start_time_us", "end_time_us", "job_id", "machine_id", "mean_cpu_rate"];
+        lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
+            let (starts, ends) =
+                (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
+            let (ids, machines) = (i64_column(&batch, "job_id"), i64_column(&batch, "machine_id"));
+            let rates = batch
+                .column_by_name("mean_cpu_rate")
+                .expect("asked for")
+                .as_primitive::<Float32Type>();
+            for row in 0..batch.num_rows() {
+                let length = closed(ends[row], windows.job_end_us) - starts[row];
+                let Some(job) = jobs.find(ids[row]).filter(|_| 0 < length) else { continue };
+                let sums = &mut sums[job];
+                if !rates.is_null(row) {
+                    sums.rate += CpuTime::of_rate(rates.value(row), length);
+                    sums.rate_us += length;
+                }
+                if let Some(capacity) = self.0.at(machines[row], starts[row]) {
+                    sums.capacity += CpuTime::of_rate(capacity, length);
+                    sums.capacity_us += length;
+                }
+            }
+        })?;
+        let cpu = jobs
+            .jobs
+            .iter()
+            .zip(sums)
+            .filter(|(_, sums)| 0 < sums.rate_us && 0 < sums.capacity_us)
+            .filter_map(|(job, sums)| {
+                let duration_s = micros_to_seconds(job.duration_us(windows.job_end_us)?);
+                let mean_rate = sums.rate.seconds() / micros_to_seconds(sums.rate_us);
+                let mean_capacity = sums.capacity.seconds() / micros_to_seconds(sums.capacity_us);
+                Some((job.id, duration_s * mean_rate * mean_capacity))
+            });
+        Ok(cpu.collect())
+    }
 }
 
 /// CPU capacity of each machine over time.
@@ -80,47 +124,4 @@ struct Sums {
     rate_us: i64,
     capacity: CpuTime,
     capacity_us: i64,
-}
-
-fn of_bucket(
-    lake: &Lake,
-    bucket: u32,
-    windows: Windows,
-    capacities: &Capacities,
-) -> Result<Vec<(i64, f64)>, FactError> {
-    let jobs = Jobs::read(lake, bucket)?;
-    let mut sums = vec![Sums::default(); jobs.jobs.len()];
-    let columns = ["start_time_us", "end_time_us", "job_id", "machine_id", "mean_cpu_rate"];
-    lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
-        let (starts, ends) =
-            (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
-        let (ids, machines) = (i64_column(&batch, "job_id"), i64_column(&batch, "machine_id"));
-        let rates =
-            batch.column_by_name("mean_cpu_rate").expect("asked for").as_primitive::<Float32Type>();
-        for row in 0..batch.num_rows() {
-            let length = closed(ends[row], windows.job_end_us) - starts[row];
-            let Some(job) = jobs.find(ids[row]).filter(|_| 0 < length) else { continue };
-            let sums = &mut sums[job];
-            if !rates.is_null(row) {
-                sums.rate += CpuTime::of_rate(rates.value(row), length);
-                sums.rate_us += length;
-            }
-            if let Some(capacity) = capacities.at(machines[row], starts[row]) {
-                sums.capacity += CpuTime::of_rate(capacity, length);
-                sums.capacity_us += length;
-            }
-        }
-    })?;
-    let cpu = jobs
-        .jobs
-        .iter()
-        .zip(sums)
-        .filter(|(_, sums)| 0 < sums.rate_us && 0 < sums.capacity_us)
-        .filter_map(|(job, sums)| {
-            let duration_s = micros_to_seconds(job.duration_us(windows.job_end_us)?);
-            let mean_rate = sums.rate.seconds() / micros_to_seconds(sums.rate_us);
-            let mean_capacity = sums.capacity.seconds() / micros_to_seconds(sums.capacity_us);
-            Some((job.id, duration_s * mean_rate * mean_capacity))
-        });
-    Ok(cpu.collect())
 }

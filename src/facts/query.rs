@@ -42,7 +42,7 @@ macro_rules! queries {
 }
 
 /// Every query, in the order of their numbers. A test compares this with the folder.
-pub static QUERIES: [Query; 12] = queries![
+pub static QUERIES: [Query; 13] = queries![
     "q01_job_outcomes",
     "q02_task_outcomes",
     "q03_attempts",
@@ -55,6 +55,7 @@ pub static QUERIES: [Query; 12] = queries![
     "q10_machine_periods",
     "q11_cpu_published",
     "q12_measured_after_crossings",
+    "q13_usage_by_user_hour",
 ];
 
 /// The names of all queries.

@@ -156,57 +156,56 @@ impl Tasks {
         };
         drop(events);
         if usage == Usage::Read {
-            let columns =
-                [ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index", "mean_cpu_rate"];
-            tasks.add_windows(&lake.read(Table::TaskUsage, Some(bucket), &columns)?);
+            tasks.add_windows(lake, bucket)?;
         }
         Ok(tasks)
     }
 
-    /// Sorts the usage windows to their tasks (a counting sort).
-    fn add_windows(&mut self, batches: &[RecordBatch]) {
+    /// Reads the usage windows and puts them beside their tasks (a counting sort).
+    fn add_windows(&mut self, lake: &Lake, bucket: u32) -> Result<(), FactError> {
         let task_count = self.histories.len();
         let nobody = u32::try_from(task_count).expect("a bucket has fewer than 2^32 tasks");
-        let mut owners: Vec<u32> = Vec::new();
+        let files = lake.files(Table::TaskUsage, Some(bucket));
+        let row_count: u64 = files.iter().map(|file| file.rows).sum();
+        let row_count = usize::try_from(row_count).expect("a bucket fits into memory");
+        let mut windows = Vec::with_capacity(row_count);
+        let mut owners: Vec<u32> = Vec::with_capacity(row_count);
+        let mut orphans: Vec<EntityId> = Vec::new();
         // One slot more, for windows without a task.
         let mut starts = vec![0_u32; task_count + 2];
-        for batch in batches {
-            let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
-            for (&job, &index) in jobs.iter().zip(indices) {
-                let owner = self
-                    .histories
-                    .find((job, index))
-                    .map_or(nobody, |task| u32::try_from(task).unwrap_or(nobody));
-                starts[owner as usize + 1] += 1;
-                owners.push(owner);
-            }
-        }
-        for task in 0..=task_count {
-            starts[task + 1] += starts[task];
-        }
-        let mut next = starts.clone();
-        let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
-        let mut windows = vec![blank; owners.len()];
-        let mut owner = owners.iter();
-        for batch in batches {
+        let columns =
+            [ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index", "mean_cpu_rate"];
+        lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
+            let (jobs, indices) = (i64_column(&batch, "job_id"), i32_column(&batch, "task_index"));
             let (begins, ends) =
-                (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
-            let row_ids = i64_column(batch, ROW_ID);
+                (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
+            let row_ids = i64_column(&batch, ROW_ID);
             let rates = batch.column_by_name("mean_cpu_rate").expect("the column was asked for");
             let rates = rates.as_primitive::<Float32Type>();
             self.usage.windows += batch.num_rows() as u64;
             self.usage.without_rate += rates.null_count() as u64;
             for row in 0..batch.num_rows() {
-                let slot = &mut next[*owner.next().expect("one owner per row") as usize];
-                windows[*slot as usize] = Window {
+                let id = (jobs[row], indices[row]);
+                let owner = self.histories.find(id).map_or(nobody, |task| {
+                    u32::try_from(task).expect("a bucket has fewer than 2^32 tasks")
+                });
+                if owner == nobody {
+                    orphans.push(id);
+                }
+                starts[owner as usize + 1] += 1;
+                owners.push(owner);
+                windows.push(Window {
                     start_us: begins[row],
                     end_us: closed(ends[row], self.window_end_us).max(begins[row]),
                     rate: if rates.is_null(row) { 0.0 } else { rates.value(row) },
                     row_id: row_ids[row],
-                };
-                *slot += 1;
+                });
             }
+        })?;
+        for task in 0..=task_count {
+            starts[task + 1] += starts[task];
         }
+        let mut windows = by_owner(&windows, &owners, &starts);
         for task in 0..task_count {
             let own = &mut windows[starts[task] as usize..starts[task + 1] as usize];
             if !own.is_sorted_by_key(|window| (window.start_us, window.row_id)) {
@@ -214,9 +213,9 @@ impl Tasks {
             }
             self.usage.overlapping += overlapping(own);
         }
-        self.usage.overlapping += overlapping_orphans(batches, &owners, nobody, self.window_end_us);
-        let orphans = &windows[starts[task_count] as usize..];
-        self.orphan_cpu = orphans
+        let orphan_windows = &windows[starts[task_count] as usize..];
+        self.usage.overlapping += overlapping_orphans(&orphans, orphan_windows);
+        self.orphan_cpu = orphan_windows
             .iter()
             .map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us))
             .sum();
@@ -224,6 +223,7 @@ impl Tasks {
         starts.truncate(task_count + 1);
         self.windows = windows;
         self.window_starts = starts;
+        Ok(())
     }
 
     /// Hands out every task.
@@ -318,6 +318,19 @@ impl Phases {
     }
 }
 
+/// The windows of each owner side by side, from its start on.
+fn by_owner(windows: &[Window], owners: &[u32], starts: &[u32]) -> Vec<Window> {
+    let mut next = starts.to_vec();
+    let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
+    let mut sorted = vec![blank; windows.len()];
+    for (window, &owner) in windows.iter().zip(owners) {
+        let slot = &mut next[owner as usize];
+        sorted[*slot as usize] = *window;
+        *slot += 1;
+    }
+    sorted
+}
+
 /// Windows that start before an earlier one has ended.
 fn overlapping(windows: &[Window]) -> u64 {
     let mut latest = i64::MIN;
@@ -329,34 +342,15 @@ fn overlapping(windows: &[Window]) -> u64 {
     count
 }
 
-/// The same among windows whose task has no event, which lie in no order yet.
-fn overlapping_orphans(
-    batches: &[RecordBatch],
-    owners: &[u32],
-    nobody: u32,
-    window_end_us: i64,
-) -> u64 {
-    let mut orphans: Vec<(EntityId, i64, i64, i64)> = Vec::new();
-    let mut owner = owners.iter();
-    for batch in batches {
-        let (jobs, indices) = (i64_column(batch, "job_id"), i32_column(batch, "task_index"));
-        let (begins, ends) = (i64_column(batch, "start_time_us"), i64_column(batch, "end_time_us"));
-        let row_ids = i64_column(batch, ROW_ID);
-        for row in 0..batch.num_rows() {
-            if *owner.next().expect("one owner per row") == nobody {
-                let end = closed(ends[row], window_end_us);
-                orphans.push(((jobs[row], indices[row]), begins[row], row_ids[row], end));
-            }
-        }
-    }
-    orphans.sort_unstable();
+/// The same among windows whose task has no event, in the order of the file, with their tasks.
+fn overlapping_orphans(tasks: &[EntityId], windows: &[Window]) -> u64 {
+    let mut orphans: Vec<(EntityId, Window)> =
+        tasks.iter().copied().zip(windows.iter().copied()).collect();
+    orphans.sort_unstable_by_key(|(task, window)| (*task, window.start_us, window.row_id));
     let mut count = 0;
-    for task in orphans.chunk_by(|one, other| one.0 == other.0) {
-        let mut latest = i64::MIN;
-        for &(_, start, _, end) in task {
-            count += u64::from(start < latest);
-            latest = latest.max(end);
-        }
+    for own in orphans.chunk_by(|one, other| one.0 == other.0) {
+        let own: Vec<Window> = own.iter().map(|(_, window)| *window).collect();
+        count += overlapping(&own);
     }
     count
 }

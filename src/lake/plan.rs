@@ -20,7 +20,7 @@ const SEGMENT_BYTES: u64 = 32 << 20;
 const BUCKET_BYTES: u64 = 64 << 20;
 
 /// More buckets than this only when a bucket would grow past [`LARGE_BUCKET_BYTES`].
-const BUCKETS_MAX: u64 = 64;
+const BUCKETS_MAX: u64 = 128;
 
 /// Raw bytes per bucket in a lake of very many buckets.
 const LARGE_BUCKET_BYTES: u64 = 512 << 20;
@@ -246,6 +246,7 @@ mod tests {
         assert_eq!(count(64 << 20), 1);
         assert_eq!(count(122 << 20), 2);
         assert_eq!(count(4 << 30), 64);
+        assert_eq!(count(20 << 30), 128);
         assert_eq!(count(41 << 30), 128);
     }
 }

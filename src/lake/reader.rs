@@ -124,15 +124,22 @@ impl Lake {
         self.files(table, bucket).into_iter().map(|file| self.check_file(file)).collect()
     }
 
-    /// Reads columns of a table in a bucket, in the order asked for.
+    /// Reads columns of a table, in the order asked for: a bucket's one file after the other,
+    /// since buckets are read side by side (and a thread that waited for files in here would begin
+    /// another bucket meanwhile, and hold two), all buckets' files side by side.
     pub fn read(
         &self,
         table: Table,
         bucket: Option<u32>,
         columns: &[&'static str],
     ) -> Result<Vec<RecordBatch>, LakeError> {
-        let files = self.files(table, bucket);
-        let batches: Result<Vec<Vec<RecordBatch>>, LakeError> = files
+        if bucket.is_some() {
+            let mut batches = Vec::new();
+            self.scan(table, bucket, columns, |batch| batches.push(batch))?;
+            return Ok(batches);
+        }
+        let batches: Result<Vec<Vec<RecordBatch>>, LakeError> = self
+            .files(table, None)
             .into_par_iter()
             .map(|file| {
                 let mut batches = Vec::new();

@@ -1,80 +1,118 @@
 //! One pass over a lake for the whole outcome study: ledger, sweep, and who is harmed.
 //!
-//! In: a lake and the kill rules to sweep. Out: a [`Study`], one row per job, from which every
-//! table of the study is summed. Memory follows the largest bucket; the sums are exact, so
-//! neither the number of threads nor the order of buckets can move a digit.
+//! In: a lake and what is [`Asked`] of it. Out: a [`Study`], sums over jobs from which every table
+//! of the study is made. A bucket's jobs are summed up before the next bucket is read, so memory
+//! follows the largest bucket and not the trace. The sums are exact: neither the number of threads
+//! nor the order of buckets can move a digit.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::censoring::Censoring;
+use super::kill_sweep::RuleSums;
+use super::ledger::{CpuDefinition, GroupBy, LedgerSums};
+use super::outcomes::Classes;
 use super::rules::{Owner, RuleGrid};
+use super::selection::{Resampled, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
+use crate::facts::published::Published;
 use crate::facts::tasks::{Spent, TaskView, Tasks, Usage, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
 use crate::units::{CpuRate, CpuTime};
 
-/// How many definitions of CPU time are added up per task.
-pub const TASK_DEFINITIONS: usize = 3;
+/// What is asked of a lake.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// What CPU time means.
+    pub cpu: CpuDefinition,
+    /// How outcomes are told.
+    pub classes: Classes,
+    /// What the ledger is split by.
+    pub groups: Vec<GroupBy>,
+    /// Kill rules to sweep.
+    pub rules: Vec<RuleGrid>,
+    /// Where the past ends and the future begins, µs, if a choice is to be tested.
+    pub split_us: Option<i64>,
+    /// Resamplings of jobs, 0 for none.
+    pub rounds: usize,
+    /// Seed of the resampling.
+    pub seed: u64,
+    /// A parameter of the first rule, by its place in the grid, whose harmed jobs are all named.
+    pub all_harmed_at: Option<usize>,
+}
 
-/// CPU time under each definition that is known per task: slots, requested, measured.
-pub type PerDefinition = [CpuTime; TASK_DEFINITIONS];
+impl Asked {
+    /// How many outcomes jobs are told apart by, unmatched ones included.
+    pub(super) fn outcome_count(&self) -> usize {
+        self.classes.outcomes().len() + 1
+    }
+}
 
-/// What the study knows of a job.
-#[derive(Clone, Debug)]
-pub struct JobRow {
+/// What the study knows of a job while its bucket is at hand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JobRow<'a> {
     /// The job.
     pub job_id: i64,
     /// What `job_events` says; `None` for a job that it does not know.
-    pub job: Option<Job>,
+    pub job: Option<&'a Job>,
     /// The user.
-    pub user: Option<String>,
+    pub user: Option<&'a str>,
     /// The name.
-    pub name: Option<String>,
+    pub name: Option<&'a str>,
     /// The largest priority among its tasks.
     pub priority: Option<i32>,
     /// Tasks with at least one event.
     pub task_count: u64,
+    /// Position of its outcome; after the last of them where it is unmatched.
+    pub outcome: usize,
     /// CPU of all its tasks.
-    pub cpu: PerDefinition,
-    /// What each rule would have done to it; empty where none condemns a task of it.
-    pub kills: Vec<JobKills>,
+    pub cpu: CpuTime,
+    /// By rule: what the first parameters of its grid would have done to the job (no later one
+    /// condemns any task of it). Empty where no rule condemns any.
+    pub kills: Vec<Vec<KillStep>>,
 }
 
-/// What one rule would have done to a job, for the first parameters of its grid (no later one
-/// condemns any task of it).
-#[derive(Clone, Debug, Default)]
-pub struct JobKills {
-    /// By parameter.
-    pub steps: Vec<KillStep>,
+impl JobRow<'_> {
+    /// Whether it finished.
+    pub(super) const fn is_finished(&self) -> bool {
+        self.outcome == 0
+    }
 }
 
 /// What one parameter of a rule would have done to a job.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KillStep {
+pub(super) struct KillStep {
     /// Condemned tasks.
     pub tasks: u64,
     /// CPU of the condemned tasks after their kill.
-    pub saved: PerDefinition,
+    pub saved: CpuTime,
     /// CPU of the condemned tasks up to their kill.
-    pub spent: PerDefinition,
+    pub spent: CpuTime,
 }
 
-/// The whole study.
-#[derive(Debug, Default)]
+/// The whole study: sums over the jobs of `job_events` and `task_events`.
+#[derive(Clone, Debug)]
 pub struct Study {
+    /// What was asked.
+    pub asked: Asked,
     /// The kind of trace.
     pub source: Source,
-    /// Every job of `job_events` or `task_events`, by id within a bucket.
-    pub jobs: Vec<JobRow>,
+    pub(super) ledger: LedgerSums,
+    /// By rule.
+    pub(super) rules: Vec<RuleSums>,
+    pub(super) split: Option<SplitSums>,
+    pub(super) resampled: Option<Resampled>,
     /// Measured CPU outside of attempts, that of windows without a task included.
     pub outside: CpuTime,
     /// Counts of usage rows.
     pub usage: UsageCounts,
-    /// Attempts, and those without a CPU request.
-    pub attempts: (u64, u64),
+    /// Attempts.
+    pub attempts: u64,
+    /// Those without a CPU request.
+    pub attempts_without_request: u64,
     /// Attempts that reach over the edges of the window.
     pub attempt_edges: EdgeCounts,
     /// Jobs whose duration reaches over the edges of the window.
@@ -102,59 +140,142 @@ impl EdgeCounts {
     }
 }
 
-/// Folds a lake. Usage is read if it is there and `usage` asks for it; without `task_events` only
-/// jobs are known.
-pub fn fold(
-    lake: &Lake,
-    windows: Windows,
-    rules: &[RuleGrid],
-    usage: Usage,
-) -> Result<Study, FactError> {
-    let usage = if lake.has(Table::TaskUsage) { usage } else { Usage::Skip };
-    let parts: Result<Vec<Study>, FactError> = (0..lake.bucket_count())
+impl Study {
+    fn new(source: Source, asked: &Asked) -> Self {
+        Self {
+            asked: asked.clone(),
+            source,
+            ledger: LedgerSums::default(),
+            rules: (0..asked.rules.len()).map(|rule_idx| RuleSums::new(asked, rule_idx)).collect(),
+            split: asked.split_us.map(|split_us| SplitSums::new(asked, split_us)),
+            resampled: (0 < asked.rounds).then(|| Resampled::new(asked)),
+            outside: CpuTime::ZERO,
+            usage: UsageCounts::default(),
+            attempts: 0,
+            attempts_without_request: 0,
+            attempt_edges: EdgeCounts::default(),
+            job_edges: EdgeCounts::default(),
+        }
+    }
+
+    /// Adds a job of which everything is known.
+    fn add(&mut self, row: &JobRow<'_>) {
+        self.ledger.add(&self.asked, row);
+        if let Some(resampled) = &mut self.resampled {
+            resampled.add(row);
+        }
+        if let Some(split) = &mut self.split {
+            split.add(row);
+        }
+        for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
+            sums.add(row, steps);
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.ledger.merge(other.ledger);
+        self.rules.iter_mut().zip(other.rules).for_each(|(own, others)| own.merge(others));
+        if let (Some(own), Some(others)) = (&mut self.resampled, other.resampled) {
+            own.merge(&others);
+        }
+        if let (Some(own), Some(others)) = (&mut self.split, other.split) {
+            own.merge(&others);
+        }
+        self.outside += other.outside;
+        self.usage.windows += other.usage.windows;
+        self.usage.without_rate += other.usage.without_rate;
+        self.usage.overlapping += other.usage.overlapping;
+        self.attempts += other.attempts;
+        self.attempts_without_request += other.attempts_without_request;
+        self.attempt_edges.merge(other.attempt_edges);
+        self.job_edges.merge(other.job_edges);
+        self
+    }
+
+    /// Every outcome of the classification.
+    pub fn outcomes(&self) -> &'static [&'static str] {
+        self.asked.classes.outcomes()
+    }
+
+    /// The unit of its sums.
+    pub fn unit(&self) -> &'static str {
+        self.asked.cpu.unit(self.source)
+    }
+
+    /// CPU per outcome, and of unmatched jobs last.
+    pub fn totals(&self) -> Vec<CpuTime> {
+        self.ledger.totals(self.asked.outcome_count())
+    }
+
+    /// What reaches over the edges of the window: attempts, or the jobs whose durations the
+    /// published definition takes.
+    pub fn censoring(&self) -> Censoring {
+        let (of, edges) = match self.asked.cpu {
+            CpuDefinition::Published => ("jobs", self.job_edges),
+            _ => ("attempts", self.attempt_edges),
+        };
+        Censoring {
+            of,
+            left_censored: edges.left_censored,
+            censored: Some(edges.censored),
+            ..Censoring::default()
+        }
+    }
+}
+
+/// Folds a lake. Without `task_events` only jobs are known.
+///
+/// # Errors
+/// A table that the CPU definition needs is not there, or does not read.
+pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactError> {
+    // The published definition knows jobs only, until a rule condemns tasks.
+    if asked.cpu != CpuDefinition::Published || !asked.rules.is_empty() {
+        lake.require(Table::TaskEvents)?;
+    }
+    if asked.cpu.needs_usage() {
+        lake.require(Table::TaskUsage)?;
+    }
+    let published = match asked.cpu {
+        CpuDefinition::Published => Some(Published::of(lake)?),
+        _ => None,
+    };
+    let study = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
-        .map(|bucket| fold_bucket(lake, bucket, windows, rules, usage))
-        .collect();
-    let mut study = Study { source: lake.source(), ..Study::default() };
-    for part in parts? {
-        study.jobs.extend(part.jobs);
-        study.outside += part.outside;
-        study.usage.windows += part.usage.windows;
-        study.usage.without_rate += part.usage.without_rate;
-        study.usage.overlapping += part.usage.overlapping;
-        study.attempts.0 += part.attempts.0;
-        study.attempts.1 += part.attempts.1;
-        study.attempt_edges.merge(part.attempt_edges);
-        study.job_edges.merge(part.job_edges);
-    }
-    Ok(study)
+        .map(|bucket| fold_bucket(lake, bucket, windows, asked, published.as_ref()))
+        .try_reduce_with(|one, other| Ok(one.merge(other)));
+    study.unwrap_or_else(|| Ok(Study::new(lake.source(), asked)))
 }
 
 fn fold_bucket(
     lake: &Lake,
     bucket: u32,
     windows: Windows,
-    rules: &[RuleGrid],
-    usage: Usage,
+    asked: &Asked,
+    published: Option<&Published>,
 ) -> Result<Study, FactError> {
     let known =
         if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+    let usage = if asked.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
     let tasks = Tasks::read(lake, bucket, windows.task_end_us, usage)?;
-    let mut study = Study { usage: tasks.usage, outside: tasks.orphan_cpu, ..Study::default() };
-    let mut rows: Vec<JobRow> = known.jobs.iter().map(|job| row_of(job, &known)).collect();
+    let mut study = Study::new(lake.source(), asked);
+    study.usage = tasks.usage;
+    study.outside = tasks.orphan_cpu;
+    let mut rows: Vec<JobRow<'_>> =
+        known.jobs.iter().map(|job| row_of(job, &known, asked.classes)).collect();
     let mut unknown: FxHashMap<i64, usize> = FxHashMap::default();
     let mut scratch = Scratch::default();
+    let unmatched = asked.classes.outcomes().len();
     tasks.for_each(|task| {
         let position = known.find(task.job_id).unwrap_or_else(|| {
             *unknown.entry(task.job_id).or_insert_with(|| {
-                rows.push(JobRow { job_id: task.job_id, job: None, ..blank() });
+                rows.push(JobRow { job_id: task.job_id, outcome: unmatched, ..JobRow::default() });
                 rows.len() - 1
             })
         });
-        study.outside += scratch.add(task, rules, &mut rows[position]);
-        study.attempts.0 += task.attempts.len() as u64;
-        study.attempts.1 +=
+        study.outside += scratch.add(task, asked, &mut rows[position]);
+        study.attempts += task.attempts.len() as u64;
+        study.attempts_without_request +=
             task.attempts.iter().filter(|attempt| attempt.cpu_request.is_none()).count() as u64;
         for attempt in task.attempts.iter().filter(|attempt| attempt.start_us < i64::MAX) {
             study
@@ -162,86 +283,101 @@ fn fold_bucket(
                 .add(windows.is_before(attempt.start_us), attempt.ended_by.is_none());
         }
     });
+    drop(tasks);
     for job in &known.jobs {
         if let Some(start) = job.first_schedule_us.filter(|&start| start < i64::MAX) {
             study.job_edges.add(windows.is_before(start), job.is_open_at(windows.job_end_us));
         }
     }
-    study.jobs = rows;
+    if let Some(published) = published {
+        let cpu = published.of_bucket(lake, bucket, windows, &known)?;
+        for row in &mut rows {
+            republish(row, cpu.get(&row.job_id).copied().unwrap_or(0.0));
+        }
+        // The definition knows nothing smaller than a job.
+        study.outside = CpuTime::ZERO;
+    }
+    for row in &rows {
+        study.add(row);
+    }
     Ok(study)
 }
 
-fn blank() -> JobRow {
+fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> JobRow<'a> {
+    let name = |position: Option<u32>| position.map(|position| known.names.get(position));
     JobRow {
-        job_id: 0,
-        job: None,
-        user: None,
-        name: None,
-        priority: None,
-        task_count: 0,
-        cpu: PerDefinition::default(),
-        kills: Vec::new(),
+        job_id: job.id,
+        job: Some(job),
+        user: name(job.user),
+        name: name(job.name),
+        outcome: usize::from(match classes {
+            Classes::Sequence => job.by_sequence,
+            Classes::Terminal => job.by_terminal,
+        }),
+        ..JobRow::default()
     }
 }
 
-fn row_of(job: &Job, known: &Jobs) -> JobRow {
-    let name =
-        |position: Option<u32>| position.map(|position| known.names.get(position).to_owned());
-    JobRow {
-        job_id: job.id,
-        job: Some(job.clone()),
-        user: name(job.user),
-        name: name(job.name),
-        ..blank()
+/// Puts the published CPU of a job in the place of the measured one. Its parts are in proportion
+/// to the measured ones, since the definition knows only jobs.
+fn republish(row: &mut JobRow<'_>, published_s: f64) {
+    let measured = row.cpu;
+    row.cpu = CpuTime::from_seconds(published_s);
+    let part =
+        |part: CpuTime| CpuTime::from_seconds(published_s * part.share_of(measured).unwrap_or(0.0));
+    for step in row.kills.iter_mut().flatten() {
+        (step.saved, step.spent) = (part(step.saved), part(step.spent));
     }
 }
 
 /// Memory that is used again for each task.
 #[derive(Default)]
 struct Scratch {
-    spent: [Spent; TASK_DEFINITIONS],
+    spent: Spent,
     times: Vec<i64>,
 }
 
 impl Scratch {
     /// Adds a task to its job's row and returns its CPU outside of attempts.
-    fn add(&mut self, task: &TaskView<'_>, rules: &[RuleGrid], row: &mut JobRow) -> CpuTime {
-        let [slots, requested, measured] = &mut self.spent;
-        slots.of_attempts(task.attempts, |_| CpuRate::ONE);
-        requested.of_attempts(task.attempts, |attempt| {
-            attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
-        });
-        measured.of_windows(task.windows, task.attempts);
-        let totals: PerDefinition = std::array::from_fn(|idx| self.spent[idx].total());
+    fn add(&mut self, task: &TaskView<'_>, asked: &Asked, row: &mut JobRow<'_>) -> CpuTime {
+        match asked.cpu {
+            CpuDefinition::Slots => self.spent.of_attempts(task.attempts, |_| CpuRate::ONE),
+            CpuDefinition::Requested => self.spent.of_attempts(task.attempts, |attempt| {
+                attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
+            }),
+            CpuDefinition::Measured | CpuDefinition::Published => {
+                self.spent.of_windows(task.windows, task.attempts);
+            }
+        }
+        let total = self.spent.total();
         row.task_count += 1;
         row.priority = row.priority.max(Some(task.priority));
-        add_all(&mut row.cpu, totals);
-        for (rule_idx, rule) in rules.iter().enumerate() {
-            let scheduling_class = row.job.as_ref().and_then(|job| job.scheduling_class);
-            let owner = Owner { scheduling_class, user: row.user.as_deref() };
+        row.cpu += total;
+        for (rule_idx, rule) in asked.rules.iter().enumerate() {
+            let scheduling_class = row.job.and_then(|job| job.scheduling_class);
+            let owner = Owner { scheduling_class, user: row.user };
             rule.kill_times(task, owner, &mut self.times);
             if self.times.is_empty() {
                 continue;
             }
-            row.kills.resize_with(rules.len(), JobKills::default);
-            let steps = &mut row.kills[rule_idx].steps;
+            row.kills.resize_with(asked.rules.len(), Vec::new);
+            let steps = &mut row.kills[rule_idx];
             steps.resize_with(steps.len().max(self.times.len()), KillStep::default);
             for (step, &time) in steps.iter_mut().zip(&self.times) {
-                let saved: PerDefinition = std::array::from_fn(|idx| self.spent[idx].after(time));
+                let saved = self.spent.after(time);
                 step.tasks += 1;
-                add_all(&mut step.saved, saved);
-                add_all(&mut step.spent, std::array::from_fn(|idx| totals[idx] - saved[idx]));
+                step.saved += saved;
+                step.spent += total - saved;
             }
+        }
+        if !asked.cpu.needs_usage() {
+            return CpuTime::ZERO;
         }
         let all: CpuTime = task
             .windows
             .iter()
             .map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us))
             .sum();
-        all - totals[2]
+        all - total
     }
-}
-
-fn add_all(sums: &mut PerDefinition, parts: PerDefinition) {
-    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
 }

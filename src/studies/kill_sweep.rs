@@ -1,6 +1,6 @@
 //! What if hopeless tasks had been killed earlier: CPU saved against finished jobs harmed.
 //!
-//! In: a [`View`] of a study and the rules it was folded with. Out: one [`SweepRow`] per
+//! In: the sums of a [`Study`]. Out: one [`SweepRow`] per
 //! parameter, with the jobs that would have been harmed by name. All parameters come from one
 //! pass over the data. Two bounds stand beside the rules: never to kill (0 saved, 0 harmed), and
 //! an oracle that kills exactly the tasks of jobs that do not finish, at their first event.
@@ -8,9 +8,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::fold::{JobRow, KillStep};
-use super::ledger::{UNMATCHED, View};
-use super::rules::RuleGrid;
+use super::fold::{Asked, JobRow, KillStep, Study};
+use super::ledger::UNMATCHED;
 use super::selection::Interval;
 use crate::units::CpuTime;
 
@@ -79,16 +78,16 @@ pub struct Sweep {
 
 /// Sums that one parameter adds up over jobs.
 #[derive(Clone, Debug)]
-pub(crate) struct StepSums {
-    pub tasks: Vec<u64>,
-    pub saved: Vec<CpuTime>,
-    pub harmed_jobs: u64,
-    pub destroyed: CpuTime,
-    pub harmed_jobs_cpu: CpuTime,
+pub(super) struct StepSums {
+    tasks: Vec<u64>,
+    saved: Vec<CpuTime>,
+    pub(super) harmed_jobs: u64,
+    destroyed: CpuTime,
+    harmed_jobs_cpu: CpuTime,
 }
 
 impl StepSums {
-    pub(crate) fn new(outcome_count: usize) -> Self {
+    pub(super) fn new(outcome_count: usize) -> Self {
         Self {
             tasks: vec![0; outcome_count],
             saved: vec![CpuTime::ZERO; outcome_count],
@@ -98,116 +97,141 @@ impl StepSums {
         }
     }
 
-    fn add(&mut self, view: &View<'_>, row: &JobRow, step: &KillStep) {
-        let outcome = view.outcome(row).unwrap_or(self.tasks.len() - 1);
-        self.tasks[outcome] += step.tasks;
-        self.saved[outcome] += view.part_of(row, &step.saved);
-        if view.is_finished(row) && 0 < step.tasks {
+    pub(super) fn add(&mut self, row: &JobRow<'_>, step: &KillStep) {
+        self.tasks[row.outcome] += step.tasks;
+        self.saved[row.outcome] += step.saved;
+        if row.is_finished() && 0 < step.tasks {
             self.harmed_jobs += 1;
-            self.destroyed += view.part_of(row, &step.spent);
-            self.harmed_jobs_cpu += view.cpu_of(row);
+            self.destroyed += step.spent;
+            self.harmed_jobs_cpu += row.cpu;
         }
     }
 
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.tasks.iter_mut().zip(&other.tasks).for_each(|(own, others)| *own += others);
+        self.saved.iter_mut().zip(&other.saved).for_each(|(own, &others)| *own += others);
+        self.harmed_jobs += other.harmed_jobs;
+        self.destroyed += other.destroyed;
+        self.harmed_jobs_cpu += other.harmed_jobs_cpu;
+    }
+
     /// Saved in jobs that did not finish, less what was destroyed in those that did.
-    pub(crate) fn net(&self) -> CpuTime {
+    pub(super) fn net(&self) -> CpuTime {
         self.saved[1..].iter().copied().sum::<CpuTime>() - self.destroyed
     }
 }
 
-/// Adds up each parameter of a rule over the jobs that `is_in` takes.
-pub(crate) fn sums(
-    view: &View<'_>,
-    rule_idx: usize,
-    grid_len: usize,
-    is_in: impl Fn(&JobRow) -> bool,
-) -> Vec<StepSums> {
-    let mut sums = vec![StepSums::new(view.outcomes().len() + 1); grid_len];
-    for row in view.study.jobs.iter().filter(|row| !row.kills.is_empty() && is_in(row)) {
-        for (sum, step) in sums.iter_mut().zip(&row.kills[rule_idx].steps) {
-            sum.add(view, row, step);
+/// What each parameter of a rule adds up over jobs.
+#[derive(Clone, Debug)]
+pub(super) struct RuleSums {
+    steps: Vec<StepSums>,
+    /// By parameter: the harmed jobs that lose most.
+    harmed: Vec<Harmed>,
+}
+
+/// Harmed jobs, of which no more are kept than are named.
+#[derive(Clone, Debug)]
+struct Harmed {
+    jobs: Vec<HarmedJob>,
+    named: usize,
+}
+
+impl Harmed {
+    fn add(&mut self, row: &JobRow<'_>, step: &KillStep) {
+        self.jobs.push(HarmedJob {
+            job_id: row.job_id,
+            user: row.user.map(str::to_owned),
+            job_name: row.name.map(str::to_owned),
+            condemned_tasks: step.tasks,
+            destroyed_cpu: step.spent.seconds(),
+        });
+        if self.named.saturating_mul(4) <= self.jobs.len() {
+            self.cut();
         }
     }
-    sums
+
+    /// Sorts them, those that lose most first, and drops those that are not named.
+    fn cut(&mut self) {
+        self.jobs.sort_by(|one, other| {
+            let by_cpu = other.destroyed_cpu.total_cmp(&one.destroyed_cpu);
+            by_cpu.then_with(|| one.job_id.cmp(&other.job_id))
+        });
+        self.jobs.truncate(self.named);
+    }
 }
 
-/// Sweeps a rule over its grid.
-pub fn sweep(view: &View<'_>, rule_idx: usize, rule: &RuleGrid) -> Sweep {
-    let totals = view.totals();
-    let finished = view.study.jobs.iter().filter(|row| view.is_finished(row)).count() as u64;
-    let rows = sums(view, rule_idx, rule.grid.len(), |_| true)
-        .iter()
-        .enumerate()
-        .map(|(step_idx, sums)| {
-            let names = || view.outcomes().iter().copied().chain([UNMATCHED]);
-            let by_outcome = |value: &dyn Fn(usize) -> Value| {
-                names()
-                    .enumerate()
-                    .map(|(outcome, name)| (name.to_owned(), value(outcome)))
-                    .collect::<Map<_, _>>()
-            };
-            SweepRow {
-                threshold: rule.grid[step_idx],
-                condemned_tasks: by_outcome(&|outcome| json!(sums.tasks[outcome])),
-                saved_cpu: by_outcome(&|outcome| json!(sums.saved[outcome].seconds())),
-                saved_share: by_outcome(&|outcome| {
-                    json!(sums.saved[outcome].share_of(totals[outcome]))
-                }),
-                harmed_jobs: sums.harmed_jobs,
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "a trace has far fewer than 2^53 jobs"
-                )]
-                harmed_jobs_share: (0 < finished)
-                    .then(|| sums.harmed_jobs as f64 / finished as f64),
-                destroyed_cpu: sums.destroyed.seconds(),
-                destroyed_cpu_share: sums.destroyed.share_of(totals[0]),
-                harmed_jobs_cpu: sums.harmed_jobs_cpu.seconds(),
-                harmed_jobs_cpu_share: sums.harmed_jobs_cpu.share_of(totals[0]),
-                net_cpu: sums.net().seconds(),
-                net_share: sums.net().share_of(totals[1..].iter().copied().sum()),
-                interval: None,
-                harmed: harmed_jobs(view, rule_idx, step_idx)
-                    .into_iter()
-                    .take(HARMED_NAMED)
-                    .collect(),
+impl RuleSums {
+    pub(super) fn new(asked: &Asked, rule_idx: usize) -> Self {
+        let steps = 0..asked.rules[rule_idx].grid.len();
+        let is_asked = |step| rule_idx == 0 && asked.all_harmed_at == Some(step);
+        let named = |step| if is_asked(step) { usize::MAX } else { HARMED_NAMED };
+        let harmed = steps.clone().map(|step| Harmed { jobs: Vec::new(), named: named(step) });
+        Self {
+            harmed: harmed.collect(),
+            steps: steps.map(|_| StepSums::new(asked.outcome_count())).collect(),
+        }
+    }
+
+    pub(super) fn add(&mut self, row: &JobRow<'_>, steps: &[KillStep]) {
+        for (idx, step) in steps.iter().enumerate() {
+            self.steps[idx].add(row, step);
+            if row.is_finished() && 0 < step.tasks {
+                self.harmed[idx].add(row, step);
             }
-        })
-        .collect();
-    Sweep { rule: rule.to_string(), parameter: rule.rule.parameter(), rows }
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.steps.iter_mut().zip(&other.steps).for_each(|(own, others)| own.merge(others));
+        for (own, others) in self.harmed.iter_mut().zip(other.harmed) {
+            own.jobs.extend(others.jobs);
+            own.cut();
+        }
+    }
 }
 
-/// The finished jobs that a parameter harms, those that lose most first.
-pub fn harmed_jobs(view: &View<'_>, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
-    let mut harmed: Vec<HarmedJob> = view
-        .study
-        .jobs
-        .iter()
-        .filter(|row| !row.kills.is_empty() && view.is_finished(row))
-        .filter_map(|row| {
-            let step = row.kills[rule_idx].steps.get(step_idx).filter(|step| 0 < step.tasks)?;
-            Some(HarmedJob {
-                job_id: row.job_id,
-                user: row.user.clone(),
-                job_name: row.name.clone(),
-                condemned_tasks: step.tasks,
-                destroyed_cpu: view.part_of(row, &step.spent).seconds(),
-            })
-        })
-        .collect();
-    harmed.sort_by(|one, other| {
-        other
-            .destroyed_cpu
-            .total_cmp(&one.destroyed_cpu)
-            .then_with(|| one.job_id.cmp(&other.job_id))
+/// The sweep of a rule over its grid.
+pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
+    let rule = &study.asked.rules[rule_idx];
+    let totals = study.totals();
+    let finished = study.ledger.jobs(0);
+    let names = || study.outcomes().iter().copied().chain([UNMATCHED]);
+    let by_outcome = |value: &dyn Fn(usize) -> Value| {
+        let cells = names().enumerate().map(|(outcome, name)| (name.to_owned(), value(outcome)));
+        cells.collect::<Map<_, _>>()
+    };
+    let rows = study.rules[rule_idx].steps.iter().enumerate().map(|(step_idx, sums)| SweepRow {
+        threshold: rule.grid[step_idx],
+        condemned_tasks: by_outcome(&|outcome| json!(sums.tasks[outcome])),
+        saved_cpu: by_outcome(&|outcome| json!(sums.saved[outcome].seconds())),
+        saved_share: by_outcome(&|outcome| json!(sums.saved[outcome].share_of(totals[outcome]))),
+        harmed_jobs: sums.harmed_jobs,
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+        harmed_jobs_share: (0 < finished).then(|| sums.harmed_jobs as f64 / finished as f64),
+        destroyed_cpu: sums.destroyed.seconds(),
+        destroyed_cpu_share: sums.destroyed.share_of(totals[0]),
+        harmed_jobs_cpu: sums.harmed_jobs_cpu.seconds(),
+        harmed_jobs_cpu_share: sums.harmed_jobs_cpu.share_of(totals[0]),
+        net_cpu: sums.net().seconds(),
+        net_share: sums.net().share_of(totals[1..].iter().copied().sum()),
+        interval: None,
+        harmed: harmed_jobs(study, rule_idx, step_idx).into_iter().take(HARMED_NAMED).collect(),
     });
-    harmed
+    Sweep { rule: rule.to_string(), parameter: rule.rule.parameter(), rows: rows.collect() }
+}
+
+/// The finished jobs that a parameter harms, those that lose most first: all of them where
+/// [`Asked::all_harmed_at`] asks for that, else a few.
+pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
+    let mut harmed = study.rules[rule_idx].harmed[step_idx].clone();
+    harmed.cut();
+    harmed.jobs
 }
 
 /// Total CPU by outcome, as the contract's `total_cpu`.
-pub fn total_cpu(view: &View<'_>) -> Map<String, Value> {
-    let names = view.outcomes().iter().copied().chain([UNMATCHED]);
-    names.zip(view.totals()).map(|(name, cpu)| (name.to_owned(), json!(cpu.seconds()))).collect()
+pub fn total_cpu(study: &Study) -> Map<String, Value> {
+    let names = study.outcomes().iter().copied().chain([UNMATCHED]);
+    names.zip(study.totals()).map(|(name, cpu)| (name.to_owned(), json!(cpu.seconds()))).collect()
 }
 
 /// A point of the plane of CPU saved against jobs harmed.
@@ -228,8 +252,8 @@ pub struct PlanePoint {
 }
 
 /// All rules in one plane, with the front of those that no other beats and the two bounds.
-pub fn plane(view: &View<'_>, sweeps: &[Sweep]) -> Vec<PlanePoint> {
-    let lost: CpuTime = view.totals()[1..].iter().copied().sum();
+pub fn plane(study: &Study, sweeps: &[Sweep]) -> Vec<PlanePoint> {
+    let lost: CpuTime = study.totals()[1..].iter().copied().sum();
     let share = |net: f64| (lost != CpuTime::ZERO).then(|| net / lost.seconds());
     let point = |rule: &str, threshold, harmed_jobs, net_cpu| PlanePoint {
         rule: rule.to_owned(),

@@ -1,6 +1,6 @@
 //! CPU time per outcome, under one of four definitions that are never mixed.
 //!
-//! In: a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of attempts is
+//! In: the sums of a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of attempts is
 //! the total, exactly. Groups split the same sums by class, priority or user.
 
 use std::collections::BTreeMap;
@@ -10,9 +10,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::censoring::Censoring;
-use super::fold::{JobRow, Study};
+use super::fold::{Asked, JobRow, Study};
 use super::outcomes::Classes;
-use crate::facts::published::PublishedCpu;
 use crate::schema::Source;
 use crate::units::CpuTime;
 
@@ -62,93 +61,6 @@ impl fmt::Display for CpuDefinition {
 /// The outcome of jobs that `job_events` does not know.
 pub const UNMATCHED: &str = "unmatched";
 
-/// A study seen under one definition and one classification.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
-    /// The study.
-    pub study: &'a Study,
-    /// What CPU time means.
-    pub cpu: CpuDefinition,
-    /// How outcomes are told.
-    pub classes: Classes,
-    /// CPU by the published definition, where that is asked for.
-    pub published: Option<&'a PublishedCpu>,
-}
-
-impl View<'_> {
-    /// Every outcome of the classification.
-    pub fn outcomes(&self) -> &'static [&'static str] {
-        self.classes.outcomes()
-    }
-
-    /// The outcome of a job, as a position in [`View::outcomes`]; `None` when unmatched.
-    pub fn outcome(&self, row: &JobRow) -> Option<usize> {
-        let job = row.job.as_ref()?;
-        Some(usize::from(match self.classes {
-            Classes::Sequence => job.by_sequence,
-            Classes::Terminal => job.by_terminal,
-        }))
-    }
-
-    /// Whether a job finished.
-    pub fn is_finished(&self, row: &JobRow) -> bool {
-        self.outcome(row) == Some(0)
-    }
-
-    /// All CPU of a job.
-    pub fn cpu_of(&self, row: &JobRow) -> CpuTime {
-        match self.cpu {
-            CpuDefinition::Slots => row.cpu[0],
-            CpuDefinition::Requested => row.cpu[1],
-            CpuDefinition::Measured => row.cpu[2],
-            CpuDefinition::Published => CpuTime::from_seconds(self.published_of(row)),
-        }
-    }
-
-    fn published_of(&self, row: &JobRow) -> f64 {
-        self.published.and_then(|published| published.get(&row.job_id)).copied().unwrap_or(0.0)
-    }
-
-    /// A part of a job's CPU, given under the definitions known per task. The published
-    /// definition knows only jobs: its part is in proportion to the measured one.
-    pub fn part_of(&self, row: &JobRow, part: &super::fold::PerDefinition) -> CpuTime {
-        match self.cpu {
-            CpuDefinition::Slots => part[0],
-            CpuDefinition::Requested => part[1],
-            CpuDefinition::Measured => part[2],
-            CpuDefinition::Published => {
-                let share = part[2].share_of(row.cpu[2]).unwrap_or(0.0);
-                CpuTime::from_seconds(self.published_of(row) * share)
-            }
-        }
-    }
-
-    /// What reaches over the edges of the window: attempts, or the jobs whose durations the
-    /// published definition takes.
-    pub fn censoring(&self) -> Censoring {
-        let (of, edges) = match self.cpu {
-            CpuDefinition::Published => ("jobs", self.study.job_edges),
-            _ => ("attempts", self.study.attempt_edges),
-        };
-        Censoring {
-            of,
-            left_censored: edges.left_censored,
-            censored: Some(edges.censored),
-            ..Censoring::default()
-        }
-    }
-
-    /// CPU per outcome, and of unmatched jobs last.
-    pub fn totals(&self) -> Vec<CpuTime> {
-        let mut totals = vec![CpuTime::ZERO; self.outcomes().len() + 1];
-        for row in &self.study.jobs {
-            let outcome = self.outcome(row).unwrap_or(totals.len() - 1);
-            totals[outcome] += self.cpu_of(row);
-        }
-        totals
-    }
-}
-
 /// What jobs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -171,14 +83,14 @@ impl GroupBy {
         }
     }
 
-    fn key(self, row: &JobRow) -> String {
+    fn key(self, row: &JobRow<'_>) -> String {
         let number = |number: Option<i32>| {
             number.map_or_else(|| "-".to_owned(), |number| number.to_string())
         };
         match self {
-            Self::Class => number(row.job.as_ref().and_then(|job| job.scheduling_class)),
+            Self::Class => number(row.job.and_then(|job| job.scheduling_class)),
             Self::Priority => number(row.priority),
-            Self::User => row.user.clone().unwrap_or_else(|| "-".to_owned()),
+            Self::User => row.user.unwrap_or("-").to_owned(),
         }
     }
 }
@@ -232,44 +144,78 @@ pub struct Ledger {
     pub censoring: Censoring,
 }
 
-/// Sums up a view, split by groups.
-pub fn ledger(view: &View<'_>, groups: &[GroupBy]) -> Ledger {
-    let study = view.study;
-    let mut sums: BTreeMap<(Vec<String>, usize), (u64, u64, CpuTime)> = BTreeMap::new();
-    if groups.is_empty() {
-        // Every outcome is listed, with 0 where nothing was.
-        sums.extend(
-            (0..view.outcomes().len()).map(|outcome| ((Vec::new(), outcome), Default::default())),
-        );
+/// Sums over jobs by the values of their groups and the position of their outcome.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LedgerSums(BTreeMap<(Vec<String>, usize), LedgerSum>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct LedgerSum {
+    jobs: u64,
+    tasks: u64,
+    cpu: CpuTime,
+}
+
+impl LedgerSum {
+    fn merge(&mut self, other: Self) {
+        self.jobs += other.jobs;
+        self.tasks += other.tasks;
+        self.cpu += other.cpu;
     }
-    let mut unmatched = CpuTime::ZERO;
-    for row in &study.jobs {
-        let cpu = view.cpu_of(row);
-        let Some(outcome) = view.outcome(row) else {
-            unmatched += cpu;
-            continue;
-        };
+}
+
+impl LedgerSums {
+    pub(super) fn add(&mut self, asked: &Asked, row: &JobRow<'_>) {
+        let is_matched = row.outcome < asked.classes.outcomes().len();
+        let groups = if is_matched { asked.groups.as_slice() } else { &[] };
         let key = groups.iter().map(|group| group.key(row)).collect();
-        let sum = sums.entry((key, outcome)).or_default();
-        *sum = (sum.0 + 1, sum.1 + row.task_count, sum.2 + cpu);
+        let own = LedgerSum { jobs: 1, tasks: row.task_count, cpu: row.cpu };
+        self.0.entry((key, row.outcome)).or_default().merge(own);
     }
-    let outside = if view.cpu == CpuDefinition::Measured { study.outside } else { CpuTime::ZERO };
-    let total = sums.values().map(|sum| sum.2).sum::<CpuTime>() + unmatched + outside;
+
+    pub(super) fn merge(&mut self, other: Self) {
+        other.0.into_iter().for_each(|(key, sum)| self.0.entry(key).or_default().merge(sum));
+    }
+
+    pub(super) fn totals(&self, outcome_count: usize) -> Vec<CpuTime> {
+        let mut totals = vec![CpuTime::ZERO; outcome_count];
+        self.0.iter().for_each(|(key, sum)| totals[key.1] += sum.cpu);
+        totals
+    }
+
+    /// Jobs with an outcome.
+    pub(super) fn jobs(&self, outcome: usize) -> u64 {
+        self.0.iter().filter(|(key, _)| key.1 == outcome).map(|(_, sum)| sum.jobs).sum()
+    }
+}
+
+/// The ledger of a study, split by the groups that were asked for.
+pub fn ledger(study: &Study) -> Ledger {
+    let (names, asked) = (study.outcomes(), &study.asked);
+    let mut sums = study.ledger.0.clone();
+    let unmatched = sums.remove(&(Vec::new(), names.len())).unwrap_or_default().cpu;
+    if asked.groups.is_empty() {
+        // Every outcome is listed, with 0 where nothing was.
+        for outcome in 0..names.len() {
+            sums.entry((Vec::new(), outcome)).or_default();
+        }
+    }
+    let outside = if asked.cpu == CpuDefinition::Measured { study.outside } else { CpuTime::ZERO };
+    let total = sums.values().map(|sum| sum.cpu).sum::<CpuTime>() + unmatched + outside;
     let rows = sums
         .into_iter()
-        .map(|((groups, outcome), (jobs, tasks, cpu))| LedgerRow {
+        .map(|((groups, outcome), sum)| LedgerRow {
             groups,
-            outcome: view.outcomes()[outcome].to_owned(),
-            jobs,
-            tasks,
-            cpu: cpu.seconds(),
-            share: cpu.share_of(total),
+            outcome: names[outcome].to_owned(),
+            jobs: sum.jobs,
+            tasks: sum.tasks,
+            cpu: sum.cpu.seconds(),
+            share: sum.cpu.share_of(total),
         })
         .collect();
     Ledger {
-        cpu: view.cpu,
-        classes: view.classes,
-        unit: view.cpu.unit(view.study.source),
+        cpu: asked.cpu,
+        classes: asked.classes,
+        unit: study.unit(),
         rows,
         unmatched: unmatched.seconds(),
         outside_attempts: outside.seconds(),
@@ -277,8 +223,8 @@ pub fn ledger(view: &View<'_>, groups: &[GroupBy]) -> Ledger {
         windows: study.usage.windows,
         windows_without_rate: study.usage.without_rate,
         windows_overlapping: study.usage.overlapping,
-        attempts: study.attempts.0,
-        attempts_without_request: study.attempts.1,
-        censoring: view.censoring(),
+        attempts: study.attempts,
+        attempts_without_request: study.attempts_without_request,
+        censoring: study.censoring(),
     }
 }

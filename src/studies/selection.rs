@@ -1,20 +1,19 @@
 //! How far the numbers of a sweep can be trusted: honest selection and bootstrap.
 //!
-//! In: a [`View`] of a study and its rules. Out: a rule and a parameter chosen on the first part
-//! of the trace and scored on the rest, and intervals from resampling jobs. A choice uses nothing that
+//! In: the sums of a [`Study`]. Out: a rule and a parameter chosen on the first part of the trace
+//! and scored on the rest, and intervals from resampling jobs. A choice uses nothing that
 //! was not known when it was made: only jobs that had ended by then.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::fold::{JobRow, KillStep};
-use super::kill_sweep::{StepSums, sums};
-use super::ledger::{UNMATCHED, View};
+use super::fold::{Asked, JobRow, Study};
+use super::kill_sweep::StepSums;
+use super::ledger::UNMATCHED;
 use super::rules::RuleGrid;
-use crate::units::micros_to_seconds;
+use crate::units::{CpuTime, micros_to_seconds};
 
 /// How a rule with a parameter did on some jobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,25 +60,76 @@ pub struct Selection {
     pub chosen: Choice,
 }
 
-/// Chooses each rule's parameter, and the best of all rules, on jobs ended before `split_us` for
-/// a `price` in CPU-seconds per harmed job, and scores the choices on jobs submitted from then on.
-pub fn select(view: &View<'_>, rules: &[RuleGrid], split_us: i64, price: f64) -> Selection {
-    let is_past = |row: &JobRow| {
-        row.job.as_ref().is_some_and(|job| job.is_ended() && job.last_event_us < split_us)
-    };
-    let is_future = |row: &JobRow| {
-        row.job
-            .as_ref()
-            .is_some_and(|job| job.first_submit_us.is_some_and(|submit| split_us <= submit))
-    };
-    let count = |is_in: &dyn Fn(&JobRow) -> bool| {
-        view.study.jobs.iter().filter(|row| is_in(row)).count() as u64
-    };
+/// Sums over the jobs of the past and of the future.
+#[derive(Clone, Debug)]
+pub(super) struct SplitSums {
+    split_us: i64,
+    past: PartSums,
+    future: PartSums,
+}
+
+/// Sums over some of the jobs.
+#[derive(Clone, Debug)]
+struct PartSums {
+    jobs: u64,
+    /// By rule and parameter.
+    rules: Vec<Vec<StepSums>>,
+}
+
+impl PartSums {
+    fn new(asked: &Asked) -> Self {
+        let blank = StepSums::new(asked.outcome_count());
+        let rules = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
+        Self { jobs: 0, rules: rules.collect() }
+    }
+
+    fn add(&mut self, row: &JobRow<'_>) {
+        self.jobs += 1;
+        for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
+            sums.iter_mut().zip(steps).for_each(|(sum, step)| sum.add(row, step));
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.jobs += other.jobs;
+        for (own, others) in self.rules.iter_mut().zip(&other.rules) {
+            own.iter_mut().zip(others).for_each(|(own, others)| own.merge(others));
+        }
+    }
+}
+
+impl SplitSums {
+    pub(super) fn new(asked: &Asked, split_us: i64) -> Self {
+        let blank = PartSums::new(asked);
+        Self { split_us, past: blank.clone(), future: blank }
+    }
+
+    pub(super) fn add(&mut self, row: &JobRow<'_>) {
+        let Some(job) = row.job else { return };
+        if job.is_ended() && job.last_event_us < self.split_us {
+            self.past.add(row);
+        }
+        if job.first_submit_us.is_some_and(|submit| self.split_us <= submit) {
+            self.future.add(row);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.past.merge(&other.past);
+        self.future.merge(&other.future);
+    }
+}
+
+/// Chooses each rule's parameter, and the best of all rules, on jobs ended before the split for a
+/// `price` in CPU-seconds per harmed job, and scores the choices on jobs submitted from then on;
+/// `None` where the study was asked for no split.
+pub fn select(study: &Study, price: f64) -> Option<Selection> {
+    let split = study.split.as_ref()?;
     let mut choices = Vec::new();
     let (mut all_past, mut all_future) = (Vec::new(), Vec::new());
-    for (rule_idx, rule) in rules.iter().enumerate() {
-        let past = scores(&sums(view, rule_idx, rule.grid.len(), is_past), rule, price);
-        let future = scores(&sums(view, rule_idx, rule.grid.len(), is_future), rule, price);
+    for (rule_idx, rule) in study.asked.rules.iter().enumerate() {
+        let past = scores(&split.past.rules[rule_idx], rule, price);
+        let future = scores(&split.future.rules[rule_idx], rule, price);
         choices.push(choice(&rule.to_string(), &past, &future));
         // Never killing is every rule's last choice, and stands once at the end of all of them.
         all_past.extend_from_slice(&past[..rule.grid.len()]);
@@ -87,14 +137,14 @@ pub fn select(view: &View<'_>, rules: &[RuleGrid], split_us: i64, price: f64) ->
     }
     all_past.push(never());
     all_future.push(never());
-    Selection {
-        split_s: micros_to_seconds(split_us),
+    Some(Selection {
+        split_s: micros_to_seconds(split.split_us),
         price,
-        train_jobs: count(&is_past),
-        test_jobs: count(&is_future),
+        train_jobs: split.past.jobs,
+        test_jobs: split.future.jobs,
         rules: choices,
         chosen: choice("all rules", &all_past, &all_future),
-    }
+    })
 }
 
 fn choice(among: &str, past: &[Score], future: &[Score]) -> Choice {
@@ -158,118 +208,137 @@ pub struct Interval {
     pub destroyed_cpu_share: Option<(f64, f64)>,
 }
 
-/// Resamples jobs `rounds` times (Poisson bootstrap: each job counts a Poisson(1) number of
-/// times, the same one for every rule) and returns the spread of each parameter of each rule.
-pub fn bootstrap(
-    view: &View<'_>,
-    rules: &[RuleGrid],
-    rounds: usize,
+/// Sums of one parameter in one resampling.
+#[derive(Clone, Debug)]
+struct StepDraw {
+    /// By outcome.
+    saved: Vec<CpuTime>,
+    destroyed: CpuTime,
+    harmed: u64,
+}
+
+/// Sums of one resampling.
+#[derive(Clone, Debug)]
+struct Draw {
+    /// By outcome.
+    totals: Vec<CpuTime>,
+    /// By rule and parameter.
+    rules: Vec<Vec<StepDraw>>,
+}
+
+impl Draw {
+    fn new(asked: &Asked) -> Self {
+        let totals = vec![CpuTime::ZERO; asked.outcome_count()];
+        let blank = StepDraw { saved: totals.clone(), destroyed: CpuTime::ZERO, harmed: 0 };
+        let rules = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
+        Self { totals, rules: rules.collect() }
+    }
+
+    /// Adds a job as often as it was drawn.
+    fn add(&mut self, row: &JobRow<'_>, times: u32) {
+        self.totals[row.outcome] += row.cpu * times;
+        for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
+            for (sum, step) in sums.iter_mut().zip(steps) {
+                sum.saved[row.outcome] += step.saved * times;
+                if row.is_finished() && 0 < step.tasks {
+                    sum.destroyed += step.spent * times;
+                    sum.harmed += u64::from(times);
+                }
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        add_all(&mut self.totals, &other.totals);
+        for (own, others) in self.rules.iter_mut().flatten().zip(other.rules.iter().flatten()) {
+            add_all(&mut own.saved, &others.saved);
+            own.destroyed += others.destroyed;
+            own.harmed += others.harmed;
+        }
+    }
+
+    /// Its figures, in the order in which [`intervals`] takes them out again.
+    fn figures(&self) -> Vec<f64> {
+        let share = |part: CpuTime, whole| part.share_of(whole).unwrap_or(f64::NAN);
+        let lost: CpuTime = self.totals[1..].iter().copied().sum();
+        let mut figures = Vec::new();
+        for sum in self.rules.iter().flatten() {
+            let saved = sum.saved.iter().zip(&self.totals);
+            figures.extend(saved.map(|(&saved, &all)| share(saved, all)));
+            let net = sum.saved[1..].iter().copied().sum::<CpuTime>() - sum.destroyed;
+            #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+            let harmed = sum.harmed as f64;
+            figures.extend([share(net, lost), harmed, share(sum.destroyed, self.totals[0])]);
+        }
+        figures
+    }
+}
+
+fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
+    sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum += other);
+}
+
+/// Sums under resampling of jobs (Poisson bootstrap: in each round a job counts a Poisson(1)
+/// number of times, the same one for every rule). The numbers follow from the seed and the job's
+/// id alone.
+#[derive(Clone, Debug)]
+pub(super) struct Resampled {
     seed: u64,
-) -> Vec<Vec<Interval>> {
-    let jobs: Vec<Job> = view.study.jobs.iter().map(|row| Job::of(view, row)).collect();
-    let steps: Vec<usize> = rules.iter().map(|rule| rule.grid.len()).collect();
-    let outcome_count = view.outcomes().len() + 1;
-    let resampled: Vec<Vec<f64>> = (0..rounds)
-        .into_par_iter()
-        .map(|round| {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            rng.set_stream(round as u64);
-            resample(&jobs, &steps, outcome_count, || poisson_1(rng.random::<f64>()))
-        })
-        .collect();
+    rounds: Vec<Draw>,
+}
+
+impl Resampled {
+    pub(super) fn new(asked: &Asked) -> Self {
+        Self { seed: asked.seed, rounds: vec![Draw::new(asked); asked.rounds] }
+    }
+
+    pub(super) fn add(&mut self, row: &JobRow<'_>) {
+        if row.cpu == CpuTime::ZERO && row.kills.is_empty() {
+            return;
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(row.job_id.cast_unsigned());
+        for round in &mut self.rounds {
+            let times = poisson_1(rng.random::<f64>());
+            if 0 < times {
+                round.add(row, times);
+            }
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.rounds.iter_mut().zip(&other.rounds).for_each(|(own, others)| own.merge(others));
+    }
+}
+
+/// How far each parameter of each rule spreads under resampling; nothing where none was asked for.
+pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
+    let Some(resampled) = &study.resampled else { return Vec::new() };
+    let rounds: Vec<Vec<f64>> = resampled.rounds.iter().map(Draw::figures).collect();
     let mut figure = 0;
     let mut next = || {
-        let mut values: Vec<f64> = resampled.iter().map(|figures| figures[figure]).collect();
+        let mut values: Vec<f64> = rounds.iter().map(|figures| figures[figure]).collect();
         figure += 1;
         bounds(&mut values)
     };
-    let names: Vec<&str> = view.outcomes().iter().copied().chain([UNMATCHED]).collect();
+    let names: Vec<&str> = study.outcomes().iter().copied().chain([UNMATCHED]).collect();
     let mut interval = || Interval {
         saved_share: names.iter().map(|&name| (name.to_owned(), json!(next()))).collect(),
         net_share: next(),
         harmed_jobs: next(),
         destroyed_cpu_share: next(),
     };
-    steps.iter().map(|&steps| (0..steps).map(|_| interval()).collect()).collect()
-}
-
-/// What a job adds to a resampling.
-struct Job {
-    outcome: usize,
-    is_finished: bool,
-    /// All its CPU, s.
-    cpu: f64,
-    /// By rule and parameter: CPU saved and destroyed, s, if a task of it is condemned.
-    rules: Vec<Vec<(f64, f64)>>,
-}
-
-impl Job {
-    fn of(view: &View<'_>, row: &JobRow) -> Self {
-        let step = |step: &KillStep| {
-            (view.part_of(row, &step.saved).seconds(), view.part_of(row, &step.spent).seconds())
-        };
-        Self {
-            outcome: view.outcome(row).unwrap_or(view.outcomes().len()),
-            is_finished: view.is_finished(row),
-            cpu: view.cpu_of(row).seconds(),
-            rules: row.kills.iter().map(|rule| rule.steps.iter().map(step).collect()).collect(),
-        }
-    }
-}
-
-/// Sums of one parameter in one resampling.
-#[derive(Clone)]
-struct Resampled {
-    saved: Vec<f64>,
-    destroyed: f64,
-    harmed: f64,
-}
-
-/// The figures of one resampling, in the order in which [`bootstrap`] takes them out again.
-fn resample(
-    jobs: &[Job],
-    steps: &[usize],
-    outcome_count: usize,
-    mut weight: impl FnMut() -> f64,
-) -> Vec<f64> {
-    let mut totals = vec![0.0; outcome_count];
-    let blank = Resampled { saved: vec![0.0; outcome_count], destroyed: 0.0, harmed: 0.0 };
-    let mut sums: Vec<Vec<Resampled>> =
-        steps.iter().map(|&steps| vec![blank.clone(); steps]).collect();
-    for job in jobs {
-        let weight = weight();
-        if weight == 0.0 {
-            continue;
-        }
-        totals[job.outcome] += weight * job.cpu;
-        for (sums, own) in sums.iter_mut().zip(&job.rules) {
-            for (sum, &(saved, destroyed)) in sums.iter_mut().zip(own) {
-                sum.saved[job.outcome] += weight * saved;
-                if job.is_finished {
-                    sum.destroyed += weight * destroyed;
-                    sum.harmed += weight;
-                }
-            }
-        }
-    }
-    let share = |part: f64, whole: f64| if whole == 0.0 { f64::NAN } else { part / whole };
-    let lost: f64 = totals[1..].iter().sum();
-    let mut figures = Vec::new();
-    for sum in sums.iter().flatten() {
-        figures.extend(sum.saved.iter().zip(&totals).map(|(&saved, &all)| share(saved, all)));
-        let net = sum.saved[1..].iter().sum::<f64>() - sum.destroyed;
-        figures.extend([share(net, lost), sum.harmed, share(sum.destroyed, totals[0])]);
-    }
-    figures
+    let rules = study.asked.rules.iter();
+    rules.map(|rule| rule.grid.iter().map(|_| interval()).collect()).collect()
 }
 
 /// Turns a uniform number into a Poisson(1) one by inversion.
-fn poisson_1(uniform: f64) -> f64 {
-    let (mut count, mut term) = (0.0, (-1.0_f64).exp());
+fn poisson_1(uniform: f64) -> u32 {
+    let (mut count, mut term) = (0_u32, (-1.0_f64).exp());
     let mut below = term;
-    while below < uniform && count < 20.0 {
-        count += 1.0;
-        term /= count;
+    while below < uniform && count < 20 {
+        count += 1;
+        term /= f64::from(count);
         below += term;
     }
     count
@@ -286,6 +355,8 @@ fn bounds(values: &mut [f64]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fold::KillStep;
+    use super::super::rules::Rule;
     use super::*;
 
     #[test]
@@ -302,21 +373,38 @@ mod tests {
 
     #[test]
     fn a_resampling_that_takes_each_job_once_gives_the_sweep() {
-        let job = |outcome, cpu, steps: &[(f64, f64)]| Job {
+        let asked =
+            Asked { rules: vec![RuleGrid::new(Rule::Events, vec![1, 2])], ..Asked::default() };
+        let cpu = |seconds| CpuTime::from_seconds(seconds);
+        let step = |saved, spent| KillStep { tasks: 1, saved: cpu(saved), spent: cpu(spent) };
+        let job = |outcome, seconds, steps: Vec<KillStep>| JobRow {
             outcome,
-            is_finished: outcome == 0,
-            cpu,
-            rules: vec![steps.to_vec()],
+            cpu: cpu(seconds),
+            kills: vec![steps],
+            ..JobRow::default()
         };
         // Finished: 10 of 40 saved, 30 destroyed. Failed: 8 of 20, then 2 of 20 saved.
-        let jobs = [job(0, 40.0, &[(10.0, 30.0)]), job(1, 20.0, &[(8.0, 12.0), (2.0, 18.0)])];
-        let figures = resample(&jobs, &[2], 3, || 1.0);
-        let strict = [0.25, 0.4, f64::NAN, (8.0 - 30.0) / 20.0, 1.0, 0.75];
-        let lenient = [0.0, 0.1, f64::NAN, 0.1, 0.0, 0.0];
+        let finished = job(0, 40.0, vec![step(10.0, 30.0)]);
+        let failed = job(1, 20.0, vec![step(8.0, 12.0), step(2.0, 18.0)]);
+        let mut once = Draw::new(&asked);
+        once.add(&finished, 1);
+        once.add(&failed, 1);
+        let unknown = [f64::NAN; 4];
+        let strict = [&[0.25, 0.4], &unknown[..], &[(8.0 - 30.0) / 20.0, 1.0, 0.75]].concat();
+        let lenient = [&[0.0, 0.1], &unknown[..], &[0.1, 0.0, 0.0]].concat();
+        let figures = once.figures();
+        assert_eq!(figures.len(), strict.len() + lenient.len());
         for (found, expected) in figures.iter().zip(strict.iter().chain(&lenient)) {
             assert!(found == expected || (found.is_nan() && expected.is_nan()), "{figures:?}");
         }
-        assert_eq!(figures.len(), 12);
+        // A job drawn twice counts twice, and two halves of the jobs are the whole.
+        let (mut whole, mut half) = (Draw::new(&asked), Draw::new(&asked));
+        whole.add(&finished, 2);
+        half.add(&failed, 1);
+        whole.merge(&half);
+        assert_eq!(whole.totals[0], cpu(80.0));
+        assert_eq!((whole.rules[0][0].destroyed, whole.rules[0][0].harmed), (cpu(60.0), 2));
+        assert_eq!(whole.rules[0][1].saved[1], cpu(2.0));
         assert_eq!(bounds(&mut [0.0, f64::NAN]), None);
     }
 
@@ -324,7 +412,7 @@ mod tests {
     fn poisson_numbers_have_mean_one() {
         let rounds = 100_000;
         let mean = (0..rounds)
-            .map(|idx| poisson_1((f64::from(idx) + 0.5) / f64::from(rounds)))
+            .map(|idx| f64::from(poisson_1((f64::from(idx) + 0.5) / f64::from(rounds))))
             .sum::<f64>()
             / f64::from(rounds);
         assert!((mean - 1.0).abs() < 1e-3, "{mean}");

@@ -327,6 +327,7 @@ fn queries_are_listed_shown_and_kept() {
         q10_machine_periods          from when to when did each machine have which capacity?
         q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017?
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing?
+        q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended?
         --- stderr
     ");
     let shown = place.run(&["query", "q04", "--show"]).ok();
@@ -1106,7 +1107,7 @@ fn an_unknown_name_lists_the_known_ones() {
         exit code: 2
         --- stdout
         --- stderr
-        error: there is no query `q99` (known: q01_job_outcomes, q02_task_outcomes, q03_attempts, q04_job_sizes, q05_cpu_held, q06_windows_in_attempts, q07_cpu_measured, q08_crossings, q09_held_after_crossings, q10_machine_periods, q11_cpu_published, q12_measured_after_crossings)
+        error: there is no query `q99` (known: q01_job_outcomes, q02_task_outcomes, q03_attempts, q04_job_sizes, q05_cpu_held, q06_windows_in_attempts, q07_cpu_measured, q08_crossings, q09_held_after_crossings, q10_machine_periods, q11_cpu_published, q12_measured_after_crossings, q13_usage_by_user_hour)
     ");
     assert_snapshot!(place.run(&["ingest", "trace", "--tables", "jobs"]).text(), @r"
         exit code: 2

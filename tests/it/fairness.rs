@@ -94,6 +94,38 @@ fn a_span_can_be_cut_out_with_what_came_before() {
 }
 
 #[test]
+fn usage_by_user_and_hour_is_that_of_the_query() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let answer = place.run(&["query", "q13", "--format", "csv"]).ok();
+    let rows: Vec<csv::StringRecord> = csv::Reader::from_reader(answer.stdout_text().as_bytes())
+        .records()
+        .map(Result::unwrap)
+        .collect();
+    assert!(2 < rows.len(), "several users and hours");
+    for (cpu, column) in [("slots", 3), ("requested", 4)] {
+        let args = ["fairness", "--cpu", cpu, "--show", "series", "--format", "csv"];
+        let found = place.run(&[&args[..], &["--index", "metered"]].concat()).ok();
+        let mut compared = 0;
+        for row in csv::Reader::from_reader(found.stdout_text().as_bytes()).records() {
+            let row = row.unwrap();
+            if &row[3] != "rv" {
+                continue;
+            }
+            // Metered usage is the sum of the hours that have begun by then.
+            let (until_s, rv): (f64, f64) = (row[1].parse().unwrap(), row[4].parse().unwrap());
+            let charged = rows.iter().filter(|hour| {
+                hour[0] == row[2] && hour[1].parse::<f64>().unwrap() / 1e6 < until_s
+            });
+            let sum: f64 = charged.map(|hour| hour[column].parse::<f64>().unwrap()).sum();
+            assert!((sum - rv).abs() <= 1e-9 * sum, "{cpu} {row:?}: {sum}");
+            compared += 1;
+        }
+        assert!(rows.len() <= compared, "{cpu}: {compared} values");
+    }
+}
+
+#[test]
 fn usage_is_that_of_the_ledger() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();

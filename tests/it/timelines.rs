@@ -4,12 +4,10 @@
 //! START-END RATE`, times in seconds, an END of `>` after the trace; `|` puts the events after it into the next part. The window
 //! of the tasks ends at the last event of a task.
 
-use jobfate::facts::tasks::Usage;
 use jobfate::facts::window::Windows;
-use jobfate::studies::fold::fold;
+use jobfate::studies::fold::{Asked, fold};
 use jobfate::studies::kill_sweep::{SweepRow, sweep};
-use jobfate::studies::ledger::{CpuDefinition, View, ledger};
-use jobfate::studies::outcomes::Classes;
+use jobfate::studies::ledger::{CpuDefinition, ledger};
 use jobfate::studies::rules::{Rule, RuleGrid};
 use serde_json::{Map, Value};
 
@@ -73,12 +71,14 @@ fn check(trace: &str, threshold: i64, expected: &str) {
     write(&place, trace);
     place.ingest(&["--buckets", "2"]).ok();
     let lake = place.lake();
-    let rules = [RuleGrid::new(Rule::Events, vec![threshold])];
-    let study = fold(&lake, Windows::of(&lake, None), &rules, Usage::Read).unwrap();
-    let view = |cpu| View { study: &study, cpu, classes: Classes::Sequence, published: None };
-    let row = |cpu| -> SweepRow { sweep(&view(cpu), 0, &rules[0]).rows.remove(0) };
+    let study = |cpu| {
+        let rules = vec![RuleGrid::new(Rule::Events, vec![threshold])];
+        let asked = Asked { cpu, rules, ..Asked::default() };
+        fold(&lake, Windows::of(&lake, None), &asked).unwrap()
+    };
+    let row = |cpu| -> SweepRow { sweep(&study(cpu), 0).rows.remove(0) };
     let (slots, measured) = (row(CpuDefinition::Slots), row(CpuDefinition::Measured));
-    let book = ledger(&view(CpuDefinition::Measured), &[]);
+    let book = ledger(&study(CpuDefinition::Measured));
     let found = format!(
         "condemned {}\nsaved slots {}\nsaved measured {}\nharmed {} destroyed slots {} measured {}\nmeasured {} outside {}",
         shown(&slots.condemned_tasks),

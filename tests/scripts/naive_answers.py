@@ -244,6 +244,17 @@ def main(trace, out, thresholds):
                                   for of, w, _, start, end in inside if of == task and w.rate))]
            for task, t, at in crossings])
 
+    users = {job[0]: largest(e.user for e in ev) for job, ev in jobs.items()}
+    charged = defaultdict(lambda: [0, 0, 0])
+    for task, all_ in attempts.items():
+        for a in (a for a in all_ if a.end is not None):
+            hour = charged[(users.get(task[0]) or "-", a.end // 3_600_000_000 * 3_600_000_000)]
+            length = a.end - a.schedule.time
+            hour[:] = hour[0] + 1, hour[1] + length, hour[2] + length * (a.schedule.request or 0)
+    write("q13_usage_by_user_hour", "user hour_us attempt_count slots_s requested_s",
+          [[*key, count, seconds(slots), seconds(requested)]
+           for key, (count, slots, requested) in sorted(charged.items())])
+
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), Path(sys.argv[2]), [int(each) for each in sys.argv[3].split(",")])

@@ -1,8 +1,8 @@
 //! Machines with room in the order in which they asked for work.
 //!
 //! In: machines that have got room or lost it. Out: the first in line that serves a task. A
-//! machine keeps its place until it has no room for anything when it comes to the front, and
-//! then begins at the back. Where tasks ask for different amounts a tree over the places finds
+//! machine keeps its place until it has no room for anything; it leaves then, and stands at the
+//! back when it has room again. Where tasks ask for different amounts a tree over the places finds
 //! the first with room without asking those before it.
 
 use super::tree::Tree;
@@ -56,10 +56,15 @@ impl Line {
     #[inline]
     pub(super) fn taken(&mut self, state: &State<'_>, machine: u32) {
         let place = self.place_of[machine as usize];
-        if let Some(tree) = &mut self.tree
-            && place != NONE
-        {
+        if place == NONE {
+            return;
+        }
+        if let Some(tree) = &mut self.tree {
             tree.set(place as usize, state.machines.free[machine as usize]);
+        }
+        if !state.has_room(machine) {
+            self.places[place as usize] = NONE;
+            self.place_of[machine as usize] = NONE;
         }
     }
 
@@ -96,27 +101,24 @@ impl Line {
         demand: [u64; 2],
         serves: &mut dyn FnMut(u32) -> bool,
     ) -> Option<u32> {
-        while self.front < self.back && !state.has_room(self.places[self.front]) {
-            let machine = std::mem::replace(&mut self.places[self.front], NONE);
-            self.place_of[machine as usize] = NONE;
-            if let Some(tree) = &mut self.tree {
-                tree.set(self.front, [0, 0]);
-            }
+        while self.front < self.back && self.places[self.front] == NONE {
             self.front += 1;
         }
         let first = *self.places[self.front..self.back].first()?;
         if state.fits(first, demand) && serves(first) {
             return Some(first);
         }
-        let mut is_found = |machine: u32| state.fits(machine, demand) && serves(machine);
+        let mut is_found =
+            |machine: u32| machine != NONE && state.fits(machine, demand) && serves(machine);
         let Some(tree) = &self.tree else {
             let others = &self.places[self.front + 1..self.back];
             return others.iter().copied().find(|&machine| is_found(machine));
         };
         let place = tree.first(demand, &mut |place| {
-            // A task that asks for nothing has room at places where nobody is.
+            // What a machine had left when it left still stands at its place, too little for any
+            // task; and a task that asks for nothing has room at places where nobody is.
             let machine = self.places.get(place).copied().unwrap_or(NONE);
-            machine != NONE && machine != first && is_found(machine)
+            machine != first && is_found(machine)
         })?;
         Some(self.places[place])
     }

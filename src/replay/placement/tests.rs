@@ -38,15 +38,11 @@ fn plainest(
     }
 }
 
-/// The work queue's line: in front goes who has no room there, freed machines go to the back.
-fn stand_in_line(line: &mut Vec<u32>, state: &State<'_>, freed: Option<u32>) {
-    match freed {
-        Some(machine) if !line.contains(&machine) && state.has_room(machine) => line.push(machine),
-        Some(_) => {}
-        None => {
-            let rest = line.iter().position(|&machine| state.has_room(machine));
-            line.drain(..rest.unwrap_or(line.len()));
-        }
+/// The work queue's line: freed machines go to the back, full ones leave.
+fn stand_in_line(line: &mut Vec<u32>, state: &State<'_>, changed: u32) {
+    line.retain(|&machine| state.has_room(machine));
+    if !line.contains(&changed) && state.has_room(changed) {
+        line.push(changed);
     }
 }
 
@@ -87,7 +83,7 @@ proptest! {
         let mut finder = Finder::new(kind, 1, &state);
         let mut line: Vec<u32> = Vec::new();
         for machine in (0..).take(machines.len()) {
-            stand_in_line(&mut line, &state, Some(machine));
+            stand_in_line(&mut line, &state, machine);
         }
         for step in steps {
             let running: Vec<u32> = state.live_slots().collect();
@@ -97,19 +93,12 @@ proptest! {
                     state.leave_machine(slot);
                     state.vacate(slot);
                     finder.freed(&state, machine);
-                    stand_in_line(&mut line, &state, Some(machine));
+                    stand_in_line(&mut line, &state, machine);
                 }
                 continue;
             }
             let task = u32::try_from(step.which % tasks.len()).expect("a few");
             let suits = |machine: u32| step.unsuited != Some(machine);
-            let is_hopeless = finder.hopeless.iter().any(|known| {
-                let job = workload.job.get(task);
-                known.covers(workload.demand(task), if workload.is_apart.get(task) { job } else { NONE })
-            });
-            if !is_hopeless {
-                stand_in_line(&mut line, &state, None);
-            }
             let found = finder.find(&state, task, step.unsuited.is_some().then_some(&suits));
             if kind == Placement::RandomFit {
                 let first = plainest(Placement::FirstFit, &state, task, &line, &suits);
@@ -124,6 +113,7 @@ proptest! {
             if let Some(machine) = found {
                 state.occupy(task, machine, Role::Original, 1.0);
                 finder.taken(&state, machine);
+                stand_in_line(&mut line, &state, machine);
             }
         }
     }
