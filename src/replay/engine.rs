@@ -247,9 +247,12 @@ impl<'a> Engine<'a> {
         loop {
             let rank = self.queue.next().filter(|(at_us, _)| *at_us == now_us).map(|next| next.1);
             if rank.is_none_or(|rank| ARRIVAL_RANK < rank) && self.next_arrival_us() == now_us {
-                let task = self.arrived;
-                self.arrived += 1;
-                self.arrive(task);
+                // An arrival brings nothing that goes before another.
+                while self.next_arrival_us() == now_us {
+                    let task = self.arrived;
+                    self.arrived += 1;
+                    self.arrive(task);
+                }
                 continue;
             }
             if rank.is_none() {

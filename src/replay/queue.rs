@@ -24,7 +24,11 @@ impl Entry {
 /// The queue.
 #[derive(Debug, Default)]
 pub struct EventQueue {
+    /// The first entry is void while `is_open`.
     heap: Vec<Entry>,
+    /// Whether the first event was taken and its place is not filled yet: what is put in next goes
+    /// there, so that an event that brings another costs one way through the heap, and not two.
+    is_open: bool,
     sequence: u64,
 }
 
@@ -40,6 +44,10 @@ impl EventQueue {
         self.sequence += 1;
         let key = (u128::from(at_us.cast_unsigned()) << 64) | u128::from(order);
         let entry = Entry { key, event };
+        if std::mem::take(&mut self.is_open) {
+            self.sink(entry);
+            return;
+        }
         let mut hole = self.heap.len();
         self.heap.push(entry);
         while 0 < hole {
@@ -56,50 +64,64 @@ impl EventQueue {
     /// The time and rank of the next event.
     #[inline]
     pub fn next(&self) -> Option<(i64, u8)> {
-        self.heap.first().map(|entry| (entry.at_us(), entry.event.rank()))
+        let next = if self.is_open {
+            smallest(&self.heap, 1).map(|place| &self.heap[place])
+        } else {
+            self.heap.first()
+        };
+        next.map(|entry| (entry.at_us(), entry.event.rank()))
     }
 
     /// Takes the next event out.
     #[inline]
     pub fn pop(&mut self) -> Option<(i64, Event)> {
-        let last = self.heap.pop()?;
-        let Some(&first) = self.heap.first() else {
-            return Some((last.at_us(), last.event));
-        };
+        if std::mem::take(&mut self.is_open) {
+            let last = self.heap.pop()?;
+            if !self.heap.is_empty() {
+                self.sink(last);
+            }
+        }
+        let first = self.heap.first()?;
+        self.is_open = true;
+        Some((first.at_us(), first.event))
+    }
+
+    /// Puts an entry in the place of the first and lets it sink to where it belongs.
+    #[inline]
+    fn sink(&mut self, entry: Entry) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
-        loop {
-            let child = ARITY * hole + 1;
-            let best = if let Some(children) = heap.get(child..child + ARITY) {
-                // Two pairs and their winners: three comparisons that do not wait for each other.
-                let left = usize::from(children[1].key < children[0].key);
-                let right = 2 + usize::from(children[3].key < children[2].key);
-                child + if children[right].key < children[left].key { right } else { left }
-            } else {
-                let Some(best) = (child..heap.len()).min_by_key(|&idx| heap[idx].key) else {
-                    break;
-                };
-                best
-            };
-            if last.key <= heap[best].key {
+        while let Some(best) = smallest(heap, ARITY * hole + 1) {
+            if entry.key <= heap[best].key {
                 break;
             }
             heap[hole] = heap[best];
             hole = best;
         }
-        self.heap[hole] = last;
-        Some((first.at_us(), first.event))
+        heap[hole] = entry;
     }
 
     /// How many events are to come, void ones included.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.heap.len() - usize::from(self.is_open)
     }
 
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len() == 0
     }
+}
+
+/// The place of the smallest of the siblings that begin at `child`; `None` where there are none.
+#[inline]
+fn smallest(heap: &[Entry], child: usize) -> Option<usize> {
+    let Some(children) = heap.get(child..child + ARITY) else {
+        return (child..heap.len()).min_by_key(|&idx| heap[idx].key);
+    };
+    // Two pairs and their winners: three comparisons that do not wait for each other.
+    let left = usize::from(children[1].key < children[0].key);
+    let right = 2 + usize::from(children[3].key < children[2].key);
+    Some(child + if children[right].key < children[left].key { right } else { left })
 }
 
 #[cfg(test)]

@@ -93,6 +93,21 @@ impl Line {
         }
     }
 
+    /// Whether all tasks ask for the same.
+    #[inline]
+    pub(super) const fn is_uniform(&self) -> bool {
+        self.tree.is_none()
+    }
+
+    /// The first machine.
+    #[inline]
+    pub(super) fn first(&mut self) -> Option<u32> {
+        while self.front < self.back && self.places[self.front] == NONE {
+            self.front += 1;
+        }
+        self.places[self.front..self.back].first().copied()
+    }
+
     /// The first machine with room for `demand` that `serves`.
     #[inline]
     pub(super) fn find(
@@ -101,10 +116,7 @@ impl Line {
         demand: [u64; 2],
         serves: &mut dyn FnMut(u32) -> bool,
     ) -> Option<u32> {
-        while self.front < self.back && self.places[self.front] == NONE {
-            self.front += 1;
-        }
-        let first = *self.places[self.front..self.back].first()?;
+        let first = self.first()?;
         if state.fits(first, demand) && serves(first) {
             return Some(first);
         }

@@ -137,9 +137,17 @@ impl Finder {
         task: u32,
         suits: Option<&dyn Fn(u32) -> bool>,
     ) -> Option<u32> {
+        let is_apart = state.workload.is_apart.get(task);
+        // Where all tasks ask for the same, whoever stands in line has room for any of them.
+        if let Search::FirstFree(line) = &mut self.search
+            && line.is_uniform()
+            && suits.is_none()
+            && !is_apart
+        {
+            return line.first();
+        }
         let demand = state.workload.demand(task);
-        let job =
-            if state.workload.is_apart.get(task) { state.workload.job.get(task) } else { NONE };
+        let job = if is_apart { state.workload.job.get(task) } else { NONE };
         if self.hopeless.iter().any(|known| known.covers(demand, job)) {
             return None;
         }
