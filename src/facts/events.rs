@@ -40,53 +40,77 @@ pub struct Event {
     pub row: u32,
 }
 
+/// Events in the order of the file, on their way to [`Histories`].
+#[derive(Debug, Default)]
+pub struct Rows {
+    ids: Vec<EntityId>,
+    index: FxHashMap<EntityId, u32>,
+    /// By row, the entity.
+    owners: Vec<u32>,
+    events: Vec<Event>,
+}
+
+impl Rows {
+    /// Takes the next batch of `table`, with at least its [`columns`].
+    pub fn add(&mut self, table: Table, batch: &RecordBatch) {
+        let jobs = i64_column(batch, "job_id");
+        let tasks = (table != Table::JobEvents).then(|| i32_column(batch, "task_index"));
+        let (times, row_ids) = (i64_column(batch, "time_us"), i64_column(batch, ROW_ID));
+        let types = i32_column(batch, "event_type");
+        for row in 0..batch.num_rows() {
+            let id = (jobs[row], tasks.map_or(0, |tasks| tasks[row]));
+            let next = u32::try_from(self.ids.len()).expect("a bucket has fewer than 2^32 tasks");
+            self.owners.push(*self.index.entry(id).or_insert_with(|| {
+                self.ids.push(id);
+                next
+            }));
+            self.events.push(Event {
+                time_us: times[row],
+                row_id: row_ids[row],
+                event_type: u8::try_from(types[row]).expect("ingest checks event numbers"),
+                row: u32::try_from(self.events.len()).expect("a bucket has fewer than 2^32 rows"),
+            });
+        }
+    }
+
+    /// Puts them in order.
+    pub fn histories(self) -> Histories {
+        let starts = starts_of(&self.owners, self.ids.len());
+        let mut next = starts.clone();
+        let blank = Event { time_us: 0, row_id: 0, event_type: 0, row: 0 };
+        let mut events = vec![blank; self.events.len()];
+        for (event, owner) in self.events.into_iter().zip(self.owners) {
+            let slot = &mut next[owner as usize];
+            events[*slot as usize] = event;
+            *slot += 1;
+        }
+        let mut histories = Histories { ids: self.ids, starts, events, index: self.index };
+        histories.order();
+        histories
+    }
+}
+
+/// Where the rows of each of `count` owners begin once they lie side by side, and where the last
+/// ones end.
+pub(super) fn starts_of(owners: &[u32], count: usize) -> Vec<u32> {
+    let mut starts = vec![0_u32; count + 1];
+    for &owner in owners {
+        starts[owner as usize + 1] += 1;
+    }
+    for owner in 0..count {
+        starts[owner + 1] += starts[owner];
+    }
+    starts
+}
+
 impl Histories {
     /// Puts the rows of `batches` (with at least the [`columns`] of the table) in order.
     pub fn of(table: Table, batches: &[RecordBatch]) -> Self {
-        let row_count: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        let mut ids: Vec<EntityId> = Vec::new();
-        let mut index: FxHashMap<EntityId, u32> = FxHashMap::default();
-        let mut owners: Vec<u32> = Vec::with_capacity(row_count);
+        let mut rows = Rows::default();
         for batch in batches {
-            let jobs = i64_column(batch, "job_id");
-            let tasks = (table != Table::JobEvents).then(|| i32_column(batch, "task_index"));
-            for (row, &job) in jobs.iter().enumerate() {
-                let id = (job, tasks.map_or(0, |tasks| tasks[row]));
-                let next = u32::try_from(ids.len()).expect("a bucket has fewer than 2^32 tasks");
-                owners.push(*index.entry(id).or_insert_with(|| {
-                    ids.push(id);
-                    next
-                }));
-            }
+            rows.add(table, batch);
         }
-        let mut starts = vec![0_u32; ids.len() + 1];
-        for &owner in &owners {
-            starts[owner as usize + 1] += 1;
-        }
-        for entity in 0..ids.len() {
-            starts[entity + 1] += starts[entity];
-        }
-        let mut next = starts.clone();
-        let mut events = vec![Event { time_us: 0, row_id: 0, event_type: 0, row: 0 }; row_count];
-        let mut row = 0_usize;
-        for batch in batches {
-            let (times, row_ids) = (i64_column(batch, "time_us"), i64_column(batch, ROW_ID));
-            let types = i32_column(batch, "event_type");
-            for idx in 0..batch.num_rows() {
-                let slot = &mut next[owners[row] as usize];
-                events[*slot as usize] = Event {
-                    time_us: times[idx],
-                    row_id: row_ids[idx],
-                    event_type: u8::try_from(types[idx]).expect("ingest checks event numbers"),
-                    row: u32::try_from(row).expect("a bucket has fewer than 2^32 rows"),
-                };
-                *slot += 1;
-                row += 1;
-            }
-        }
-        let mut histories = Self { ids, starts, events, index };
-        histories.order();
-        histories
+        rows.histories()
     }
 
     /// Sorts the events of those entities whose rows were not in order.
@@ -102,7 +126,9 @@ impl Histories {
 
     /// Reads a bucket's events and puts them in order.
     pub fn read(lake: &Lake, table: Table, bucket: u32) -> Result<Self, FactError> {
-        Ok(Self::of(table, &lake.read(table, Some(bucket), columns(table))?))
+        let mut rows = Rows::default();
+        lake.scan(table, Some(bucket), columns(table), |batch| rows.add(table, &batch))?;
+        Ok(rows.histories())
     }
 
     /// How many entities there are.
@@ -160,10 +186,19 @@ pub(crate) fn optional_cells<T: ArrowPrimitiveType>(
 ) -> Vec<Option<T::Native>> {
     let mut cells = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
     for batch in batches {
-        let column = batch.column_by_name(column).expect("the column was asked for");
-        cells.extend(column.as_primitive::<T>().iter());
+        add_optional_cells::<T>(&mut cells, batch, column);
     }
     cells
+}
+
+/// Adds the cells of a column of numbers of a batch.
+pub(super) fn add_optional_cells<T: ArrowPrimitiveType>(
+    cells: &mut Vec<Option<T::Native>>,
+    batch: &RecordBatch,
+    column: &str,
+) {
+    let column = batch.column_by_name(column).expect("the column was asked for");
+    cells.extend(column.as_primitive::<T>().iter());
 }
 
 /// Whether the type is one that ends an attempt: EVICT, FAIL, FINISH, KILL, LOST.

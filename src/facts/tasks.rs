@@ -17,7 +17,8 @@ use arrow::record_batch::RecordBatch;
 
 use super::FactError;
 use super::events::{
-    EntityId, Event, Histories, i32_column, i64_column, is_terminal, optional_cells,
+    EntityId, Event, Histories, Rows, add_optional_cells, i32_column, i64_column, is_terminal,
+    starts_of,
 };
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
@@ -135,18 +136,23 @@ impl Tasks {
         if lake.has_column(Table::TaskEvents, PHASE) {
             columns.push(PHASE);
         }
+        let mut rows = Rows::default();
+        let (mut requests, mut machines, mut priorities) = (Vec::new(), Vec::new(), Vec::new());
+        let mut phases = Phases::default();
         // Without the table nothing is known of any task, but usage can still be counted.
-        let events = if lake.has(Table::TaskEvents) {
-            lake.read(Table::TaskEvents, Some(bucket), &columns)?
-        } else {
-            Vec::new()
-        };
-        let histories = Histories::of(Table::TaskEvents, &events);
+        lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
+            rows.add(Table::TaskEvents, &batch);
+            add_optional_cells::<Float32Type>(&mut requests, &batch, "cpu_request");
+            add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
+            add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
+            phases.add(&batch);
+        })?;
+        let histories = rows.histories();
         let mut tasks = Self {
-            requests: optional_cells::<Float32Type>(&events, "cpu_request"),
-            machines: optional_cells::<Int64Type>(&events, "machine_id"),
-            priorities: optional_cells::<Int32Type>(&events, "priority"),
-            phases: Phases::of(&events),
+            requests,
+            machines,
+            priorities,
+            phases,
             windows: Vec::new(),
             window_starts: vec![0; histories.len() + 1],
             histories,
@@ -154,29 +160,37 @@ impl Tasks {
             usage: UsageCounts::default(),
             orphan_cpu: CpuTime::ZERO,
         };
-        drop(events);
         if usage == Usage::Read {
             tasks.add_windows(lake, bucket)?;
         }
         Ok(tasks)
     }
 
-    /// Reads the usage windows and puts them beside their tasks (a counting sort).
+    /// Reads the usage windows and puts them beside their tasks (a counting sort). Who owns them
+    /// is read first, so that each goes to its place at once and none is held twice.
     fn add_windows(&mut self, lake: &Lake, bucket: u32) -> Result<(), FactError> {
         let task_count = self.histories.len();
         let nobody = u32::try_from(task_count).expect("a bucket has fewer than 2^32 tasks");
-        let files = lake.files(Table::TaskUsage, Some(bucket));
-        let row_count: u64 = files.iter().map(|file| file.rows).sum();
-        let row_count = usize::try_from(row_count).expect("a bucket fits into memory");
-        let mut windows = Vec::with_capacity(row_count);
-        let mut owners: Vec<u32> = Vec::with_capacity(row_count);
+        let mut owners: Vec<u32> = Vec::new();
         let mut orphans: Vec<EntityId> = Vec::new();
-        // One slot more, for windows without a task.
-        let mut starts = vec![0_u32; task_count + 2];
-        let columns =
-            [ROW_ID, "start_time_us", "end_time_us", "job_id", "task_index", "mean_cpu_rate"];
-        lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
+        lake.scan(Table::TaskUsage, Some(bucket), &["job_id", "task_index"], |batch| {
             let (jobs, indices) = (i64_column(&batch, "job_id"), i32_column(&batch, "task_index"));
+            owners.extend(jobs.iter().zip(indices).map(|(&job, &index)| {
+                let task = self.histories.find((job, index));
+                if task.is_none() {
+                    orphans.push((job, index));
+                }
+                task.map_or(nobody, |task| u32::try_from(task).expect("fewer than `nobody`"))
+            }));
+        })?;
+        // One more, for windows without a task.
+        let mut starts = starts_of(&owners, task_count + 1);
+        let mut next = starts.clone();
+        let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
+        let mut windows = vec![blank; owners.len()];
+        let mut owner = owners.iter();
+        let columns = [ROW_ID, "start_time_us", "end_time_us", "mean_cpu_rate"];
+        lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
             let (begins, ends) =
                 (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
             let row_ids = i64_column(&batch, ROW_ID);
@@ -185,27 +199,16 @@ impl Tasks {
             self.usage.windows += batch.num_rows() as u64;
             self.usage.without_rate += rates.null_count() as u64;
             for row in 0..batch.num_rows() {
-                let id = (jobs[row], indices[row]);
-                let owner = self.histories.find(id).map_or(nobody, |task| {
-                    u32::try_from(task).expect("a bucket has fewer than 2^32 tasks")
-                });
-                if owner == nobody {
-                    orphans.push(id);
-                }
-                starts[owner as usize + 1] += 1;
-                owners.push(owner);
-                windows.push(Window {
+                let slot = &mut next[*owner.next().expect("one owner per row") as usize];
+                windows[*slot as usize] = Window {
                     start_us: begins[row],
                     end_us: closed(ends[row], self.window_end_us).max(begins[row]),
                     rate: if rates.is_null(row) { 0.0 } else { rates.value(row) },
                     row_id: row_ids[row],
-                });
+                };
+                *slot += 1;
             }
         })?;
-        for task in 0..=task_count {
-            starts[task + 1] += starts[task];
-        }
-        let mut windows = by_owner(&windows, &owners, &starts);
         for task in 0..task_count {
             let own = &mut windows[starts[task] as usize..starts[task + 1] as usize];
             if !own.is_sorted_by_key(|window| (window.start_us, window.row_id)) {
@@ -292,15 +295,12 @@ struct Phases {
 }
 
 impl Phases {
-    fn of(batches: &[RecordBatch]) -> Self {
-        let mut phases = Self::default();
-        for column in batches.iter().filter_map(|batch| batch.column_by_name(PHASE)) {
-            for name in column.as_string::<i32>() {
-                let code = name.map(|name| phases.code(name));
-                phases.rows.push(code);
-            }
+    fn add(&mut self, batch: &RecordBatch) {
+        let Some(column) = batch.column_by_name(PHASE) else { return };
+        for name in column.as_string::<i32>() {
+            let code = name.map(|name| self.code(name));
+            self.rows.push(code);
         }
-        phases
     }
 
     fn code(&mut self, name: &str) -> u8 {
@@ -316,19 +316,6 @@ impl Phases {
         let code = (*self.rows.get(row as usize)?)?;
         Some(&self.names[usize::from(code)])
     }
-}
-
-/// The windows of each owner side by side, from its start on.
-fn by_owner(windows: &[Window], owners: &[u32], starts: &[u32]) -> Vec<Window> {
-    let mut next = starts.to_vec();
-    let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
-    let mut sorted = vec![blank; windows.len()];
-    for (window, &owner) in windows.iter().zip(owners) {
-        let slot = &mut next[owner as usize];
-        sorted[*slot as usize] = *window;
-        *slot += 1;
-    }
-    sorted
 }
 
 /// Windows that start before an earlier one has ended.
