@@ -6,7 +6,7 @@
 //!  csv.gz, swf, json ─► Parquet tables ─►  one row per job, ─► what became of jobs ─► SVG, PNG
 //!                       + manifest         task, attempt       who used how much
 //!                                                              other policies
-//!      sources            lake               facts          studies fairness replay   charts
+//!      sources            lake               facts          studies fairness replay   charts report
 //! ```
 //!
 //! One way, left to right: a layer uses only those before it, `units` and `schema` come first,
@@ -96,11 +96,13 @@
 
 pub mod charts;
 pub mod cli;
+pub mod digits;
 pub mod facts;
 pub mod fairness;
 pub mod lake;
 pub mod notation;
 pub mod replay;
+pub mod report;
 pub mod schema;
 pub mod sources;
 pub mod studies;

@@ -31,6 +31,26 @@ pub enum Chart {
     Gantt(GanttChart),
 }
 
+impl Chart {
+    /// What is seen.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Bars(chart) => &chart.title,
+            Self::Lines(chart) => &chart.title,
+            Self::Gantt(chart) => &chart.title,
+        }
+    }
+
+    /// Definition, source and censoring.
+    pub fn caption(&self) -> &str {
+        match self {
+            Self::Bars(chart) => &chart.caption,
+            Self::Lines(chart) => &chart.caption,
+            Self::Gantt(chart) => &chart.caption,
+        }
+    }
+}
+
 /// A chart could not be drawn or stored.
 #[derive(Debug, Error)]
 #[error("could not draw `{}`: {reason}", path.display())]
@@ -55,6 +75,16 @@ pub fn write_chart(chart: &Chart, folder: &Path, stem: &str) -> Result<(), Chart
     let png = folder.join(format!("{stem}.png"));
     let area = BitMapBackend::new(&png, (SIZE.0 * 2, SIZE.1 * 2)).into_drawing_area();
     draw(chart, &area, 2).map_err(|reason| fail(&png, reason))
+}
+
+/// Draws `chart` as the text of an SVG.
+pub fn svg_of(chart: &Chart) -> Result<String, ChartError> {
+    theme::register_fonts();
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+    draw(chart, &area, 1).map_err(|reason| ChartError { path: PathBuf::new(), reason })?;
+    drop(area);
+    Ok(text)
 }
 
 fn draw<DB: DrawingBackend>(

@@ -5,10 +5,11 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::render::{Frame, six_digits};
+use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -88,10 +89,10 @@ pub(crate) fn closing_line(ledger: &Ledger) -> String {
     let outcomes: f64 = ledger.rows.iter().map(|row| row.cpu).sum();
     format!(
         "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",
-        six_digits(outcomes),
-        six_digits(ledger.unmatched),
-        six_digits(ledger.outside_attempts),
-        six_digits(ledger.total),
+        digits::six_digits(outcomes),
+        digits::six_digits(ledger.unmatched),
+        digits::six_digits(ledger.outside_attempts),
+        digits::six_digits(ledger.total),
         ledger.unit
     )
 }
@@ -101,14 +102,14 @@ fn counts_line(ledger: &Ledger) -> Option<String> {
     match ledger.cpu {
         CpuDefinition::Measured | CpuDefinition::Published => Some(format!(
             "{} usage windows: {} without a rate (0), {} overlap an earlier one (counted)",
-            console::grouped(ledger.windows),
-            console::grouped(ledger.windows_without_rate),
-            console::grouped(ledger.windows_overlapping)
+            digits::grouped(ledger.windows),
+            digits::grouped(ledger.windows_without_rate),
+            digits::grouped(ledger.windows_overlapping)
         )),
         CpuDefinition::Requested => Some(format!(
             "{} attempts: {} without a request (0)",
-            console::grouped(ledger.attempts),
-            console::grouped(ledger.attempts_without_request)
+            digits::grouped(ledger.attempts),
+            digits::grouped(ledger.attempts_without_request)
         )),
         CpuDefinition::Slots => None,
     }
@@ -153,7 +154,7 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
         title: format!("CPU time per outcome of jobs ({})", ledger.cpu),
         caption: format!(
             "CPU time by the definition {what}, total {} {}; outcomes told by {}. {}.",
-            six_digits(ledger.total),
+            digits::six_digits(ledger.total),
             ledger.unit,
             ledger.classes,
             edges::sentence(&ledger.censoring)

@@ -10,6 +10,7 @@ use super::account::{self, CpuChoice};
 use super::classify::{self, By, Choice, Engine};
 use super::describe::{Question, describe};
 use super::detect;
+use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::store::{self, Answer};
 use super::sweep;
@@ -23,11 +24,12 @@ use crate::studies::outcomes::Classes;
 use crate::studies::rules::{Rule, RuleGrid};
 use crate::studies::samples::What;
 use crate::synth::SynthConfig;
+use crate::units::MICROS_PER_DAY;
 
 /// Run the whole analysis of a trace
 ///
-/// Ingest, verify, classify, describe, account and sweep, with charts. What the tables at hand do
-/// not allow is skipped, and said. Without `TRACE_DIR` a small synthetic trace is made on the
+/// Ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with charts, and
+/// a report of it all. What the tables at hand do not allow is skipped, and said. Without `TRACE_DIR` a small synthetic trace is made on the
 /// spot, so that everything can be looked at before anything is downloaded. What is done is kept:
 /// an analysis that was stopped goes on when the same command is run again.
 #[derive(Args, Debug)]
@@ -73,7 +75,14 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     describe_all(&lake, windows, &args.out)?;
     account_and_sweep(&lake, windows, &args.out)?;
     detect_all(&lake, windows, &args.out)?;
+    replay_some(&lake, &args.out)?;
+    fairness_all(&lake, &args.out)?;
+    let first = crate::report::write(
+        &crate::report::read_all(std::slice::from_ref(&args.out))?,
+        &args.out.join("report"),
+    )?;
     console::note(format!("results and charts: {}", args.out.display()));
+    console::note(format!("report: {}", first.display()));
     report.into_result()
 }
 
@@ -195,6 +204,57 @@ fn detect_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     console::note(detect::counts_line(&outcome));
     Ok(())
 }
+
+/// A few policies over the recorded tasks; of a large trace a part of jobs and machines.
+fn replay_some(lake: &Lake, out: &Path) -> Result<()> {
+    for table in [Table::TaskEvents, Table::MachineEvents] {
+        if is_missing(lake, table, "replay") {
+            return Ok(());
+        }
+    }
+    console::note("replay");
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 rows")]
+    let share = REPLAYED_ROWS / lake.require(Table::TaskEvents)?.rows() as f64;
+    let is_part = share < 1.0;
+    let share = share.to_string();
+    let (folder, lake) = (path_text(&out.join("replay"))?, path_text(&lake.path)?);
+    let mut words = vec!["--lake", &lake, "--out", &folder, "--overcommit", "1.25"];
+    if is_part {
+        words.extend(["--sample", &share, "--machines", &share]);
+    }
+    words.push("--policies");
+    words.extend(["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"]);
+    console::data("\nother policies\n")?;
+    super::run_words("replay", &words)
+}
+
+/// Who used how much, by hour; by day where the trace is long.
+fn fairness_all(lake: &Lake, out: &Path) -> Result<()> {
+    if is_missing(lake, Table::TaskEvents, "fairness") {
+        return Ok(());
+    }
+    console::note("fairness");
+    let parts = &lake.require(Table::TaskEvents)?.parts;
+    let first = parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
+    let last = parts.iter().filter_map(|part| part.max_time_us).max().unwrap_or(0);
+    let interval = if last - first < HOURLY_DAYS * MICROS_PER_DAY { "3600" } else { "86400" };
+    let (folder, lake) = (path_text(&out.join("fairness"))?, path_text(&lake.path)?);
+    console::data("\nheaviest users\n")?;
+    // As it runs, so that the sum is that of the ledger.
+    let words = ["--lake", &lake, "--out", &folder, "--accrual", "running", "--interval", interval];
+    super::run_words("fairness", &words)
+}
+
+fn path_text(path: &Path) -> Result<String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| Usage(format!("`{}` is no text", path.display())).into())
+}
+
+/// Rows of `task_events` that are replayed: a minute or two on two cores.
+const REPLAYED_ROWS: f64 = 2e6;
+
+/// A trace of fewer days is cut into hours, a longer one into days.
+const HOURLY_DAYS: i64 = 100;
 
 /// Price of a harmed job, in CPU-seconds: an hour of the largest machine.
 const HARM_PRICE: f64 = 3600.0;

@@ -6,11 +6,11 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::console::grouped;
-use super::render::{Frame, six_digits};
+use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::digits;
 use crate::facts::FactError;
 use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
@@ -20,6 +20,7 @@ use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
 use crate::units::micros_to_seconds;
+use digits::grouped;
 
 /// Count jobs or tasks by what became of them
 #[derive(Args, Debug)]
@@ -185,7 +186,7 @@ impl Choice {
             grouped(outcome.left_censored),
             self.by.plural(),
             grouped(outcome.censored),
-            six_digits(micros_to_seconds(end_us))
+            digits::six_digits(micros_to_seconds(end_us))
         )
     }
 }

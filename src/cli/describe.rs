@@ -12,6 +12,7 @@ use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::studies::censoring::Censoring;
@@ -386,7 +387,7 @@ fn chart(
         title: title(what).to_owned(),
         caption: format!(
             "{} {}{spread}. {how}{}. Tables: {}.",
-            console::grouped(all.count(|_| true)),
+            digits::grouped(all.count(|_| true)),
             what.of(),
             edges::sentence(censoring),
             tables(lake)

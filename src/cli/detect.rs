@@ -12,6 +12,7 @@ use super::exit::Usage;
 use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, detect_charts};
+use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::detect::copies::Replacement;
@@ -323,7 +324,7 @@ pub(crate) fn store_details(
 pub(crate) fn counts_line(outcome: &DetectOutcome) -> String {
     let GroupCounts { groups, small_groups, judged_tasks, left_censored, unfinished, .. } =
         outcome.counts;
-    let count = console::grouped;
+    let count = digits::grouped;
     format!(
         "{} groups with {} judged tasks, {} of them stragglers; {} groups with too few finished tasks left out; {} attempts begun before the window left out, {} still running at its end not judged; {} task-heartbeats",
         count(groups),

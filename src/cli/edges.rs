@@ -2,8 +2,9 @@
 //!
 //! In: a [`Censoring`]. Out: a sentence without its full stop, for captions and for stderr.
 
-use super::console::grouped;
+use crate::digits;
 use crate::studies::censoring::Censoring;
+use digits::grouped;
 
 /// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`.
 pub(crate) fn sentence(censoring: &Censoring) -> String {

@@ -14,6 +14,7 @@ use crate::facts::FactError;
 use crate::fairness::FairnessError;
 use crate::lake::LakeError;
 use crate::lake::LakeErrorKind;
+use crate::report::ReportError;
 use crate::sources::{Reject, SourceError};
 use crate::synth::{SynthError, SynthErrorKind};
 
@@ -159,6 +160,9 @@ fn code_of(error: &anyhow::Error) -> Code {
             error if error.is_usage() => Code::Usage,
             _ => Code::Environment,
         };
+    }
+    if let Some(error) = error.downcast_ref::<ReportError>() {
+        return of_data(matches!(error, ReportError::BadResult { .. }));
     }
     if error.is::<CheckFailed>() {
         return Code::CheckFailed;

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::console::{self, Bar, Counts, counted, grouped};
+use super::console::{self, Bar, Counts};
 use super::exit::{self, Interrupted, PartsFailed, Usage};
 use super::{Stop, stop_on_signal};
+use crate::digits::{counted, grouped};
 use crate::lake::ingest::{IngestOutcome, ingest};
 use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::lake::{Origin, PartEntry};

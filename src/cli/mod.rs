@@ -13,6 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -33,6 +34,7 @@ mod ingest;
 mod query;
 mod render;
 mod replay;
+mod report;
 mod reproduce;
 mod reproduce_experiments;
 mod store;
@@ -63,6 +65,7 @@ enum Command {
     Fairness(Box<fairness::FairnessArgs>),
     Replay(replay::ReplayArgs),
     Journal(replay::journal::JournalArgs),
+    Report(report::ReportArgs),
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
@@ -113,7 +116,7 @@ pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
 /// Warns of what had to be assumed of a table, as far as it bears on the question.
 pub(crate) fn show_remarks(lake: &Lake, table: Table, about: &str) {
     for (wording, count) in lake.remarks(table).into_iter().filter(|one| one.0.starts_with(about)) {
-        console::warn(format!("{table}: {wording}: {}", console::grouped(count)));
+        console::warn(format!("{table}: {wording}: {}", digits::grouped(count)));
     }
 }
 
@@ -212,6 +215,12 @@ pub fn main() -> ExitCode {
     .into()
 }
 
+/// Runs a command by its words, as part of another.
+fn run_words(command: &str, words: &[&str]) -> Result<()> {
+    let all = ["jobfate", command].into_iter().chain(words.iter().copied());
+    run(Cli::try_parse_from(all).context("the words are put together here")?.command)
+}
+
 fn run(command: Command) -> Result<()> {
     match command {
         Command::Analyze(args) => analyze::run(args),
@@ -224,6 +233,7 @@ fn run(command: Command) -> Result<()> {
         Command::Fairness(args) => fairness::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Journal(args) => replay::journal::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),

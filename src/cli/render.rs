@@ -16,6 +16,7 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Map, Value, json};
 
 use super::Format;
+use crate::digits;
 
 /// Builds a batch column by column.
 #[derive(Default)]
@@ -211,8 +212,8 @@ fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
         Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
         Value::Number(number) => match number.as_i64() {
             Some(whole) if grouping == Grouping::Plain => whole.to_string(),
-            Some(whole) => super::console::grouped_signed(whole),
-            None => six_digits(number.as_f64().unwrap_or(f64::NAN)),
+            Some(whole) => digits::grouped_signed(whole),
+            None => digits::six_digits(number.as_f64().unwrap_or(f64::NAN)),
         },
         other => other.to_string(),
     }
@@ -245,25 +246,6 @@ fn visible(letter: char) -> impl Iterator<Item = char> {
     let escaped: Vec<char> =
         if letter.is_control() { letter.escape_default().collect() } else { vec![letter] };
     escaped.into_iter()
-}
-
-/// Six significant digits, thousands grouped; whole numbers as they are, an exponent only far out.
-pub(crate) fn six_digits(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = value.abs().log10().floor();
-    if !(-4.0..15.0).contains(&magnitude) {
-        return format!("{value:.5e}");
-    }
-    let decimals = if value.fract() == 0.0 { 0.0 } else { (5.0 - magnitude).max(0.0) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
-    let text = format!("{value:.0$}", decimals as usize);
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let sign = if whole.starts_with('-') { "-" } else { "" };
-    let whole = super::console::grouped(whole.trim_start_matches('-').parse().unwrap_or(u64::MAX));
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{sign}{whole}{point}{fraction}")
 }
 
 #[cfg(test)]
@@ -301,22 +283,5 @@ mod tests {
         let text = String::from_utf8(render(&sample(), Format::Json, None).unwrap()).unwrap();
         assert!(text.contains("\"share\":0.3333333333333333"), "{text}");
         assert!(text.contains("\"share\":null"), "{text}");
-    }
-
-    #[test]
-    fn six_digits_are_enough_for_a_table() {
-        for (value, text) in [
-            (0.0, "0"),
-            (15_308.952, "15,309.0"),
-            (-0.25, "-0.250000"),
-            (-1234.5, "-1,234.50"),
-            (1280.0, "1,280"),
-            (2.818e10, "28,180,000,000"),
-            (1e16, "1.00000e16"),
-            (0.57372, "0.573720"),
-            (1e-7, "1.00000e-7"),
-        ] {
-            assert_eq!(six_digits(value), text);
-        }
     }
 }

@@ -114,11 +114,14 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
     let result = json!({
         "program": crate::PROGRAM,
         "format_version": FORMAT_VERSION,
+        "name": answer.name,
         "command": std::env::args().collect::<Vec<String>>(),
         "source": origin.source,
         "inputs": origin.inputs,
         "settings": answer.settings,
-        "charts": answer.charts.iter().map(|(stem, _)| stem).collect::<Vec<&String>>(),
+        "charts": answer.charts.iter().map(|(stem, chart)| {
+            json!({"file": stem, "title": chart.title(), "caption": chart.caption()})
+        }).collect::<Vec<Value>>(),
         "answer": answer.json,
     });
     let mut text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;

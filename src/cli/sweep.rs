@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use super::account::CpuChoice;
 use super::exit::Usage;
-use super::render::{Frame, render, six_digits};
+use super::render::{Frame, render};
 use super::store::{self, Answer};
 use super::sweep_charts::charts;
 use super::{AnswerArgs, Format, console, edges};
+use crate::digits;
 use crate::lake::Lake;
 use crate::studies::fold::{Asked, Study, fold};
 use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
@@ -312,10 +313,10 @@ pub(crate) fn selection_table(selection: &Selection) -> RecordBatch {
 pub(crate) fn selection_line(selection: &Selection) -> String {
     format!(
         "chosen on {} jobs that ended before {} s, tested on {} jobs submitted afterwards; a harmed job costs {} CPU-seconds",
-        console::grouped(selection.train_jobs),
-        six_digits(selection.split_s),
-        console::grouped(selection.test_jobs),
-        six_digits(selection.price)
+        digits::grouped(selection.train_jobs),
+        digits::six_digits(selection.split_s),
+        digits::grouped(selection.test_jobs),
+        digits::six_digits(selection.price)
     )
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use anyhow::Result;
 use clap::Args;
 
-use super::console::{self, Bar, Counts, grouped};
+use super::console::{self, Bar, Counts};
+use crate::digits::grouped;
 use crate::sources::part::Progress;
 use crate::synth::{Dirty, SynthConfig, SynthStage, Truth, write_trace};
 

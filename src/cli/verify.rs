@@ -10,11 +10,12 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::console::{self, Bar, Counts, counted, grouped};
+use super::console::{self, Bar, Counts};
 use super::exit::{CheckFailed, Interrupted};
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Origin};
 use super::{AnswerArgs, Stop, stop_on_signal};
+use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
 use crate::lake::Lake;
 use crate::lake::manifest::{MANIFEST, ranges};

@@ -70,6 +70,8 @@ pub struct MachineUsage {
     pub platform: Option<String>,
     /// CPU of one machine.
     pub cpu: Option<f32>,
+    /// Memory of one machine.
+    pub memory: Option<f32>,
     /// Site or partition.
     pub site: Option<String>,
     /// CPU-seconds.
@@ -178,6 +180,7 @@ pub fn machines(history: &History) -> Vec<MachineUsage> {
                 machine: of.id,
                 platform: of.platform.clone(),
                 cpu: of.cpu,
+                memory: of.memory,
                 site: of.site.clone(),
                 cpu_s: all.seconds(),
                 share: all.share_of(total),

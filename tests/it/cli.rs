@@ -435,7 +435,10 @@ fn analyze_does_everything_in_one_go() {
         skipped: describe finish-given-events, for want of table `task_events`
         skipped: account and sweep, for want of table `task_events`
         skipped: straggler detectors, for want of table `task_events`
+        skipped: replay, for want of table `task_events`
+        skipped: fairness, for want of table `task_events`
         results and charts: all
+        report: all/report/index.html
     ");
     let files = tree(&place.path("all"));
     for name in ["verify.json", "classify-jobs.json", "classify-jobs.svg", "lake/manifest.json"] {

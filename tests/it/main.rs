@@ -48,6 +48,8 @@ mod regression;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]
+mod report;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod studies;

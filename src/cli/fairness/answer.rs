@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::span::Span;
 use super::{FairnessArgs, charts, what_if};
-use crate::cli::render::{Frame, render, rows, six_digits};
+use crate::cli::render::{Frame, render, rows};
 use crate::cli::store::{self, Answer};
 use crate::cli::{Format, console};
+use crate::digits;
 use crate::fairness::gather::{Accrual, Counts};
 use crate::fairness::history::History;
 use crate::fairness::series::Series;
@@ -117,9 +118,10 @@ fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
     let column = |of: fn(&UserUsage) -> Option<f64>| -> Vec<Option<f64>> {
         with_rest(named.iter().map(of).collect(), None)
     };
-    let titles = named.iter().map(|user| user.user.clone()).chain(
-        has_rest.then(|| format!("(rest: {})", console::counted(rest.len() as u64, "user"))),
-    );
+    let titles = named
+        .iter()
+        .map(|user| user.user.clone())
+        .chain(has_rest.then(|| format!("(rest: {})", digits::counted(rest.len() as u64, "user"))));
     let mut frame = Frame::default()
         .text("user", titles)
         .float(
@@ -211,6 +213,7 @@ fn machines_table(found: &Found) -> RecordBatch {
         .maybe_text("machine", ids.iter().map(Option::as_deref))
         .maybe_text("platform", all.iter().map(|one| one.platform.as_deref()))
         .float("cpu", all.iter().map(|one| one.cpu.map(f64::from)))
+        .float("memory", all.iter().map(|one| one.memory.map(f64::from)))
         .maybe_text("site", all.iter().map(|one| one.site.as_deref()))
         .float("cpu_s", all.iter().map(|one| Some(one.cpu_s)))
         .float("share", all.iter().map(|one| one.share))
@@ -253,22 +256,22 @@ pub(super) fn notes(found: &Found) {
     console::note(format!(
         "{} by {} users in {} intervals of {} s: {} {}",
         found.span.plan.cpu,
-        console::grouped(usage::users(history).len() as u64),
-        console::grouped(u64::from(history.grid.count - history.shown_from)),
+        digits::grouped(usage::users(history).len() as u64),
+        digits::grouped(u64::from(history.grid.count - history.shown_from)),
         history.grid.length_s(),
-        six_digits(usage::total(history).seconds()),
+        digits::six_digits(usage::total(history).seconds()),
         found.span.unit,
     ));
     let counts = found.counts;
     if found.span.plan.accrual == Accrual::End && 0 < counts.open_attempts {
         console::note(format!(
             "{} of {} attempts are open at the end and not charged (--accrual running does)",
-            console::grouped(counts.open_attempts),
-            console::grouped(counts.attempts)
+            digits::grouped(counts.open_attempts),
+            digits::grouped(counts.attempts)
         ));
     }
     if found.span.plan.cpu == CpuDefinition::Requested && 0 < counts.without_request {
-        let count = console::grouped(counts.without_request);
+        let count = digits::grouped(counts.without_request);
         console::note(format!("{count} attempts without a request, counted as 0"));
     }
     if usage::total(history) == crate::units::CpuTime::ZERO {

@@ -2,6 +2,7 @@
 
 use super::Found;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage;
@@ -123,7 +124,7 @@ fn rest_line(
     let more = if is_drawn {
         String::new()
     } else {
-        format!(", up to {} (not drawn)", crate::cli::render::six_digits(rest_most))
+        format!(", up to {} (not drawn)", digits::six_digits(rest_most))
     };
     Line {
         name: format!("rest: {users} users{more}"),

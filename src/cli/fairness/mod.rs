@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::exit::Usage;
 use super::{Format, console, parse_window_end};
+use crate::digits;
 use crate::fairness::accounts::Tree;
 use crate::fairness::factors::Factors;
 use crate::fairness::formula;
@@ -200,7 +201,7 @@ fn find(args: &FairnessArgs) -> Result<Found> {
     if let Some(path) = &args.accounts {
         history.tree = Tree::load(path, &history.people)?;
         if 0 < history.tree.unlisted {
-            let count = console::counted(history.tree.unlisted as u64, "user");
+            let count = digits::counted(history.tree.unlisted as u64, "user");
             console::warn(format!("{count} not among the accounts, put under (others)"));
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::console;
 use super::{Run, Setting};
 use crate::charts::{
     Bar, BarChart, Chart, GanttChart, GanttSpan, Line, LineChart, Scale, Stroke, Tone,
 };
+use crate::digits;
 use crate::replay::journal::Kind;
 use crate::replay::metrics::Sample;
 use crate::units::micros_to_seconds;
@@ -22,9 +22,9 @@ const SPANS_MAX: usize = 400;
 pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let caption = format!(
         "{} recorded tasks of {} jobs on {} machines.",
-        console::grouped(setting.history.counts.tasks),
-        console::grouped(setting.history.counts.jobs),
-        console::grouped(setting.cluster.machine_count() as u64),
+        digits::grouped(setting.history.counts.tasks),
+        digits::grouped(setting.history.counts.jobs),
+        digits::grouped(setting.cluster.machine_count() as u64),
     );
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> f64| {
         let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::exit::Usage;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console};
+use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::cluster::{Cluster, Remark};
@@ -299,7 +300,7 @@ fn warn_of_apart(history: &History, cluster: &Cluster) {
     if 0 < count {
         console::warn(format!(
             "{} want more different machines than there are, and block whoever waits behind them",
-            console::counted(count as u64, "job")
+            digits::counted(count as u64, "job")
         ));
     }
 }
@@ -309,9 +310,9 @@ fn tell(setting: &Setting, seconds: f64) {
     let Setting { history, cluster, remarks, .. } = setting;
     console::note(format!(
         "{} tasks of {} jobs on {} machines, read in {seconds:.1} s",
-        console::grouped(history.counts.tasks),
-        console::grouped(history.counts.jobs),
-        console::grouped(cluster.machine_count() as u64),
+        digits::grouped(history.counts.tasks),
+        digits::grouped(history.counts.jobs),
+        digits::grouped(cluster.machine_count() as u64),
     ));
     for assumption in &history.assumptions {
         console::note(format!("assumed: {assumption}"));
@@ -361,7 +362,7 @@ fn report(run: &Run, history: &History) {
     console::note(format!(
         "{}: {} events in {:.1} s",
         run.policy,
-        console::grouped(run.events),
+        digits::grouped(run.events),
         run.seconds
     ));
     if !run.refused.is_empty() {
@@ -372,7 +373,7 @@ fn report(run: &Run, history: &History) {
         console::warn(format!(
             "{}: {} tasks are larger than any machine and never start, such as {}",
             run.policy,
-            console::grouped(run.refused.len() as u64),
+            digits::grouped(run.refused.len() as u64),
             some.collect::<Vec<String>>().join(", ")
         ));
     }
@@ -381,7 +382,7 @@ fn report(run: &Run, history: &History) {
         console::warn(format!(
             "{}: {} tasks were never over, no machine can take them any more",
             run.policy,
-            console::grouped(left as u64)
+            digits::grouped(left as u64)
         ));
     }
 }

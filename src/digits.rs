@@ -1,0 +1,76 @@
+//! Numbers as people read them: grouped by three, six digits where more would be noise.
+//!
+//! In: numbers. Out: text for tables, notes and pages; files keep every digit.
+
+/// Writes a number with thin groups of three: `2,012,242`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (idx, digit) in digits.chars().enumerate() {
+        if 0 < idx && (digits.len() - idx).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: `1 row`, `2,012 rows`.
+pub fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count))
+}
+
+/// The same for a number that may be below 0.
+pub fn grouped_signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(number.unsigned_abs()))
+}
+
+/// Six significant digits, thousands grouped; whole numbers as they are, an exponent only far out.
+pub fn six_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-4.0..15.0).contains(&magnitude) {
+        return format!("{value:.5e}");
+    }
+    let decimals = if value.fract() == 0.0 { 0.0 } else { (5.0 - magnitude).max(0.0) };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
+    let text = format!("{value:.0$}", decimals as usize);
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let sign = if whole.starts_with('-') { "-" } else { "" };
+    let whole = grouped(whole.trim_start_matches('-').parse().unwrap_or(u64::MAX));
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (2_012_242, "2,012,242")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn six_digits_are_enough_for_a_table() {
+        for (value, text) in [
+            (0.0, "0"),
+            (15_308.952, "15,309.0"),
+            (-0.25, "-0.250000"),
+            (-1234.5, "-1,234.50"),
+            (1280.0, "1,280"),
+            (2.818e10, "28,180,000,000"),
+            (1e16, "1.00000e16"),
+            (0.57372, "0.573720"),
+            (1e-7, "1.00000e-7"),
+        ] {
+            assert_eq!(six_digits(value), text);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Pages of fairness: every user and every machine (or class of machines), and the way to them.
+//!
+//! In: a stored result of `fairness`. Out: two tables that link to a page per user and per machine;
+//! on each what was used, when, and by or with whom. Pages are numbered by CPU time, so no name
+//! becomes a path.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::ReportError;
+use super::html::{self, Cell, Page, escape};
+use super::stored::Stored;
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
+use crate::digits::six_digits;
+
+/// Users and machines with pages of their own, those that used most.
+const PAGES_MAX: usize = 2000;
+
+const PAGE: &str = "fairness.html";
+
+fn entries<'a>(result: &'a Stored, what: &str) -> &'a [Value] {
+    result.answer()[what].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or("-")
+}
+
+fn number(value: &Value, name: &str) -> Cell {
+    Cell::of(&value[name].as_f64().map_or_else(String::new, |number| number.to_string()))
+}
+
+/// What users are: `user`, or what else usage was told apart by.
+fn kind(result: &Stored) -> &str {
+    text(result.answer(), "by")
+}
+
+/// What a machine, or a class of machines, is called.
+fn machine_name(machine: &Value) -> String {
+    let mut parts = vec![text(machine, "cluster").to_owned()];
+    for key in ["machine", "site", "platform", "cpu", "memory"] {
+        match &machine[key] {
+            Value::Null => {}
+            Value::String(text) => parts.push(format!("{key} {text}")),
+            Value::Number(size) if size.is_f64() => {
+                parts.push(format!("{key} {}", six_digits(size.as_f64().unwrap_or(f64::NAN))));
+            }
+            other => parts.push(format!("{key} {other}")),
+        }
+    }
+    parts.join(", ")
+}
+
+fn file_of(folder: &str, place: usize) -> String {
+    format!("{folder}/{:04}.html", place + 1)
+}
+
+/// The tables of users and machines on the page of the study.
+pub(super) fn index(result: &Stored) -> String {
+    let users = entries(result, "users");
+    let columns =
+        ["cpu_s", "share", "peak_cores", "first_use_s", "last_use_s", "largest_step_share"];
+    let header: Vec<String> =
+        std::iter::once(kind(result)).chain(columns).map(str::to_owned).collect();
+    let rows: Vec<Vec<Cell>> = users
+        .iter()
+        .enumerate()
+        .map(|(place, user)| {
+            let name = linked(text(user, "user"), "users", place);
+            std::iter::once(name).chain(columns.map(|column| number(user, column))).collect()
+        })
+        .collect();
+    let unit = text(result.answer(), "unit");
+    let mut html =
+        html::table(&format!("By {} (CPU time in {unit})", kind(result)), &header, &rows);
+    let rows: Vec<Vec<Cell>> = entries(result, "machines")
+        .iter()
+        .enumerate()
+        .map(|(place, machine)| {
+            let name = linked(&machine_name(machine), "machines", place);
+            vec![name, number(machine, "cpu_s"), number(machine, "share")]
+        })
+        .collect();
+    let header = ["machines", "cpu_s", "share"].map(str::to_owned);
+    html.push_str(&html::table("By machine, or class of machines", &header, &rows));
+    html.push_str(&suggestions(result));
+    html
+}
+
+fn linked(name: &str, folder: &str, place: usize) -> Cell {
+    if place < PAGES_MAX { Cell::link(name, &file_of(folder, place)) } else { Cell::name(name) }
+}
+
+/// Who should be held back, and who came when there was room.
+fn suggestions(result: &Stored) -> String {
+    let found = &result.answer()["suggestions"];
+    let mut text = String::new();
+    for (key, caption, columns) in [
+        (
+            "hold_back",
+            "Passed the ceiling early in the span",
+            ["user", "passed_at_s", "cpu_until_then_s", "cpu_afterwards_s"],
+        ),
+        (
+            "came_when_free",
+            "Came when there was room",
+            ["user", "first_use_s", "load_before", "cpu_s"],
+        ),
+    ] {
+        let Some(rows) = found[key].as_array().filter(|rows| !rows.is_empty()) else { continue };
+        let rows: Vec<Vec<Cell>> = rows
+            .iter()
+            .map(|row| {
+                let name = Cell::name(self::text(row, columns[0]));
+                std::iter::once(name)
+                    .chain(columns[1..].iter().map(|name| number(row, name)))
+                    .collect()
+            })
+            .collect();
+        text.push_str(&html::table(caption, &columns.map(str::to_owned), &rows));
+    }
+    text
+}
+
+/// The pages of users and machines.
+pub(super) fn pages(result: &Stored) -> Result<Vec<Page>, ReportError> {
+    let users = entries(result, "users");
+    let machines = entries(result, "machines");
+    let places: FxHashMap<&str, usize> =
+        users.iter().enumerate().map(|(place, user)| (text(user, "user"), place)).collect();
+    let mut used: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
+    for (place, machine) in machines.iter().enumerate() {
+        for pair in machine["users"].as_array().into_iter().flatten() {
+            if let (Some(user), Some(cpu_s)) = (pair[0].as_str(), pair[1].as_f64()) {
+                used.entry(user).or_default().push((place, cpu_s));
+            }
+        }
+    }
+    // Who used most of a machine comes first on its page, and the other way round.
+    for own in used.values_mut() {
+        own.sort_by(|one, other| other.1.total_cmp(&one.1));
+    }
+    let names: Vec<String> = machines.iter().map(machine_name).collect();
+    let mut pages: Vec<Page> = users
+        .par_iter()
+        .take(PAGES_MAX)
+        .enumerate()
+        .map(|(place, user)| {
+            let machines = used.get(text(user, "user")).map_or(&[][..], Vec::as_slice);
+            user_page(result, place, user, machines, &names)
+        })
+        .collect::<Result<_, _>>()?;
+    for (place, machine) in machines.iter().enumerate().take(PAGES_MAX) {
+        pages.push(machine_page(result, place, machine, &names[place], &places));
+    }
+    Ok(pages)
+}
+
+fn user_page(
+    result: &Stored,
+    place: usize,
+    user: &Value,
+    machines: &[(usize, f64)],
+    names: &[String],
+) -> Result<Page, ReportError> {
+    let name = text(user, "user");
+    let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), six_digits);
+    let unit = text(result.answer(), "unit");
+    let mut pairs = vec![
+        ("CPU time", format!("{} {unit}", known("cpu_s"))),
+        ("share of all", known("share")),
+        ("most at once, cores", known("peak_cores")),
+        ("when, s", known("peak_at_s")),
+        ("first use, s", known("first_use_s")),
+        ("last use, s", known("last_use_s")),
+        ("intervals with use", known("active_intervals")),
+        ("largest step's share", known("largest_step_share")),
+    ];
+    if let Some(group) = user["group"].as_str() {
+        pairs.insert(0, ("group", group.to_owned()));
+    }
+    let mut body = back();
+    body.push_str(&html::facts(pairs));
+    let title = format!("{} {name}: CPU time by interval", kind(result));
+    let _ = writeln!(
+        body,
+        "<figure class=\"drawn\">{}</figure>",
+        svg_of(&over_time(result, user, &title))?
+    );
+    let rows: Vec<Vec<Cell>> = machines
+        .iter()
+        .map(|&(machine, cpu_s)| {
+            let href = format!("../{}", file_of("machines", machine));
+            let link = if machine < PAGES_MAX {
+                Cell::link(&names[machine], &href)
+            } else {
+                Cell::name(&names[machine])
+            };
+            vec![link, Cell::of(&cpu_s.to_string())]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let header = ["machines", "cpu_s"].map(str::to_owned);
+        body.push_str(&html::table("Where it ran", &header, &rows));
+    }
+    if let Some(clusters) = user["by_cluster"].as_object().filter(|clusters| 1 < clusters.len()) {
+        let rows: Vec<Vec<Cell>> = clusters
+            .iter()
+            .map(|(cluster, cpu_s)| vec![Cell::name(cluster), Cell::of(&cpu_s.to_string())])
+            .collect();
+        let header = ["cluster", "cpu_s"].map(str::to_owned);
+        body.push_str(&html::table("By cluster", &header, &rows));
+    }
+    let title = format!("{} {name}", kind(result));
+    Ok(Page { file: file_of("users", place), title, within: PAGE, body })
+}
+
+fn back() -> String {
+    format!("<p><a href=\"../{PAGE}\">All users and machines</a></p>\n")
+}
+
+/// Usage by interval, and all of it so far.
+#[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
+fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
+    let answer = result.answer();
+    let interval_s = answer["interval_s"].as_f64().unwrap_or(1.0);
+    let count = answer["intervals"].as_u64().unwrap_or(0);
+    let days = |interval: u64| interval as f64 * interval_s / 86_400.0;
+    let mut so_far = 0.0;
+    let mut points = vec![(0.0, 0.0)];
+    for pair in user["by_interval"].as_array().into_iter().flatten() {
+        if let (Some(interval), Some(cpu_s)) = (pair[0].as_u64(), pair[1].as_f64()) {
+            so_far += cpu_s;
+            points.push((days(interval + 1), so_far));
+        }
+    }
+    points.push((days(count), so_far));
+    Chart::Lines(LineChart {
+        title: title.to_owned(),
+        caption: format!(
+            "All of it so far, by intervals of {} s; charged as the settings say.",
+            six_digits(interval_s)
+        ),
+        x_axis: "days from the start of the span".to_owned(),
+        y_axis: text(answer, "unit").to_owned(),
+        x_scale: Scale::Linear,
+        lines: vec![Line {
+            name: String::new(),
+            points,
+            band: Vec::new(),
+            tone: Tone::Blue,
+            stroke: Stroke::Steps,
+        }],
+    })
+}
+
+fn machine_page(
+    result: &Stored,
+    place: usize,
+    machine: &Value,
+    name: &str,
+    places: &FxHashMap<&str, usize>,
+) -> Page {
+    let known = |key: &str| machine[key].as_f64().map_or_else(|| "-".to_owned(), six_digits);
+    let unit = text(result.answer(), "unit");
+    let mut body = back();
+    body.push_str(&html::facts([
+        ("CPU time", format!("{} {unit}", known("cpu_s"))),
+        ("share of all", known("share")),
+    ]));
+    let rows: Vec<Vec<Cell>> = machine["users"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|pair| {
+            let user = pair[0].as_str()?;
+            let cell = match places.get(user).filter(|&&place| place < PAGES_MAX) {
+                Some(&place) => Cell::link(user, &format!("../{}", file_of("users", place))),
+                None => Cell::name(user),
+            };
+            Some(vec![cell, Cell::of(&pair[1].as_f64()?.to_string())])
+        })
+        .collect();
+    let header = [kind(result).to_owned(), "cpu_s".to_owned()];
+    body.push_str(&html::table("Who used it", &header, &rows));
+    let _ =
+        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
+    Page { file: file_of("machines", place), title: name.to_owned(), within: PAGE, body }
+}

@@ -1,0 +1,224 @@
+//! Pages as text: escaping, tables, figures and the frame around them.
+
+use std::fmt::Write;
+
+use super::stored::{Picture, Table};
+use crate::digits::{counted, grouped, six_digits};
+
+/// Text as it may stand in a page or in an attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // What a browser would not show, shown.
+            control if control.is_control() && control != '\n' => {
+                let _ = write!(safe, "{}", control.escape_unicode());
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// The pages that stand at the head of each.
+pub(super) struct Navigation<'a> {
+    /// File and title.
+    pub pages: Vec<(&'a str, &'a str)>,
+}
+
+/// A page in the making.
+pub(super) struct Page {
+    /// The file, from the folder of the report.
+    pub file: String,
+    /// The title, not escaped.
+    pub title: String,
+    /// The page whose title stands out at the head.
+    pub within: &'static str,
+    /// What stands on it.
+    pub body: String,
+}
+
+impl Page {
+    /// The way back to the folder of the report.
+    fn root(&self) -> &'static str {
+        if self.file.contains('/') { "../" } else { "" }
+    }
+
+    /// The whole page.
+    pub(super) fn html(&self, navigation: &Navigation<'_>) -> String {
+        let (root, title) = (self.root(), escape(&self.title));
+        let mut links = String::new();
+        for (file, name) in &navigation.pages {
+            let current = if *file == self.within { " aria-current=\"page\"" } else { "" };
+            let _ =
+                write!(links, "<li><a href=\"{root}{file}\"{current}>{}</a></li>", escape(name));
+        }
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title} - jobfate</title>\n<link rel=\"stylesheet\" href=\"{root}style.css\">\n\
+             <link rel=\"icon\" href=\"data:,\">\n</head>\n<body>\n\
+             <a class=\"skip\" href=\"#main\">Skip to the content</a>\n\
+             <nav aria-label=\"Pages of the report\"><ul>{links}</ul></nav>\n\
+             <main id=\"main\">\n<h1>{title}</h1>\n{}</main>\n\
+             <footer><p>Written by {}. Numbers of a table stand in its CSV file with every digit.</p></footer>\n\
+             <script src=\"{root}script.js\"></script>\n</body>\n</html>\n",
+            self.body,
+            escape(crate::PROGRAM),
+        )
+    }
+}
+
+/// A cell of a table: its text as HTML, and the number to sort by.
+pub(super) struct Cell {
+    html: String,
+    number: Option<f64>,
+}
+
+impl Cell {
+    /// A number as people read it, other text as it is.
+    pub(super) fn of(text: &str) -> Self {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let html = match (number, text.parse::<u64>()) {
+            // Whole numbers may be ids as well: they keep all digits.
+            (Some(_), Ok(whole)) => grouped(whole),
+            (Some(number), _) => six_digits(number),
+            (None, _) => escape(text),
+        };
+        Self { html, number }
+    }
+
+    /// The name of something, which is never a number.
+    pub(super) fn name(text: &str) -> Self {
+        Self { html: escape(text), number: None }
+    }
+
+    /// The name of something with a page of its own.
+    pub(super) fn link(text: &str, href: &str) -> Self {
+        Self { html: format!("<a href=\"{}\">{}</a>", escape(href), escape(text)), number: None }
+    }
+}
+
+/// A table that can be sorted and filtered.
+pub(super) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
+    let mut text = format!(
+        "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
+        escape(caption)
+    );
+    for name in header {
+        let _ = write!(text, "<th scope=\"col\">{}</th>", escape(&name.replace('_', " ")));
+    }
+    text.push_str("</tr></thead><tbody>\n");
+    for row in rows {
+        text.push_str("<tr>");
+        for cell in row {
+            let _ = match cell.number {
+                Some(number) => {
+                    write!(text, "<td class=\"number\" data-value=\"{number}\">{}</td>", cell.html)
+                }
+                None => write!(text, "<td>{}</td>", cell.html),
+            };
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody></table></div>\n");
+    text
+}
+
+/// Columns whose whole numbers are names.
+fn is_name(column: &str) -> bool {
+    column.ends_with("_id")
+        || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority")
+}
+
+/// A stored table with the way to its file.
+pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
+    let rows: Vec<Vec<Cell>> = table
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().zip(&table.header);
+            cells
+                .map(
+                    |(text, column)| {
+                        if is_name(column) { Cell::name(text) } else { Cell::of(text) }
+                    },
+                )
+                .collect()
+        })
+        .collect();
+    let shown = if table.rows.len() < table.row_count {
+        format!(
+            "; the first {} of {}",
+            grouped(table.rows.len() as u64),
+            counted(table.row_count as u64, "row")
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{}<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{shown}</p>\n",
+        self::table(caption, &table.header, &rows),
+        file = escape(&table.file),
+    )
+}
+
+/// A chart with its caption and the ways to its files.
+pub(super) fn figure(chart: Picture<'_>, result: &str, root: &str) -> String {
+    let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
+    format!(
+        "<figure><img src=\"{root}charts/{file}.svg\" alt=\"{title}. {caption}\" width=\"840\" height=\"520\" loading=\"lazy\">\
+         <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: \
+         <a href=\"{root}charts/{file}.svg\">SVG</a>, <a href=\"{root}charts/{file}.png\">PNG</a>; \
+         data: <a href=\"{root}data/{result}.csv\">CSV</a>, <a href=\"{root}data/{result}.json\">JSON</a></span>\
+         </figcaption></figure>\n",
+        result = escape(result),
+    )
+}
+
+/// Names and values, one below the other.
+pub(super) fn facts<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let mut text = String::from("<dl class=\"facts\">\n");
+    for (name, value) in pairs {
+        let _ = writeln!(text, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
+    }
+    text.push_str("</dl>\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_name_is_markup() {
+        assert_eq!(
+            escape("<script>alert('x' & \"y\")</script>\u{7}"),
+            "&lt;script&gt;alert(&#39;x&#39; &amp; &quot;y&quot;)&lt;/script&gt;\\u{7}"
+        );
+        let cell = Cell::link("a\"b", "users/1.html\" onclick=\"x");
+        assert!(!cell.html.contains("\" onclick"), "{}", cell.html);
+    }
+
+    #[test]
+    fn numbers_are_read_and_names_are_not() {
+        for (text, html, is_number) in [
+            ("2012242", "2,012,242", true),
+            ("0.573721", "0.573721", true),
+            ("-5.5", "-5.50000", true),
+            ("014", "14", true),
+            ("nan", "nan", false),
+            ("a<b", "a&lt;b", false),
+            ("", "", false),
+        ] {
+            let cell = Cell::of(text);
+            assert_eq!((cell.html.as_str(), cell.number.is_some()), (html, is_number), "{text}");
+        }
+        assert_eq!(Cell::name("014").html, "014");
+    }
+}

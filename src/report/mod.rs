@@ -1,0 +1,109 @@
+//! Stored results as pages: a folder that a browser opens from disk, with nothing fetched.
+//!
+//! In: folders of results (`*.json` beside CSV and charts). Out: an overview, a page per study, and
+//! of fairness a page per user and per machine. Nothing is computed anew, so a page can be built
+//! again whenever the results are at hand. Names from traces are escaped wherever they stand.
+//!
+//! ```text
+//!  report/
+//!    index.html  outcomes.html  distributions.html  ...   one per study that has results
+//!    users/0001.html ...        machines/0001.html ...     by CPU time
+//!    charts/*.svg *.png         data/*.csv *.json          what the pages show, and where it is from
+//!    style.css  script.js
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::charts::ChartError;
+
+mod fairness;
+mod html;
+mod pages;
+mod sentences;
+mod stored;
+
+pub use stored::{Stored, read_all};
+
+use html::{Navigation, Page};
+use pages::STUDIES;
+
+/// A report could not be built.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// A folder holds no results.
+    #[error("there are no results in `{}`", path.display())]
+    NoResults {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A result does not read.
+    #[error("`{}` is no result of this program: {problem}", path.display())]
+    BadResult {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file could not be read or written.
+    #[error("`{}`: {cause}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// A picture could not be drawn.
+    #[error(transparent)]
+    Chart(#[from] ChartError),
+}
+
+impl ReportError {
+    fn io(path: &Path, cause: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), cause }
+    }
+}
+
+/// Builds the report of `results` in `out`; returns the path of its first page.
+///
+/// # Errors
+/// A result is not one of this program, or a file cannot be read or written.
+pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
+    for folder in ["charts", "data", "users", "machines"] {
+        let folder = out.join(folder);
+        fs::create_dir_all(&folder).map_err(|cause| ReportError::io(&folder, cause))?;
+    }
+    put(out, "style.css", include_str!("style.css"))?;
+    put(out, "script.js", include_str!("script.js"))?;
+    for result in results {
+        result.copy_files(out)?;
+    }
+    let here: Vec<&pages::Study> =
+        STUDIES.iter().filter(|study| results.iter().any(|result| study.shows(result))).collect();
+    let navigation = Navigation {
+        pages: std::iter::once(("index.html", "Overview"))
+            .chain(here.iter().map(|study| (study.file, study.title)))
+            .collect(),
+    };
+    let save = |page: Page| put(out, &page.file.clone(), &page.html(&navigation));
+    save(pages::overview(results, &here))?;
+    for study in here {
+        let own: Vec<&Stored> = results.iter().filter(|result| study.shows(result)).collect();
+        save(pages::study(study, &own))?;
+        for result in own.into_iter().filter(|result| result.name == "fairness") {
+            for page in fairness::pages(result)? {
+                save(page)?;
+            }
+        }
+    }
+    Ok(out.join("index.html"))
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReportError> {
+    let path = folder.join(name);
+    fs::write(&path, text).map_err(|cause| ReportError::io(&path, cause))
+}

@@ -1,0 +1,216 @@
+//! The overview and one page per study: which result stands where.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::html::{self, Cell, Page, escape};
+use super::sentences;
+use super::stored::Stored;
+
+/// A page and the results that it shows.
+pub(super) struct Study {
+    pub file: &'static str,
+    pub title: &'static str,
+    /// What is asked there.
+    question: &'static str,
+    /// Names of the results, in their order on the page.
+    names: &'static [&'static str],
+}
+
+/// Every page after the overview.
+pub(super) const STUDIES: [Study; 8] = [
+    Study {
+        file: "outcomes.html",
+        title: "Outcomes and CPU time",
+        question: "What became of every job and task, and what did it cost?",
+        names: &["classify", "classify-jobs", "classify-tasks", "account"],
+    },
+    Study {
+        file: "distributions.html",
+        title: "Distributions",
+        question: "How long, how many, how often? Per outcome of the job.",
+        names: &[
+            "job-durations",
+            "job-survival",
+            "tasks-per-job",
+            "events-per-task",
+            "waiting",
+            "attempts",
+            "finish-given-events",
+        ],
+    },
+    Study {
+        file: "sweep.html",
+        title: "Kill sweep",
+        question: "What if hopeless tasks had been killed earlier: CPU saved against finished jobs harmed?",
+        names: &["sweep"],
+    },
+    Study {
+        file: "stragglers.html",
+        title: "Straggler detectors",
+        question: "Whom would each detector have flagged, knowing only what was known then, and was it right?",
+        names: &["detect"],
+    },
+    Study {
+        file: "replay.html",
+        title: "Replay",
+        question: "What would another policy have made of this history?",
+        names: &["replay"],
+    },
+    Study {
+        file: "fairness.html",
+        title: "Fairness",
+        question: "Who used how much, when, and was it fair?",
+        names: &["fairness"],
+    },
+    Study {
+        file: "reproductions.html",
+        title: "Published results",
+        question: "What of the published figures comes out again?",
+        names: &["mandai", "tan", "asahara", "cui", "ota"],
+    },
+    Study {
+        file: "quality.html",
+        title: "Data quality",
+        question: "Is the trace whole, and what in it is odd?",
+        names: &["verify"],
+    },
+];
+
+impl Study {
+    pub(super) fn shows(&self, result: &Stored) -> bool {
+        self.names.contains(&result.name.as_str())
+    }
+
+    fn place(&self, result: &Stored) -> usize {
+        self.names.iter().position(|name| *name == result.name).unwrap_or(usize::MAX)
+    }
+}
+
+/// The first page: what trace, what was found, in sentences and figures, and where it is from.
+pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
+    let mut body = String::new();
+    let source = results.first().map_or("", |result| result.value["source"].as_str().unwrap_or(""));
+    let _ = writeln!(body, "<p class=\"lead\">A trace of kind <b>{}</b>.</p>", escape(source));
+    let found: Vec<(String, &str)> = sentences::of(results)
+        .into_iter()
+        .filter_map(|(name, sentence)| {
+            let study = here.iter().find(|study| study.names.contains(&name))?;
+            Some((sentence, study.file))
+        })
+        .collect();
+    if !found.is_empty() {
+        body.push_str("<h2>What was found</h2>\n<ul class=\"found\">\n");
+        for (sentence, file) in found {
+            let _ = writeln!(body, "<li>{} <a href=\"{file}\">More</a></li>", escape(&sentence));
+        }
+        body.push_str("</ul>\n");
+    }
+    let figures: Vec<String> = sentences::FIGURES
+        .iter()
+        .filter_map(|start| {
+            results.iter().find_map(|result| {
+                let chart =
+                    result.charts().into_iter().find(|chart| chart.file.starts_with(start))?;
+                Some(html::figure(chart, &result.name, ""))
+            })
+        })
+        .collect();
+    if !figures.is_empty() {
+        let _ = writeln!(
+            body,
+            "<h2>In pictures</h2>\n<div class=\"figures\">{}</div>",
+            figures.concat()
+        );
+    }
+    body.push_str("<h2>Where it is from</h2>\n");
+    body.push_str(&inputs(results));
+    let mut commands: Vec<String> = results.iter().map(Stored::command).collect();
+    commands.sort();
+    commands.dedup();
+    for command in commands {
+        let _ = writeln!(body, "<pre>{}</pre>", escape(&command));
+    }
+    Page { file: "index.html".into(), title: "Overview".into(), within: "index.html", body }
+}
+
+/// The tables that the results were made from, with their checksums.
+fn inputs(results: &[Stored]) -> String {
+    let mut lines: Vec<[String; 4]> = Vec::new();
+    for input in results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten() {
+        let cell = |name: &str| match &input[name] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let line = ["table", "parts", "rows", "sha256"].map(cell);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let header = ["table", "parts", "rows", "SHA-256 of the parts' SHA-256"].map(str::to_owned);
+    let rows: Vec<Vec<Cell>> = lines
+        .iter()
+        .map(|[table, parts, rows, sum]| {
+            vec![Cell::name(table), Cell::name(parts), Cell::of(rows), Cell::name(sum)]
+        })
+        .collect();
+    html::table("Tables that were read", &header, &rows)
+}
+
+/// The page of a study.
+pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
+    let mut results = results.to_vec();
+    results.sort_by_key(|result| study.place(result));
+    let mut body = format!("<p class=\"lead\">{}</p>\n", escape(study.question));
+    for result in results {
+        let heading = heading(&result.name);
+        let _ = writeln!(body, "<section>\n<h2 id=\"{0}\">{1}</h2>", result.name, escape(&heading));
+        if let Some(assumptions) = result.answer()["assumptions"].as_array() {
+            body.push_str("<p>Assumed:</p>\n<ul>\n");
+            for assumption in assumptions.iter().filter_map(Value::as_str) {
+                let _ = writeln!(body, "<li>{}</li>", escape(assumption));
+            }
+            body.push_str("</ul>\n");
+        }
+        let figures: String = result
+            .charts()
+            .into_iter()
+            .map(|chart| html::figure(chart, &result.name, ""))
+            .collect();
+        let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
+        if result.name == "fairness" {
+            body.push_str(&super::fairness::index(result));
+        }
+        for table in &result.tables {
+            let what = table.file.trim_end_matches(".csv").replace('-', " ");
+            body.push_str(&html::stored_table(&what, table, ""));
+        }
+        body.push_str(&settings(result));
+        body.push_str("</section>\n");
+    }
+    Page { file: study.file.into(), title: study.title.into(), within: study.file, body }
+}
+
+fn heading(name: &str) -> String {
+    let text = name.replace('-', " ");
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Definitions and choices that move the numbers, and the command line.
+fn settings(result: &Stored) -> String {
+    let settings = &result.value["settings"];
+    let pairs = settings.as_object().into_iter().flatten().map(|(name, value)| {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        (name.as_str(), text)
+    });
+    format!(
+        "<details><summary>Settings and command</summary>\n{}<pre>{}</pre></details>\n",
+        html::facts(pairs),
+        escape(&result.command())
+    )
+}

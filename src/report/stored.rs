@@ -1,0 +1,202 @@
+//! Results as they were stored: JSON with what made them, tables as CSV, charts by name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::ReportError;
+use crate::schema::FORMAT_VERSION;
+
+/// Rows of a table that a page holds; all of them are in its file.
+const ROWS_SHOWN: usize = 1000;
+
+/// A stored answer.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// What it answers: `account`, `sweep`, ...
+    pub name: String,
+    /// The whole of its JSON.
+    pub value: Value,
+    /// Tables of it, the main one first.
+    pub tables: Vec<Table>,
+    /// The JSON file.
+    path: PathBuf,
+}
+
+/// A table of an answer.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The file, without its folder.
+    pub file: String,
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// The first rows.
+    pub rows: Vec<Vec<String>>,
+    /// All rows.
+    pub row_count: usize,
+}
+
+/// A chart of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture<'a> {
+    /// The file, without folder and ending.
+    pub file: &'a str,
+    /// What is seen.
+    pub title: &'a str,
+    /// Definition, source and censoring.
+    pub caption: &'a str,
+}
+
+impl Stored {
+    /// The answer itself.
+    pub fn answer(&self) -> &Value {
+        &self.value["answer"]
+    }
+
+    /// The command line that made it.
+    pub fn command(&self) -> String {
+        let words = self.value["command"].as_array().into_iter().flatten();
+        let mut words: Vec<&str> = words.filter_map(Value::as_str).collect();
+        // Wherever the program lies, it is called by its name.
+        if let Some(first) = words.first_mut() {
+            *first = "jobfate";
+        }
+        words.join(" ")
+    }
+
+    /// Its charts.
+    pub fn charts(&self) -> Vec<Picture<'_>> {
+        let all = self.value["charts"].as_array().into_iter().flatten();
+        all.filter_map(|chart| {
+            Some(Picture {
+                file: chart["file"].as_str()?,
+                title: chart["title"].as_str()?,
+                caption: chart["caption"].as_str()?,
+            })
+        })
+        .collect()
+    }
+
+    /// Copies its JSON, tables and charts into the report.
+    pub(super) fn copy_files(&self, out: &Path) -> Result<(), ReportError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let copy = |from: PathBuf, to: PathBuf| match fs::copy(&from, &to) {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(ReportError::io(&from, cause)),
+        };
+        copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
+        for table in &self.tables {
+            copy(folder.join(&table.file), out.join("data").join(&table.file))?;
+        }
+        for chart in self.charts() {
+            for end in ["svg", "png"] {
+                let file = format!("{}.{end}", chart.file);
+                copy(folder.join(&file), out.join("charts").join(&file))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads every result of some folders and of the folders in them, by name.
+///
+/// # Errors
+/// A folder cannot be read or holds no result, or a result is not one of this program.
+pub fn read_all(folders: &[PathBuf]) -> Result<Vec<Stored>, ReportError> {
+    let mut all: Vec<Stored> = Vec::new();
+    for folder in folders {
+        let mut here = read_folder(folder)?;
+        for inner in entries(folder)?.into_iter().filter(|path| path.join("result.json").is_file())
+        {
+            here.extend(read_folder(&inner)?);
+        }
+        if here.is_empty() {
+            return Err(ReportError::NoResults { path: folder.clone() });
+        }
+        all.extend(here);
+    }
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    if let Some([one, other]) = all.array_windows().find(|[one, other]| one.name == other.name) {
+        let problem = format!("`{}` has a result of `{}` as well", one.path.display(), one.name);
+        return Err(ReportError::BadResult { path: other.path.clone(), problem });
+    }
+    Ok(all)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    let fail = |cause| ReportError::io(folder, cause);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        paths.push(entry.map_err(fail)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read_folder(folder: &Path) -> Result<Vec<Stored>, ReportError> {
+    let files = entries(folder)?;
+    let mut all = Vec::new();
+    for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
+        let bad = |problem: String| ReportError::BadResult { path: path.clone(), problem };
+        let value: Value =
+            serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
+        let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
+            continue;
+        };
+        if value["format_version"] != FORMAT_VERSION {
+            return Err(bad(format!(
+                "its format is {}, not {FORMAT_VERSION}",
+                value["format_version"]
+            )));
+        }
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        if name.is_empty() || !name.chars().all(is_name) {
+            return Err(bad(format!("`{name}` is no name of a result")));
+        }
+        let tables = tables_of(name, &files)?;
+        all.push(Stored { name: name.to_owned(), value, tables, path: path.clone() });
+    }
+    Ok(all)
+}
+
+/// `<name>.csv` and after it `<name>-<what>.csv`.
+fn tables_of(name: &str, files: &[PathBuf]) -> Result<Vec<Table>, ReportError> {
+    let mut tables = Vec::new();
+    for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "csv")) {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let is_further = stem.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+        if stem == name || is_further {
+            tables.push((is_further, read_table(path)?));
+        }
+    }
+    tables.sort_by_key(|table| table.0);
+    Ok(tables.into_iter().map(|table| table.1).collect())
+}
+
+fn read_table(path: &Path) -> Result<Table, ReportError> {
+    let bad = |error: csv::Error| ReportError::BadResult {
+        path: path.to_owned(),
+        problem: error.to_string(),
+    };
+    let mut reader = csv::Reader::from_path(path).map_err(bad)?;
+    let header = reader.headers().map_err(bad)?.iter().map(str::to_owned).collect();
+    let (mut rows, mut row_count) = (Vec::new(), 0);
+    for record in reader.records() {
+        let record = record.map_err(bad)?;
+        if row_count < ROWS_SHOWN {
+            rows.push(record.iter().map(unguarded).collect());
+        }
+        row_count += 1;
+    }
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Table { file: file.unwrap_or_default(), header, rows, row_count })
+}
+
+/// A name without the quote that keeps spreadsheets from running it.
+fn unguarded(cell: &str) -> String {
+    let name =
+        cell.strip_prefix('\'').filter(|name| name.starts_with(['=', '+', '-', '@', '\t', '\r']));
+    name.unwrap_or(cell).to_owned()
+}
