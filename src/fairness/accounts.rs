@@ -18,6 +18,14 @@ use std::path::Path;
 use super::history::Person;
 use super::{FairnessError, read_text};
 
+/// A line without its comment, which begins with a `#` that nothing but space stands before: names
+/// may hold one.
+pub(super) fn without_comment(line: &str) -> &str {
+    let is_comment = |at: &usize| line[..*at].chars().next_back().is_none_or(char::is_whitespace);
+    let at = line.match_indices('#').map(|(at, _)| at).find(is_comment);
+    line[..at.unwrap_or(line.len())].trim()
+}
+
 /// The account of users whom the file does not name.
 pub const OTHERS: &str = "(others)";
 
@@ -64,6 +72,8 @@ pub struct Tree {
     pub leaf_of: Vec<usize>,
     /// Users whom no file named.
     pub unlisted: usize,
+    /// Whether somebody wrote down who is entitled to what.
+    pub is_given: bool,
 }
 
 impl Tree {
@@ -75,7 +85,7 @@ impl Tree {
             children: Vec::new(),
             who: None,
         };
-        Self { nodes: vec![root], leaf_of: vec![0; people], unlisted: 0 }
+        Self { nodes: vec![root], leaf_of: vec![0; people], unlisted: 0, is_given: false }
     }
 
     fn add(&mut self, parent: usize, name: &str, shares: Shares, who: Option<usize>) -> usize {
@@ -126,10 +136,10 @@ impl Tree {
     }
 
     pub(super) fn read(text: &str, people: &[Person]) -> Result<Self, (usize, String)> {
-        let mut tree = Self::with_root(people.len());
+        let mut tree = Self { is_given: true, ..Self::with_root(people.len()) };
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split('#').next().unwrap_or_default().trim();
+            let line = without_comment(line);
             if line.is_empty() {
                 continue;
             }
@@ -146,19 +156,25 @@ impl Tree {
                     return Err(fail(problem));
                 }
             };
-            let (parent, name) = match path.rsplit_once('/') {
-                None => (0, path),
-                Some((above, name)) => match known.get(above) {
-                    Some(&parent) => (parent, name),
-                    None => return Err(fail(format!("account `{above}` is not named above"))),
-                },
+            // The longest account above it; the rest is the name, slashes in it included.
+            let found = path
+                .rmatch_indices('/')
+                .find_map(|(at, _)| Some((*known.get(&path[..at])?, &path[at + 1..])));
+            let is_user = || people.iter().any(|person| person.name == path);
+            let (parent, name) = match (found, path.rsplit_once('/')) {
+                (Some(found), _) => found,
+                (None, Some((above, _))) if !is_user() => {
+                    return Err(fail(format!("account `{above}` is not named above")));
+                }
+                (None, _) => (0, path),
             };
             let idx = tree.add(parent, name, shares, None);
             if known.insert(path.to_owned(), idx).is_some() {
                 return Err(fail(format!("`{path}` stands here twice")));
             }
         }
-        tree.seat(people).map_err(|problem| (0, problem))?;
+        let last = text.lines().count();
+        tree.seat(people).map_err(|problem| (last, problem))?;
         Ok(tree)
     }
 
@@ -264,7 +280,15 @@ mod tests {
         check("A -1", 1, "`-1` is no number of shares, nor `parent`");
         check("A/x 1", 1, "account `A` is not named above");
         check("A 1\nA 2", 2, "`A` stands here twice");
-        check("A 1\nB 1\nA/x 1\nB/x 1", 0, "user `x` stands under two accounts");
+        check("A 1\nB 1\nA/x 1\nB/x 1", 4, "user `x` stands under two accounts");
+    }
+
+    #[test]
+    fn names_may_hold_slashes_spaces_and_hashes() {
+        let names = ["a/b=", "#x", "y z", "c/d"];
+        let tree = tree("A 1 # an account\nA/a/b= 1\nA/#x 2\nA/y z 1\nc/d 3", &names);
+        assert_eq!(tree.unlisted, 0);
+        assert_eq!(tree.entitlements(), [0.0625, 0.125, 0.0625, 0.75]);
     }
 
     #[test]

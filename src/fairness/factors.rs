@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::accounts::without_comment;
 use super::history::{History, Machine, Person};
 use super::{FairnessError, read_text};
 
@@ -47,12 +48,16 @@ impl Factors {
     fn read(text: &str) -> Result<Self, (usize, String)> {
         let mut by_name = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split('#').next().unwrap_or_default().trim();
+            let line = without_comment(line);
             if line.is_empty() {
                 continue;
             }
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let [kind, name, factor] = words[..] else {
+            // A name may hold spaces.
+            let parts = line.split_once(char::is_whitespace).and_then(|(kind, rest)| {
+                let (name, factor) = rest.trim().rsplit_once(char::is_whitespace)?;
+                Some((kind, name.trim(), factor))
+            });
+            let Some((kind, name, factor)) = parts else {
                 return Err((number, format!("`{line}` is not of the form `KIND NAME FACTOR`")));
             };
             let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
@@ -82,6 +87,27 @@ impl Factors {
     /// Whether single machines are named, and not only classes of them.
     pub fn names_machines(&self) -> bool {
         self.by_name.keys().any(|(kind, _)| *kind == "machine")
+    }
+
+    /// Lines that say nothing about this history, as `KIND NAME`: of users nobody knows, or of
+    /// machines where users are asked about (`of_people`).
+    pub fn unused(&self, history: &History, of_people: bool) -> Vec<String> {
+        let is_used = |kind: &str, name: &str| {
+            let machines = || history.machines.iter();
+            let is = |known: Option<String>| known.as_deref() == Some(name);
+            match (kind, of_people) {
+                ("user", true) => history.people.iter().any(|person| person.name == name),
+                ("group", true) => history.people.iter().any(|person| is(person.group.clone())),
+                ("machine", false) => machines().any(|one| is(one.id.map(|id| id.to_string()))),
+                ("platform", false) => machines().any(|one| is(one.platform.clone())),
+                ("capacity", false) => machines().any(|one| is(one.cpu.map(|cpu| cpu.to_string()))),
+                ("site", false) => machines().any(|one| is(one.site.clone())),
+                ("cluster", false) => history.clusters.iter().any(|cluster| cluster == name),
+                _ => false,
+            }
+        };
+        let unused = self.by_name.keys().filter(|(kind, name)| !is_used(kind, name));
+        unused.map(|(kind, name)| format!("{kind} {name}")).collect()
     }
 
     /// The charge factor of a machine.

@@ -101,6 +101,10 @@ pub struct Cell {
     pub memory: CpuTime,
     /// CPU request times time waiting to run.
     pub waiting: CpuTime,
+    /// CPU time as it ran in the interval, whenever it is charged.
+    pub held: CpuTime,
+    /// Memory likewise.
+    pub held_memory: CpuTime,
 }
 
 /// A task that ended in an interval.
@@ -157,6 +161,10 @@ pub struct Used {
     pub memory_s: f64,
     /// CPU-seconds asked for while waiting.
     pub waiting_s: f64,
+    /// CPU-seconds as they ran in the interval, whenever they are charged.
+    pub held_s: f64,
+    /// Memory-seconds likewise.
+    pub held_memory_s: f64,
 }
 
 /// What happened in one interval.
@@ -212,6 +220,8 @@ fn sum_up(cells: &[Cell], used: &mut [Used]) {
             cpu_s: sum(|cell| cell.cpu),
             memory_s: sum(|cell| cell.memory),
             waiting_s: sum(|cell| cell.waiting),
+            held_s: sum(|cell| cell.held),
+            held_memory_s: sum(|cell| cell.held_memory),
         };
     }
 }

@@ -39,8 +39,13 @@ pub enum FairnessError {
     #[error(transparent)]
     Notation(#[from] NotationError),
     /// A formula with a mistake.
-    #[error("the formula is wrong in {0}")]
-    Formula(#[from] formula::Mistake),
+    #[error("the formula of `{}` is wrong in {place}", path.display())]
+    Formula {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what.
+        place: formula::Mistake,
+    },
     /// A TOML file with a mistake.
     #[error("`{}` is wrong in {place}", path.display())]
     Template {
@@ -96,7 +101,7 @@ impl FairnessError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::Notation(_) | Self::Formula(_) | Self::Template { .. } | Self::Line { .. }
+            Self::Notation(_) | Self::Formula { .. } | Self::Template { .. } | Self::Line { .. }
         )
     }
 }

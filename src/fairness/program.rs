@@ -23,14 +23,16 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::FairnessError;
-use super::history::{History, Step};
+use super::history::{Cell, History, Step};
 use super::indices::{Index, Readings};
+use crate::units::CpuTime;
 
 /// A longer answer line is no answer.
 const LINE_MAX: u64 = 1 << 16;
@@ -107,6 +109,11 @@ impl Program {
         if columns.is_empty() || columns.iter().any(String::is_empty) {
             return Err(self.fail(format!("it began with {line:?} and not with `columns`")));
         }
+        for (place, column) in columns.iter().enumerate() {
+            if columns[..place].contains(column) {
+                return Err(self.fail(format!("`{column}` stands twice among its columns")));
+            }
+        }
         self.columns = columns;
         Ok(())
     }
@@ -166,7 +173,15 @@ impl Index for Program {
         if let Some(running) = &mut self.running {
             running.input = None;
             match running.ended() {
-                Some(status) if status.success() => {}
+                Some(status) if status.success() => {
+                    // It has ended, so whatever it said is there.
+                    if let Ok(line) = running.lines.recv_timeout(Duration::from_millis(200)) {
+                        let line: String = line.chars().take(80).collect();
+                        return Err(self.fail(format!(
+                            "it answered {line:?} after the last `done` that was asked for"
+                        )));
+                    }
+                }
                 Some(status) => return Err(self.fail(format!("it ended with {status}"))),
                 None => return Err(self.fail("it did not end after its input had ended")),
             }
@@ -206,9 +221,11 @@ fn record(step: &Step<'_>) -> String {
     let end_s = f64::from(step.idx + 1) * step.length_s;
     let mut text = format!("interval\t{}\t{end_s}\t{}\n", step.idx, step.length_s);
     let write = "a text takes every line";
-    for cell in step.cells {
-        let [cpu, memory, waiting] =
-            [cell.cpu, cell.memory, cell.waiting].map(crate::units::CpuTime::seconds);
+    let is_charged = |cell: &&Cell| {
+        [cell.cpu, cell.memory, cell.waiting].into_iter().any(|part| part != CpuTime::ZERO)
+    };
+    for cell in step.cells.iter().filter(is_charged) {
+        let [cpu, memory, waiting] = [cell.cpu, cell.memory, cell.waiting].map(CpuTime::seconds);
         writeln!(text, "use\t{}\t{}\t{cpu}\t{memory}\t{waiting}", cell.who, cell.machine)
             .expect(write);
     }
@@ -232,6 +249,8 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group of its own, so that what it has started can be stopped with it.
+        .process_group(0)
         .spawn()
         .map_err(|cause| FairnessError::Start {
             name: name.to_owned(),
@@ -298,7 +317,12 @@ impl Running {
     }
 
     fn stop(&mut self) {
-        // It may have ended by itself.
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        // It may end by itself meanwhile.
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -363,6 +387,11 @@ mod tests {
         check("printf 'columns\\tx\\nvalue\\t7\\t1\\n'; cat", "it answered \"value\\t7\\t1\"");
         check("printf 'columns\\tx\\nvalue\\t0\\tx\\n'; cat", "it answered \"value\\t0\\tx\"");
         check("printf 'columns\\n'; cat", "not with `columns`");
+        check("printf 'columns\\tx\\tx\\n'; cat", "`x` stands twice among its columns");
+        check(
+            "printf 'columns\\tx\\ndone\\ndone\\ndone\\n'; cat > /dev/null",
+            "after the last `done`",
+        );
         check("printf 'columns\\tx\\ndone\\ndone\\n'; cat > /dev/null; exit 3", "exit status: 3");
         check("printf 'columns\\tx\\ndone\\ndone\\n'; sleep 30", "it did not end after its input");
     }

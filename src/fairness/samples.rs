@@ -17,6 +17,7 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
                     interval: u32::try_from(interval).expect("a few intervals"),
                     who,
                     cpu: CpuTime::from_seconds(cpu),
+                    held: CpuTime::from_seconds(cpu),
                     ..Cell::default()
                 });
             }

@@ -20,6 +20,10 @@ pub struct Series {
     pub overall: Vec<String>,
     /// Which values belong to those who used much.
     pub heavier: Heavier,
+    /// Whether values of several users can be added up.
+    pub adds_up: bool,
+    /// Lines of its files that say nothing about this history.
+    pub unused: Vec<String>,
     /// How many users there are.
     pub people: usize,
     /// By interval, user and column; NaN where not defined.
@@ -79,6 +83,8 @@ pub fn evaluate(
         columns: index.columns(),
         overall: index.overall(),
         heavier: index.heavier(),
+        adds_up: index.adds_up(),
+        unused: index.unused(history),
         people: history.people.len(),
         values,
         overall_values,

@@ -66,41 +66,38 @@ pub struct Suggestions {
 
 /// Looks through the span that is shown.
 pub fn suggest(history: &History, limits: Limits) -> Suggestions {
-    let users = usage::users(history);
     let load = load(history);
-    let early =
-        |interval: u32| history.seconds_at(history.shown_from + interval + 1) <= limits.early_s;
+    let early = |interval: u32| history.seconds_at(interval + 1) <= limits.early_s;
     let mut hold_back = Vec::new();
     let mut came_when_free = Vec::new();
-    for user in &users {
-        let mut so_far = 0.0;
-        for &(interval, cpu_s) in user.by_interval.iter().take_while(|step| early(step.0)) {
-            so_far += cpu_s;
-            if limits.ceiling_cpu_s < so_far {
+    for (person, steps) in history.people.iter().zip(usage::held_by_interval(history)) {
+        let Some(&(first, _)) = steps.first() else { continue };
+        let all_s = steps.iter().map(|step| step.1).sum::<CpuTime>().seconds();
+        let mut so_far = CpuTime::ZERO;
+        for &(interval, cpu) in steps.iter().take_while(|step| early(step.0)) {
+            so_far += cpu;
+            if limits.ceiling_cpu_s < so_far.seconds() {
                 hold_back.push(Heavy {
-                    user: user.user.clone(),
-                    passed_at_s: history.seconds_at(history.shown_from + interval + 1),
-                    cpu_until_then_s: so_far,
-                    cpu_afterwards_s: user.cpu_s - so_far,
+                    user: person.name.clone(),
+                    passed_at_s: history.seconds_at(interval + 1),
+                    cpu_until_then_s: so_far.seconds(),
+                    cpu_afterwards_s: all_s - so_far.seconds(),
                 });
                 break;
             }
         }
-        let before = user.by_interval[0].0.checked_sub(1).map(|before| load[before as usize]);
+        let first_use_s = history.seconds_at(first);
+        let before = first.checked_sub(history.shown_from + 1).map(|before| load[before as usize]);
         if let Some(load_before) = before
-            && limits.early_s <= user.first_use_s
+            && limits.early_s <= first_use_s
             && load_before < limits.free_below
         {
-            let (first_use_s, cpu_s) = (user.first_use_s, user.cpu_s);
-            came_when_free.push(Opportune {
-                user: user.user.clone(),
-                first_use_s,
-                load_before,
-                cpu_s,
-            });
+            let user = person.name.clone();
+            came_when_free.push(Opportune { user, first_use_s, load_before, cpu_s: all_s });
         }
     }
     hold_back.sort_by(|one: &Heavy, other| one.passed_at_s.total_cmp(&other.passed_at_s));
+    came_when_free.sort_by(|one: &Opportune, other| other.cpu_s.total_cmp(&one.cpu_s));
     let capacity = if history.capacity.is_empty() {
         "the busiest interval of the span, for want of a table of machines"
     } else {
@@ -109,13 +106,14 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     Suggestions { limits, capacity, hold_back, came_when_free }
 }
 
-/// Share of the capacity in use, by interval that is shown. Without a table of machines the
+/// Share of the capacity in use, by interval that is shown, of what ran in it whenever it is
+/// charged. Without a table of machines the
 /// busiest interval counts as full.
 pub fn load(history: &History) -> Vec<f64> {
     let count = (history.grid.count - history.shown_from) as usize;
     let mut used = vec![CpuTime::ZERO; count];
     for cell in history.shown() {
-        used[(cell.interval - history.shown_from) as usize] += cell.cpu;
+        used[(cell.interval - history.shown_from) as usize] += cell.held;
     }
     let busiest = used.iter().max().map_or(0.0, |most| most.seconds());
     used.iter()

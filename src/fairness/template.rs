@@ -122,7 +122,8 @@ pub fn load(path: &Path) -> Result<Box<dyn Index>, FairnessError> {
         Some(file) => Factors::load(&folder.join(file).display().to_string()),
         None => Ok(Factors::default()),
     };
-    let formula = parse(&read.formula, &read.parameters)?;
+    let formula = parse(&read.formula, &read.parameters)
+        .map_err(|place| FairnessError::Formula { path: path.to_owned(), place })?;
     let (charges, people) = (factors(&read.charges)?, factors(&read.factors)?);
     Ok(Box::new(Formulated::new(&read.name, formula, charges, people)))
 }
@@ -194,6 +195,11 @@ impl File {
                     known.join(", ")
                 );
                 return Err(wrong(spot.clone(), problem));
+            }
+        }
+        for (name, value, spot) in &given {
+            if matches!(name.as_str(), "half_life_s" | "period_s") && *value <= 0.0 {
+                return Err(wrong(spot.clone(), format!("`{name}` is a time above 0")));
             }
         }
         let value = |name: &str, default| {
@@ -273,6 +279,11 @@ mod tests {
             ("name = \"x\"\ntemplate = \"free\"", "`formula` is missing"),
             ("name = \"x\"\ntemplate = \"decay\"\nformula = \"\"", "only template `free`"),
             ("name = \"x\"\ntemplate = \"decay\"\n[parameters]\nstart = \"a\"", "is not a number"),
+            (
+                "name = \"x\"\ntemplate = \"decay\"\n[parameters]\nhalf_life_s = -5",
+                "a time above 0",
+            ),
+            ("name = \"x\"\ntemplate = \"budget\"\n[parameters]\nperiod_s = 0", "a time above 0"),
         ] {
             let said = File::read(source).unwrap_err().to_string();
             assert!(said.contains(part), "{source}: {said}");

@@ -24,7 +24,7 @@ pub struct UserUsage {
     pub cpu_s: f64,
     /// Share of all usage.
     pub share: Option<f64>,
-    /// The most cores in use over an interval.
+    /// The most cores in use over an interval, whenever they are charged.
     pub peak_cores: f64,
     /// Start of that interval, s.
     pub peak_at_s: f64,
@@ -93,23 +93,43 @@ pub fn users(history: &History) -> Vec<UserUsage> {
     let mut cells: Vec<&Cell> =
         history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO).collect();
     cells.sort_by_key(|cell| (cell.who, cell.interval));
+    let held = held_by_interval(history);
     let mut rows: Vec<(CpuTime, UserUsage)> = cells
         .chunk_by(|one, other| one.who == other.who)
-        .map(|own| row(history, own, total))
+        .map(|own| row(history, own, &held[own[0].who as usize], total))
         .collect();
     rows.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.who.cmp(&other.1.who)));
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn row(history: &History, own: &[&Cell], total: CpuTime) -> (CpuTime, UserUsage) {
+/// What ran of each user by interval (of those shown, from the first), whenever it is charged.
+pub fn held_by_interval(history: &History) -> Vec<Vec<(u32, CpuTime)>> {
+    let mut all: Vec<Vec<(u32, CpuTime)>> = vec![Vec::new(); history.people.len()];
+    for cell in history.shown().iter().filter(|cell| cell.held != CpuTime::ZERO) {
+        let own = &mut all[cell.who as usize];
+        match own.last_mut() {
+            Some(last) if last.0 == cell.interval => last.1 += cell.held,
+            _ => own.push((cell.interval, cell.held)),
+        }
+    }
+    all
+}
+
+fn row(
+    history: &History,
+    own: &[&Cell],
+    held: &[(u32, CpuTime)],
+    total: CpuTime,
+) -> (CpuTime, UserUsage) {
     let who = own[0].who as usize;
     let steps: Vec<(u32, CpuTime)> = own
         .chunk_by(|one, other| one.interval == other.interval)
         .map(|step| (step[0].interval, step.iter().map(|cell| cell.cpu).sum()))
         .collect();
     let all: CpuTime = steps.iter().map(|step| step.1).sum();
+    let most = steps.iter().map(|step| step.1).max().expect("a user here has usage");
     // The first of equal peaks.
-    let peak = steps.iter().rev().max_by_key(|step| step.1).expect("a user here has usage");
+    let peak = held.iter().rev().max_by_key(|step| step.1).copied().unwrap_or(steps[0]);
     let mut by_cluster: BTreeMap<String, CpuTime> = BTreeMap::new();
     for cell in own {
         let cluster = history.machines[cell.machine as usize].cluster as usize;
@@ -127,7 +147,7 @@ fn row(history: &History, own: &[&Cell], total: CpuTime) -> (CpuTime, UserUsage)
         first_use_s: history.seconds_at(steps[0].0),
         last_use_s: history.seconds_at(steps[steps.len() - 1].0 + 1),
         active_intervals: steps.len() as u64,
-        largest_step_share: peak.1.share_of(all).unwrap_or(0.0),
+        largest_step_share: most.share_of(all).unwrap_or(0.0),
         by_cluster: by_cluster.into_iter().map(|(name, cpu)| (name, cpu.seconds())).collect(),
         by_interval: steps
             .iter()

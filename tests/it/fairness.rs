@@ -396,3 +396,83 @@ fn the_google_parts_have_usage_per_user() {
     let expected = ledger["total"].as_f64().unwrap();
     assert!((total - expected).abs() < 1e-9 * expected, "{total} {expected}");
 }
+
+/// Ten hours in which `heavy` holds 4 processors; `late` comes in the sixth.
+fn no_machines() -> Place {
+    let place = Place::new();
+    let mut log = String::new();
+    for hour in 0..10 {
+        let job = |number: i32, cpus: i32, user: i32| {
+            format!(
+                "{number} {} 0 3600 {cpus} -1 -1 {cpus} -1 -1 1 {user} 1 -1 1 1 -1 -1\n",
+                hour * 3600
+            )
+        };
+        log.push_str(&job(2 * hour + 1, 4, 1));
+        if 5 < hour {
+            log.push_str(&job(2 * hour + 2, 1, 2));
+        }
+    }
+    fs::write(place.path("small.swf"), log).unwrap();
+    place.run(&["ingest", "small.swf", "--lake", "lake"]).ok();
+    place
+}
+
+#[test]
+fn without_machines_the_busiest_interval_is_the_capacity() {
+    let place = no_machines();
+    let found = place.run(&["fairness", "--format", "json"]).ok().json();
+    let load: Vec<f64> =
+        found["load"].as_array().unwrap().iter().map(|load| load.as_f64().unwrap()).collect();
+    // Hour by hour of what ran, although all is charged an hour later.
+    assert_eq!(load[..10], [0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 1.0, 1.0, 1.0, 1.0]);
+    assert_eq!(found["suggestions"]["came_when_free"].as_array().unwrap().len(), 0);
+    assert!(found["suggestions"]["capacity"].as_str().unwrap().contains("busiest"));
+    assert_eq!(found["users"][0]["peak_cores"], 4.0);
+    let said = place.run(&["fairness", "--index", "drf"]).ok().text();
+    assert!(said.contains("drf has no values"), "{said}");
+}
+
+#[test]
+fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
+    //  user 1 holds a processor for ten hours, charged in the hour in which the job ends.
+    let place = Place::new();
+    let job = "1 0 0 36000 1 -1 -1 1 -1 -1 1 1 1 -1 1 1 -1 -1\n";
+    fs::write(place.path("small.swf"), format!("; MaxProcs: 2\n{job}")).unwrap();
+    place.run(&["ingest", "small.swf", "--lake", "lake"]).ok();
+    let found = place.run(&["fairness", "--format", "json"]).ok().json();
+    assert_eq!(found["users"][0]["peak_cores"], 1.0);
+    assert_eq!(found["users"][0]["largest_step_share"], 1.0);
+    assert_eq!(found["load"][0], 0.5);
+    let drf = series(&place, &["--index", "drf"]);
+    assert_eq!(of(&drf, "drf", "1", "cpu_share")[0], 0.5);
+}
+
+#[test]
+fn orders_are_compared_among_those_of_whom_both_say_something() {
+    // User 2 ends nothing in the last hours, so that only one slowdown is known.
+    let place = no_machines();
+    let args =
+        ["fairness", "--what-if", "--index", "metered", "--index", "sge", "--format", "json"];
+    let found = place.run(&args).ok().json();
+    let pair = &found["what_if"][0];
+    assert!(pair["users"].as_u64().unwrap() <= 2, "{pair}");
+    if pair["users"].as_u64() < Some(2) {
+        assert_eq!(pair["spearman_end"], serde_json::Value::Null, "{pair}");
+    }
+}
+
+#[test]
+fn lines_of_files_that_say_nothing_are_told() {
+    let place = small();
+    fs::write(place.path("factors.txt"), "user alise 2\nuser 1 2\n").unwrap();
+    let said = place.run(&["fairness", "--index", "condor:factors=factors.txt"]).ok();
+    let text = said.text();
+    assert!(
+        text.contains("1 line of its files say nothing") && text.contains("user alise"),
+        "{text}"
+    );
+    // Equal usage is equal, whatever groups the users are in.
+    let queues = place.run(&["fairness", "--by", "queue", "--index", "jain", "--show", "series"]);
+    assert!(queues.ok().stdout_text().contains("jain"), "it is told");
+}

@@ -15,12 +15,12 @@ use crate::cli::store::{self, Answer};
 use crate::cli::{Format, console};
 use crate::digits;
 use crate::fairness::gather::{Accrual, Counts};
-use crate::fairness::history::History;
+use crate::fairness::history::{Cell, History};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
 use crate::fairness::usage::{self, UserUsage};
 use crate::studies::ledger::CpuDefinition;
-use crate::units::micros_to_seconds;
+use crate::units::{CpuTime, micros_to_seconds};
 
 /// What is shown on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -152,6 +152,27 @@ fn value_name(series: &Series) -> String {
     format!("{} {}", series.index, series.columns[0])
 }
 
+/// Usage by user and interval, as it is charged and as it ran, where there was any.
+fn usage_table(found: &Found) -> RecordBatch {
+    let history = &found.history;
+    let shown = history.shown();
+    let rows = shown.chunk_by(|one, other| (one.interval, one.who) == (other.interval, other.who));
+    let sums: Vec<(&Cell, [f64; 2])> = rows
+        .map(|own| {
+            let sum = |part: fn(&Cell) -> CpuTime| own.iter().map(part).sum::<CpuTime>().seconds();
+            (&own[0], [sum(|cell| cell.cpu), sum(|cell| cell.held)])
+        })
+        .filter(|(_, sums)| sums.iter().any(|&sum| sum != 0.0))
+        .collect();
+    let end_s = |cell: &Cell| history.seconds_at(cell.interval + 1);
+    Frame::default()
+        .float("end_s", sums.iter().map(|(cell, _)| Some(end_s(cell))))
+        .text("user", sums.iter().map(|(cell, _)| &history.people[cell.who as usize].name))
+        .float("charged_cpu_s", sums.iter().map(|(_, sums)| Some(sums[0])))
+        .float("ran_cpu_s", sums.iter().map(|(_, sums)| Some(sums[1])))
+        .batch()
+}
+
 /// Every value: one row per index, interval, user and column; `user` is `(all)` for what an index
 /// says of all together. Values that are not defined have no row.
 fn series_table(found: &Found) -> RecordBatch {
@@ -251,7 +272,7 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
 }
 
 /// What must be known of the numbers.
-pub(super) fn notes(found: &Found) {
+pub(super) fn notes(found: &Found, days: Option<f64>) {
     let history = &found.history;
     console::note(format!(
         "{} by {} users in {} intervals of {} s: {} {}",
@@ -274,7 +295,15 @@ pub(super) fn notes(found: &Found) {
         let count = digits::grouped(counts.without_request);
         console::note(format!("{count} attempts without a request, counted as 0"));
     }
-    if usage::total(history) == crate::units::CpuTime::ZERO {
+    if 0 < counts.without_name {
+        let count = digits::counted(counts.without_name, "attempt");
+        console::note(format!("{count} of nobody known, put under `-`"));
+    }
+    let shown_days = found.length_s() / 86_400.0;
+    if let Some(asked) = days.filter(|asked| *asked + 1e-9 < shown_days) {
+        console::note(format!("{shown_days} days are shown instead of {asked}: whole intervals"));
+    }
+    if usage::total(history) == CpuTime::ZERO {
         console::warn("nothing was used in the span: there is nothing to compare");
     }
 }
@@ -361,10 +390,15 @@ pub(super) fn settings(found: &Found) -> Value {
 }
 
 fn write_series(found: &Found, folder: &Path) -> Result<()> {
-    let table = series_table(found);
-    for (name, format) in [("series.csv", Format::Csv), ("series.parquet", Format::Parquet)] {
+    let (values, usage) = (series_table(found), usage_table(found));
+    for (name, table, format) in [
+        ("series.csv", &values, Format::Csv),
+        ("series.parquet", &values, Format::Parquet),
+        ("usage.csv", &usage, Format::Csv),
+        ("usage.parquet", &usage, Format::Parquet),
+    ] {
         let path = folder.join(name);
-        fs::write(&path, render(&table, format, None)?)
+        fs::write(&path, render(table, format, None)?)
             .with_context(|| format!("could not write `{}`", path.display()))?;
     }
     Ok(())

@@ -13,7 +13,15 @@ const DAY_S: f64 = 86_400.0;
 pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for series in &found.series {
-        let stem = stem(&series.index);
+        let mut stem = stem(&series.index);
+        let is_taken = |stem: &str| {
+            let file = format!("fairness-{stem}");
+            all.iter().any(|(other, _)| *other == file || *other == format!("{file}-all"))
+        };
+        if stem.is_empty() || is_taken(&stem) {
+            let gap = if stem.is_empty() { "" } else { "-" };
+            stem = format!("{stem}{gap}{}", all.len() + 1);
+        }
         if !series.columns.is_empty() {
             all.push((format!("fairness-{stem}"), of_users(found, series, top)));
         }
@@ -70,11 +78,15 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
         (0..intervals)
             .map(|interval| {
                 let values = who.iter().map(|&who| series.value(interval, who, 0));
-                (at(interval), values.filter(|value| value.is_finite()).sum())
+                (at(interval), values.sum::<f64>())
             })
+            // What is not defined is not drawn.
+            .filter(|point| point.1.is_finite())
             .collect()
     };
-    let top = top.min(Tone::SERIES.len());
+    // No more users than there are colours to tell them apart.
+    let asked = top.min(users.len());
+    let top = asked.min(Tone::SERIES.len());
     let (named, rest) = users.split_at(top.min(users.len()));
     let mut lines: Vec<Line> = named
         .iter()
@@ -89,8 +101,7 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
         .collect();
     // A sum of factors or priorities has no meaning beside single ones; a sum of bills has.
     let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
-    let adds_up = series.heavier == crate::fairness::indices::Heavier::Larger;
-    if !rest.is_empty() && adds_up {
+    if !rest.is_empty() && series.adds_up {
         let rest_points = points(&rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
         let highest = lines.iter().map(|line| most(&line.points)).fold(0.0, f64::max);
@@ -99,7 +110,11 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
     let column = &series.columns[0];
     Chart::Lines(LineChart {
         title: format!("{} of the heaviest users ({})", column.to_uppercase(), series.index),
-        caption: caption(found),
+        caption: if top < asked {
+            format!("{} The {top} heaviest users of {asked} asked for.", caption(found))
+        } else {
+            caption(found)
+        },
         x_axis: "days".to_owned(),
         y_axis: if series.index.starts_with("metered") {
             format!("{column} ({})", found.span.unit)

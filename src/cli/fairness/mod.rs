@@ -106,10 +106,23 @@ pub(crate) struct FairnessArgs {
 
     /// An index of one's own, NAME=PROGRAM with arguments
     ///
-    /// The program is started as it is (no shell; words are divided by spaces), reads usage from
-    /// stdin and answers on stdout, line by line. The protocol stands in the documentation of
-    /// `jobfate::fairness::program`.
-    #[arg(long, value_name = "NAME=PROGRAM")]
+    /// The program is started as it is (no shell; words are divided by spaces). It reads
+    /// lines from stdin and answers on stdout, fields divided by tabs:
+    ///
+    ///   reads    user NUMBER NAME GROUP                one line per user
+    ///   reads    machine NUMBER ID PLATFORM CPU MEMORY SITE CLUSTER
+    ///   reads    begin
+    ///   answers  columns NAME...                       the first is charted
+    ///   reads    interval NUMBER END LENGTH            every interval; times in s
+    ///   reads    use USER MACHINE CPU MEMORY WAITING   seconds of each
+    ///   reads    ended USER WAIT RUN                   a task that ended
+    ///   reads    done
+    ///   answers  value USER NUMBER...                  as many as there are columns
+    ///   answers  done
+    ///
+    /// A user without a value keeps the last one. In the end stdin is closed, and the
+    /// program must end with status 0.
+    #[arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM")]
     pub index_program: Vec<String>,
 
     /// Longest run of an index program, in seconds
@@ -166,7 +179,8 @@ pub(crate) struct FairnessArgs {
     /// Folder for result.json, series and charts
     ///
     /// `result.json` holds users, machines, clusters and suggestions; `series.csv` and
-    /// `series.parquet` every value of every index; a chart per index as SVG and PNG.
+    /// `series.parquet` every value of every index, `usage.csv` and `usage.parquet` what each user
+    /// was charged and what ran in each interval; a chart per index as SVG and PNG.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -188,7 +202,7 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     }
     let found = find(args)?;
     let table: RecordBatch = answer::table(&found, args);
-    answer::notes(&found);
+    answer::notes(&found, args.days);
     answer::give(&found, &table, args)
 }
 
@@ -209,6 +223,20 @@ fn find(args: &FairnessArgs) -> Result<Found> {
         .iter_mut()
         .map(|(label, index)| evaluate(label, index.as_mut(), &history))
         .collect::<Result<_, _>>()?;
+    for series in series.iter().filter(|series| !series.unused.is_empty()) {
+        let some: Vec<&str> = series.unused.iter().take(3).map(String::as_str).collect();
+        let count = digits::counted(series.unused.len() as u64, "line");
+        console::warn(format!(
+            "{}: {count} of its files say nothing about this history, such as `{}`",
+            series.index,
+            some.join("`, `")
+        ));
+    }
+    if history.capacity.is_empty() && args.index.iter().any(|text| text.starts_with("drf")) {
+        console::warn(
+            "no capacity of any machine is known: drf has no values without cpu=.. and memory=..",
+        );
+    }
     Ok(Found { span, history, counts, series })
 }
 
@@ -265,7 +293,9 @@ fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
         let text = std::fs::read_to_string(path).map_err(|cause| {
             crate::fairness::FairnessError::Read { path: PathBuf::from(path), cause }
         })?;
-        let formula = formula::parse(&text, &[]).map_err(crate::fairness::FairnessError::from)?;
+        let formula = formula::parse(&text, &[]).map_err(|place| {
+            crate::fairness::FairnessError::Formula { path: PathBuf::from(path), place }
+        })?;
         let index = Formulated::new(name, formula, Factors::default(), Factors::default());
         all.push((name.to_owned(), Box::new(index)));
     }
@@ -294,6 +324,10 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
 
 /// Whether single machines are told apart.
 pub(super) fn machines_of(args: &FairnessArgs) -> Machines {
-    let is_each = args.by == By::Machine || args.index.iter().any(|text| text.contains("charges="));
+    let has_own =
+        !(args.index_file.is_empty() && args.formula.is_empty() && args.index_program.is_empty());
+    let is_each = args.by == By::Machine
+        || has_own
+        || args.index.iter().any(|text| text.contains("charges="));
     if is_each { Machines::Each } else { Machines::Classes }
 }

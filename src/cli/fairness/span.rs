@@ -86,6 +86,15 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
     }
     let cpu = definition(args, &clusters)?;
     let unit = cpu.unit(clusters[0].lake.source());
+    if let Some(other) = clusters.iter().find(|other| cpu.unit(other.lake.source()) != unit) {
+        let text = format!(
+            "`{}` counts {cpu} CPU in {unit} and `{}` in {}: they cannot be added up; --cpu slots can",
+            clusters[0].name,
+            other.name,
+            cpu.unit(other.lake.source())
+        );
+        return Err(Usage(text).into());
+    }
     let in_range = "checked above";
     let grid = Grid { start_us, interval_us, count: u32::try_from(count).expect(in_range) };
     let plan = Plan {

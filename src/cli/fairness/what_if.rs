@@ -17,6 +17,8 @@ pub(super) const DEFAULT: [&str; 4] =
 pub(crate) struct Pair {
     pub one: String,
     pub other: String,
+    /// Users of whom both say something at the end of the span.
+    pub users: u64,
     /// At the end of the span.
     pub spearman_end: Option<f64>,
     pub kendall_end: Option<f64>,
@@ -42,15 +44,26 @@ pub(super) fn compare(series: &[Series], users: &[UserUsage]) -> Vec<Pair> {
 }
 
 fn pair(one: &Series, other: &Series, users: &[UserUsage]) -> Pair {
-    let at = |series: &Series, interval: usize| -> Vec<f64> {
-        let all = series.heaviness(interval).expect("only indices with values are paired");
-        users.iter().map(|user| all[user.who]).collect()
+    // Users of whom both say something.
+    let at = |interval: usize| -> (Vec<&UserUsage>, Vec<f64>, Vec<f64>) {
+        let all = |series: &Series| {
+            series.heaviness(interval).expect("only indices with values are paired")
+        };
+        let (one, other) = (all(one), all(other));
+        let known = |user: &&UserUsage| one[user.who].is_finite() && other[user.who].is_finite();
+        let users: Vec<&UserUsage> = users.iter().filter(known).collect();
+        let of = |all: &[f64]| users.iter().map(|user| all[user.who]).collect();
+        let (one, other) = (of(&one), of(&other));
+        (users, one, other)
     };
     let intervals = one.intervals().min(other.intervals());
     let last = intervals.saturating_sub(1);
-    let (end_one, end_other) = (at(one, last), at(other, last));
+    let (users, end_one, end_other) = at(last);
     let known: Vec<f64> = (0..intervals)
-        .filter_map(|interval| spearman(&at(one, interval), &at(other, interval)))
+        .filter_map(|interval| {
+            let (_, one, other) = at(interval);
+            spearman(&one, &other)
+        })
         .collect();
     let moved: Vec<f64> = ranks(&end_one)
         .iter()
@@ -61,6 +74,7 @@ fn pair(one: &Series, other: &Series, users: &[UserUsage]) -> Pair {
     #[expect(clippy::cast_precision_loss, reason = "a count of intervals")]
     let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
     Pair {
+        users: users.len() as u64,
         one: one.index.clone(),
         other: other.index.clone(),
         spearman_end: spearman(&end_one, &end_other),
@@ -76,6 +90,7 @@ pub(super) fn table(pairs: &[Pair]) -> RecordBatch {
     Frame::default()
         .text("one", pairs.iter().map(|pair| &pair.one))
         .text("other", pairs.iter().map(|pair| &pair.other))
+        .count("users", pairs.iter().map(|pair| pair.users))
         .float("spearman_end", pairs.iter().map(|pair| pair.spearman_end))
         .float("kendall_end", pairs.iter().map(|pair| pair.kendall_end))
         .float("spearman_mean", pairs.iter().map(|pair| pair.spearman_mean))

@@ -34,6 +34,10 @@ pub fn parse(source: &str, parameters: &[(String, f64)]) -> Result<Formula, Mist
         return parser.fail(&token.clone(), "the formula is too long");
     }
     for (name, value) in parameters {
+        if known_names(&parser.names).any(|known| known == name) {
+            let problem = format!("parameter `{name}` has the name of something else");
+            return Err(Mistake::at(source, 0, 0, problem));
+        }
         parser.names.push((name.clone(), Expr::Constant(*value)));
     }
     while parser.peek().kind != Kind::End {
@@ -134,6 +138,9 @@ impl Parser<'_> {
                     return self
                         .fail(&token, format!("there is no state `{name}` (known: {known})"));
                 };
+                if self.formula.updates.iter().any(|(other, _)| *other == state) {
+                    return self.fail(&token, format!("`{name}` is updated twice"));
+                }
                 self.expect("=")?;
                 let expr = self.expression()?;
                 self.formula.updates.push((state, expr));
@@ -173,13 +180,15 @@ impl Parser<'_> {
             self.expect("=")?;
             name
         } else {
-            format!(
-                "value{}",
-                match self.formula.displays.len() {
-                    0 => String::new(),
-                    position => (position + 1).to_string(),
-                }
-            )
+            let name = match self.formula.displays.len() {
+                0 => "value".to_owned(),
+                position => format!("value{}", position + 1),
+            };
+            if self.formula.displays.iter().any(|(other, _)| *other == name) {
+                let token = self.peek().clone();
+                return self.fail(&token, format!("`{name}` is shown twice: name this one"));
+            }
+            name
         };
         let expr = self.expression()?;
         self.formula.displays.push((name, expr));
@@ -306,6 +315,17 @@ impl Parser<'_> {
 
     /// A machine's number outside of `sum(..)` has no meaning.
     fn allowed(&self, token: &Token, name: &str, expr: Expr) -> Result<Expr, Mistake> {
+        let is_all = |expr: &Expr| matches!(expr, Expr::Total(_));
+        let is_any = |expr: &Expr| matches!(expr, Expr::Total(_) | Expr::Sum(_));
+        let is_within = match self.place {
+            Place::User => false,
+            Place::All => any(&expr, &is_all),
+            Place::Machine | Place::AllMachine => any(&expr, &is_any),
+        };
+        if is_within {
+            let problem = format!("`{name}` adds up, and cannot stand within another sum");
+            return self.fail(token, problem);
+        }
         if holds_machine(&expr) && !self.is_in_sum() {
             return self.fail(token, format!("`{name}` is a machine's: use it in `sum(..)`"));
         }
@@ -410,7 +430,7 @@ fn size(expr: &Expr) -> usize {
 fn any(expr: &Expr, is_it: &dyn Fn(&Expr) -> bool) -> bool {
     is_it(expr)
         || match expr {
-            Expr::Negative(inner) => any(inner, is_it),
+            Expr::Negative(inner) | Expr::Sum(inner) => any(inner, is_it),
             Expr::Binary(_, one, other) => any(one, is_it) || any(other, is_it),
             Expr::Call(_, parts) => parts.iter().any(|part| any(part, is_it)),
             _ => false,
@@ -421,8 +441,15 @@ fn holds_state(expr: &Expr) -> bool {
     any(expr, &|expr| matches!(expr, Expr::State(_) | Expr::Total(_)))
 }
 
+/// Whether it asks for a machine outside of a sum over machines.
 fn holds_machine(expr: &Expr) -> bool {
-    any(expr, &|expr| matches!(expr, Expr::Machine(_)))
+    match expr {
+        Expr::Machine(_) => true,
+        Expr::Negative(inner) => holds_machine(inner),
+        Expr::Binary(_, one, other) => holds_machine(one) || holds_machine(other),
+        Expr::Call(_, parts) => parts.iter().any(holds_machine),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -480,6 +507,15 @@ mod tests {
             ("heavier bigger", "`larger` or `smaller`"),
             ("display a = 1; display a = 2", "`a` is shown twice"),
             ("state a = 1; state b = a; display b", "cannot be made from the state"),
+            ("let a = all(usage); display all(usage / a)", "cannot stand within another sum"),
+            ("let a = all(usage); display sum(cpu / a)", "cannot stand within another sum"),
+            ("let s = sum(cpu); display sum(s)", "cannot stand within another sum"),
+            (
+                "state a = 1; let b = sum(a); state c = b; display c",
+                "cannot be made from the state",
+            ),
+            ("state a = 1; update a = 2; update a = 3; display a", "`a` is updated twice"),
+            ("display value2 = 1; display 2", "`value2` is shown twice"),
         ] {
             let said = parse(source, &[]).unwrap_err().to_string();
             assert!(said.contains(part), "{source}: {said}");

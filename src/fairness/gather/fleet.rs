@@ -14,7 +14,7 @@ use crate::schema::{ROW_ID, Table};
 pub(super) struct Fleet {
     /// Platform, CPU and memory by id, as first announced.
     pub(super) known: BTreeMap<i64, Machine>,
-    /// (time, id, capacity or gone), in order; `None` without a table of machines.
+    /// (time, id, capacity or gone), in order; `None` where no machine is known with its CPU.
     events: Option<Vec<(i64, i64, Option<Capacity>)>>,
 }
 
@@ -54,6 +54,9 @@ impl Fleet {
                 });
                 events.push((long(1).value(row), long(0).value(row), id, there));
             }
+        }
+        if known.values().all(|machine| machine.cpu.is_none()) {
+            return Ok(Self { known, events: None });
         }
         events.sort_by_key(|event| (event.0, event.1));
         let shifted = |time: i64| time.saturating_add(cluster.shift_us);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::fleet::{Fleet, capacity};
-use super::{Cluster, Counts, Key, Machines, Part, Plan, Sums, add};
+use super::{By, Cluster, Counts, Key, Machines, Part, Plan, Sums, add};
 use crate::fairness::accounts::Tree;
 use crate::fairness::history::{Cell, History, Machine, Person, TaskEnd};
 use crate::units::CpuTime;
@@ -62,7 +62,7 @@ pub(super) fn merge(
     });
     let history = History {
         clusters: clusters.iter().map(|cluster| cluster.name.clone()).collect(),
-        tree: Tree::of_groups(&people),
+        tree: if plan.by == By::User { Tree::of_groups(&people) } else { Tree::flat(&people) },
         people,
         machines: machines.into_values().collect(),
         grid: plan.grid,
@@ -123,13 +123,15 @@ impl All {
 fn in_order(cells: FxHashMap<Key, Sums>) -> Vec<Cell> {
     let mut cells: Vec<Cell> = cells
         .into_iter()
-        .map(|((interval, who, machine), [cpu, memory, waiting])| Cell {
+        .map(|((interval, who, machine), [cpu, memory, waiting, held, held_memory])| Cell {
             interval,
             who,
             machine,
             cpu,
             memory,
             waiting,
+            held,
+            held_memory,
         })
         .collect();
     cells.sort_unstable_by_key(|cell| (cell.interval, cell.who, cell.machine));

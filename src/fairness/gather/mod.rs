@@ -127,7 +127,8 @@ pub const NOBODY: &str = "-";
 type Piece = (i64, i64, CpuRate, CpuRate);
 
 type Key = (u32, u32, u32);
-type Sums = [CpuTime; 3];
+/// CPU and memory as they are charged, CPU waited for, CPU and memory as they ran.
+type Sums = [CpuTime; 5];
 
 /// What one bucket adds; names and machines are its own positions.
 #[derive(Default)]
@@ -323,11 +324,7 @@ impl Fold<'_> {
         let cpu = self.charge(attempt, &pieces, who, machine);
         if let Some(submit_us) = submit_before(task, attempt) {
             plan.grid.split(submit_us + shift, attempt.start_us + shift, |interval, length_us| {
-                add(
-                    &mut self.part.cells,
-                    (interval, who, machine),
-                    [CpuTime::ZERO, CpuTime::ZERO, held.over(length_us)],
-                );
+                add(&mut self.part.cells, (interval, who, machine), waited(held.over(length_us)));
             });
         }
         if let Some(group) = cell_of(self.extra.group.as_ref(), attempt.row) {
@@ -340,22 +337,31 @@ impl Fold<'_> {
         let grid = &self.plan.grid;
         let shift = self.cluster.shift_us;
         let cells = &mut self.part.cells;
+        let is_charged = self.plan.accrual == Accrual::Running;
+        let mut ran = CpuTime::ZERO;
+        for &(from, to, rate, memory) in pieces {
+            grid.split(from + shift, to + shift, |interval, length_us| {
+                let held = [rate.over(length_us), memory.over(length_us)];
+                let [cpu, memory] = if is_charged { held } else { [CpuTime::ZERO; 2] };
+                ran += held[0];
+                add(
+                    cells,
+                    (interval, who, machine),
+                    [cpu, memory, CpuTime::ZERO, held[0], held[1]],
+                );
+            });
+        }
         let mut cpu = CpuTime::ZERO;
         match self.plan.accrual {
             Accrual::Running => {
-                for &(from, to, rate, memory) in pieces {
-                    grid.split(from + shift, to + shift, |interval, length_us| {
-                        let sums = [rate.over(length_us), memory.over(length_us), CpuTime::ZERO];
-                        cpu += sums[0];
-                        add(cells, (interval, who, machine), sums);
-                    });
-                }
+                cpu = ran;
             }
             Accrual::End if attempt.ended_by.is_some() => {
                 if let Some(interval) = grid.interval_of(attempt.end_us + shift) {
                     cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
                     let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
-                    add(cells, (interval, who, machine), [cpu, memory, CpuTime::ZERO]);
+                    let zero = CpuTime::ZERO;
+                    add(cells, (interval, who, machine), [cpu, memory, zero, zero, zero]);
                 }
             }
             Accrual::End => {}
@@ -385,6 +391,11 @@ impl Fold<'_> {
             run_s: micros_to_seconds(last.end_us - first),
         });
     }
+}
+
+fn waited(cpu: CpuTime) -> Sums {
+    let zero = CpuTime::ZERO;
+    [zero, zero, cpu, zero, zero]
 }
 
 fn add(cells: &mut FxHashMap<Key, Sums>, key: Key, parts: Sums) {

@@ -110,8 +110,16 @@ impl Index for Condor {
         ["eup", "rup", "share"].map(str::to_owned).into()
     }
 
+    fn unused(&self, history: &History) -> Vec<String> {
+        self.factors.unused(history, true)
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.factor_of = self.factors.of_people(history, self.factor);
+        if self.form == Form::Htcondor {
+            // HTCondor raises factors below 1.
+            self.factor_of.iter_mut().for_each(|factor| *factor = factor.max(1.0));
+        }
         self.rup = vec![self.start.max(self.floor); history.people.len()];
         Ok(())
     }
@@ -121,7 +129,7 @@ impl Index for Condor {
         for (who, (rup, used)) in self.rup.iter_mut().zip(step.used).enumerate() {
             let rho = match self.rho {
                 Rho::CpuSeconds => used.cpu_s,
-                Rho::Cores => used.cpu_s / step.length_s,
+                Rho::Cores => used.held_s / step.length_s,
             };
             *rup = rup_after(*rup, rho, step.length_s, self.half_life_s).max(self.floor);
             let eup = *rup * self.factor_of[who];

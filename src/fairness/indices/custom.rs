@@ -185,6 +185,11 @@ impl Index for Formulated {
         if self.formula.smaller_is_heavier { Heavier::Smaller } else { Heavier::Larger }
     }
 
+    fn unused(&self, history: &History) -> Vec<String> {
+        let charges = self.charges.unused(history, false);
+        charges.into_iter().chain(self.factors.unused(history, true)).collect()
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.charge_of = self.charges.of_machines(history);
         self.factor_of = self.factors.of_people(history, 1.0);

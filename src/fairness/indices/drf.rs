@@ -1,6 +1,6 @@
 //! `drf`: dominant shares, the larger of a user's share of the CPU and of the memory.
 //!
-//! Over a sliding window; the capacity is that of the machines at the time, or the one given. A
+//! Of what ran, whenever it is charged, over a sliding window; the capacity is that of the machines at the time, or the one given. A
 //! resource without a capacity does not count.
 
 use std::fmt;
@@ -55,7 +55,7 @@ impl Index for Drf {
         let capacity = [or_given(self.cpu, machines.cpu), or_given(self.memory, machines.memory)];
         // Usage of all users, then what there was of both resources.
         let mut row: Vec<f64> =
-            step.used.iter().flat_map(|used| [used.cpu_s, used.memory_s]).collect();
+            step.used.iter().flat_map(|used| [used.held_s, used.held_memory_s]).collect();
         row.extend(capacity.map(|capacity| capacity * step.length_s));
         let sums = self.held.add(row, step.length_s, self.window_s);
         let (used, whole) = sums.split_at(sums.len() - 2);
@@ -118,8 +118,8 @@ mod tests {
     fn the_larger_share_is_the_dominant_one() {
         // The same division as a history of an hour.
         let mut history = history(&[("a", &[3.0 * 3600.0]), ("b", &[6.0 * 3600.0])]);
-        history.cells[0].memory = CpuTime::from_seconds(12.0 * 3600.0);
-        history.cells[1].memory = CpuTime::from_seconds(2.0 * 3600.0);
+        history.cells[0].held_memory = CpuTime::from_seconds(12.0 * 3600.0);
+        history.cells[1].held_memory = CpuTime::from_seconds(2.0 * 3600.0);
         history.capacity = vec![Capacity { cpu: 9.0, memory: 18.0 }];
         let dominant = |text: &str| {
             let mut index = parse(text).unwrap();

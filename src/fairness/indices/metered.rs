@@ -39,6 +39,14 @@ impl Index for Metered {
         vec!["cv".to_owned(), "rv".to_owned()]
     }
 
+    fn unused(&self, history: &History) -> Vec<String> {
+        self.charges.unused(history, false)
+    }
+
+    fn adds_up(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.charge_of = self.charges.of_machines(history);
         self.values = vec![[0.0; 2]; history.people.len()];

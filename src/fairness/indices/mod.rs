@@ -60,6 +60,16 @@ pub trait Index: fmt::Display {
         self.to_string()
     }
 
+    /// Lines of its files that say nothing about this history, such as users with a typo.
+    fn unused(&self, _history: &History) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether values of several users can be added up, as bills can and priorities cannot.
+    fn adds_up(&self) -> bool {
+        false
+    }
+
     /// Forgets everything and makes ready for these users.
     fn begin(&mut self, history: &History) -> Result<(), FairnessError>;
 

@@ -82,7 +82,8 @@ impl Index for Sge {
             step.used.iter().map(|used| 0.0 < used.cpu_s || 0.0 < used.waiting_s).collect();
         let shares = share_tree(&step.history.tree, &self.usage, &active, self.compensation);
         for (who, (share, &usage)) in shares.into_iter().zip(&self.usage).enumerate() {
-            out.put(who, [share, usage]);
+            // Nobody who asks for nothing is given tickets, and has used neither much nor little.
+            out.put(who, [if active[who] { share } else { f64::NAN }, usage]);
         }
         Ok(())
     }

@@ -44,7 +44,11 @@ impl Sliding {
 
     pub(super) fn begin(&mut self, history: &History) {
         self.held = Held::default();
-        self.entitlements = history.tree.entitlements();
+        self.entitlements = if history.tree.is_given {
+            history.tree.entitlements()
+        } else {
+            vec![1.0; history.people.len()]
+        };
     }
 
     /// Usage over entitlement of those who are compared. Equal entitlements leave usage as it is.
