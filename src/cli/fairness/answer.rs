@@ -295,6 +295,10 @@ pub(super) fn notes(found: &Found, days: Option<f64>) {
         let count = digits::grouped(counts.without_request);
         console::note(format!("{count} attempts without a request, counted as 0"));
     }
+    if 0 < counts.users_without_attempts {
+        let count = digits::counted(counts.users_without_attempts, "more user");
+        console::note(format!("{count} submitted jobs of which no task has run"));
+    }
     if 0 < counts.without_name {
         let count = digits::counted(counts.without_name, "attempt");
         console::note(format!("{count} of nobody known, put under `-`"));

@@ -1,6 +1,6 @@
 //! The buckets of all lakes put together: names in their order, machines in theirs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -53,6 +53,10 @@ pub(super) fn merge(
         let most = own.into_iter().rev().max_by_key(|group| group.1);
         people[who as usize].group = most.map(|group| group.0);
     }
+    let mut counts = all.counts;
+    let submitted: BTreeSet<&String> = parts.iter().flat_map(|part| &part.submitted).collect();
+    let idle = submitted.into_iter().filter(|user| names.binary_search(user).is_err());
+    counts.users_without_attempts = idle.count() as u64;
     let mut ends = all.ends;
     ends.sort_by(|one, other| {
         (one.interval, one.who)
@@ -71,7 +75,7 @@ pub(super) fn merge(
         ends,
         capacity: capacity(fleets, &plan.grid),
     };
-    (history, all.counts)
+    (history, counts)
 }
 
 fn key_of(machine: &Machine) -> MachineKey {

@@ -14,6 +14,8 @@
 //! A wait counts at the request of the attempt that it led to. Under `end` an attempt that is
 //! still open is not charged, and counted.
 
+use std::collections::BTreeSet;
+
 use arrow::array::AsArray;
 use arrow::datatypes::Float32Type;
 use arrow::record_batch::RecordBatch;
@@ -118,6 +120,8 @@ pub struct Counts {
     pub without_request: u64,
     /// Without the user (or what else is told apart), put under `-`.
     pub without_name: u64,
+    /// Users of `job_events` none of whose tasks has run.
+    pub users_without_attempts: u64,
 }
 
 /// The name of what has none.
@@ -138,6 +142,8 @@ struct Part {
     machines: Interned<(Option<i64>, Option<String>)>,
     cells: FxHashMap<Key, Sums>,
     ends: Vec<TaskEnd>,
+    /// Users who have submitted a job.
+    submitted: BTreeSet<String>,
     groups: FxHashMap<(u32, String), CpuTime>,
     counts: Counts,
 }
@@ -245,6 +251,10 @@ fn fold_bucket(
     let extra = Extra::read(lake, bucket, plan.by)?;
     let cluster_idx = u32::try_from(idx).expect("a few clusters");
     let mut part = Part { cluster: cluster_idx, ..Part::default() };
+    if plan.by == By::User && !plan.separate_users {
+        let users = jobs.jobs.iter().filter_map(|job| job.user);
+        part.submitted = users.map(|user| jobs.names.get(user).to_owned()).collect();
+    }
     let mut fold = Fold { plan, cluster, jobs: &jobs, extra: &extra, part: &mut part };
     tasks.for_each(|task| fold.task(task));
     Ok(part)
