@@ -306,15 +306,19 @@ pub(crate) fn answer<'a>(
     }
 }
 
+/// Flags that are put into a table at once.
+const FLAGS_AT_ONCE: usize = 1 << 17;
+
 /// Stores the flags, the scores under every truth, the dry run of copies, and the hours.
 pub(crate) fn store_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
     folder: &Path,
 ) -> Result<()> {
-    let flags = flags_table(&outcome.flags, plan);
-    store::store_table("detect-flags", &flags, folder)?;
-    store::store_parquet("detect-flags", &flags, folder)?;
+    // There may be millions, each with the whole text of its detector.
+    let first = flags_table(&outcome.flags[..outcome.flags.len().min(FLAGS_AT_ONCE)], plan);
+    let rest = outcome.flags.chunks(FLAGS_AT_ONCE).skip(1).map(|flags| flags_table(flags, plan));
+    store::store_rows("detect-flags", first, rest, folder)?;
     store::store_table("detect-truths", &truths_table(outcome, plan), folder)?;
     store::store_table("detect-copies", &copies_table(outcome), folder)?;
     store::store_table("detect-hours", &hours_table(outcome), folder)

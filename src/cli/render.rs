@@ -4,11 +4,12 @@
 //! empty in CSV, null in JSON and `-` in a table. Quantities are printed with all their digits
 //! in CSV and JSON, and to six significant digits in a table.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
-use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema};
+use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -160,13 +161,18 @@ fn safe_in_spreadsheets(text: String) -> String {
 }
 
 fn parquet(batch: &RecordBatch) -> Result<Vec<u8>> {
+    let mut writer = parquet_writer(Vec::new(), batch.schema())?;
+    writer.write(batch)?;
+    writer.into_inner().context("could not write Parquet")
+}
+
+/// A writer of tables of one shape.
+pub(crate) fn parquet_writer<W: Write + Send>(to: W, schema: SchemaRef) -> Result<ArrowWriter<W>> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(crate::PROGRAM.to_owned())
         .build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
-    writer.write(batch)?;
-    writer.into_inner().context("could not write Parquet")
+    Ok(ArrowWriter::try_new(to, schema, Some(properties))?)
 }
 
 fn table(batch: &RecordBatch) -> String {

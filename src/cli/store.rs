@@ -5,6 +5,7 @@
 //! program's version and the checksums of the input.
 
 use std::fs;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -13,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::render::render;
+use super::render::{parquet_writer, render};
 use super::{AnswerArgs, Format, console};
 use crate::charts::{Chart, write_chart};
 use crate::lake::Lake;
@@ -95,6 +96,34 @@ pub(crate) fn store_table(stem: &str, table: &RecordBatch, folder: &Path) -> Res
     let path = folder.join(format!("{stem}.csv"));
     fs::write(&path, render(table, Format::Csv, None)?)
         .with_context(|| format!("could not write `{}`", path.display()))
+}
+
+/// Writes a further table of an answer that comes in pieces, as `<stem>.csv` and `<stem>.parquet`.
+pub(crate) fn store_rows(
+    stem: &str,
+    first: RecordBatch,
+    rest: impl Iterator<Item = RecordBatch>,
+    folder: &Path,
+) -> Result<()> {
+    let create = |end: &str| {
+        let path = folder.join(format!("{stem}.{end}"));
+        fs::File::create(&path).with_context(|| format!("could not write `{}`", path.display()))
+    };
+    let mut text = BufWriter::new(create("csv")?);
+    let mut columns = parquet_writer(create("parquet")?, first.schema())?;
+    let mut is_first = true;
+    for batch in std::iter::once(first).chain(rest) {
+        let lines = render(&batch, Format::Csv, None)?;
+        // One header for all of them.
+        let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let from = if is_first { 0 } else { header };
+        text.write_all(&lines[from..]).with_context(|| format!("could not write `{stem}.csv`"))?;
+        columns.write(&batch)?;
+        is_first = false;
+    }
+    text.flush().with_context(|| format!("could not write `{stem}.csv`"))?;
+    columns.close()?;
+    Ok(())
 }
 
 /// Writes a further table of an answer into `folder`, as `<stem>.parquet`.

@@ -8,6 +8,9 @@ use serde_json::Value;
 use super::ReportError;
 use crate::schema::FORMAT_VERSION;
 
+/// A further table of more bytes stays where it is: millions of flags are no page.
+const TABLE_BYTES_MAX: u64 = 16 << 20;
+
 /// Rows of a table that a page holds; all of them are in its file.
 const ROWS_SHOWN: usize = 1000;
 
@@ -167,7 +170,8 @@ fn tables_of(name: &str, files: &[PathBuf]) -> Result<Vec<Table>, ReportError> {
     for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "csv")) {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let is_further = stem.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
-        if stem == name || is_further {
+        let bytes = fs::metadata(path).map_err(|cause| ReportError::io(path, cause))?.len();
+        if stem == name || (is_further && bytes <= TABLE_BYTES_MAX) {
             tables.push((is_further, read_table(path)?));
         }
     }
