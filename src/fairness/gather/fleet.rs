@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+use rustc_hash::FxHashMap;
 
 use super::Cluster;
 use crate::facts::FactError;
@@ -14,6 +15,8 @@ use crate::schema::{ROW_ID, Table};
 pub(super) struct Fleet {
     /// Platform, CPU and memory by id, as first announced.
     pub(super) known: BTreeMap<i64, Machine>,
+    /// By id, the first machine of its class: same platform, CPU and memory.
+    alike: FxHashMap<i64, i64>,
     /// (time, id, capacity or gone), in order; `None` where no machine is known with its CPU.
     events: Option<Vec<(i64, i64, Option<Capacity>)>>,
 }
@@ -22,7 +25,7 @@ impl Fleet {
     pub(super) fn read(cluster: &Cluster) -> Result<Self, FactError> {
         let lake = &cluster.lake;
         if !lake.has(Table::MachineEvents) {
-            return Ok(Self { known: BTreeMap::new(), events: None });
+            return Ok(Self { known: BTreeMap::new(), alike: FxHashMap::default(), events: None });
         }
         let columns = [
             ROW_ID,
@@ -55,14 +58,20 @@ impl Fleet {
                 events.push((long(1).value(row), long(0).value(row), id, there));
             }
         }
+        let alike = alike(&known);
         if known.values().all(|machine| machine.cpu.is_none()) {
-            return Ok(Self { known, events: None });
+            return Ok(Self { known, alike, events: None });
         }
         events.sort_by_key(|event| (event.0, event.1));
         let shifted = |time: i64| time.saturating_add(cluster.shift_us);
         let events =
             events.into_iter().map(|(time, _, id, there)| (shifted(time), id, there)).collect();
-        Ok(Self { known, events: Some(events) })
+        Ok(Self { known, alike, events: Some(events) })
+    }
+
+    /// The machine that stands for the class of a machine; itself where nothing is known of it.
+    pub(super) fn of_class(&self, id: i64) -> i64 {
+        self.alike.get(&id).copied().unwrap_or(id)
     }
 
     /// Adds what was there at the end of each interval.
@@ -91,6 +100,21 @@ impl Fleet {
             sum.memory += now.memory;
         }
     }
+}
+
+/// Platform, and the bits of CPU and memory.
+type Class<'a> = (Option<&'a str>, Option<u32>, Option<u32>);
+
+fn alike(known: &BTreeMap<i64, Machine>) -> FxHashMap<i64, i64> {
+    let mut first: FxHashMap<Class<'_>, i64> = FxHashMap::default();
+    let bits = |number: Option<f32>| number.map(f32::to_bits);
+    known
+        .iter()
+        .map(|(&id, machine)| {
+            let class = (machine.platform.as_deref(), bits(machine.cpu), bits(machine.memory));
+            (id, *first.entry(class).or_insert(id))
+        })
+        .collect()
 }
 
 /// What all clusters had at the end of each interval; nothing if one does not say.

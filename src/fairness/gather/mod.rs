@@ -185,7 +185,7 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Fa
     let parts: Result<Vec<Part>, FactError> = buckets
         .into_par_iter()
         .with_max_len(1)
-        .map(|(idx, bucket)| fold_bucket(clusters, idx, bucket, plan))
+        .map(|(idx, bucket)| fold_bucket(clusters, &fleets[idx], idx, bucket, plan))
         .collect();
     Ok(merge::merge(clusters, &fleets, plan, &parts?))
 }
@@ -238,6 +238,7 @@ fn texts(batches: &[RecordBatch], column: &str) -> Vec<Option<String>> {
 
 fn fold_bucket(
     clusters: &[Cluster],
+    fleet: &Fleet,
     idx: usize,
     bucket: u32,
     plan: &Plan,
@@ -255,13 +256,14 @@ fn fold_bucket(
         let users = jobs.jobs.iter().filter_map(|job| job.user);
         part.submitted = users.map(|user| jobs.names.get(user).to_owned()).collect();
     }
-    let mut fold = Fold { plan, cluster, jobs: &jobs, extra: &extra, part: &mut part };
+    let mut fold = Fold { plan, fleet, cluster, jobs: &jobs, extra: &extra, part: &mut part };
     tasks.for_each(|task| fold.task(task));
     Ok(part)
 }
 
 struct Fold<'a> {
     plan: &'a Plan,
+    fleet: &'a Fleet,
     cluster: &'a Cluster,
     jobs: &'a Jobs,
     extra: &'a Extra,
@@ -315,7 +317,12 @@ impl Fold<'_> {
         let plan = self.plan;
         let shift = self.cluster.shift_us;
         let site = cell_of(self.extra.site.as_ref(), attempt.row).map(str::to_owned);
-        let machine = self.part.machines.put(&(attempt.machine_id, site));
+        // Machines of a class are one from the start: each would be a cell of its own.
+        let machine_id = attempt.machine_id.map(|id| match plan.machines {
+            Machines::Each => id,
+            Machines::Classes => self.fleet.of_class(id),
+        });
+        let machine = self.part.machines.put(&(machine_id, site));
         let is_open = attempt.ended_by.is_none();
         let counts = &mut self.part.counts;
         counts.attempts += 1;
