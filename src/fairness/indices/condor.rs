@@ -114,6 +114,11 @@ impl Index for Condor {
         self.factors.unused(history, true)
     }
 
+    fn adds_up(&self) -> bool {
+        // Usage that fades adds up as usage does, unless a floor is under it.
+        self.floor == 0.0
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.factor_of = self.factors.of_people(history, self.factor);
         if self.form == Form::Htcondor {

@@ -65,7 +65,7 @@ pub trait Index: fmt::Display {
         Vec::new()
     }
 
-    /// Whether values of several users can be added up, as bills can and priorities cannot.
+    /// Whether values of several users can be added up, as bills can and factors cannot.
     fn adds_up(&self) -> bool {
         false
     }
