@@ -76,6 +76,26 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A letter of a note, as a share of the width that is left for bars and notes.
+const NOTE_LETTER: f64 = 0.0105;
+
+/// A chart of named rows: room for the longest name at the left, for the time or value below.
+pub(super) fn rows_builder<'a, 'b, DB: DrawingBackend>(
+    area: &'a DrawingArea<DB, Shift>,
+    labels: impl Iterator<Item = &'b str>,
+    zoom: u32,
+) -> ChartBuilder<'a, 'b, DB> {
+    let letters = labels.map(|label| label.chars().count()).max().unwrap_or(0);
+    let label_width = u32::try_from(letters).expect("labels are short") * 8 + 24;
+    let mut builder = ChartBuilder::on(area);
+    builder
+        .margin(8 * zoom)
+        .margin_right(24 * zoom)
+        .x_label_area_size(44 * zoom)
+        .y_label_area_size(label_width * zoom);
+    builder
+}
+
 pub(super) fn draw<DB: DrawingBackend>(
     chart: &BarChart,
     area: &DrawingArea<DB, Shift>,
@@ -83,16 +103,14 @@ pub(super) fn draw<DB: DrawingBackend>(
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
     let area = head(area, &chart.title, &chart.caption, zoom)?;
     let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    let reach = if longest == 0.0 { 1.0 } else { longest * 1.28 };
+    // Room for the longest note behind the longest bar.
+    let letters = chart.bars.iter().map(|bar| bar.note.chars().count()).max().unwrap_or(0);
+    let note = f64::from(u32::try_from(letters).expect("notes are short")) * NOTE_LETTER;
+    let reach =
+        if longest == 0.0 { 1.0 } else { longest * (1.0 / (1.0 - note.min(0.6))).max(1.28) };
     let count = i32::try_from(chart.bars.len().max(1)).expect("a chart has few bars");
-    let letters = chart.bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
-    let label_width = u32::try_from(letters).expect("labels are short") * 8 + 24;
-    let mut builder = ChartBuilder::on(&area);
-    builder
-        .margin(8 * zoom)
-        .margin_right(24 * zoom)
-        .x_label_area_size(44 * zoom)
-        .y_label_area_size(label_width * zoom);
+    let labels = chart.bars.iter().map(|bar| bar.label.as_str());
+    let mut builder = rows_builder(&area, labels, zoom);
     let mut plot = builder.build_cartesian_2d(0.0..reach, (f64::from(count) - 0.5)..-0.5)?;
     plot.configure_mesh()
         .disable_y_mesh()

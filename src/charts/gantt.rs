@@ -2,11 +2,11 @@
 
 use plotters::coord::Shift;
 use plotters::prelude::{
-    ChartBuilder, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, Rectangle, Text,
+    Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, Rectangle, Text,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::bars::{font, head};
+use super::bars::{font, head, rows_builder};
 use super::theme::{self, Tone};
 
 /// Bars over time, in rows.
@@ -64,14 +64,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let to = bounds(f64::max, f64::NEG_INFINITY, |span| span.to);
     let (from, to) = if from < to { (from, to) } else { (0.0, 1.0) };
     let count = u32::try_from(chart.rows.len().max(1)).expect("a chart has few rows");
-    let letters = chart.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
-    let label_width = u32::try_from(letters).expect("labels are short") * 8 + 24;
-    let mut builder = ChartBuilder::on(&area);
-    builder
-        .margin(8 * zoom)
-        .margin_right(24 * zoom)
-        .x_label_area_size(44 * zoom)
-        .y_label_area_size(label_width * zoom);
+    let mut builder = rows_builder(&area, chart.rows.iter().map(String::as_str), zoom);
     let mut plot = builder.build_cartesian_2d(from..to, (f64::from(count) - 0.5)..-0.5)?;
     plot.configure_mesh()
         .disable_y_mesh()

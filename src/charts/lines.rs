@@ -53,6 +53,13 @@ pub struct Line {
     pub stroke: Stroke,
 }
 
+impl Line {
+    /// A staircase without a band.
+    pub const fn steps(name: String, points: Vec<(f64, f64)>, tone: Tone) -> Self {
+        Self { name, points, band: Vec::new(), tone, stroke: Stroke::Steps }
+    }
+}
+
 /// How the points of a curve are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {

@@ -28,10 +28,11 @@ use crate::units::MICROS_PER_DAY;
 
 /// Run the whole analysis of a trace
 ///
-/// Ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with charts, and
-/// a report of it all. What the tables at hand do not allow is skipped, and said. Without `TRACE_DIR` a small synthetic trace is made on the
-/// spot, so that everything can be looked at before anything is downloaded. What is done is kept:
-/// an analysis that was stopped goes on when the same command is run again.
+/// Ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with charts,
+/// and a report of it all. What the tables at hand do not allow is skipped, and said. Without
+/// `TRACE_DIR` a small synthetic trace is made on the spot, so that everything can be looked at
+/// before anything is downloaded. What is done is kept: an analysis that was stopped goes on when
+/// the same command is run again.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011"
@@ -138,15 +139,16 @@ fn describe_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
 }
 
 /// Measured CPU where there is a usage table, slots where there is none.
+fn cpu_of(lake: &Lake) -> CpuDefinition {
+    if lake.has(Table::TaskUsage) { CpuDefinition::Measured } else { CpuDefinition::Slots }
+}
+
 fn account_and_sweep(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     if is_missing(lake, Table::TaskEvents, "account and sweep") {
         return Ok(());
     }
-    let cpu = if is_missing(lake, Table::TaskUsage, "measured CPU (slots instead)") {
-        CpuDefinition::Slots
-    } else {
-        CpuDefinition::Measured
-    };
+    is_missing(lake, Table::TaskUsage, "measured CPU (slots instead)");
+    let cpu = cpu_of(lake);
     let asked = Asked {
         rules: Rule::ALL.map(|rule| RuleGrid::new(rule, rule.default_grid())).to_vec(),
         // Chosen on the first half of the trace, scored on the second.
@@ -238,11 +240,12 @@ fn fairness_all(lake: &Lake, out: &Path) -> Result<()> {
     let first = parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
     let last = parts.iter().filter_map(|part| part.max_time_us).max().unwrap_or(0);
     let interval = if last - first < HOURLY_DAYS * MICROS_PER_DAY { "3600" } else { "86400" };
-    let (folder, lake) = (path_text(&out.join("fairness"))?, path_text(&lake.path)?);
+    let (folder, path) = (path_text(&out.join("fairness"))?, path_text(&lake.path)?);
+    let cpu = cpu_of(lake).to_string();
     console::data("\nheaviest users\n")?;
-    // As it runs, so that the sum is that of the ledger.
-    let words = ["--lake", &lake, "--out", &folder, "--accrual", "running", "--interval", interval];
-    super::run_words("fairness", &words)
+    // The ledger's CPU, as it runs, so that the sum is the ledger's as well.
+    let what = ["--cpu", &cpu, "--accrual", "running", "--interval", interval];
+    super::run_words("fairness", &[&["--lake", &path, "--out", &folder], &what[..]].concat())
 }
 
 fn path_text(path: &Path) -> Result<String> {

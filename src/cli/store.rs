@@ -144,7 +144,7 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
         "program": crate::PROGRAM,
         "format_version": FORMAT_VERSION,
         "name": answer.name,
-        "command": std::env::args().collect::<Vec<String>>(),
+        "command": command(),
         "source": origin.source,
         "inputs": origin.inputs,
         "settings": answer.settings,
@@ -161,6 +161,11 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
         write_chart(chart, folder, stem)?;
     }
     Ok(())
+}
+
+/// The command line; wherever the program lies, it is called by its name.
+fn command() -> Vec<String> {
+    std::iter::once("jobfate".to_owned()).chain(std::env::args().skip(1)).collect()
 }
 
 fn inputs(lake: &Lake) -> Vec<Input> {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::ReportError;
 use super::html::{self, Cell, Page, escape};
 use super::stored::Stored;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
+use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
 use crate::digits::six_digits;
 
 /// Users and machines with pages of their own, those that used most.
@@ -185,7 +185,7 @@ fn user_page(
     }
     let mut body = back();
     body.push_str(&html::facts(pairs));
-    let title = format!("{} {name}: CPU time by interval", kind(result));
+    let title = format!("{} {name}: CPU time so far", kind(result));
     let _ = writeln!(
         body,
         "<figure class=\"drawn\">{}</figure>",
@@ -223,7 +223,7 @@ fn back() -> String {
     format!("<p><a href=\"../{PAGE}\">All users and machines</a></p>\n")
 }
 
-/// Usage by interval, and all of it so far.
+/// All that was used so far, interval by interval.
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
 fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
     let answer = result.answer();
@@ -242,19 +242,13 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
     Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: format!(
-            "All of it so far, by intervals of {} s; charged as the settings say.",
+            "Added up by intervals of {} s; charged as the settings say.",
             six_digits(interval_s)
         ),
         x_axis: "days from the start of the span".to_owned(),
         y_axis: text(answer, "unit").to_owned(),
         x_scale: Scale::Linear,
-        lines: vec![Line {
-            name: String::new(),
-            points,
-            band: Vec::new(),
-            tone: Tone::Blue,
-            stroke: Stroke::Steps,
-        }],
+        lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     })
 }
 

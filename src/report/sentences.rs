@@ -137,7 +137,7 @@ fn fairness(answer: &Value) -> Option<String> {
 
 fn quality(answer: &Value) -> Option<String> {
     let checks = answer["checks"].as_array()?;
-    let differing = checks.iter().filter(|check| check["check"] != "ok").count();
+    let differing = checks.iter().filter(|check| check["found"] != check["published"]).count();
     Some(if checks.is_empty() {
         "The published counts do not apply to this trace; what is odd in it is counted.".to_owned()
     } else {
@@ -163,6 +163,46 @@ mod tests {
             {"outcome": "killed", "count": 9, "share": 0.4}], "total": 672_074});
         assert_eq!(outcomes(&answer).unwrap(), "Of 672,074 jobs, 57.4 % finished, 40.0 % killed.");
         assert_eq!(outcomes(&json!({})), None);
+        let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
+            {"outcome": "finished", "share": 0.25}, {"outcome": "failed", "share": 0.75}]});
+        assert_eq!(
+            cpu(&answer).unwrap(),
+            "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)."
+        );
+        let answer = json!({"rows": [
+            {"outcome": "all", "median": 178.5, "p99": 1000.0, "mean": 255.0},
+            {"outcome": "failed", "median": 1.0, "p99": 1.0, "mean": 1.0}]});
+        assert_eq!(
+            durations(&answer).unwrap(),
+            "Half of the jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s."
+        );
+        let score = |f1: f64, recall: f64| json!({"f1": f1, "recall": recall, "precision": 0.5});
+        let answer = json!({"stragglers": [397, 1], "rows": [
+            {"name": "oracle", "scores": [score(1.0, 1.0)]},
+            {"name": "late", "scores": [score(0.4, 0.3), score(0.9, 0.9)]},
+            {"name": "tqst", "scores": [score(0.6, 0.75), score(0.1, 0.1)]}]});
+        assert_eq!(
+            stragglers(&answer).unwrap(),
+            "Of 397 stragglers, tqst would have found 75.0 % with 50.0 % of its judged flags right: the best F1 of this run's detectors."
+        );
+        let policy = |name: &str, mean: f64| json!({"policy": name, "metrics": {"job_response_s": {"mean": mean}}});
+        let answer =
+            json!({"policies": [policy("fifo", 50.0), policy("easy", 30.0), policy("fair", 40.0)]});
+        assert_eq!(
+            replay(&answer).unwrap(),
+            "Replayed under fifo, jobs would have taken 50 s in the mean; under easy, 30 s."
+        );
+        let answer = json!({"unit": "NCU-s", "total_cpu_s": 10.0, "users": [
+            {"user": "a", "share": 0.6}, {"user": "b", "share": 0.4}]});
+        assert_eq!(
+            fairness(&answer).unwrap(),
+            "2 users used 10 NCU-s; the heaviest, a, 60.0 % of it."
+        );
+        let check = |found: u64| json!({"table": "job_events", "published": 5, "found": found});
+        let said = |checks: &[Value]| quality(&json!({"checks": checks})).unwrap();
+        assert_eq!(said(&[check(5), check(5)]), "0 of 2 published counts differ.");
+        assert_eq!(said(&[check(5), check(6)]), "1 of 2 published counts differ.");
+        assert!(said(&[]).starts_with("The published counts do not apply"));
         let answer = json!({"rule": "events", "rows": [
             {"threshold": 10, "saved_share": {"failed": 0.89}, "harmed_jobs": 1}]});
         assert_eq!(

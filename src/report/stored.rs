@@ -60,12 +60,7 @@ impl Stored {
     /// The command line that made it.
     pub fn command(&self) -> String {
         let words = self.value["command"].as_array().into_iter().flatten();
-        let mut words: Vec<&str> = words.filter_map(Value::as_str).collect();
-        // Wherever the program lies, it is called by its name.
-        if let Some(first) = words.first_mut() {
-            *first = "jobfate";
-        }
-        words.join(" ")
+        words.filter_map(Value::as_str).collect::<Vec<&str>>().join(" ")
     }
 
     /// Its charts.

@@ -105,7 +105,8 @@ pub struct Study {
     pub(super) rules: Vec<RuleSums>,
     pub(super) split: Option<SplitSums>,
     pub(super) resampled: Option<Resampled>,
-    /// Measured CPU outside of attempts, that of windows without a task included.
+    /// Measured CPU outside of attempts, that of windows without a task included; nothing under
+    /// the other definitions.
     pub outside: CpuTime,
     /// Counts of usage rows.
     pub usage: UsageCounts,

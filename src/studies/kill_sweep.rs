@@ -80,9 +80,9 @@ pub struct Sweep {
 #[derive(Clone, Debug)]
 pub(super) struct StepSums {
     tasks: Vec<u64>,
-    saved: Vec<CpuTime>,
+    pub(super) saved: Vec<CpuTime>,
     pub(super) harmed_jobs: u64,
-    destroyed: CpuTime,
+    pub(super) destroyed: CpuTime,
     harmed_jobs_cpu: CpuTime,
 }
 
@@ -97,19 +97,20 @@ impl StepSums {
         }
     }
 
-    pub(super) fn add(&mut self, row: &JobRow<'_>, step: &KillStep) {
-        self.tasks[row.outcome] += step.tasks;
-        self.saved[row.outcome] += step.saved;
+    /// Adds what happens to a job that counts `times`.
+    pub(super) fn add(&mut self, row: &JobRow<'_>, step: &KillStep, times: u32) {
+        self.tasks[row.outcome] += step.tasks * u64::from(times);
+        self.saved[row.outcome] += step.saved * times;
         if row.is_finished() && 0 < step.tasks {
-            self.harmed_jobs += 1;
-            self.destroyed += step.spent;
-            self.harmed_jobs_cpu += row.cpu;
+            self.harmed_jobs += u64::from(times);
+            self.destroyed += step.spent * times;
+            self.harmed_jobs_cpu += row.cpu * times;
         }
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.tasks.iter_mut().zip(&other.tasks).for_each(|(own, others)| *own += others);
-        self.saved.iter_mut().zip(&other.saved).for_each(|(own, &others)| *own += others);
+        add_all(&mut self.saved, &other.saved);
         self.harmed_jobs += other.harmed_jobs;
         self.destroyed += other.destroyed;
         self.harmed_jobs_cpu += other.harmed_jobs_cpu;
@@ -119,6 +120,11 @@ impl StepSums {
     pub(super) fn net(&self) -> CpuTime {
         self.saved[1..].iter().copied().sum::<CpuTime>() - self.destroyed
     }
+}
+
+/// Adds sums one by one.
+pub(super) fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
+    sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum += other);
 }
 
 /// What each parameter of a rule adds up over jobs.
@@ -174,7 +180,7 @@ impl RuleSums {
 
     pub(super) fn add(&mut self, row: &JobRow<'_>, steps: &[KillStep]) {
         for (idx, step) in steps.iter().enumerate() {
-            self.steps[idx].add(row, step);
+            self.steps[idx].add(row, step, 1);
             if row.is_finished() && 0 < step.tasks {
                 self.harmed[idx].add(row, step);
             }

@@ -199,8 +199,7 @@ pub fn ledger(study: &Study) -> Ledger {
             sums.entry((Vec::new(), outcome)).or_default();
         }
     }
-    let outside = if asked.cpu == CpuDefinition::Measured { study.outside } else { CpuTime::ZERO };
-    let total = sums.values().map(|sum| sum.cpu).sum::<CpuTime>() + unmatched + outside;
+    let total = sums.values().map(|sum| sum.cpu).sum::<CpuTime>() + unmatched + study.outside;
     let rows = sums
         .into_iter()
         .map(|((groups, outcome), sum)| LedgerRow {
@@ -218,7 +217,7 @@ pub fn ledger(study: &Study) -> Ledger {
         unit: study.unit(),
         rows,
         unmatched: unmatched.seconds(),
-        outside_attempts: outside.seconds(),
+        outside_attempts: study.outside.seconds(),
         total: total.seconds(),
         windows: study.usage.windows,
         windows_without_rate: study.usage.without_rate,

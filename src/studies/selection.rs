@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::fold::{Asked, JobRow, Study};
-use super::kill_sweep::StepSums;
+use super::kill_sweep::{StepSums, add_all};
 use super::ledger::UNMATCHED;
 use super::rules::RuleGrid;
 use crate::units::{CpuTime, micros_to_seconds};
@@ -68,10 +68,12 @@ pub(super) struct SplitSums {
     future: PartSums,
 }
 
-/// Sums over some of the jobs.
+/// Sums over some of the jobs, each as often as it counts.
 #[derive(Clone, Debug)]
 struct PartSums {
     jobs: u64,
+    /// All CPU, by outcome.
+    totals: Vec<CpuTime>,
     /// By rule and parameter.
     rules: Vec<Vec<StepSums>>,
 }
@@ -80,20 +82,23 @@ impl PartSums {
     fn new(asked: &Asked) -> Self {
         let blank = StepSums::new(asked.outcome_count());
         let rules = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
-        Self { jobs: 0, rules: rules.collect() }
+        let totals = vec![CpuTime::ZERO; asked.outcome_count()];
+        Self { jobs: 0, totals, rules: rules.collect() }
     }
 
-    fn add(&mut self, row: &JobRow<'_>) {
-        self.jobs += 1;
+    fn add(&mut self, row: &JobRow<'_>, times: u32) {
+        self.jobs += u64::from(times);
+        self.totals[row.outcome] += row.cpu * times;
         for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
-            sums.iter_mut().zip(steps).for_each(|(sum, step)| sum.add(row, step));
+            sums.iter_mut().zip(steps).for_each(|(sum, step)| sum.add(row, step, times));
         }
     }
 
     fn merge(&mut self, other: &Self) {
         self.jobs += other.jobs;
-        for (own, others) in self.rules.iter_mut().zip(&other.rules) {
-            own.iter_mut().zip(others).for_each(|(own, others)| own.merge(others));
+        add_all(&mut self.totals, &other.totals);
+        for (own, others) in self.rules.iter_mut().flatten().zip(other.rules.iter().flatten()) {
+            own.merge(others);
         }
     }
 }
@@ -107,10 +112,10 @@ impl SplitSums {
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
         let Some(job) = row.job else { return };
         if job.is_ended() && job.last_event_us < self.split_us {
-            self.past.add(row);
+            self.past.add(row, 1);
         }
         if job.first_submit_us.is_some_and(|submit| self.split_us <= submit) {
-            self.future.add(row);
+            self.future.add(row, 1);
         }
     }
 
@@ -208,74 +213,19 @@ pub struct Interval {
     pub destroyed_cpu_share: Option<(f64, f64)>,
 }
 
-/// Sums of one parameter in one resampling.
-#[derive(Clone, Debug)]
-struct StepDraw {
-    /// By outcome.
-    saved: Vec<CpuTime>,
-    destroyed: CpuTime,
-    harmed: u64,
-}
-
-/// Sums of one resampling.
-#[derive(Clone, Debug)]
-struct Draw {
-    /// By outcome.
-    totals: Vec<CpuTime>,
-    /// By rule and parameter.
-    rules: Vec<Vec<StepDraw>>,
-}
-
-impl Draw {
-    fn new(asked: &Asked) -> Self {
-        let totals = vec![CpuTime::ZERO; asked.outcome_count()];
-        let blank = StepDraw { saved: totals.clone(), destroyed: CpuTime::ZERO, harmed: 0 };
-        let rules = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
-        Self { totals, rules: rules.collect() }
+/// The figures of a resampling, in the order in which [`intervals`] takes them out again.
+fn figures(draw: &PartSums) -> Vec<f64> {
+    let share = |part: CpuTime, whole| part.share_of(whole).unwrap_or(f64::NAN);
+    let lost: CpuTime = draw.totals[1..].iter().copied().sum();
+    let mut figures = Vec::new();
+    for sum in draw.rules.iter().flatten() {
+        let saved = sum.saved.iter().zip(&draw.totals);
+        figures.extend(saved.map(|(&saved, &all)| share(saved, all)));
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+        let harmed = sum.harmed_jobs as f64;
+        figures.extend([share(sum.net(), lost), harmed, share(sum.destroyed, draw.totals[0])]);
     }
-
-    /// Adds a job as often as it was drawn.
-    fn add(&mut self, row: &JobRow<'_>, times: u32) {
-        self.totals[row.outcome] += row.cpu * times;
-        for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
-            for (sum, step) in sums.iter_mut().zip(steps) {
-                sum.saved[row.outcome] += step.saved * times;
-                if row.is_finished() && 0 < step.tasks {
-                    sum.destroyed += step.spent * times;
-                    sum.harmed += u64::from(times);
-                }
-            }
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        add_all(&mut self.totals, &other.totals);
-        for (own, others) in self.rules.iter_mut().flatten().zip(other.rules.iter().flatten()) {
-            add_all(&mut own.saved, &others.saved);
-            own.destroyed += others.destroyed;
-            own.harmed += others.harmed;
-        }
-    }
-
-    /// Its figures, in the order in which [`intervals`] takes them out again.
-    fn figures(&self) -> Vec<f64> {
-        let share = |part: CpuTime, whole| part.share_of(whole).unwrap_or(f64::NAN);
-        let lost: CpuTime = self.totals[1..].iter().copied().sum();
-        let mut figures = Vec::new();
-        for sum in self.rules.iter().flatten() {
-            let saved = sum.saved.iter().zip(&self.totals);
-            figures.extend(saved.map(|(&saved, &all)| share(saved, all)));
-            let net = sum.saved[1..].iter().copied().sum::<CpuTime>() - sum.destroyed;
-            #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-            let harmed = sum.harmed as f64;
-            figures.extend([share(net, lost), harmed, share(sum.destroyed, self.totals[0])]);
-        }
-        figures
-    }
-}
-
-fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
-    sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum += other);
+    figures
 }
 
 /// Sums under resampling of jobs (Poisson bootstrap: in each round a job counts a Poisson(1)
@@ -284,12 +234,12 @@ fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
 #[derive(Clone, Debug)]
 pub(super) struct Resampled {
     seed: u64,
-    rounds: Vec<Draw>,
+    rounds: Vec<PartSums>,
 }
 
 impl Resampled {
     pub(super) fn new(asked: &Asked) -> Self {
-        Self { seed: asked.seed, rounds: vec![Draw::new(asked); asked.rounds] }
+        Self { seed: asked.seed, rounds: vec![PartSums::new(asked); asked.rounds] }
     }
 
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
@@ -314,7 +264,7 @@ impl Resampled {
 /// How far each parameter of each rule spreads under resampling; nothing where none was asked for.
 pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
     let Some(resampled) = &study.resampled else { return Vec::new() };
-    let rounds: Vec<Vec<f64>> = resampled.rounds.iter().map(Draw::figures).collect();
+    let rounds: Vec<Vec<f64>> = resampled.rounds.iter().map(figures).collect();
     let mut figure = 0;
     let mut next = || {
         let mut values: Vec<f64> = rounds.iter().map(|figures| figures[figure]).collect();
@@ -386,24 +336,24 @@ mod tests {
         // Finished: 10 of 40 saved, 30 destroyed. Failed: 8 of 20, then 2 of 20 saved.
         let finished = job(0, 40.0, vec![step(10.0, 30.0)]);
         let failed = job(1, 20.0, vec![step(8.0, 12.0), step(2.0, 18.0)]);
-        let mut once = Draw::new(&asked);
+        let mut once = PartSums::new(&asked);
         once.add(&finished, 1);
         once.add(&failed, 1);
         let unknown = [f64::NAN; 4];
         let strict = [&[0.25, 0.4], &unknown[..], &[(8.0 - 30.0) / 20.0, 1.0, 0.75]].concat();
         let lenient = [&[0.0, 0.1], &unknown[..], &[0.1, 0.0, 0.0]].concat();
-        let figures = once.figures();
+        let figures = figures(&once);
         assert_eq!(figures.len(), strict.len() + lenient.len());
         for (found, expected) in figures.iter().zip(strict.iter().chain(&lenient)) {
             assert!(found == expected || (found.is_nan() && expected.is_nan()), "{figures:?}");
         }
         // A job drawn twice counts twice, and two halves of the jobs are the whole.
-        let (mut whole, mut half) = (Draw::new(&asked), Draw::new(&asked));
+        let (mut whole, mut half) = (PartSums::new(&asked), PartSums::new(&asked));
         whole.add(&finished, 2);
         half.add(&failed, 1);
         whole.merge(&half);
         assert_eq!(whole.totals[0], cpu(80.0));
-        assert_eq!((whole.rules[0][0].destroyed, whole.rules[0][0].harmed), (cpu(60.0), 2));
+        assert_eq!((whole.rules[0][0].destroyed, whole.rules[0][0].harmed_jobs), (cpu(60.0), 2));
         assert_eq!(whole.rules[0][1].saved[1], cpu(2.0));
         assert_eq!(bounds(&mut [0.0, f64::NAN]), None);
     }

@@ -1,7 +1,7 @@
 //! Charts as in figures 3 and 4 of the paper: one step line per user, the rest summed.
 
 use super::Found;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Chart, Line, LineChart, Scale, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
@@ -91,13 +91,7 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
     let mut lines: Vec<Line> = named
         .iter()
         .zip(Tone::SERIES)
-        .map(|(user, tone)| Line {
-            name: shown(found, &user.user),
-            points: points(&[user.who]),
-            band: Vec::new(),
-            tone,
-            stroke: Stroke::Steps,
-        })
+        .map(|(user, tone)| Line::steps(shown(found, &user.user), points(&[user.who]), tone))
         .collect();
     // A sum of factors or priorities has no meaning beside single ones; a sum of bills has.
     let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
@@ -141,13 +135,8 @@ fn rest_line(
     } else {
         format!(", up to {} (not drawn)", digits::six_digits(rest_most))
     };
-    Line {
-        name: format!("rest: {users} users{more}"),
-        points: if is_drawn { points } else { Vec::new() },
-        band: Vec::new(),
-        tone: Tone::Grey,
-        stroke: Stroke::Steps,
-    }
+    let points = if is_drawn { points } else { Vec::new() };
+    Line::steps(format!("rest: {users} users{more}"), points, Tone::Grey)
 }
 
 /// What an index says of all users together.
@@ -168,12 +157,6 @@ fn of_all(found: &Found, series: &Series) -> Chart {
         x_axis: "days".to_owned(),
         y_axis: series.overall[0].clone(),
         x_scale: Scale::Linear,
-        lines: vec![Line {
-            name: String::new(),
-            points,
-            band: Vec::new(),
-            tone: Tone::Blue,
-            stroke: Stroke::Steps,
-        }],
+        lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     })
 }
