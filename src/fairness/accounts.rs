@@ -138,6 +138,8 @@ impl Tree {
     pub(super) fn read(text: &str, people: &[Person]) -> Result<Self, (usize, String)> {
         let mut tree = Self { is_given: true, ..Self::with_root(people.len()) };
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        // The line of each node; the root has none.
+        let mut lines = vec![0];
         for (number, line) in (1..).zip(text.lines()) {
             let line = without_comment(line);
             if line.is_empty() {
@@ -169,17 +171,17 @@ impl Tree {
                 (None, _) => (0, path),
             };
             let idx = tree.add(parent, name, shares, None);
+            lines.push(number);
             if known.insert(path.to_owned(), idx).is_some() {
                 return Err(fail(format!("`{path}` stands here twice")));
             }
         }
-        let last = text.lines().count();
-        tree.seat(people).map_err(|problem| (last, problem))?;
+        tree.seat(people).map_err(|(leaf, problem)| (lines[leaf], problem))?;
         Ok(tree)
     }
 
-    /// Puts each person on the leaf of that name.
-    fn seat(&mut self, people: &[Person]) -> Result<(), String> {
+    /// Puts each person on the leaf of that name; an error is that of a leaf.
+    fn seat(&mut self, people: &[Person]) -> Result<(), (usize, String)> {
         let leaves: Vec<usize> =
             (1..self.nodes.len()).filter(|&idx| self.nodes[idx].children.is_empty()).collect();
         let mut others = None;
@@ -190,8 +192,9 @@ impl Tree {
                     self.nodes[leaf].who = Some(who);
                     self.leaf_of[who] = leaf;
                 }
-                (Some(_), Some(_)) => {
-                    return Err(format!("user `{}` stands under two accounts", person.name));
+                (Some(_), Some(&second)) => {
+                    let problem = format!("user `{}` stands under two accounts", person.name);
+                    return Err((second, problem));
                 }
                 (None, _) => {
                     let account =
@@ -280,7 +283,7 @@ mod tests {
         check("A -1", 1, "`-1` is no number of shares, nor `parent`");
         check("A/x 1", 1, "account `A` is not named above");
         check("A 1\nA 2", 2, "`A` stands here twice");
-        check("A 1\nB 1\nA/x 1\nB/x 1", 4, "user `x` stands under two accounts");
+        check("A 1\nB 1\nA/x 1\nB/x 1\nB/y 1", 4, "user `x` stands under two accounts");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use super::accounts::without_comment;
 use super::history::{History, Machine, Person};
 use super::{FairnessError, read_text};
+use crate::digits;
 
 /// What a line of the file can name.
 const KINDS: [&str; 7] = ["machine", "platform", "capacity", "site", "cluster", "user", "group"];
@@ -89,9 +90,9 @@ impl Factors {
         self.by_name.keys().any(|(kind, _)| *kind == "machine")
     }
 
-    /// Lines that say nothing about this history, as `KIND NAME`: of users nobody knows, or of
-    /// machines where users are asked about (`of_people`).
-    pub fn unused(&self, history: &History, of_people: bool) -> Vec<String> {
+    /// Says so if there are lines that say nothing about this history: of users nobody knows, or
+    /// of machines where users are asked about (`of_people`).
+    pub fn remark(&self, history: &History, of_people: bool) -> Option<String> {
         let is_used = |kind: &str, name: &str| {
             let machines = || history.machines.iter();
             let is = |known: Option<String>| known.as_deref() == Some(name);
@@ -106,8 +107,16 @@ impl Factors {
                 _ => false,
             }
         };
-        let unused = self.by_name.keys().filter(|(kind, name)| !is_used(kind, name));
-        unused.map(|(kind, name)| format!("{kind} {name}")).collect()
+        let unused = || self.by_name.keys().filter(|(kind, name)| !is_used(kind, name));
+        let some: Vec<String> =
+            unused().take(3).map(|(kind, name)| format!("`{kind} {name}`")).collect();
+        (!some.is_empty()).then(|| {
+            let count = digits::counted(unused().count() as u64, "line");
+            format!(
+                "{count} of its files say nothing about this history, such as {}",
+                some.join(", ")
+            )
+        })
     }
 
     /// The charge factor of a machine.

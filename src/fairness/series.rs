@@ -22,8 +22,8 @@ pub struct Series {
     pub heavier: Heavier,
     /// Whether values of several users can be added up.
     pub adds_up: bool,
-    /// Lines of its files that say nothing about this history.
-    pub unused: Vec<String>,
+    /// What its user should know.
+    pub remarks: Vec<String>,
     /// How many users there are.
     pub people: usize,
     /// By interval, user and column; NaN where not defined.
@@ -84,7 +84,7 @@ pub fn evaluate(
         overall: index.overall(),
         heavier: index.heavier(),
         adds_up: index.adds_up(),
-        unused: index.unused(history),
+        remarks: index.remarks(history),
         people: history.people.len(),
         values,
         overall_values,

@@ -14,6 +14,7 @@
 use super::cluster::{Change, Cluster, Notice};
 use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
+use super::kill::KillWatch;
 use super::placement::Finder;
 use super::policies::{Order, Passing, PolicyPlan, Speculation};
 use super::queue::EventQueue;
@@ -132,7 +133,7 @@ struct Engine<'a> {
     follows_usage: bool,
     finder: Finder,
     speculation: Option<Box<dyn Speculation>>,
-    kill_events: Option<u16>,
+    kill: Option<KillWatch<'a>>,
     journal: Option<Journal>,
     sums: [Sum; KINDS.len()],
     copies: u64,
@@ -166,11 +167,12 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(plan: &Plan<'a>) -> Self {
         let state = State::new(plan.workload, plan.cluster, plan.seed);
+        let task_count = plan.workload.task_count;
         let order = plan.policy.order.1.build(&state, plan.seed);
         let group_count = plan.workload.after_group.len();
         let mut group_left = vec![0; group_count];
         if 0 < group_count {
-            for task in (0..).take(plan.workload.task_count) {
+            for task in (0..).take(task_count) {
                 group_left[plan.workload.group.get(task) as usize] += 1;
             }
         }
@@ -186,7 +188,7 @@ impl<'a> Engine<'a> {
             order,
             finder: Finder::new(plan.policy.placement, plan.seed, &state),
             speculation: plan.policy.speculation.1.build(&state),
-            kill_events: plan.policy.kill_events,
+            kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, task_count)),
             journal: (plan.journal == Keep::Journal).then(Journal::default),
             sums: [Sum::default(); KINDS.len()],
             copies: 0,
@@ -321,8 +323,9 @@ impl<'a> Engine<'a> {
     fn count_event(&mut self, task: u32) -> bool {
         let events = &mut self.state.tasks.events[task as usize];
         *events = events.saturating_add(1);
-        let Some(kill_events) = self.kill_events else { return false };
-        if *events <= kill_events {
+        let events = *events;
+        let Some(kill) = &mut self.kill else { return false };
+        if !kill.condemns(&self.state, task, events) {
             return false;
         }
         self.end_all(task, Kind::Condemn);
@@ -372,6 +375,8 @@ impl<'a> Engine<'a> {
             let first_start_us = &mut self.state.tasks.first_start_us[task as usize];
             if *first_start_us < 0 {
                 *first_start_us = self.state.now_us;
+            } else if let Some(kill) = &mut self.kill {
+                kill.restarted(task, self.state.now_us);
             }
             self.state.tasks.phase[task as usize] = Phase::Running;
             self.state.waiting -= 1;
@@ -435,6 +440,15 @@ impl<'a> Engine<'a> {
         }
         if let Some(speculation) = &mut self.speculation {
             speculation.ending(&self.state, slot, kind);
+        }
+        if let Some(kill) = &mut self.kill
+            && !is_probe
+        {
+            let attempts = &self.state.attempts;
+            // A lost attempt ran until its machine went.
+            let lost = attempts.is_lost[idx];
+            let end_us = if lost { attempts.since_us[idx] } else { self.state.now_us };
+            kill.ended(task, kind, end_us - attempts.start_us[idx]);
         }
         if self.state.attempts.is_lost[idx] {
             // Its time was counted when its machine went.

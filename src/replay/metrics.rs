@@ -67,6 +67,8 @@ pub struct Fates {
     pub end_us: Vec<i64>,
     /// Whether it finished.
     pub is_finished: Vec<bool>,
+    /// Whether a kill rule condemned it.
+    pub is_condemned: Vec<bool>,
     /// Time of the attempt that finished it, µs.
     pub run_us: Vec<i64>,
 }
@@ -116,6 +118,10 @@ pub struct Metrics {
     pub utilisation: f64,
     /// Copies started and won.
     pub copies: (u64, u64),
+    /// CPU time of all attempts, however they ended, CPU-s.
+    pub cpu_s: f64,
+    /// Tasks that a kill rule condemned.
+    pub condemned_tasks: usize,
     /// Attempts that finished their task.
     pub useful: Endings,
     /// Copies and originals that another attempt overtook.
@@ -150,6 +156,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
         start_us: none.clone(),
         end_us: none.clone(),
         is_finished: vec![false; task_count],
+        is_condemned: vec![false; task_count],
         run_us: none,
     };
     // Where the running attempts of a task began: by (task, attempt).
@@ -177,7 +184,11 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 fates.run_us[task] = at_us - start_us.unwrap_or(at_us);
             }
             // A task that failed and tries again is submitted at once, after this line.
-            Kind::Fail | Kind::Kill | Kind::Condemn => fates.end_us[task] = at_us,
+            Kind::Fail | Kind::Kill => fates.end_us[task] = at_us,
+            Kind::Condemn => {
+                fates.end_us[task] = at_us;
+                fates.is_condemned[task] = true;
+            }
             // These end attempts; the task waits, or another attempt of it goes on.
             _ => {}
         }
@@ -216,12 +227,14 @@ pub fn measure(
         ),
         task_response_s: Spread::of(finished.iter().map(|&task| response(task)).collect()),
         job_response_s: Spread::of(
-            job_responses_s(&fates, workload).into_iter().flatten().collect(),
+            job_ends(&fates, workload).iter().filter_map(|job| job.response_s).collect(),
         ),
         slowdown: Spread::of(slowdowns.map(|&task| response(task) / run(task)).collect()),
         bounded_slowdown: Spread::of(finished.iter().map(|&task| slowdown(&fates, task)).collect()),
         utilisation: tally.utilisation(),
         copies: tally.copies,
+        cpu_s: cpu_seconds(tally.endings.iter().map(|ending| ending.2).sum()),
+        condemned_tasks: tally.condemned_tasks,
         useful: tally.endings(Kind::Finish),
         overtaken: tally.endings(Kind::Cancel),
         restarted: tally.endings(Kind::Restart),
@@ -237,45 +250,74 @@ pub fn measure(
     }
 }
 
-/// Response of each job, s: first submit to last end; `None` for a job with a task not over.
-pub fn job_responses_s(fates: &Fates, workload: &Workload) -> Vec<Option<f64>> {
-    let mut spans = vec![(i64::MAX, -1, true); workload.job_count()];
+/// How each job ended.
+pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
+    let mut spans = vec![(i64::MAX, -1, true, true, false); workload.job_count()];
     for task in (0..).take(workload.task_count) {
         let idx = task as usize;
         let span = &mut spans[workload.job.get(task) as usize];
         span.0 = span.0.min(workload.arrival_us.get(task));
         span.1 = span.1.max(fates.end_us[idx]);
         span.2 &= 0 <= fates.end_us[idx];
+        span.3 &= fates.is_finished[idx];
+        span.4 |= fates.is_condemned[idx];
     }
     spans
         .into_iter()
-        .map(|(first_us, last_us, is_over)| {
-            (is_over && first_us <= last_us).then(|| micros_to_seconds(last_us - first_us))
+        .map(|(first_us, last_us, is_over, is_finished, is_condemned)| {
+            let is_over = is_over && first_us <= last_us;
+            JobEnd {
+                response_s: is_over.then(|| micros_to_seconds(last_us - first_us)),
+                is_finished: is_over && is_finished,
+                is_condemned,
+            }
         })
         .collect()
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobEnd {
+    /// First submit to last end, s; `None` for a job with a task that was not over.
+    pub response_s: Option<f64>,
+    /// Whether all of its tasks finished.
+    pub is_finished: bool,
+    /// Whether a kill rule condemned one of its tasks.
+    pub is_condemned: bool,
 }
 
 /// Jobs that fared worse or better than under a baseline, paired by job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Paired {
-    /// Jobs that were over in both runs.
+    /// Jobs that were over in both runs, without a condemned task.
     pub jobs: usize,
     /// Took longer than under the baseline by more than the tolerance.
     pub hurt: usize,
     /// Took less time by more than the tolerance.
     pub helped: usize,
+    /// Finished under the baseline, and had a task condemned or left undone now.
+    pub harmed: usize,
     /// Mean of response over response under the baseline; of jobs that took time there.
     pub mean_ratio: f64,
+    /// Mean of response less response under the baseline, s; `None` without jobs.
+    pub mean_change_s: Option<f64>,
 }
 
 /// Pairs two runs of one workload by job. A job counts as hurt or helped when its response differs
 /// by more than `tolerance`, as a share of the baseline's.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
-pub fn pair(ours: &[Option<f64>], baseline: &[Option<f64>], tolerance: f64) -> Paired {
+pub fn pair(ours: &[JobEnd], baseline: &[JobEnd], tolerance: f64) -> Paired {
     let mut paired = Paired::default();
-    let (mut sum, mut timed) = (0.0, 0_usize);
-    for (ours, baseline) in ours.iter().zip(baseline).filter_map(|(a, b)| a.zip(*b)) {
+    let (mut sum, mut timed, mut change_s) = (0.0, 0_usize, 0.0);
+    for (ours, baseline) in ours.iter().zip(baseline) {
+        paired.harmed += usize::from(baseline.is_finished && !ours.is_finished);
+        let Some((ours, baseline)) = (ours.response_s.zip(baseline.response_s))
+            .filter(|_| !ours.is_condemned && !baseline.is_condemned)
+        else {
+            continue;
+        };
         paired.jobs += 1;
+        change_s += ours - baseline;
         paired.hurt += usize::from(baseline * (1.0 + tolerance) < ours);
         paired.helped += usize::from(ours < baseline * (1.0 - tolerance));
         if 0.0 < baseline {
@@ -283,6 +325,7 @@ pub fn pair(ours: &[Option<f64>], baseline: &[Option<f64>], tolerance: f64) -> P
             timed += 1;
         }
     }
+    paired.mean_change_s = (0 < paired.jobs).then(|| change_s / paired.jobs as f64);
     paired.mean_ratio = if timed == 0 { 1.0 } else { sum / timed as f64 };
     paired
 }
@@ -313,6 +356,7 @@ struct Tally {
     last_us: i64,
     endings: [(u64, i64, i128); super::journal::KINDS.len()],
     copies: (u64, u64),
+    condemned_tasks: usize,
     /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
     stretches: Vec<[i128; 3]>,
     stretch_us: i64,
@@ -338,6 +382,7 @@ impl Tally {
             last_us,
             endings: [(0, 0, 0); super::journal::KINDS.len()],
             copies: (0, 0),
+            condemned_tasks: 0,
             stretches: vec![[0; 3]; sample_count.max(1)],
             stretch_us,
         }
@@ -399,6 +444,8 @@ impl Tally {
                 if entry.kind == Kind::Finish {
                     self.copies.1 += u64::from(is_copy);
                 }
+            } else if entry.kind == Kind::Condemn {
+                self.condemned_tasks += 1;
             }
         }
     }

@@ -14,6 +14,7 @@ pub mod event;
 pub mod experiments;
 pub mod history;
 pub mod journal;
+pub mod kill;
 pub mod metrics;
 pub mod placement;
 pub mod policies;

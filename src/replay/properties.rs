@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::cluster::{Change, Cluster, MachineChange, Notice, Utilisation};
 use super::engine::{Outcome, Plan, replay};
 use super::journal::{Entry, Kind};
-use super::metrics::{fates, job_responses_s, measure};
+use super::metrics::{fates, job_ends, measure};
 use super::policies::{KINDS, PolicyPlan};
 use super::state::Phase;
 use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
@@ -43,11 +43,18 @@ fn rules() -> Vec<String> {
 fn policy() -> impl Strategy<Value = String> {
     let part = prop::sample::select(ORDERS.to_vec());
     let place = prop::sample::select(PLACEMENTS.to_vec());
-    let kill = prop::option::of(3_u16..9);
-    (part, place, prop::sample::select(rules()), kill).prop_map(|(order, place, rule, kill)| {
-        let kill = kill.map_or(String::new(), |events| format!("+kill:events={events}"));
-        format!("{order}+{place}+{rule}{kill}")
-    })
+    let kills = [
+        "",
+        "+kill:events=3",
+        "+kill:events=7",
+        "+kill:failures=2",
+        "+kill:restarts=1",
+        "+kill:dead-time=9",
+        "+kill:events=4,dead-time=5,spare-priority=1",
+    ];
+    let kill = prop::sample::select(kills.to_vec());
+    (part, place, prop::sample::select(rules()), kill)
+        .prop_map(|(order, place, rule, kill)| format!("{order}+{place}+{rule}{kill}"))
 }
 
 #[derive(Clone, Debug)]
@@ -306,10 +313,10 @@ proptest! {
         if at_once || (ours.copies == 0 && ours.sum(Kind::Restart).count == 0) {
             prop_assert_eq!(&ours.end_us, &base.end_us);
         }
-        let responses = |outcome: &Outcome| {
-            job_responses_s(&fates(outcome.journal.as_ref().expect("made to be valid"), tasks.len()), &workload)
+        let ends = |outcome: &Outcome| {
+            job_ends(&fates(outcome.journal.as_ref().expect("made to be valid"), tasks.len()), &workload)
         };
-        let over = |outcome: &Outcome| responses(outcome).iter().flatten().count();
+        let over = |outcome: &Outcome| ends(outcome).iter().filter(|job| job.response_s.is_some()).count();
         prop_assert_eq!(over(&ours), over(&base));
     }
 }

@@ -13,6 +13,7 @@ use super::cluster::{Change, Cluster, MachineChange, Notice};
 use super::engine::{Outcome, Plan, replay};
 use super::journal::Kind;
 use super::policies::PolicyPlan;
+use super::state::Phase;
 use super::workload::{Column, Failures, Fate, Reruns, Workload};
 
 /// Reads a case: lines `machine m1 speed=2 cpu=4 memory=8`, `task t1 at=0 runs=5 ...`,
@@ -310,6 +311,33 @@ fn a_task_is_condemned_at_the_event_after_the_threshold() {
          2 condemn t1",
     );
     assert_eq!(run(text, "kill:events=20").makespan_us, Some(11_000_000));
+}
+
+#[test]
+fn a_task_is_condemned_by_every_rule_of_the_sweep() {
+    let condemned_s = |text: &str, policy: &str| {
+        let outcome = run(text, policy);
+        let at_us = outcome.end_us[0] / 1_000_000;
+        (outcome.phase[0] == Phase::Condemned).then_some(at_us)
+    };
+    //  m1  |t1 x|t1 x|t1 x|-- t1 ---|
+    let failing = "machine m1\ntask t1 runs=5 fails=2/2/2";
+    //  m1  |t1 x|t1| gone |t1 x|t1 x|-- t1 ---|     a loss ends the row of failures
+    let lost = format!("{failing}\nleave m1 at=3\njoin m1 at=4");
+    for (policy, expected, expected_with_loss) in [
+        ("kill:failures=2", Some(4), Some(8)),
+        ("kill:failures=4", None, None),
+        ("kill:dead-time=5", Some(6), Some(6)),
+        ("kill:dead-time=7", None, Some(8)),
+        ("kill:restarts=1", Some(2), Some(2)),
+        ("kill:restarts=4", None, Some(8)),
+        ("kill:events=4,failures=3", Some(6), None),
+        ("kill:events=11,failures=2", None, Some(8)),
+        ("kill:failures=2,spare-priority=0", None, None),
+    ] {
+        assert_eq!(condemned_s(failing, policy), expected, "{policy}");
+        assert_eq!(condemned_s(&lost, policy), expected_with_loss, "{policy} with a loss");
+    }
 }
 
 #[test]
@@ -672,7 +700,7 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
         "fifo",
         "fifo+wqr:copies=unlimited,order=forward,depth=9",
         "priority:preempt=no,depth=3+best-fit+dolly:straggle=0.05,tolerated=0.05,budget=0.05,\
-         load=0.8+kill:events=7",
+         load=0.8+kill:events=7,spare-user=a~b%2Bc",
         "fair:half_life_s=86400,interval_s=60",
     ] {
         assert_eq!(text.parse::<PolicyPlan>().unwrap().to_string(), text);

@@ -184,6 +184,8 @@ pub struct Workload {
     pub class: Column<u8>,
     /// Number of its user.
     pub user: Column<u32>,
+    /// Names of the users by number; empty where nobody is named.
+    pub user_names: Vec<String>,
     /// Number of its job.
     pub job: Column<u32>,
     /// Number of its group: the tasks of one phase of one job, which a detector judges together.
@@ -254,6 +256,7 @@ impl Workload {
             priority: Column::Same(0),
             class: Column::Same(0),
             user: Column::Same(0),
+            user_names: Vec::new(),
             job: Column::Same(0),
             group: Column::Same(0),
             requested_us: Column::Same(i64::MAX),

@@ -430,7 +430,9 @@ fn without_machines_the_busiest_interval_is_the_capacity() {
     assert!(found["suggestions"]["capacity"].as_str().unwrap().contains("busiest"));
     assert_eq!(found["users"][0]["peak_cores"], 4.0);
     let said = place.run(&["fairness", "--index", "drf"]).ok().text();
-    assert!(said.contains("drf has no values"), "{said}");
+    assert!(said.contains("drf: no capacity of any machine is known"), "{said}");
+    let given = place.run(&["fairness", "--index", "drf:cpu=10"]).ok().text();
+    assert!(!given.contains("no capacity"), "{given}");
 }
 
 #[test]
@@ -449,17 +451,24 @@ fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
 }
 
 #[test]
-fn orders_are_compared_among_those_of_whom_both_say_something() {
-    // User 2 ends nothing in the last hours, so that only one slowdown is known.
+fn orders_are_compared_where_both_indices_tell_users_apart() {
     let place = no_machines();
-    let args =
-        ["fairness", "--what-if", "--index", "metered", "--index", "sge", "--format", "json"];
-    let found = place.run(&args).ok().json();
-    let pair = &found["what_if"][0];
-    assert!(pair["users"].as_u64().unwrap() <= 2, "{pair}");
-    if pair["users"].as_u64() < Some(2) {
-        assert_eq!(pair["spearman_end"], serde_json::Value::Null, "{pair}");
-    }
+    let pair = |index: &str| {
+        let args =
+            ["fairness", "--what-if", "--index", "metered", "--index", index, "--format", "json"];
+        place.run(&args).ok().json()["what_if"][0].clone()
+    };
+    let sge = pair("sge");
+    assert_eq!((&sge["users"], &sge["spearman_end"]), (&2.into(), &1.0.into()), "{sge}");
+    assert_eq!((&sge["users_moved"], &sge["most_places"]), (&0.into(), &0.0.into()), "{sge}");
+    // Nobody waits: both users share one place, half a place from that of the metered order.
+    let slowdown = pair("slowdown");
+    assert_eq!(slowdown["spearman_end"], serde_json::Value::Null, "{slowdown}");
+    assert_eq!(
+        (&slowdown["users_moved"], &slowdown["most_places"]),
+        (&2.into(), &0.5.into()),
+        "{slowdown}"
+    );
 }
 
 #[test]

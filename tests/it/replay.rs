@@ -8,6 +8,7 @@
 //!            job 2        |11 fail 21||21 -- 41|
 //! ```
 
+use std::fmt::Write as _;
 use std::fs;
 
 use super::support::{Place, Run, floats, ints, texts};
@@ -127,6 +128,58 @@ fn a_journal_reads_the_same_live_and_read_back() {
     let table = place.run(&["journal", "t.parquet"]);
     assert_eq!(table.code, Some(2));
     assert!(table.stderr.contains("is no journal: it has no column `time_us`"), "{}", table.stderr);
+}
+
+#[test]
+fn a_kill_rule_saves_cpu_and_harms_jobs() {
+    let place = history();
+    let policies = "fifo fifo+kill:failures=1 fifo+kill:failures=1,spare-user=b";
+    let table = place.run(&["replay", "--format", "csv", "--policies", policies]).ok();
+    let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    let check = |column: &str, expected: [&str; 3]| {
+        let at = header.iter().position(|name| name == column).unwrap();
+        assert_eq!(rows.iter().map(|row| &row[at]).collect::<Vec<&str>>(), expected, "{column}");
+    };
+    // Job 2 is killed when it fails at 111 s; its second attempt of 20 s is not begun.
+    check("condemned", ["0", "1", "0"]);
+    check("jobs_harmed", ["0", "1", "0"]);
+    check("used_cpu_s", ["130.0", "110.0", "130.0"]);
+    check("finished", ["2", "1", "2"]);
+    check("makespan_s", ["130.0", "110.0", "130.0"]);
+    // That job is not helped by being killed early; the others fare as before.
+    check("jobs_helped", ["0", "0", "0"]);
+    check("response_s_change", ["0.0", "0.0", "0.0"]);
+}
+
+#[test]
+fn a_grid_log_is_replayed_like_a_standard_one() {
+    let jobs = [(0, 20, 4), (5, 30, 8), (6, 10, 2), (7, 40, 3)];
+    let [swf, gwf] = [("log.swf", 10, true), ("log.gwf", 21, false)].map(|(name, more, is_swf)| {
+        let place = Place::new();
+        let mut log = if is_swf { "; MaxProcs: 10\n" } else { "# a grid\n" }.to_owned();
+        for (number, (submit, run, processors)) in (1..).zip(jobs) {
+            let rest = " -1".repeat(more);
+            writeln!(log, "{number} {submit} 0 {run} {processors} -1 -1 {processors}{rest}")
+                .unwrap();
+        }
+        place.raw(name, log);
+        place.run(&["ingest", &format!("trace/{name}"), "--lake", "lake"]).ok();
+        place
+    });
+    let run = |place: &Place, more: &[&str]| {
+        let policies = ["replay", "--format", "csv", "--policies", "fifo easy wqr:copies=1"];
+        place.run(&[&policies, more].concat())
+    };
+    let unknown = run(&gwf, &[]);
+    assert_eq!(unknown.code, Some(2), "a grid log does not say what machines there were");
+    assert!(unknown.stderr.contains("describe the machines with --cluster"), "{}", unknown.stderr);
+    let cluster = ["--cluster", "cluster:nodes=1,cpu=10"];
+    let table = run(&swf, &[]).ok();
+    assert_eq!(run(&gwf, &cluster).ok().stdout, table.stdout);
+    let fifo = table.stdout_text().lines().nth(1).unwrap();
+    assert!(fifo.starts_with("fifo,90.0,4,"), "all one after another but job 3: {fifo}");
 }
 
 #[test]

@@ -223,19 +223,11 @@ fn find(args: &FairnessArgs) -> Result<Found> {
         .iter_mut()
         .map(|(label, index)| evaluate(label, index.as_mut(), &history))
         .collect::<Result<_, _>>()?;
-    for series in series.iter().filter(|series| !series.unused.is_empty()) {
-        let some: Vec<&str> = series.unused.iter().take(3).map(String::as_str).collect();
-        let count = digits::counted(series.unused.len() as u64, "line");
-        console::warn(format!(
-            "{}: {count} of its files say nothing about this history, such as `{}`",
-            series.index,
-            some.join("`, `")
-        ));
-    }
-    if history.capacity.is_empty() && args.index.iter().any(|text| text.starts_with("drf")) {
-        console::warn(
-            "no capacity of any machine is known: drf has no values without cpu=.. and memory=..",
-        );
+    for series in &series {
+        series
+            .remarks
+            .iter()
+            .for_each(|remark| console::warn(format!("{}: {remark}", series.index)));
     }
     Ok(Found { span, history, counts, series })
 }

@@ -19,7 +19,7 @@ use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::engine::{Plan, replay};
 use crate::replay::history::{self, History, HistoryPlan, RerunWork};
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{Metrics, Paired, fates, job_responses_s, measure, pair};
+use crate::replay::metrics::{JobEnd, Metrics, Paired, fates, job_ends, measure, pair};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::schema::Table;
@@ -39,7 +39,8 @@ mod table;
 /// Runs the tasks of the lake on the machines of the lake, or on a made-up cluster, once per
 /// policy. Tasks arrive when they did and take the time they took; failed attempts are carried
 /// along, killed tasks are killed at their recorded age. What is assumed is said on stderr and
-/// kept with the result. Jobs are paired with those under the first policy.
+/// kept with the result. Jobs are paired with those under the first policy: hurt and helped are
+/// those over in both with another response, harmed those that finished there and not here.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate replay --lake lake\n  jobfate replay --lake lake --policies fifo fair fifo+late fifo+wqr:copies=2 --sample 0.1\n  jobfate replay --lake swf --policies fifo easy --out results --journal\n  jobfate replay --lake lake --cluster cluster:nodes=100,cpu=0.5,memory=0.5 --from 1 --until 3"
@@ -52,6 +53,10 @@ pub(crate) struct ReplayArgs {
     /// shortest, priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
     /// worst-fit, random-fit. Running tasks: none, oracle, wqr, dolly, and every detector of
     /// `jobfate detect`. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
+    /// The kill rule condemns a task when all of its thresholds are passed, those of `jobfate
+    /// sweep`: `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within
+    /// an hour); `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and
+    /// %2C for `,`) name tasks that it leaves alone.
     #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies, default_value = "fifo priority fair")]
     pub policies: Vec<PolicyList>,
 
@@ -174,7 +179,7 @@ fn parse_overcommit(text: &str) -> Result<f64, String> {
 struct Run {
     policy: String,
     metrics: Metrics,
-    responses_s: Vec<Option<f64>>,
+    jobs: Vec<JobEnd>,
     /// Beside the first policy under the same seed.
     paired: Paired,
     refused: Vec<u32>,
@@ -211,7 +216,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
             let drawn = is_drawn.then(|| setting(args, &lake, windows, seed)).transpose()?;
             let mut runs = replay_all(&policies, drawn.as_ref().unwrap_or(&first), seed);
             for run in &mut runs {
-                (run.journal, run.responses_s) = (Journal::default(), Vec::new());
+                (run.journal, run.jobs) = (Journal::default(), Vec::new());
             }
             Ok(runs)
         })
@@ -280,8 +285,8 @@ fn cluster_of(
 ) -> Result<(Cluster, Vec<Remark>)> {
     Ok(match &args.cluster {
         Some(spec) => spec.build(plan.seed)?,
-        None if !lake.has(Table::MachineEvents) => {
-            let hint = "the lake holds no machine_events; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
+        None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
+            let hint = "the lake holds no machines; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
         }
         None => history::cluster(lake, plan)??,
@@ -330,7 +335,7 @@ fn replay_all(policies: &[&(String, PolicyPlan)], setting: &Setting, seed: u64) 
     let mut runs: Vec<Run> =
         policies.par_iter().map(|named| replay_one(named, setting, seed)).collect();
     let paired: Vec<Paired> =
-        runs.iter().map(|run| pair(&run.responses_s, &runs[0].responses_s, TOLERANCE)).collect();
+        runs.iter().map(|run| pair(&run.jobs, &runs[0].jobs, TOLERANCE)).collect();
     for (run, paired) in runs.iter_mut().zip(paired) {
         run.paired = paired;
     }
@@ -348,7 +353,7 @@ fn replay_one((name, policy): &(String, PolicyPlan), setting: &Setting, seed: u6
     Run {
         policy: name.clone(),
         metrics: measure(&journal, workload, cluster, SAMPLES),
-        responses_s: job_responses_s(&fates(&journal, workload.task_count), workload),
+        jobs: job_ends(&fates(&journal, workload.task_count), workload),
         paired: Paired::default(),
         refused: outcome.refused,
         journal,

@@ -24,7 +24,7 @@ const fn quantity(name: &'static str, value: fn(&Run) -> Option<f64>) -> Figure 
 }
 
 /// Every figure, in the order of the table.
-const FIGURES: [Figure; 19] = [
+const FIGURES: [Figure; 23] = [
     quantity("makespan_s", |run| run.metrics.makespan_s),
     count("finished", |run| whole(run.metrics.finished as u64)),
     count("refused", |run| whole(run.refused.len() as u64)),
@@ -40,9 +40,13 @@ const FIGURES: [Figure; 19] = [
     count("copies_won", |run| whole(run.metrics.copies.1)),
     count("restarts", |run| whole(run.metrics.restarted.count)),
     count("preemptions", |run| whole(run.metrics.evicted.count)),
+    count("condemned", |run| whole(run.metrics.condemned_tasks as u64)),
+    quantity("used_cpu_s", |run| Some(run.metrics.cpu_s)),
     quantity("wasted_cpu_s", |run| Some(wasted_cpu_s(&run.metrics))),
+    quantity("response_s_change", |run| run.paired.mean_change_s),
     count("jobs_hurt", |run| whole(run.paired.hurt as u64)),
     count("jobs_helped", |run| whole(run.paired.helped as u64)),
+    count("jobs_harmed", |run| whole(run.paired.harmed as u64)),
     quantity("user_fairness", |run| run.metrics.user_fairness),
 ];
 

@@ -127,15 +127,15 @@ impl All {
 fn in_order(cells: FxHashMap<Key, Sums>) -> Vec<Cell> {
     let mut cells: Vec<Cell> = cells
         .into_iter()
-        .map(|((interval, who, machine), [cpu, memory, waiting, held, held_memory])| Cell {
+        .map(|((interval, who, machine), sums)| Cell {
             interval,
             who,
             machine,
-            cpu,
-            memory,
-            waiting,
-            held,
-            held_memory,
+            cpu: sums.cpu,
+            memory: sums.memory,
+            waiting: sums.waiting,
+            held: sums.held,
+            held_memory: sums.held_memory,
         })
         .collect();
     cells.sort_unstable_by_key(|cell| (cell.interval, cell.who, cell.machine));

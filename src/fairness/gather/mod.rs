@@ -131,8 +131,16 @@ pub const NOBODY: &str = "-";
 type Piece = (i64, i64, CpuRate, CpuRate);
 
 type Key = (u32, u32, u32);
-/// CPU and memory as they are charged, CPU waited for, CPU and memory as they ran.
-type Sums = [CpuTime; 5];
+
+/// What is added up for a user on a machine in an interval, as in [`Cell`](super::history::Cell).
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    cpu: CpuTime,
+    memory: CpuTime,
+    waiting: CpuTime,
+    held: CpuTime,
+    held_memory: CpuTime,
+}
 
 /// What one bucket adds; names and machines are its own positions.
 #[derive(Default)]
@@ -341,7 +349,8 @@ impl Fold<'_> {
         let cpu = self.charge(attempt, &pieces, who, machine);
         if let Some(submit_us) = submit_before(task, attempt) {
             plan.grid.split(submit_us + shift, attempt.start_us + shift, |interval, length_us| {
-                add(&mut self.part.cells, (interval, who, machine), waited(held.over(length_us)));
+                let sums = Sums { waiting: held.over(length_us), ..Sums::default() };
+                add(&mut self.part.cells, (interval, who, machine), sums);
             });
         }
         if let Some(group) = cell_of(self.extra.group.as_ref(), attempt.row) {
@@ -358,14 +367,13 @@ impl Fold<'_> {
         let mut ran = CpuTime::ZERO;
         for &(from, to, rate, memory) in pieces {
             grid.split(from + shift, to + shift, |interval, length_us| {
-                let held = [rate.over(length_us), memory.over(length_us)];
-                let [cpu, memory] = if is_charged { held } else { [CpuTime::ZERO; 2] };
-                ran += held[0];
-                add(
-                    cells,
-                    (interval, who, machine),
-                    [cpu, memory, CpuTime::ZERO, held[0], held[1]],
-                );
+                let (held, held_memory) = (rate.over(length_us), memory.over(length_us));
+                let mut sums = Sums { held, held_memory, ..Sums::default() };
+                if is_charged {
+                    (sums.cpu, sums.memory) = (held, held_memory);
+                }
+                ran += held;
+                add(cells, (interval, who, machine), sums);
             });
         }
         let mut cpu = CpuTime::ZERO;
@@ -377,8 +385,7 @@ impl Fold<'_> {
                 if let Some(interval) = grid.interval_of(attempt.end_us + shift) {
                     cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
                     let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
-                    let zero = CpuTime::ZERO;
-                    add(cells, (interval, who, machine), [cpu, memory, zero, zero, zero]);
+                    add(cells, (interval, who, machine), Sums { cpu, memory, ..Sums::default() });
                 }
             }
             Accrual::End => {}
@@ -410,14 +417,13 @@ impl Fold<'_> {
     }
 }
 
-fn waited(cpu: CpuTime) -> Sums {
-    let zero = CpuTime::ZERO;
-    [zero, zero, cpu, zero, zero]
-}
-
-fn add(cells: &mut FxHashMap<Key, Sums>, key: Key, parts: Sums) {
+fn add(cells: &mut FxHashMap<Key, Sums>, key: Key, part: Sums) {
     let sums = cells.entry(key).or_default();
-    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+    sums.cpu += part.cpu;
+    sums.memory += part.memory;
+    sums.waiting += part.waiting;
+    sums.held += part.held;
+    sums.held_memory += part.held_memory;
 }
 
 /// The parts of usage windows inside an attempt.

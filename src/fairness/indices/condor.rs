@@ -110,8 +110,8 @@ impl Index for Condor {
         ["eup", "rup", "share"].map(str::to_owned).into()
     }
 
-    fn unused(&self, history: &History) -> Vec<String> {
-        self.factors.unused(history, true)
+    fn remarks(&self, history: &History) -> Vec<String> {
+        self.factors.remark(history, true).into_iter().collect()
     }
 
     fn adds_up(&self) -> bool {

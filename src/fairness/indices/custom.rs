@@ -185,9 +185,9 @@ impl Index for Formulated {
         if self.formula.smaller_is_heavier { Heavier::Smaller } else { Heavier::Larger }
     }
 
-    fn unused(&self, history: &History) -> Vec<String> {
-        let charges = self.charges.unused(history, false);
-        charges.into_iter().chain(self.factors.unused(history, true)).collect()
+    fn remarks(&self, history: &History) -> Vec<String> {
+        let charges = self.charges.remark(history, false);
+        charges.into_iter().chain(self.factors.remark(history, true)).collect()
     }
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {

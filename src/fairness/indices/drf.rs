@@ -1,7 +1,7 @@
 //! `drf`: dominant shares, the larger of a user's share of the CPU and of the memory.
 //!
-//! Of what ran, whenever it is charged, over a sliding window; the capacity is that of the machines at the time, or the one given. A
-//! resource without a capacity does not count.
+//! Of what ran, whenever it is charged, over a sliding window; the capacity is that of the
+//! machines at the time, or the one given. A resource without a capacity does not count.
 
 use std::fmt;
 
@@ -42,6 +42,12 @@ impl fmt::Display for Drf {
 impl Index for Drf {
     fn columns(&self) -> Vec<String> {
         ["dominant", "cpu_share", "memory_share"].map(str::to_owned).into()
+    }
+
+    fn remarks(&self, history: &History) -> Vec<String> {
+        let is_known = 0.0 < self.cpu || 0.0 < self.memory || !history.capacity.is_empty();
+        let remark = "no capacity of any machine is known: no values without cpu=.. or memory=..";
+        if is_known { Vec::new() } else { vec![remark.to_owned()] }
     }
 
     fn begin(&mut self, _history: &History) -> Result<(), FairnessError> {

@@ -39,8 +39,8 @@ impl Index for Metered {
         vec!["cv".to_owned(), "rv".to_owned()]
     }
 
-    fn unused(&self, history: &History) -> Vec<String> {
-        self.charges.unused(history, false)
+    fn remarks(&self, history: &History) -> Vec<String> {
+        self.charges.remark(history, false).into_iter().collect()
     }
 
     fn adds_up(&self) -> bool {

@@ -60,8 +60,9 @@ pub trait Index: fmt::Display {
         self.to_string()
     }
 
-    /// Lines of its files that say nothing about this history, such as users with a typo.
-    fn unused(&self, _history: &History) -> Vec<String> {
+    /// What its user should know of it and this history, such as lines of its files that name
+    /// nobody.
+    fn remarks(&self, _history: &History) -> Vec<String> {
         Vec::new()
     }
 

@@ -335,6 +335,13 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
         let next = u32::try_from(self.0.len()).expect("fewer than 2^32 tasks");
         *self.0.entry(key).or_insert(next)
     }
+
+    /// The things by number.
+    fn in_order(self) -> impl Iterator<Item = K> {
+        let mut keys: Vec<(K, u32)> = self.0.into_iter().collect();
+        keys.sort_unstable_by_key(|&(_, number)| number);
+        keys.into_iter().map(|(key, _)| key)
+    }
 }
 
 fn assemble(
@@ -376,6 +383,7 @@ fn assemble(
     workload.fate = each(&items, |item| item.fate);
     workload.killed_age_us = each(&items, |item| item.killed_age_us);
     workload.user = Column::Each(user);
+    workload.user_names = users.in_order().map(Option::unwrap_or_default).collect();
     workload.job = Column::Each(job);
     workload.group = Column::Each(group);
     workload.failures = failures;

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::journal::Kind as Happening;
+use super::kill::{self, KillPlan};
 use super::placement::{PLACEMENTS, Placement};
 use super::state::{Role, State};
 use crate::notation::{Notation, NotationError};
@@ -182,9 +183,6 @@ pub const KINDS: &[Kind] = &[
     dolly::KIND,
 ];
 
-/// The name of the kill rule.
-const KILL: &str = "kill";
-
 /// A policy as it is written: parts joined by `+`, at most one of each sort.
 ///
 /// Without an order it is `fifo`, without a placement `first-free`, without a rule about running
@@ -197,8 +195,8 @@ pub struct PolicyPlan {
     pub placement: Placement,
     /// What is done about running tasks.
     pub speculation: (&'static str, Arc<dyn SpeculationPlan>),
-    /// A task is condemned at its event number `kill_events + 1`.
-    pub kill_events: Option<u16>,
+    /// Which tasks are condemned.
+    pub kill: Option<KillPlan>,
 }
 
 impl PartialEq for PolicyPlan {
@@ -211,7 +209,7 @@ impl FromStr for PolicyPlan {
     type Err = NotationError;
 
     fn from_str(text: &str) -> Result<Self, NotationError> {
-        let (mut order, mut placement, mut speculation, mut kill) = (None, None, None, None);
+        let (mut order, mut placement, mut speculation, mut condemns) = (None, None, None, None);
         for part in text.split('+') {
             let part = part.trim();
             let is_ours = |name: &str| KINDS.iter().any(|kind| kind.name == name);
@@ -233,10 +231,8 @@ impl FromStr for PolicyPlan {
                 }
             } else if let Some(found) = PLACEMENTS.iter().find(|(word, _)| *word == name) {
                 placement.replace(found.1).is_some()
-            } else if name == KILL {
-                let expected = "a number of events from 1";
-                kill.replace(notation.take_if("events", expected, 20, |&events| 0 < events)?)
-                    .is_some()
+            } else if name == kill::NAME {
+                condemns.replace(KillPlan::read(&mut notation)?).is_some()
             } else {
                 return Err(notation.unknown_name(known()));
             };
@@ -257,7 +253,7 @@ impl FromStr for PolicyPlan {
                 Some(speculation) => speculation,
                 None => ("none", none::read(&mut default("none")?)?),
             },
-            kill_events: kill,
+            kill: condemns,
         })
     }
 }
@@ -266,7 +262,7 @@ fn known() -> impl Iterator<Item = &'static str> {
     let rules = KINDS.iter().map(|kind| kind.name);
     let is_ours = |name: &&str| KINDS.iter().all(|kind| kind.name != *name);
     let detectors = crate::replay::detectors::KINDS.iter().map(|kind| kind.name).filter(is_ours);
-    rules.chain(detectors).chain(PLACEMENTS.iter().map(|(word, _)| *word)).chain([KILL])
+    rules.chain(detectors).chain(PLACEMENTS.iter().map(|(word, _)| *word)).chain([kill::NAME])
 }
 
 impl fmt::Display for PolicyPlan {
@@ -280,10 +276,7 @@ impl fmt::Display for PolicyPlan {
             f.write_str("+")?;
             write_part(f, self.speculation.0, &self.speculation.1.parameters())?;
         }
-        match self.kill_events {
-            Some(events) => write!(f, "+{KILL}:events={events}"),
-            None => Ok(()),
-        }
+        self.kill.iter().try_for_each(|kill| write!(f, "+{kill}"))
     }
 }
 

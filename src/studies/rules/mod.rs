@@ -15,6 +15,8 @@ mod events;
 mod failures;
 mod restarts;
 
+pub use self::restarts::HOUR_US;
+
 /// A rule, without its parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -87,7 +89,8 @@ pub enum SpareKey {
 }
 
 impl SpareKey {
-    const ALL: [Self; 3] = [Self::Priority, Self::Class, Self::User];
+    /// Everything to spare by.
+    pub const ALL: [Self; 3] = [Self::Priority, Self::Class, Self::User];
 
     const fn name(self) -> &'static str {
         match self {
