@@ -450,6 +450,9 @@ fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<Strin
     if source == Source::Google2011 {
         told.push("Placement constraints other than different machines are ignored.".to_owned());
     }
+    if source == Source::Rumen {
+        told.push("Reduces arrive when they did and do not wait for maps.".to_owned());
+    }
     if plan.sample < 1.0 {
         told.push(format!("Jobs are a sample of {} of all, seed {}.", plan.sample, plan.seed));
     }
