@@ -269,6 +269,10 @@ fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
             ColumnType::Float | ColumnType::Amount => Series::new(name, Vec::<f32>::new()),
             ColumnType::Bool => Series::new(name, Vec::<bool>::new()),
             ColumnType::Text => Series::new(name, Vec::<String>::new()),
+            ColumnType::Floats => {
+                let list = polars::prelude::DataType::List(Box::new(PolarsType::Float32));
+                Series::new_empty(name, &list)
+            }
         }));
     }
     DataFrame::new_infer_height(columns)

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use super::{LakeError, LakeErrorKind};
 use crate::schema::{self, Column, ColumnType, ROW_ID, Source, Table};
-use crate::sources::{Cells, ColumnData, RowBlock};
+use crate::sources::{Cells, ColumnData, RowBlock, range_of};
 
 /// Most rows held in memory by one writer.
 const RUN_ROWS_MAX: usize = 1 << 20;
@@ -162,8 +162,8 @@ impl SegmentWriter {
             buckets: (0..bucket_count).map(|_| Bucket::new(table, source)).collect(),
             row_count: 0,
             run_rows_max: match source {
-                Source::Google2011 => RUN_ROWS_MAX,
-                Source::Swf | Source::Gwf | Source::Rumen => LOG_RUN_ROWS_MAX,
+                source if source.is_google() => RUN_ROWS_MAX,
+                _ => LOG_RUN_ROWS_MAX,
             },
             run: 0,
             files: Vec::new(),
@@ -308,12 +308,23 @@ fn write_column(
             let first = rows.start;
             let names: Vec<ByteArray> = rows
                 .filter(|row| is_there(row - first))
-                .map(|row| {
-                    let start = if row == 0 { 0 } else { ends[row - 1] as usize };
-                    ByteArray::from(bytes.slice(start..ends[row] as usize))
-                })
+                .map(|row| ByteArray::from(bytes.slice(range_of(ends, row))))
                 .collect();
             writer.typed::<ByteArrayType>().write_batch(&names, levels, None)?;
+        }
+        Cells::Lists { ends, values } => {
+            // Levels are per value; an empty list and a missing one take a place each.
+            let (mut nested, mut repeated) = (Vec::new(), Vec::new());
+            let range = |row| range_of(ends, row);
+            for row in rows.clone() {
+                let count = range(row).len();
+                let level = if is_there(row - rows.start) { 1 + i16::from(0 < count) } else { 0 };
+                nested.extend(std::iter::repeat_n(level, count.max(1)));
+                repeated.extend((0..count.max(1)).map(|idx| i16::from(0 < idx)));
+            }
+            let end = rows.end.checked_sub(1).map_or(0, |last| range(last).end);
+            let values = &values[if rows.is_empty() { 0 } else { range(rows.start).start }..end];
+            writer.typed::<FloatType>().write_batch(values, Some(&nested), Some(&repeated))?;
         }
     }
     Ok(())
@@ -357,10 +368,31 @@ fn parquet_schema(table: Table, columns: &[Column]) -> Result<Type, ParquetError
             ColumnType::Float | ColumnType::Amount => (PhysicalType::FLOAT, None),
             ColumnType::Bool => (PhysicalType::BOOLEAN, None),
             ColumnType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnType::Floats => {
+                fields.push(list_type(column.name)?);
+                continue;
+            }
         };
         fields.push(field(column.name, physical, column.is_mandatory, logical)?);
     }
     Type::group_type_builder(table.name()).with_fields(fields).build()
+}
+
+/// An optional list of numbers, in the three levels that the format asks for.
+fn list_type(name: &str) -> Result<Arc<Type>, ParquetError> {
+    let element = Type::primitive_type_builder("element", PhysicalType::FLOAT)
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let list = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(element)])
+        .build()?;
+    Type::group_type_builder(name)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![Arc::new(list)])
+        .build()
+        .map(Arc::new)
 }
 
 /// The table's columns as Arrow knows them.
@@ -373,6 +405,9 @@ pub(crate) fn arrow_schema(table: Table, source: Source) -> SchemaRef {
             ColumnType::Float | ColumnType::Amount => DataType::Float32,
             ColumnType::Bool => DataType::Boolean,
             ColumnType::Text => DataType::Utf8,
+            ColumnType::Floats => {
+                DataType::List(Arc::new(Field::new("element", DataType::Float32, false)))
+            }
         };
         Field::new(column.name, data_type, !column.is_mandatory)
     }));
@@ -402,6 +437,16 @@ fn properties(columns: &[Column]) -> WriterProperties {
                 .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
             ColumnType::Text => properties.set_column_dictionary_enabled(path, true),
+            ColumnType::Floats => {
+                let path = ColumnPath::from(vec![
+                    column.name.to_owned(),
+                    "list".to_owned(),
+                    "element".to_owned(),
+                ]);
+                properties
+                    .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
+                    .set_column_statistics_enabled(path, EnabledStatistics::None)
+            }
             ColumnType::Bool => properties,
         };
     }

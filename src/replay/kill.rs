@@ -86,10 +86,10 @@ impl KillPlan {
     /// Whether the task is one of those that are never condemned.
     fn spares(&self, workload: &Workload, task: u32) -> bool {
         self.spare.iter().any(|(key, values)| {
-            let number = |number: u8| values.iter().any(|value| value.parse() == Ok(number));
+            let number = |number: u16| values.iter().any(|value| value.parse() == Ok(number));
             match key {
                 SpareKey::Priority => number(workload.priority.get(task)),
-                SpareKey::Class => number(workload.class.get(task)),
+                SpareKey::Class => number(workload.class.get(task).into()),
                 SpareKey::User => {
                     let name = workload.user_names.get(workload.user.get(task) as usize);
                     name.is_some_and(|name| values.iter().any(|value| unescaped(value) == *name))

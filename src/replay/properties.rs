@@ -62,7 +62,7 @@ struct Task {
     arrival_s: i64,
     work_s: i64,
     cpu: u64,
-    priority: u8,
+    priority: u16,
     user: u32,
     job: u32,
     is_apart: bool,
@@ -82,7 +82,18 @@ fn task() -> impl Strategy<Value = Task> {
     let who = (0_u32..3, 0_u32..4, prop::bool::weighted(0.2));
     (place, who, fate, fails, prop_oneof![4 => Just(0), 1 => 20_i64..60]).prop_map(
         |((arrival_s, work_s, cpu, priority), (user, job, is_apart), fate, fails_s, extra_s)| {
-            Task { arrival_s, work_s, cpu, priority, user, job, is_apart, fate, fails_s, extra_s }
+            Task {
+                arrival_s,
+                work_s,
+                cpu,
+                priority: u16::from(priority),
+                user,
+                job,
+                is_apart,
+                fate,
+                fails_s,
+                extra_s,
+            }
         },
     )
 }

@@ -179,7 +179,7 @@ pub struct Workload {
     /// Memory it asks for, millionths.
     pub memory: Column<u64>,
     /// Higher goes first.
-    pub priority: Column<u8>,
+    pub priority: Column<u16>,
     /// Scheduling class.
     pub class: Column<u8>,
     /// Number of its user.

@@ -5,7 +5,7 @@
 //! asked of every lake; a unit or a meaning may differ, and a column that Google always fills may
 //! be missing elsewhere. Each source's own columns follow.
 
-use super::ColumnType::{self, Amount, Bool, Event, Float, Id, Int, Long, Text, Time};
+use super::ColumnType::{self, Amount, Bool, Event, Float, Floats, Id, Int, Long, Text, Time};
 use super::{Column, Source, Table};
 
 const fn must(
@@ -127,6 +127,84 @@ const TASK_CONSTRAINTS: &[Column] = &[
     may("attribute_value", Text, "", "value to compare with (hash or whole number)"),
 ];
 
+/// What the trace of 2019 says of a collection besides.
+const V3_JOB_EXTRA: &[Column] = &[
+    may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring"),
+    may("alloc_collection_id", Id, "", "the alloc set it runs in"),
+    may("parent_collection_id", Id, "", "the job that it ends with"),
+    may("start_after_collection_ids", Text, "", "jobs it waits for, joined by spaces"),
+    may("max_per_machine", Int, "", "most of its tasks on one machine"),
+    may("max_per_switch", Int, "", "most of its tasks behind one switch"),
+    may("vertical_scaling", Int, "", "0 unknown, 1 off, 2 by user constraint, 3 full"),
+    may("scheduler", Int, "", "0 default, 1 batch"),
+];
+const V3_TASK_EXTRA: &[Column] = &[
+    may("alloc_collection_id", Id, "", "the alloc set it runs in"),
+    may("alloc_instance_index", Int, "", "the part of the alloc set it runs in"),
+];
+const V3_USAGE_EXTRA: &[Column] = &[
+    may("alloc_collection_id", Id, "", "the alloc set it runs in"),
+    may("alloc_instance_index", Int, "", "the part of the alloc set it runs in"),
+    may("cpu_usage_distribution", Floats, "NCU", "CPU use: 0, 10, ... 100th percentile"),
+    may("tail_cpu_usage_distribution", Floats, "NCU", "CPU use: 91st to 99th percentile"),
+];
+const V3_MACHINE_EXTRA: &[Column] = &[
+    may("switch_id", Text, "", "switch it hangs on (hash)"),
+    may("missing_info", Int, "", "why the row was made up"),
+];
+
+const V3_MISSING: Column = may(
+    "missing_info",
+    Int,
+    "",
+    "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation, 3 step missing, 4 too many events",
+);
+const V3_PRIORITY: Column =
+    may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring");
+
+const V3_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + V3_JOB_EXTRA.len() }>(&[
+    &replace::<{ JOB_EVENTS.len() }>(JOB_EVENTS, &[V3_MISSING]),
+    V3_JOB_EXTRA,
+]);
+const V3_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + V3_TASK_EXTRA.len() }>(&[
+    &replace::<{ TASK_EVENTS.len() }>(
+        TASK_EVENTS,
+        &[
+            V3_MISSING,
+            V3_PRIORITY,
+            may("machine_id", Id, "", "where it runs or ran; -1 a dedicated machine"),
+            may("user", Text, "", "never there: the trace names it in job_events"),
+            may("disk_request", Amount, "share", "never there: the trace does not have it"),
+            may("different_machines", Bool, "", "never there: see max_per_machine of job_events"),
+        ],
+    ),
+    V3_TASK_EXTRA,
+]);
+const V3_TASK_USAGE: &[Column] = &join::<{ TASK_USAGE.len() + V3_USAGE_EXTRA.len() }>(&[
+    &replace::<{ TASK_USAGE.len() }>(
+        TASK_USAGE,
+        &[
+            may("machine_id", Id, "", "where it ran"),
+            may("canonical_memory", Amount, "share", "memory used, mean over time"),
+            may("total_page_cache", Amount, "share", "page cache, mean"),
+            may("sample_portion", Float, "1/s", "samples per second, 1 if none is missing"),
+            may("sampled_cpu_usage", Amount, "NCU", "CPU use in one random sample of the window"),
+        ],
+    ),
+    V3_USAGE_EXTRA,
+]);
+const V3_MACHINE_EVENTS: &[Column] =
+    &join::<{ MACHINE_EVENTS.len() + V3_MACHINE_EXTRA.len() }>(&[MACHINE_EVENTS, V3_MACHINE_EXTRA]);
+const V3_TASK_CONSTRAINTS: &[Column] = &replace::<{ TASK_CONSTRAINTS.len() }>(
+    TASK_CONSTRAINTS,
+    &[must(
+        "comparison_operator",
+        Event(7),
+        "",
+        "0 EQUAL, 1 NOT_EQUAL, 2 LESS_THAN, 3 GREATER_THAN, 4 LESS_THAN_EQUAL, 5 GREATER_THAN_EQUAL, 6 PRESENT, 7 NOT_PRESENT",
+    )],
+);
+
 /// What a log of parallel jobs knows of a job besides (standard and grid workload format).
 const LOG_EXTRA: &[Column] = &[
     may("user_group", Text, "", "group of the user"),
@@ -245,7 +323,13 @@ const RUMEN_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 2 }>(&[
 
 /// The columns of a table in lakes of a source.
 pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
+    use Source::{Google2019, Google2019AllocSets};
     match (table, source) {
+        (Table::JobEvents, Google2019 | Google2019AllocSets) => V3_JOB_EVENTS,
+        (Table::TaskEvents, Google2019 | Google2019AllocSets) => V3_TASK_EVENTS,
+        (Table::TaskUsage, Google2019 | Google2019AllocSets) => V3_TASK_USAGE,
+        (Table::MachineEvents, Google2019 | Google2019AllocSets) => V3_MACHINE_EVENTS,
+        (Table::TaskConstraints, Google2019 | Google2019AllocSets) => V3_TASK_CONSTRAINTS,
         (Table::JobEvents, Source::Google2011) => JOB_EVENTS,
         (Table::JobEvents, Source::Swf) => SWF_JOB_EVENTS,
         (Table::JobEvents, Source::Gwf) => GWF_JOB_EVENTS,

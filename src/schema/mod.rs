@@ -58,6 +58,8 @@ pub enum ColumnType {
     Bool,
     /// A name or hash (UTF-8).
     Text,
+    /// Several quantities (list of f32).
+    Floats,
 }
 
 /// A column of a table.
@@ -171,6 +173,7 @@ impl Column {
             ColumnType::Float | ColumnType::Amount => "float32",
             ColumnType::Bool => "boolean",
             ColumnType::Text => "string",
+            ColumnType::Floats => "float32[]",
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The kinds of trace that a lake can be made of.
 //!
 //! In: a name. Out: a [`Source`], and which tables it can fill. What a format looks like is known
-//! to `sources` alone; this says only what the lake must know of it. Google 2019 would be one
-//! more variant here, its columns in `columns`, and one more file in `sources`.
+//! to `sources` alone; this says only what the lake must know of it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +20,13 @@ pub enum Source {
     #[default]
     #[serde(rename = "google-2011")]
     Google2011,
+    /// Google cluster-usage trace v3 (May 2019): its jobs.
+    #[serde(rename = "google-2019")]
+    Google2019,
+    /// The same trace: its alloc sets, which hold resources that jobs run in, as if each were a
+    /// job.
+    #[serde(rename = "google-2019-alloc-sets")]
+    Google2019AllocSets,
     /// Standard workload format of the Parallel Workloads Archive.
     #[serde(rename = "swf")]
     Swf,
@@ -34,12 +40,21 @@ pub enum Source {
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 4] = [Self::Google2011, Self::Swf, Self::Gwf, Self::Rumen];
+    pub const ALL: [Self; 6] = [
+        Self::Google2011,
+        Self::Google2019,
+        Self::Google2019AllocSets,
+        Self::Swf,
+        Self::Gwf,
+        Self::Rumen,
+    ];
 
     /// The name on the command line and in manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Google2011 => "google-2011",
+            Self::Google2019 => "google-2019",
+            Self::Google2019AllocSets => "google-2019-alloc-sets",
             Self::Swf => "swf",
             Self::Gwf => "gwf",
             Self::Rumen => "rumen",
@@ -49,20 +64,23 @@ impl Source {
     /// The tables that it can fill, in the order of [`Table::ALL`].
     pub const fn tables(self) -> &'static [Table] {
         match self {
-            Self::Google2011 => &Table::ALL,
+            Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets => &Table::ALL,
             Self::Swf | Self::Gwf | Self::Rumen => {
                 &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents]
             }
         }
     }
 
-    /// The first time of a job that is one, µs: 0 means before the window in the Google trace, and
-    /// is a time like any other elsewhere.
+    /// Whether it is a Google trace: amounts are shares of the largest machine, and 0 is a time
+    /// before the window.
+    pub const fn is_google(self) -> bool {
+        matches!(self, Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets)
+    }
+
+    /// The first time of a job that is one, µs: 0 means before the window in the Google traces,
+    /// and is a time like any other elsewhere.
     pub const fn first_time_us(self) -> i64 {
-        match self {
-            Self::Google2011 => 1,
-            Self::Swf | Self::Gwf | Self::Rumen => 0,
-        }
+        if self.is_google() { 1 } else { 0 }
     }
 }
 
@@ -74,7 +92,9 @@ impl fmt::Display for Source {
 
 /// A name that is no source.
 #[derive(Debug, Error)]
-#[error("`{0}` is no kind of trace (known: google-2011, swf, gwf, rumen)")]
+#[error(
+    "`{0}` is no kind of trace (known: google-2011, google-2019, google-2019-alloc-sets, swf, gwf, rumen)"
+)]
 pub struct UnknownSource(String);
 
 impl FromStr for Source {

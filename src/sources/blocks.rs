@@ -1,4 +1,4 @@
-//! A part file, plain or gzip, as blocks of whole lines, with its checksum on the side.
+//! A part file, plain, gzip or Parquet, as blocks of whole lines, with its checksum on the side.
 //!
 //! In: a path. Out: blocks that end with a line feed and are padded for the parsers, then the
 //! SHA-256 and the size of the raw file. Every byte of the file is read, inflated and hashed
@@ -13,6 +13,7 @@ use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::fields::PADDING;
+use super::google_2019::tables::TextOfTable;
 use super::{SourceError, SourceErrorKind};
 
 /// Text per block: small enough to stay in a core's cache between inflating and parsing.
@@ -68,12 +69,17 @@ pub(crate) struct BlockReader {
 enum Input {
     Plain(BufReader<HashingFile>),
     Gzip(Box<MultiGzDecoder<BufReader<HashingFile>>>),
+    Table(Box<TextOfTable>),
 }
 
 impl BlockReader {
     /// Opens a part; whether it is gzip is told by its name and checked by its first bytes.
     pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
         let fail = |kind| SourceError::new(path, kind);
+        if path.extension().is_some_and(|extension| extension == "parquet") {
+            let input = Input::Table(Box::new(TextOfTable::open(path)?));
+            return Ok(Self { path: path.to_owned(), input, carry: Vec::new(), is_done: false });
+        }
         let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
         let mut raw = BufReader::with_capacity(
             READ_BYTES,
@@ -97,6 +103,7 @@ impl BlockReader {
         match &self.input {
             Input::Plain(raw) => raw.get_ref().bytes,
             Input::Gzip(decoder) => decoder.get_ref().get_ref().bytes,
+            Input::Table(table) => table.raw_bytes(),
         }
     }
 
@@ -143,6 +150,7 @@ impl BlockReader {
             let read = match &mut self.input {
                 Input::Plain(raw) => raw.read(&mut target[len..]),
                 Input::Gzip(decoder) => decoder.read(&mut target[len..]),
+                Input::Table(table) => table.read(&mut target[len..]),
             };
             match read {
                 Ok(0) => break,
@@ -161,6 +169,7 @@ impl BlockReader {
         let file = match self.input {
             Input::Plain(raw) => raw.into_inner(),
             Input::Gzip(decoder) => decoder.into_inner().into_inner(),
+            Input::Table(table) => return table.finish(),
         };
         RawDigest { bytes: file.bytes, sha256: hex(&file.hasher.finalize()) }
     }

@@ -36,7 +36,7 @@ impl RawPart {
     pub fn listed_name(&self) -> String {
         match self.source {
             Source::Google2011 => format!("{}/{}", self.table, self.file_name()),
-            Source::Swf | Source::Gwf | Source::Rumen => self.file_name(),
+            _ => self.file_name(),
         }
     }
 

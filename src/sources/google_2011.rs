@@ -416,7 +416,7 @@ mod tests {
                 Cells::I32(cells) => cells.len(),
                 Cells::F32(cells) => cells.len(),
                 Cells::Bool(cells) => cells.len(),
-                Cells::Text { ends, .. } => ends.len(),
+                Cells::Text { ends, .. } | Cells::Lists { ends, .. } => ends.len(),
             };
             assert_eq!(len, block.row_ids.len(), "columns stay of one length");
         }

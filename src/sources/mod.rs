@@ -19,6 +19,7 @@ pub mod checksums;
 pub(crate) mod fields;
 pub mod folder;
 pub(crate) mod google_2011;
+pub(crate) mod google_2019;
 pub(crate) mod gwf;
 pub(crate) mod log;
 pub mod part;
@@ -33,6 +34,7 @@ pub(crate) use blocks::hex;
 pub use blocks::{RawDigest, digest_file};
 pub use folder::{RawPart, TraceFolder};
 pub use part::Notes;
+pub(crate) use rows::range_of;
 pub use rows::{Cells, ColumnData, Reject, RejectReason, RowBlock};
 pub use trace::open_trace;
 
@@ -43,6 +45,9 @@ pub(crate) fn parser_of(
 ) -> Result<Box<dyn part::PartParser>, SourceError> {
     Ok(match part.source {
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
+        Source::Google2019 | Source::Google2019AllocSets => {
+            Box::new(google_2019::Parser::new(part))
+        }
         Source::Swf => Box::new(swf::parser(part)),
         Source::Gwf => Box::new(gwf::parser(part)),
         Source::Rumen => rumen::parser(part)?,
@@ -55,6 +60,9 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Google2011 => {
             let count = part.table.columns(part.source).len();
             format!("the {count} columns of table `{}`", part.table)
+        }
+        Source::Google2019 | Source::Google2019AllocSets => {
+            format!("a JSON object of table `{}` of the trace of 2019", part.table)
         }
         Source::Swf => format!("the {} fields of an SWF job", swf::FIELD_COUNT),
         Source::Gwf => format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
@@ -124,6 +132,9 @@ pub enum SourceErrorKind {
     /// The gzip stream is damaged.
     #[error("the gzip stream is damaged")]
     CorruptGzip(#[source] io::Error),
+    /// A Parquet file that cannot be read.
+    #[error("the Parquet file is damaged")]
+    BadParquet(#[source] parquet::errors::ParquetError),
     /// No line feed for many megabytes.
     #[error("a line is longer than 64 MiB")]
     EndlessLine,
@@ -161,7 +172,7 @@ impl SourceErrorKind {
         match self {
             Self::NoFolder => Some("give the folder that holds `job_events/`, `task_events/`, ..."),
             Self::UnknownFormat => Some(
-                "say which with `--source google-2011|swf|gwf|rumen`; unpack archives other than .gz first",
+                "say which with `--source google-2011|google-2019|swf|gwf|rumen`; unpack archives other than .gz first",
             ),
             Self::SeveralLogs(_) => Some("each makes a lake of its own: name the file"),
             Self::OnlyTopology => {
@@ -175,9 +186,11 @@ impl SourceErrorKind {
             Self::NoTable => Some(
                 "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat folder of parts of one table, say which with `--table`",
             ),
-            Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) => Some(
-                "download the part again (`data-scripts/google-2011/fetch` does), then run the same command: what is done is kept",
-            ),
+            Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) | Self::BadParquet(_) => {
+                Some(
+                    "download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept",
+                )
+            }
             Self::NotGzip => {
                 Some("a web server's error page, perhaps: look at the file, then download it again")
             }

@@ -32,6 +32,13 @@ pub enum Cells {
         /// All names in a row.
         bytes: String,
     },
+    /// Lists of quantities: `ends[i]` is where the i-th ends in `values`.
+    Lists {
+        /// Where each list ends.
+        ends: Vec<u32>,
+        /// All values in a row.
+        values: Vec<f32>,
+    },
 }
 
 impl Cells {
@@ -47,6 +54,9 @@ impl Cells {
                 ends: Vec::with_capacity(capacity),
                 bytes: String::with_capacity(capacity * 48),
             },
+            ColumnType::Floats => {
+                Self::Lists { ends: Vec::with_capacity(capacity), values: Vec::new() }
+            }
         }
     }
 
@@ -56,7 +66,8 @@ impl Cells {
             Self::I32(cells) => cells.push(0),
             Self::F32(cells) => cells.push(0.0),
             Self::Bool(cells) => cells.push(false),
-            Self::Text { ends, bytes } => ends.push(end_of(bytes)),
+            Self::Text { ends, bytes } => ends.push(end_of(bytes.len())),
+            Self::Lists { ends, values } => ends.push(end_of(values.len())),
         }
     }
 
@@ -65,7 +76,7 @@ impl Cells {
             unreachable!("text goes into a text column");
         };
         bytes.push_str(text);
-        ends.push(end_of(bytes));
+        ends.push(end_of(bytes.len()));
     }
 
     fn truncate(&mut self, row_count: usize) {
@@ -78,12 +89,22 @@ impl Cells {
                 ends.truncate(row_count);
                 bytes.truncate(ends.last().map_or(0, |&end| end as usize));
             }
+            Self::Lists { ends, values } => {
+                ends.truncate(row_count);
+                values.truncate(ends.last().map_or(0, |&end| end as usize));
+            }
         }
     }
 }
 
-fn end_of(bytes: &str) -> u32 {
-    u32::try_from(bytes.len()).expect("rows held at a time have less than 4 GiB of names")
+fn end_of(len: usize) -> u32 {
+    u32::try_from(len).expect("rows held at a time have less than 4 GiB of names")
+}
+
+/// Where the cell of a row begins and ends, given where each ends.
+pub(crate) fn range_of(ends: &[u32], row: usize) -> std::ops::Range<usize> {
+    let start = if row == 0 { 0 } else { ends[row - 1] as usize };
+    start..ends[row] as usize
 }
 
 impl ColumnData {
@@ -108,9 +129,17 @@ impl ColumnData {
             }
             (Cells::Text { ends: own_ends, bytes: own_bytes }, Cells::Text { ends, bytes }) => {
                 for &row in rows {
-                    let start = if row == 0 { 0 } else { ends[row as usize - 1] as usize };
-                    own_bytes.push_str(&bytes[start..ends[row as usize] as usize]);
-                    own_ends.push(end_of(own_bytes));
+                    own_bytes.push_str(&bytes[range_of(ends, row as usize)]);
+                    own_ends.push(end_of(own_bytes.len()));
+                }
+            }
+            (
+                Cells::Lists { ends: own_ends, values: own_values },
+                Cells::Lists { ends, values },
+            ) => {
+                for &row in rows {
+                    own_values.extend_from_slice(&values[range_of(ends, row as usize)]);
+                    own_ends.push(end_of(own_values.len()));
                 }
             }
             _ => unreachable!("columns of one table are of one kind"),
@@ -146,8 +175,12 @@ pub(crate) enum Cell<'a> {
     I32(i32),
     /// A quantity.
     F32(f32),
+    /// Yes or no.
+    Bool(bool),
     /// A name.
     Text(&'a str),
+    /// Several quantities.
+    Floats(&'a [f32]),
 }
 
 impl<'a> From<Option<&'a str>> for Cell<'a> {
@@ -239,7 +272,12 @@ impl RowBlock {
                 (Cells::I64(cells), Cell::I64(value)) => cells.push(value),
                 (Cells::I32(cells), Cell::I32(value)) => cells.push(value),
                 (Cells::F32(cells), Cell::F32(value)) => cells.push(value),
+                (Cells::Bool(cells), Cell::Bool(value)) => cells.push(value),
                 (cells @ Cells::Text { .. }, Cell::Text(text)) => cells.push_text(text),
+                (Cells::Lists { ends, values }, Cell::Floats(list)) => {
+                    values.extend_from_slice(list);
+                    ends.push(end_of(values.len()));
+                }
                 (_, cell) => unreachable!("{cell:?} does not fit its column"),
             }
         }

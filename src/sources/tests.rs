@@ -24,9 +24,9 @@ impl Rows {
             Cells::I32(cells) => cells[row].to_string(),
             Cells::F32(cells) => cells[row].to_string(),
             Cells::Bool(cells) => cells[row].to_string(),
-            Cells::Text { ends, bytes } => {
-                let start = if row == 0 { 0 } else { ends[row - 1] as usize };
-                bytes[start..ends[row] as usize].to_owned()
+            Cells::Text { ends, bytes } => bytes[super::range_of(ends, row)].to_owned(),
+            Cells::Lists { ends, values } => {
+                format!("{:?}", &values[super::range_of(ends, row)])
             }
         }
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
+use super::google_2019::files;
 use super::{RawPart, SourceError, SourceErrorKind, TraceFolder};
 use crate::schema::{Source, Table};
 
@@ -32,6 +33,13 @@ pub fn open_trace(
     let fail = |kind| SourceError::new(path, kind);
     if !path.exists() {
         return Err(fail(SourceErrorKind::NoFolder));
+    }
+    let is_2019 = match source {
+        None => table.is_none() && files::is_export(path)?,
+        Some(source) => source.is_google() && source != Source::Google2011,
+    };
+    if is_2019 {
+        return files::list(path, source.unwrap_or(Source::Google2019));
     }
     let is_google = source == Some(Source::Google2011)
         || source.is_none() && (table.is_some() || path.is_dir() && has_tables(path)?);

@@ -29,7 +29,7 @@ use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
 use crate::facts::tasks::{Attempt, TaskView, Tasks, Usage};
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Source, Table};
+use crate::schema::{ROW_ID, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
@@ -400,7 +400,7 @@ impl Fold<'_> {
             task.events.iter().find(|event| event.event_type == 0).map(|event| event.time_us);
         // A submit at 0 of the Google trace is one before the window.
         let is_known = |&submit: &i64| {
-            submit <= first && (submit != 0 || self.cluster.lake.source() != Source::Google2011)
+            submit <= first && (submit != 0 || !self.cluster.lake.source().is_google())
         };
         let interval = self.plan.grid.interval_of(last.end_us + self.cluster.shift_us);
         let (Some(submit), Some(interval), Some(_)) =

@@ -34,7 +34,7 @@ const HOPELESS_MAX: usize = 256;
 /// What no machine can make room for.
 #[derive(Clone, Copy, Debug)]
 struct Hopeless {
-    priority: u8,
+    priority: u16,
     demand: [u64; 2],
     /// The job of a task that keeps apart, or `NONE`.
     job: u32,
@@ -111,7 +111,7 @@ impl Preemption {
         held.iter().fold(free, |sum, held| [sum[0] + held[0], sum[1] + held[1]])
     }
 
-    fn level(&self, priority: u8) -> usize {
+    fn level(&self, priority: u16) -> usize {
         self.level_of[usize::from(priority)]
     }
 

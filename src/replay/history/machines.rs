@@ -77,7 +77,7 @@ fn machines(
     let mut numbers = Numbers(FxHashMap::default());
     let mut cluster = Cluster::of_speeds(Vec::new());
     // Without a capacity a Google machine takes nothing; elsewhere it has one CPU.
-    let is_google = source == Source::Google2011;
+    let is_google = source.is_google();
     let capacity = |event: &MachineEvent| {
         let cpu = event.cpu.map_or(if is_google { 0 } else { UNITS }, units);
         let memory = event.memory.map_or(if is_google { 0 } else { UNBOUNDED }, units);

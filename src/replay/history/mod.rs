@@ -129,7 +129,7 @@ struct Item {
     failures: Vec<i64>,
     cpu: Option<f32>,
     memory: Option<f32>,
-    priority: u8,
+    priority: u16,
     class: u8,
     user: Option<String>,
     is_apart: bool,
@@ -304,7 +304,7 @@ fn item(
         failures,
         cpu: rows().find_map(|row| cells.cpu[row]),
         memory: rows().find_map(|row| cells.memory[row]),
-        priority: u8::try_from(view.priority.clamp(0, 255)).expect("clamped"),
+        priority: u16::try_from(view.priority.clamp(0, 65_535)).expect("clamped"),
         class: rows()
             .find_map(|row| cells.classes[row])
             .map_or(0, |class| u8::try_from(class.clamp(0, 255)).expect("clamped")),
@@ -368,7 +368,7 @@ fn assemble(
     counts.tasks = items.len() as u64;
     counts.jobs = jobs.0.len() as u64;
     counts.failures = failures.work_us.len() as u64;
-    let default_cpu = if source == Source::Google2011 { 0 } else { UNITS };
+    let default_cpu = if source.is_google() { 0 } else { UNITS };
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let mut workload = Workload::plain(items.len(), Column::Same(0));
     workload.arrival_us =
@@ -444,10 +444,10 @@ fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<Strin
     );
     say(counts.never_back, "tasks were evicted or lost for good: they are killed at that age.");
     say(counts.left_out, "tasks are left out: they neither ran nor were killed.");
-    let without = if source == Source::Google2011 { "none" } else { "one" };
+    let without = if source.is_google() { "none" } else { "one" };
     say(counts.without_cpu, &format!("tasks name no CPU: they ask for {without}."));
     say(counts.without_memory, "tasks name no memory: they ask for none.");
-    if source == Source::Google2011 {
+    if source.is_google() {
         told.push("Placement constraints other than different machines are ignored.".to_owned());
     }
     if source == Source::Rumen {
