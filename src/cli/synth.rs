@@ -10,22 +10,29 @@ use clap::Args;
 use super::console::{self, Bar, Counts};
 use crate::digits::grouped;
 use crate::sources::part::Progress;
-use crate::synth::{Dirty, SynthConfig, SynthStage, Truth, write_trace};
+use crate::synth::{Dirty, Form, SynthConfig, SynthStage, Truth, write_trace};
 
 /// Write a synthetic trace with known answers
 ///
-/// Six tables in the layout of the Google trace v2.1, with its shape: outcome shares, heavy-tailed
+/// The tables in the layout of the Google trace v2.1 or v3, with its shape: outcome shares, heavy-tailed
 /// jobs, crash-looping tasks, usage windows, machines that leave and return. `truth.json` beside
 /// them says what was planted: counts per outcome and sequence, CPU per outcome, threshold
 /// crossings, stragglers. The same seed gives the same bytes.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate synth trace\n  jobfate synth trace --jobs 20000 --days 5 --parts 20 --seed 7\n  jobfate synth trace --scale 0.01 --dirty"
+    after_long_help = "Examples:\n  jobfate synth trace\n  jobfate synth trace --jobs 20000 --days 5 --parts 20 --seed 7\n  jobfate synth trace --scale 0.01 --dirty\n  jobfate synth cell --source google-2019"
 )]
 pub(crate) struct SynthArgs {
     /// Folder of the trace, new or empty
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
+
+    /// Form: google-2011 (CSV) or google-2019 (JSON)
+    ///
+    /// What happens is the same in both. The form of 2019 is that of its export, and holds what
+    /// only it has besides: QUEUE and ENABLE, histograms, alloc sets.
+    #[arg(long, value_name = "SOURCE", value_parser = parse_form, default_value = "google-2011")]
+    pub source: Form,
 
     /// Seed of everything that is drawn
     #[arg(long, value_name = "SEED", default_value_t = 1)]
@@ -62,8 +69,16 @@ pub(crate) struct SynthArgs {
     ///
     /// They come on top of the good ones and are counted in truth.json; `ingest` needs a larger
     /// `--max-rejects` for them.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "source")]
     pub dirty: bool,
+}
+
+fn parse_form(name: &str) -> Result<Form, String> {
+    match name {
+        "google-2011" => Ok(Form::Google2011),
+        "google-2019" => Ok(Form::Google2019),
+        _ => Err("synthetic traces are google-2011 or google-2019".to_owned()),
+    }
 }
 
 pub(crate) fn config(args: &SynthArgs) -> SynthConfig {
@@ -76,6 +91,7 @@ pub(crate) fn config(args: &SynthArgs) -> SynthConfig {
         machine_count: args.machines.unwrap_or(base.machine_count),
         with_usage: !args.no_usage,
         dirty: if args.dirty { Dirty::Dirty } else { Dirty::Clean },
+        form: args.source,
     }
 }
 

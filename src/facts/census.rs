@@ -209,6 +209,13 @@ fn hash_column(column: &ArrayRef, hashers: &mut [FxHasher]) {
             );
         }
         DataType::Boolean => feed(column.as_boolean().iter(), hashers),
+        DataType::List(_) => {
+            let bits = |list: ArrayRef| {
+                let values = list.as_primitive::<Float32Type>().values().iter();
+                values.map(|value| value.to_bits()).collect::<Vec<u32>>()
+            };
+            feed(column.as_list::<i32>().iter().map(|list| list.map(bits)), hashers);
+        }
         _ => feed(column.as_string::<i32>().iter(), hashers),
     }
 }

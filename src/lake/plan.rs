@@ -234,6 +234,7 @@ mod tests {
         let part = |bytes| RawPart {
             source: Source::Google2011,
             beside: None,
+            owners: None,
             table: Table::TaskUsage,
             part: 0,
             of: None,

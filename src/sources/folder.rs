@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::google_2019::owners::Owners;
 use super::{SourceError, SourceErrorKind};
 use crate::schema::{Source, Table};
 
@@ -28,6 +30,8 @@ pub struct RawPart {
     pub bytes: u64,
     /// Another file that must be looked at to read this one.
     pub beside: Option<PathBuf>,
+    /// Who submitted the jobs whose tasks it tells of, where its rows do not say.
+    pub owners: Option<Arc<Owners>>,
 }
 
 impl RawPart {
@@ -122,9 +126,10 @@ impl TraceFolder {
                 .len();
             let source = self.source;
             let path = file.clone();
-            if let Some(other) =
-                parts.insert(part, RawPart { source, table, part, of, path, bytes, beside: None })
-            {
+            if let Some(other) = parts.insert(
+                part,
+                RawPart { source, table, part, of, path, bytes, beside: None, owners: None },
+            ) {
                 let kind = SourceErrorKind::TwiceThere { table, part, other: other.path };
                 return Err(SourceError::new(&file, kind));
             }

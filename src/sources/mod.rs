@@ -33,6 +33,7 @@ pub mod trace;
 pub(crate) use blocks::hex;
 pub use blocks::{RawDigest, digest_file};
 pub use folder::{RawPart, TraceFolder};
+pub use google_2019::owners::Owners;
 pub use part::Notes;
 pub(crate) use rows::range_of;
 pub use rows::{Cells, ColumnData, Reject, RejectReason, RowBlock};
@@ -46,7 +47,7 @@ pub(crate) fn parser_of(
     Ok(match part.source {
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
         Source::Google2019 | Source::Google2019AllocSets => {
-            Box::new(google_2019::Parser::new(part))
+            Box::new(google_2019::Parser::new(part)?)
         }
         Source::Swf => Box::new(swf::parser(part)),
         Source::Gwf => Box::new(gwf::parser(part)),

@@ -58,8 +58,16 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
-    let part =
-        RawPart { source, table, part: 0, of: Some(1), path: path.clone(), bytes: 0, beside: None };
+    let part = RawPart {
+        source,
+        table,
+        part: 0,
+        of: Some(1),
+        path: path.clone(),
+        bytes: 0,
+        beside: None,
+        owners: None,
+    };
     let mut parser = parser_of(&part, text.as_bytes()).unwrap();
     let mut block = RowBlock::new(table, source, 0);
     let mut last = RowBlock::new(table, source, 0);

@@ -152,7 +152,8 @@ fn log_parts(
         let bytes = fs::metadata(&path)
             .map_err(|error| SourceError::new(&path, SourceErrorKind::Open(error)))?
             .len();
-        let part = RawPart { source, table, part: 0, of: Some(1), path, bytes, beside };
+        let part =
+            RawPart { source, table, part: 0, of: Some(1), path, bytes, beside, owners: None };
         parts.insert(table, vec![part]);
     }
     let path = path.parent().map(Path::to_owned).unwrap_or_default();

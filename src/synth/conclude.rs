@@ -59,6 +59,7 @@ pub(super) fn conclude(scene: &Scene, mut tally: Tally, parts: PartsWritten) -> 
         crlf_lines: parts.crlf_lines,
         parts_without_last_newline: parts.without_last_newline,
         parts_of_two_members: parts.of_two_members,
+        left_out: parts.left_out,
     }
 }
 

@@ -28,8 +28,23 @@ pub struct SynthConfig {
     pub machine_count: u32,
     /// Whether `task_usage` is written. The other tables are the same with and without it.
     pub with_usage: bool,
-    /// Whether bad lines and odd files are planted.
+    /// Whether bad lines and odd files are planted; only in the form of 2011.
     pub dirty: Dirty,
+    /// In what form it is written.
+    #[serde(default)]
+    pub form: Form,
+}
+
+/// The form of a trace. What happened is the same in each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Form {
+    /// CSV of the trace of 2011.
+    #[default]
+    #[serde(rename = "google-2011")]
+    Google2011,
+    /// JSON, as the trace of 2019 is exported.
+    #[serde(rename = "google-2019")]
+    Google2019,
 }
 
 /// Whether known bad lines are planted among the good ones.
@@ -52,6 +67,7 @@ impl Default for SynthConfig {
             machine_count: 0,
             with_usage: true,
             dirty: Dirty::Clean,
+            form: Form::Google2011,
         }
     }
 }
@@ -100,6 +116,9 @@ impl SynthConfig {
         }
         if self.machine_count > 1_000_000 {
             return fail("machine_count", self.machine_count.to_string(), "at most 1,000,000");
+        }
+        if self.form == Form::Google2019 && self.dirty == Dirty::Dirty {
+            return fail("dirty", "dirty".to_owned(), "clean in the form of 2019");
         }
         let length = micros(self.days * float(DAY) / 1e6);
         Ok(Window { end: WINDOW_START + length.max(HOUR), part_count: self.part_count })

@@ -1,4 +1,4 @@
-//! Writes a synthetic cluster trace in the layout of Google's v2.1, with its truth beside it.
+//! Writes a synthetic cluster trace in the layout of Google's v2.1 or v3, with its truth beside it.
 //!
 //! In: a [`SynthConfig`]. Out: a folder with the six tables as `csv.gz` parts by time slice,
 //! `schema.csv`, `SHA256SUM` and `truth.json`, which says what was planted: outcomes, CPU time per
@@ -11,6 +11,7 @@
 //!  account   ──► tally: what was planted, by the rules of DESIGN.md section 4
 //!  spill     rows by table and time slice, in generation order
 //!  parts     each slice sorted by (time, generation order), made dirty if asked, gzipped, hashed
+//!  export    the same lines in the form of the trace of 2019
 //! ```
 //!
 //! Invariants: the same configuration gives the same bytes, whatever the number of threads. The
@@ -24,6 +25,7 @@ mod config;
 mod dirty;
 mod draw;
 mod event;
+mod export;
 mod fate;
 mod job;
 mod machines;
@@ -50,7 +52,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use config::{Dirty, SynthConfig};
+pub use config::{Dirty, Form, SynthConfig};
 pub use sweep::thresholds;
 pub use truth::{
     CpuCounts, CpuLedger, CpuSpent, Durations, LastTimes, MachineCounts, Outcomes, Quality, Spread,

@@ -1,7 +1,7 @@
 //! The parts of the tables: sorted slices, gzipped and hashed, in parallel.
 //!
-//! In: spilled slices and the machine tables. Out: `<table>/part-?????-of-?????.csv.gz` and the
-//! SHA-256 of each. A thread holds one slice. In a dirty trace bad lines are put in here, so that
+//! In: spilled slices and the machine tables. Out: `<table>/part-?????-of-?????.csv.gz`, or the
+//! files of an export, and the SHA-256 of each. A thread holds one slice. In a dirty trace bad lines are put in here, so that
 //! everything before knows good rows only.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,9 @@ use flate2::write::GzEncoder;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use super::config::Form;
 use super::dirty::DirtyPart;
+use super::export::{self, Exporter};
 use super::scene::Scene;
 use super::spill::{SortedSlice, SpilledSlices};
 use super::table::Table;
@@ -38,6 +40,7 @@ pub(super) struct PartsWritten {
     pub(super) crlf_lines: BTreeMap<String, u64>,
     pub(super) without_last_newline: Vec<String>,
     pub(super) of_two_members: Vec<String>,
+    pub(super) left_out: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 /// What was written to one part.
@@ -49,6 +52,7 @@ struct PartWritten {
     crlf_lines: u64,
     lacks_newline: bool,
     has_two_members: bool,
+    left_out: BTreeMap<String, u64>,
 }
 
 /// Where slices come from.
@@ -68,11 +72,16 @@ pub(super) fn write_parts(
     let mut plan = Vec::new();
     // The largest table first, so that no thread is left with it at the end.
     for table in Table::ALL.into_iter().rev() {
-        if table == Table::TaskUsage && !scene.config.with_usage {
+        let is_export = scene.config.form == Form::Google2019;
+        if table == Table::TaskUsage && !scene.config.with_usage
+            || is_export && export::name_of(table).is_none()
+        {
             continue;
         }
-        let folder = dir.join(table.name());
-        fs::create_dir(&folder).map_err(SynthError::io(&folder))?;
+        if !is_export {
+            let folder = dir.join(table.name());
+            fs::create_dir(&folder).map_err(SynthError::io(&folder))?;
+        }
         let parts = if table.is_sliced() { scene.config.part_count as usize } else { 1 };
         plan.extend((0..parts).map(|part| (table, part, parts)));
     }
@@ -103,6 +112,9 @@ fn collect(parts: Vec<PartWritten>) -> PartsWritten {
                 *counts.entry(fault).or_default() += count;
             }
         }
+        for (of, count) in part.left_out {
+            *all.left_out.entry(table.clone()).or_default().entry(of).or_default() += count;
+        }
         if part.crlf_lines > 0 {
             *all.crlf_lines.entry(table).or_default() += part.crlf_lines;
         }
@@ -122,7 +134,10 @@ fn write_one(
     (table, part, parts): (Table, usize, usize),
     dir: &Path,
 ) -> Result<PartWritten, SynthError> {
-    let name = format!("{}/part-{part:05}-of-{parts:05}.csv.gz", table.name());
+    let name = match (scene.config.form, export::name_of(table)) {
+        (Form::Google2019, Some(name)) => format!("{name}-{part:012}.json.gz"),
+        _ => format!("{}/part-{part:05}-of-{parts:05}.csv.gz", table.name()),
+    };
     let path = dir.join(&name);
     let taken;
     let slice = match table {
@@ -141,6 +156,14 @@ fn write_one(
         crlf_lines: 0,
         lacks_newline: false,
         has_two_members: false,
+        left_out: BTreeMap::new(),
+    };
+    let mut exporter = match (scene.config.form, table) {
+        (Form::Google2011, _) => None,
+        (Form::Google2019, Table::TaskEvents) => {
+            Some(Exporter::new(table, &slices.spilled.take(Table::TaskConstraints, part)?))
+        }
+        (Form::Google2019, _) => Some(Exporter::new(table, &SortedSlice::default())),
     };
     let has_rows = slice.len() > 0;
     let is_first_dirty = scene.is_dirty() && part == 0 && has_rows;
@@ -150,8 +173,10 @@ fn write_one(
     let dirt =
         scene.is_dirty().then(|| DirtyPart::draw(scene.config.seed, table, part, slice.len()));
     let file = File::create_new(&path).map_err(SynthError::io(&path))?;
-    let sha256 = write_rows(slice, dirt, &mut written, file).map_err(SynthError::io(&path))?;
+    let sha256 = write_rows(slice, dirt, exporter.as_mut(), &mut written, file)
+        .map_err(SynthError::io(&path))?;
     written.sha256 = sha256;
+    written.left_out = exporter.map_or_else(BTreeMap::new, |exporter| exporter.left_out);
     Ok(written)
 }
 
@@ -159,6 +184,7 @@ fn write_one(
 fn write_rows(
     slice: &SortedSlice,
     mut dirt: Option<DirtyPart>,
+    mut exporter: Option<&mut Exporter>,
     written: &mut PartWritten,
     file: File,
 ) -> io::Result<String> {
@@ -176,7 +202,10 @@ fn write_rows(
             }
             is_crlf = dirt.ends_in_crlf() && !(written.lacks_newline && number == last);
         }
-        chunk.extend_from_slice(text);
+        match &mut exporter {
+            Some(exporter) => exporter.push(text, &mut chunk),
+            None => chunk.extend_from_slice(text),
+        }
         if is_crlf {
             written.crlf_lines += 1;
             chunk.pop();

@@ -81,6 +81,9 @@ pub struct Truth {
     pub parts_without_last_newline: Vec<String>,
     /// Parts that are gzip files of two members, divided within a line.
     pub parts_of_two_members: Vec<String>,
+    /// Lines in the form of 2019 that a lake of jobs leaves out, by table and what they are of.
+    #[serde(default)]
+    pub left_out: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 /// The window, and the last times of the tables.

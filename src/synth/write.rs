@@ -6,7 +6,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::conclude::conclude;
-use super::config::SynthConfig;
+use super::config::{Form, SynthConfig};
 use super::fate::jobs_to_make;
 use super::job::make_job;
 use super::machines::write_machines;
@@ -73,7 +73,9 @@ fn write_tables(
     let parts = write_parts(scene, &slices, dir, progress)?;
     slices.spilled.remove()?;
     write_file(&dir.join("SHA256SUM"), parts.checksums.as_bytes())?;
-    write_file(&dir.join("schema.csv"), schema_csv().as_bytes())?;
+    if scene.config.form == Form::Google2011 {
+        write_file(&dir.join("schema.csv"), schema_csv().as_bytes())?;
+    }
     let truth = conclude(scene, tally, parts);
     let path = dir.join("truth.json");
     let json = serde_json::to_vec_pretty(&truth)

@@ -11,7 +11,7 @@ use jobfate::facts::query::{Query, Settings};
 use jobfate::facts::window::Windows;
 use jobfate::lake::Lake;
 use jobfate::schema::Table;
-use jobfate::synth::{Dirty, SynthConfig, Truth, thresholds, write_trace};
+use jobfate::synth::{Dirty, Form, SynthConfig, Truth, thresholds, write_trace};
 
 use super::support::{Place, floats, ints, texts};
 
@@ -32,7 +32,8 @@ fn configs() -> Vec<SynthConfig> {
         SynthConfig { seed: 2, dirty: Dirty::Dirty, ..small.clone() },
         SynthConfig { seed: 3, job_count: 40, days: 0.05, part_count: 1, ..small.clone() },
         SynthConfig { seed: 4, job_count: 700, with_usage: false, part_count: 9, ..small.clone() },
-        SynthConfig { seed: 5, job_count: 500, days: 2.0, dirty: Dirty::Dirty, ..small },
+        SynthConfig { seed: 5, job_count: 500, days: 2.0, dirty: Dirty::Dirty, ..small.clone() },
+        SynthConfig { seed: 6, form: Form::Google2019, ..small },
     ]
 }
 
@@ -41,6 +42,7 @@ fn the_analysis_finds_what_was_planted() {
     for config in configs() {
         with_trace(&config, |place, lake, truth| {
             check_rows(lake, truth);
+            check_left_out(lake, truth);
             check_classes(place, truth);
             check_census(lake, truth);
             check_ledgers(lake, truth);
@@ -70,6 +72,30 @@ fn check_rows(lake: &Lake, truth: &Truth) {
     }
     assert_eq!(rejects, truth.rejects, "rejects, seed {}", truth.config.seed);
     assert_eq!(rejects.is_empty(), truth.config.dirty == Dirty::Clean);
+}
+
+/// What v2.1 has no room for is counted, and no line is lost.
+fn check_left_out(lake: &Lake, truth: &Truth) {
+    assert_eq!(truth.left_out.is_empty(), truth.config.form == Form::Google2011);
+    for (table, planted) in &truth.left_out {
+        let table: Table = table.parse().unwrap();
+        let count = |begin: &str| -> u64 {
+            let remarks = lake.remarks(table);
+            remarks
+                .iter()
+                .filter(|(text, _)| text.starts_with(begin))
+                .map(|(_, count)| *count)
+                .sum()
+        };
+        let planted = |what: &str| planted.get(what).copied().unwrap_or(0);
+        assert_eq!(count("of an alloc set"), planted("alloc sets"), "{table}");
+        assert_eq!(count("QUEUE or ENABLE"), planted("queue and enable"), "{table}");
+        let lines: u64 =
+            lake.manifest.tables[table.name()].parts.iter().map(|part| part.lines).sum();
+        let rows = lake.manifest.tables[table.name()].rows();
+        assert_eq!(lines, rows + planted("alloc sets") + planted("queue and enable"), "{table}");
+        assert!(0 < planted("alloc sets"), "{table}");
+    }
 }
 
 /// Without what is 0 on either side: one lists every outcome, the other those that occur.

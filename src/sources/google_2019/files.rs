@@ -7,9 +7,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::super::folder::sorted_names;
 use super::super::{RawPart, SourceError, SourceErrorKind, TraceFolder};
+use super::owners::Owners;
 use crate::schema::{Source, Table};
 
 /// The trace's tables, each with those of the lake that it fills.
@@ -75,7 +77,14 @@ pub(in super::super) fn list(path: &Path, source: Source) -> Result<TraceFolder,
     if folder.parts.is_empty() {
         return Err(SourceError::new(path, SourceErrorKind::NoTable));
     }
+    let jobs = folder.parts.get(&Table::JobEvents).into_iter().flatten();
+    let owners = Arc::new(Owners::of(jobs.map(|part| part.path.clone()).collect()));
     for (table, parts) in &mut folder.parts {
+        if *table == Table::TaskEvents {
+            for part in parts.iter_mut() {
+                part.owners = Some(Arc::clone(&owners));
+            }
+        }
         parts.sort_by_key(|part| part.part);
         let is_of_machines = matches!(table, Table::MachineEvents | Table::MachineAttributes);
         // Nothing says how many parts a table has; those of machines are small and come in one.
@@ -108,7 +117,16 @@ fn add(
         }
         let source = folder.source;
         let path = path.to_owned();
-        parts.push(RawPart { source, table, part, of: None, path, bytes, beside: None });
+        parts.push(RawPart {
+            source,
+            table,
+            part,
+            of: None,
+            path,
+            bytes,
+            beside: None,
+            owners: None,
+        });
     }
     Ok(())
 }

@@ -15,6 +15,8 @@
 //! - QUEUE and ENABLE have no number in v2.1 and change nothing that its events tell: such rows
 //!   are left out, and counted. So are the rows of alloc sets in a lake of jobs, whose usage
 //!   is that of the jobs inside, and of jobs in a lake of alloc sets.
+//! - An instance does not name its user. `user` and `different_machines` (1 in `max_per_machine`)
+//!   of `task_events` are those of the collection, where `collection_events` lies beside.
 //! - 0 stands for no alloc set and for no machine, -1 for no part of an alloc set; those cells are
 //!   missing. -1 as a machine is a dedicated one, and stays.
 //! - `missing_info` is one less than the trace's `missing_type`, as v2.1 counts.
@@ -24,9 +26,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use self::owners::Collections;
+use super::SourceError;
 use super::blocks::TextBlock;
 use super::folder::RawPart;
 use super::part::{Notes, PartParser};
@@ -34,6 +39,7 @@ use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{AMOUNT_MAX, Source, Table, row_id};
 
 pub(super) mod files;
+pub(super) mod owners;
 pub(super) mod tables;
 #[cfg(test)]
 mod tests;
@@ -350,17 +356,20 @@ pub(super) struct Parser {
     table: Table,
     /// Whether the alloc sets are wanted, and not the jobs.
     is_of_alloc_sets: bool,
+    collections: Arc<Collections>,
     notes: Notes,
 }
 
 impl Parser {
-    pub(super) fn new(part: &RawPart) -> Self {
-        Self {
+    pub(super) fn new(part: &RawPart) -> Result<Self, SourceError> {
+        let owners = part.owners.as_ref().map(|owners| owners.collections()).transpose()?;
+        Ok(Self {
             part: part.part,
             table: part.table,
             is_of_alloc_sets: part.source == Source::Google2019AllocSets,
+            collections: owners.unwrap_or_default(),
             notes: Notes::default(),
-        }
+        })
     }
 
     fn remark(&mut self, wording: &'static str) {
@@ -413,7 +422,7 @@ impl Parser {
                 if self.table == Table::JobEvents {
                     job(&line, event, id, rows)
                 } else {
-                    task(&line, event).push(id, rows)
+                    task(&line, event, &self.collections).push(id, rows)
                 }
             }
         }
@@ -510,7 +519,14 @@ fn job(
     cells.push(id, rows)
 }
 
-fn task<'c>(line: &'c Line<'_>, event: Result<i32, RejectReason>) -> Cells<'c> {
+fn task<'c>(
+    line: &'c Line<'_>,
+    event: Result<i32, RejectReason>,
+    collections: &'c Collections,
+) -> Cells<'c> {
+    let collection = line.collection_id.whole().ok().flatten();
+    let owner = collection.and_then(|id| collections.user(id));
+    let is_apart = collection.and_then(|id| collections.is_apart(id));
     let mut cells = Cells::new();
     cells.time("time_us", &line.time);
     cells.put("missing_info", missing_of(&line.missing_type));
@@ -518,13 +534,13 @@ fn task<'c>(line: &'c Line<'_>, event: Result<i32, RejectReason>) -> Cells<'c> {
     cells.put("task_index", must(small(&line.instance_index)).map(Cell::I32));
     cells.id_or("machine_id", &line.machine_id, 0);
     cells.event(event);
-    cells.text("user", &line.user);
+    cells.put("user", Ok(owner.into()));
     cells.int("scheduling_class", &line.scheduling_class);
     cells.int("priority", &line.priority);
     cells.amount("cpu_request", &line.resource_request.cpus);
     cells.amount("memory_request", &line.resource_request.memory);
     cells.nothing();
-    cells.nothing();
+    cells.put("different_machines", Ok(is_apart.map_or(Cell::Missing, Cell::Bool)));
     cells.id_or("alloc_collection_id", &line.alloc_collection_id, 0);
     cells.put("alloc_instance_index", part_of_set(&line.alloc_instance_index));
     cells
