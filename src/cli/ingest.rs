@@ -18,17 +18,18 @@ use crate::sources::open_trace;
 
 /// Read a downloaded trace into a lake of Parquet tables
 ///
-/// The Google trace of 2011, a log in the standard or grid workload format (SWF, GWF), or a Rumen
-/// trace of Hadoop jobs with the topology beside it; plain or .gz. A log fills `job_events` and
-/// `task_events`, where each SWF or GWF job is one task, and `machine_events`.
+/// The Google trace of 2011 or of 2019, a log in the standard or grid workload format (SWF, GWF),
+/// or a Rumen trace of Hadoop jobs with the topology beside it; plain or .gz. A log fills
+/// `job_events` and `task_events`, where each SWF or GWF job is one task, and `machine_events`.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
     /// Folder of the downloaded trace, or its file
     ///
-    /// Of the Google trace of 2011, the folder that holds the tables as the trace lays them out, any subset of tables and parts:
-    /// `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv` is read too. With --table, a
-    /// flat folder of parts of one table.
+    /// Of the Google trace of 2011, the folder that holds the tables as the trace lays them out,
+    /// any subset of tables and parts: `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv`
+    /// is read too. With --table, a flat folder of parts of one table. Of that of 2019, the
+    /// folder of the exported files: `instance_events-000000000000.json.gz`, `.json`, `.parquet`.
     #[arg(value_name = "TRACE_DIR")]
     pub trace: PathBuf,
 
@@ -48,7 +49,8 @@ pub(crate) struct IngestArgs {
 pub(crate) struct IngestChoice {
     /// Kind of trace, told from its content by default
     ///
-    /// google-2011, swf, gwf or rumen.
+    /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets takes the alloc sets
+    /// of that trace for jobs, and leaves the jobs out.
     #[arg(long, value_name = "KIND")]
     pub source: Option<Source>,
 

@@ -43,7 +43,7 @@ pub(crate) struct VerifyArgs {
 
     /// Kind of trace, told from its content by default
     ///
-    /// google-2011, swf, gwf or rumen.
+    /// google-2011, google-2019, swf, gwf or rumen.
     #[arg(long, value_name = "KIND", requires = "trace")]
     pub source: Option<Source>,
 

@@ -6,6 +6,7 @@
 //!  resume     steps, kills, shards and threads leave the same lake
 //!  regression faults that were found once
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
+//!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
@@ -33,6 +34,8 @@ mod edges;
 mod engines;
 #[cfg(test)]
 mod fairness;
+#[cfg(test)]
+mod google_2019;
 #[cfg(test)]
 mod help;
 #[cfg(test)]

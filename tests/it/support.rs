@@ -277,6 +277,13 @@ fn feed(column: &ArrayRef, hashers: &mut [DefaultHasher]) {
         }
         DataType::Boolean => each(column.as_boolean().iter(), hashers),
         DataType::Utf8 => each(column.as_string::<i32>().iter(), hashers),
+        DataType::List(_) => {
+            let bits = |list: ArrayRef| {
+                let values = list.as_primitive::<Float32Type>().values().iter();
+                values.map(|value| value.to_bits()).collect::<Vec<u32>>()
+            };
+            each(column.as_list::<i32>().iter().map(|list| list.map(bits)), hashers);
+        }
         other => panic!("a lake holds no {other}"),
     }
 }
