@@ -5,16 +5,20 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::engine::EngineArgs;
+use super::exit::Usage;
 use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
+use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::fold::{Asked, fold};
+use crate::studies::fold::{Asked, Study, fold};
 use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, ledger};
+use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 
 /// Add up CPU time per outcome
@@ -32,6 +36,9 @@ pub(crate) struct AccountArgs {
     /// Split the outcomes by class, priority or user
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
     pub group_by: Vec<GroupBy>,
+
+    #[command(flatten)]
+    pub engine: EngineArgs,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -63,7 +70,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
-    let ledger = ledger(&fold(&lake, windows, &asked)?);
+    let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.group_by);
     console::note(closing_line(&ledger));
     if let Some(counts) = counts_line(&ledger) {
@@ -71,6 +78,24 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     }
     console::note(edges::sentence(&ledger.censoring));
     store::give(&answer(&ledger, windows, &table), &lake, &args.answer)
+}
+
+/// The study, by whoever is to compute its facts.
+pub(crate) fn study_of(
+    lake: &Lake,
+    windows: Windows,
+    asked: &Asked,
+    engine: &EngineArgs,
+) -> Result<Study> {
+    let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
+    if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {
+        let text = format!("`{rule}` has no query: with an engine only `events` is swept");
+        return Err(Usage(text).into());
+    }
+    let thresholds = asked.rules.iter().flat_map(|rule| rule.grid.iter().copied()).collect();
+    let settings = Settings { windows, thresholds };
+    let facts = engine.facts(lake, &of_facts::queries_of_study(lake, asked), &settings)?;
+    Ok(of_facts::study(&facts, lake, windows, asked))
 }
 
 /// The answer in all its forms.

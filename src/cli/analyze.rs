@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::account::{self, CpuChoice};
-use super::classify::{self, By, Choice, Engine};
+use super::classify::{self, By, Choice};
 use super::describe::{Question, describe};
 use super::detect;
 use super::exit::Usage;
@@ -106,7 +106,7 @@ fn classify_both(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
             continue;
         }
         let choice = Choice { by, classes: Classes::Sequence, windows };
-        let outcome = classify::classification(lake, windows, by, choice.classes, Engine::Native)?;
+        let outcome = classify::classification(lake, windows, by, choice.classes, None)?;
         let table = classify::table_of(&outcome.rows);
         store::store(&classify::answer(lake, &outcome, choice, &table)?, lake, out)?;
         show(by.plural(), &table)?;

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use super::engine::EngineArgs;
 use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console};
@@ -14,6 +15,7 @@ use crate::digits;
 use crate::facts::FactError;
 use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
+use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
 use crate::lake::{Lake, TableEntry};
 use crate::schema::Table;
@@ -41,9 +43,8 @@ pub(crate) struct ClassifyArgs {
     #[arg(long, value_name = "CLASSES", default_value_t)]
     pub classes: Classes,
 
-    /// Who computes the facts
-    #[arg(long, value_enum, default_value_t)]
-    pub engine: Engine,
+    #[command(flatten)]
+    pub engine: EngineArgs,
 
     /// List every exact sequence instead of the outcomes
     ///
@@ -96,31 +97,28 @@ impl By {
     }
 }
 
-/// Who computes the facts; both give the same table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    /// Folds in Rust, the quick way
-    #[default]
-    Native,
-    /// queries/*.sql on the embedded Polars, the definition
-    Polars,
-}
-
 /// Counts all of a lake's jobs or tasks, bucket by bucket.
 pub(crate) fn classification(
     lake: &Lake,
     windows: Windows,
     by: By,
     classes: Classes,
-    engine: Engine,
+    engine: Option<&SqlEngine>,
 ) -> Result<Classification> {
     lake.require(by.table())?;
+    if let Some(spark @ SqlEngine::Spark(_)) = engine {
+        let settings = Settings { windows, thresholds: Vec::new() };
+        let facts = spark.facts(lake, &[by.query()], &settings)?;
+        let mut counter = Counter::default();
+        counter.add(&facts.single(), classes, by.window(windows));
+        return Ok(counter.finish(classes));
+    }
     let counters: Result<Vec<Counter>, FactError> = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| match engine {
-            Engine::Native => by_fold(lake, windows, bucket, by, classes),
-            Engine::Polars => by_query(lake, windows, bucket, by, classes),
+            None => by_fold(lake, windows, bucket, by, classes),
+            Some(_) => by_query(lake, windows, bucket, by, classes),
         })
         .collect();
     Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
@@ -159,7 +157,8 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     super::show_remarks(&lake, args.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
-    let outcome = classification(&lake, windows, args.by, args.classes, args.engine)?;
+    let engine = args.engine.sql()?;
+    let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let choice = Choice { by: args.by, classes: args.classes, windows };
     console::note(choice.edges(&outcome));

@@ -8,11 +8,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 
+use super::engine::EngineArgs;
 use super::render::Frame;
 use super::store::{self, Answer};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
+use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::studies::censoring::Censoring;
@@ -20,6 +22,7 @@ use crate::studies::distributions::{
     Chance, Counted, Summary, Survival, chances, cumulative, kaplan_meier, summarize,
 };
 use crate::studies::ledger::{GroupBy, UNMATCHED};
+use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 use crate::studies::samples::{Group, Samples, Split, What, collect};
 
@@ -55,6 +58,9 @@ pub(crate) struct DescribeArgs {
     /// that of a task the last seen.
     #[arg(long, value_name = "KEY", value_enum)]
     pub group_by: Option<GroupBy>,
+
+    #[command(flatten)]
+    pub engine: EngineArgs,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -121,7 +127,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
         censored: args.censored,
         group_by: args.group_by,
     };
-    let described = describe(&lake, windows, question)?;
+    let described = described(&lake, windows, question, &args.engine)?;
     console::note(edges::sentence(&described.censoring));
     store::give(&described.answer(windows), &lake, &args.answer)
 }
@@ -151,8 +157,25 @@ impl Described {
 
 /// Describes a lake.
 pub(crate) fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
-    let what = question.what;
-    let mut samples = collect(lake, windows, what, question.split())?;
+    described(lake, windows, question, &EngineArgs::default())
+}
+
+/// Describes a lake, by whoever is to compute the facts.
+fn described(
+    lake: &Lake,
+    windows: Windows,
+    question: Question,
+    engine: &EngineArgs,
+) -> Result<Described> {
+    let (what, split) = (question.what, question.split());
+    let mut samples = if let Some(engine) = engine.sql()? {
+        let queries = of_facts::queries_of_samples(lake, what, split);
+        let settings = Settings { windows, thresholds: Vec::new() };
+        let facts = engine.facts(lake, &queries, &settings)?;
+        of_facts::samples(&facts, windows, what, split)
+    } else {
+        collect(lake, windows, what, split)?
+    };
     if what == What::FinishGivenEvents {
         return Ok(finish_given_events(lake, question, &samples));
     }

@@ -122,8 +122,10 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<SourceError>() {
         return error.kind.hint();
     }
-    if let Some(FactError::Lake(error)) = error.downcast_ref::<FactError>() {
-        return error.kind.hint();
+    match error.downcast_ref::<FactError>() {
+        Some(FactError::Lake(error)) => return error.kind.hint(),
+        Some(FactError::Spark { hint, .. }) => return Some(hint),
+        _ => {}
     }
     None
 }

@@ -28,6 +28,7 @@ mod describe;
 mod detect;
 mod detect_charts;
 mod edges;
+mod engine;
 mod exit;
 mod fairness;
 mod ingest;

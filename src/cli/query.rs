@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
 
+use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::{render, rows};
 use super::store::{self, Answer};
 use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, console};
 use crate::facts::query::{QUERIES, Query, Settings};
+use crate::facts::tables::SqlEngine;
 use crate::lake::Lake;
 
 /// Run one of the facts' queries
@@ -39,6 +41,9 @@ pub(crate) struct QueryArgs {
     pub thresholds: Grid,
 
     #[command(flatten)]
+    pub engine: EngineArgs,
+
+    #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
@@ -57,7 +62,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     let thresholds = args.thresholds.0.clone();
-    let batch = query.run(&lake, &Settings { windows, thresholds })?;
+    let engine = args.engine.sql()?.unwrap_or(SqlEngine::Polars);
+    let batch = engine.facts(&lake, &[query.name], &Settings { windows, thresholds })?.single();
     if let Some(out) = &args.answer.out {
         // The rows are in the CSV and the Parquet file; a fact may have many millions of them.
         let schema = batch.schema();

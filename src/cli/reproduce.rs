@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::account::{self, CpuChoice};
-use super::classify::{self, By, Engine};
+use super::classify::{self, By};
 use super::describe::{Question, describe, summaries};
 use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
@@ -179,7 +179,7 @@ fn jobs(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
     let basis = basis(lake, &[Table::JobEvents]);
     let has_jobs = lake.has(Table::JobEvents);
     let counted = if has_jobs {
-        Some(classify::classification(lake, windows, By::Job, Classes::Sequence, Engine::Native)?)
+        Some(classify::classification(lake, windows, By::Job, Classes::Sequence, None)?)
     } else {
         None
     };

@@ -8,7 +8,8 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::account::CpuChoice;
+use super::account::{CpuChoice, study_of};
+use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::{Frame, render};
 use super::store::{self, Answer};
@@ -16,7 +17,7 @@ use super::sweep_charts::charts;
 use super::{AnswerArgs, Format, console, edges};
 use crate::digits;
 use crate::lake::Lake;
-use crate::studies::fold::{Asked, Study, fold};
+use crate::studies::fold::{Asked, Study};
 use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
 use crate::studies::rules::{Rule, RuleGrid};
 use crate::studies::selection::{Choice, Score, Selection, intervals, select};
@@ -78,6 +79,9 @@ pub(crate) struct SweepArgs {
     /// List the harmed jobs of one threshold instead of the sweep
     #[arg(long, value_name = "THRESHOLD")]
     pub harmed: Option<i64>,
+
+    #[command(flatten)]
+    pub engine: EngineArgs,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -184,7 +188,7 @@ fn asked(args: &SweepArgs) -> Result<Asked> {
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let study = fold(&lake, windows, &asked(args)?)?;
+    let study = study_of(&lake, windows, &asked(args)?, &args.engine)?;
     console::note(edges::sentence(&study.censoring()));
     let swept = sweep_all(&study, args.price);
     let table = match study.asked.all_harmed_at {

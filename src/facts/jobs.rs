@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::FactError;
 use super::events::{Event, Histories, is_terminal, optional_cells};
+use super::tables::Fact;
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 
@@ -208,11 +209,51 @@ impl Jobs {
         Self { jobs, names, index }
     }
 
+    /// The jobs of a table of `q01`.
+    pub fn of_facts(fact: Fact<'_>) -> Self {
+        let mut names = Names::default();
+        let mut positions = |name: &str| -> Vec<Option<u32>> {
+            fact.texts(name).map(|text| text.map(|text| names.intern(text))).collect()
+        };
+        let (users, job_names) = (positions("user"), positions("job_name"));
+        let submits: Vec<Option<i64>> = fact.maybe_ints("first_submit_us").collect();
+        let schedules: Vec<Option<i64>> = fact.maybe_ints("first_schedule_us").collect();
+        let classes: Vec<Option<i64>> = fact.maybe_ints("scheduling_class").collect();
+        let sequences = fact.texts("sequence");
+        let outcomes = fact.texts("outcome_sequence").zip(fact.texts("outcome_terminal"));
+        let (ids, lasts) = (fact.ints("job_id"), fact.ints("last_event_us"));
+        let mut jobs: Vec<Job> = sequences
+            .zip(outcomes)
+            .enumerate()
+            .map(|(row, (sequence, (by_sequence, by_terminal)))| Job {
+                id: ids[row],
+                sequence: sequence.unwrap_or_default().to_owned(),
+                by_sequence: position_of(&SEQUENCE_OUTCOMES, by_sequence),
+                by_terminal: position_of(&TERMINAL_OUTCOMES, by_terminal),
+                first_submit_us: submits[row],
+                first_schedule_us: schedules[row],
+                last_event_us: lasts[row],
+                user: users[row],
+                name: job_names[row],
+                scheduling_class: classes[row].and_then(|class| i32::try_from(class).ok()),
+            })
+            .collect();
+        jobs.sort_unstable_by_key(|job| job.id);
+        let index = (0_u32..).zip(&jobs).map(|(position, job)| (job.id, position)).collect();
+        Self { jobs, names, index }
+    }
+
     /// The position of a job.
     #[inline]
     pub fn find(&self, id: i64) -> Option<usize> {
         self.index.get(&id).map(|&position| position as usize)
     }
+}
+
+/// The place of an outcome's name; the last where there is none such.
+fn position_of(names: &[&str], outcome: Option<&str>) -> u8 {
+    let place = names.iter().position(|name| Some(*name) == outcome);
+    u8::try_from(place.unwrap_or(names.len() - 1)).expect("there are few outcomes")
 }
 
 fn names_of(batches: &[RecordBatch], column: &str, names: &mut Names) -> Vec<Option<u32>> {

@@ -1,8 +1,8 @@
 //! Tables computed from the lake: one row per job, task, attempt, crossing.
 //!
 //! In: a lake. Out: record batches. Every fact is defined by one file of `queries/`, run by
-//! Polars bucket by bucket ([`query`]); where a fold in Rust is quicker it gives the same table
-//!, and a test holds the two together. Nothing in here decides what a result means.
+//! Polars bucket by bucket ([`query`]) or by a Spark cluster ([`spark`]); where a fold in Rust is
+//! quicker it gives the same table, and a test holds the two together. Nothing in here decides what a result means.
 
 use thiserror::Error;
 
@@ -13,6 +13,8 @@ pub mod events;
 pub mod jobs;
 pub mod published;
 pub mod query;
+pub mod spark;
+pub mod tables;
 pub mod task_values;
 pub mod tasks;
 pub mod window;
@@ -32,6 +34,14 @@ pub enum FactError {
         #[source]
         cause: polars::error::PolarsError,
     },
+    /// Spark could not be started, or failed.
+    #[error("Spark failed: {problem}")]
+    Spark {
+        /// What went wrong.
+        problem: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// No such query.
     #[error("there is no query `{name}` (known: {})", query::names().join(", "))]
     UnknownQuery {
@@ -45,7 +55,7 @@ impl FactError {
     pub fn is_bad_data(&self) -> bool {
         match self {
             Self::Lake(error) => error.kind.is_bad_data(),
-            Self::Engine { .. } | Self::UnknownQuery { .. } => false,
+            Self::Engine { .. } | Self::Spark { .. } | Self::UnknownQuery { .. } => false,
         }
     }
 }

@@ -119,6 +119,11 @@ impl Query {
         tables
     }
 
+    /// The names of what it reads: tables, other queries, `settings`, `thresholds`.
+    pub(super) fn reads(&self) -> impl Iterator<Item = &'static str> {
+        self.listed("Tables")
+    }
+
     /// Whether it can be answered bucket by bucket.
     fn is_keyed_by_job(&self) -> bool {
         self.key().first() == Some(&"job_id")

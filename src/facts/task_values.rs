@@ -29,11 +29,7 @@ pub fn is_submitted_before(task: &TaskView<'_>, windows: Windows) -> bool {
 ///
 /// `None` without a SUBMIT, or where it was submitted before the window or after it.
 pub fn wait_of(task: &TaskView<'_>, windows: Windows) -> Option<Wait> {
-    let window_end_us = windows.task_end_us;
     let submit = first_submit(task)?;
-    if windows.is_before(submit) || window_end_us < submit {
-        return None;
-    }
     // A SCHEDULE before it belongs to an attempt that began before the loaded parts.
     let schedule = task
         .events
@@ -41,13 +37,28 @@ pub fn wait_of(task: &TaskView<'_>, windows: Windows) -> Option<Wait> {
         .skip_while(|event| event.event_type != 0)
         .find(|event| event.event_type == 1)
         .map(|event| event.time_us);
-    // A task that ended while pending waited until then; one that still pends, at least until now.
     let end = task.events.last().filter(|event| is_terminal(event.event_type));
+    wait_between(submit, schedule, end.map(|event| event.time_us), windows)
+}
+
+/// The wait from the first SUBMIT to the first SCHEDULE behind it; `end` is the last event of the
+/// task where that is a terminal one. `None` where it was submitted before the window or after it.
+pub fn wait_between(
+    submit: i64,
+    schedule: Option<i64>,
+    end: Option<i64>,
+    windows: Windows,
+) -> Option<Wait> {
+    let window_end_us = windows.task_end_us;
+    if windows.is_before(submit) || window_end_us < submit {
+        return None;
+    }
+    // A task that ended while pending waited until then; one that still pends, at least until now.
     let (until, is_censored) = match (schedule, end) {
         (Some(schedule), _) if submit <= schedule => {
             (schedule.min(window_end_us), window_end_us < schedule)
         }
-        (None, Some(end)) => (end.time_us.min(window_end_us), true),
+        (None, Some(end)) => (end.min(window_end_us), true),
         _ => (window_end_us, true),
     };
     Some(Wait { span_us: until - submit, is_censored })

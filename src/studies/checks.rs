@@ -95,9 +95,9 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
 /// What cannot be in a lake of a log, whatever the log says; nothing where all is well.
 ///
 /// A log tells each job once, so that each table must know the same jobs, and each job and task
-/// must be submitted once. The Google trace is cut into parts and keeps to neither.
+/// must be submitted once. The Google traces are cut into parts and keep to neither.
 pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
-    if lake.source() == Source::Google2011 {
+    if lake.source().is_google() {
         return Vec::new();
     }
     let count = |table, what: &str| {

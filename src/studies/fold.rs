@@ -130,7 +130,7 @@ pub struct EdgeCounts {
 }
 
 impl EdgeCounts {
-    fn add(&mut self, is_left_censored: bool, is_censored: bool) {
+    pub(super) fn add(&mut self, is_left_censored: bool, is_censored: bool) {
         self.left_censored += u64::from(is_left_censored);
         self.censored += u64::from(is_censored);
     }
@@ -142,7 +142,7 @@ impl EdgeCounts {
 }
 
 impl Study {
-    fn new(source: Source, asked: &Asked) -> Self {
+    pub(super) fn new(source: Source, asked: &Asked) -> Self {
         Self {
             asked: asked.clone(),
             source,
@@ -160,7 +160,7 @@ impl Study {
     }
 
     /// Adds a job of which everything is known.
-    fn add(&mut self, row: &JobRow<'_>) {
+    pub(super) fn add(&mut self, row: &JobRow<'_>) {
         self.ledger.add(&self.asked, row);
         if let Some(resampled) = &mut self.resampled {
             resampled.add(row);
@@ -170,6 +170,15 @@ impl Study {
         }
         for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
             sums.add(row, steps);
+        }
+    }
+
+    /// Counts the jobs that reach over the edges of the window.
+    pub(super) fn add_job_edges(&mut self, known: &Jobs, windows: Windows) {
+        for job in &known.jobs {
+            if let Some(start) = job.first_schedule_us.filter(|&start| start < i64::MAX) {
+                self.job_edges.add(windows.is_before(start), job.is_open_at(windows.job_end_us));
+            }
         }
     }
 
@@ -285,11 +294,7 @@ fn fold_bucket(
         }
     });
     drop(tasks);
-    for job in &known.jobs {
-        if let Some(start) = job.first_schedule_us.filter(|&start| start < i64::MAX) {
-            study.job_edges.add(windows.is_before(start), job.is_open_at(windows.job_end_us));
-        }
-    }
+    study.add_job_edges(&known, windows);
     if let Some(published) = published {
         let cpu = published.of_bucket(lake, bucket, windows, &known)?;
         for row in &mut rows {
@@ -304,7 +309,7 @@ fn fold_bucket(
     Ok(study)
 }
 
-fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> JobRow<'a> {
+pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> JobRow<'a> {
     let name = |position: Option<u32>| position.map(|position| known.names.get(position));
     JobRow {
         job_id: job.id,
@@ -321,7 +326,7 @@ fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> JobRow<'a> {
 
 /// Puts the published CPU of a job in the place of the measured one. Its parts are in proportion
 /// to the measured ones, since the definition knows only jobs.
-fn republish(row: &mut JobRow<'_>, published_s: f64) {
+pub(super) fn republish(row: &mut JobRow<'_>, published_s: f64) {
     let measured = row.cpu;
     row.cpu = CpuTime::from_seconds(published_s);
     let part =

@@ -10,6 +10,7 @@ pub mod fold;
 pub mod kill_sweep;
 pub mod ledger;
 pub mod mandai;
+pub mod of_facts;
 pub mod outcomes;
 pub mod rules;
 pub mod samples;

@@ -235,7 +235,7 @@ fn collect_bucket(
     split: Split,
 ) -> Result<Samples, FactError> {
     let jobs = if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
-    let mut collector = Collector { jobs: &jobs, windows, split, values: BTreeMap::new() };
+    let mut collector = Collector::new(&jobs, windows, split);
     let mut left_out = 0;
     let of_tasks = what.tables(split.group_by).contains(&Table::TaskEvents);
     let tasks = if of_tasks {
@@ -252,17 +252,16 @@ fn collect_bucket(
         (_, Some(tasks)) => tasks.for_each(|task| left_out += collector.task(task, what)),
         (_, None) => unreachable!("what is counted per task reads the tasks"),
     }
-    let values = collector.values.into_iter().map(|(key, values)| (key, Counted::from(values)));
-    Ok(Samples { values: values.collect(), left_out })
+    Ok(collector.finish(left_out))
 }
 
 /// What the tasks of a job say of it.
 #[derive(Clone, Copy, Default)]
-struct JobSize {
-    tasks: i64,
-    priority: Option<i32>,
+pub(super) struct JobSize {
+    pub(super) tasks: i64,
+    pub(super) priority: Option<i32>,
     /// Whether an event of a task lies before the window.
-    is_before: bool,
+    pub(super) is_before: bool,
 }
 
 fn sizes_of(tasks: &Tasks, windows: Windows) -> FxHashMap<i64, JobSize> {
@@ -280,20 +279,30 @@ fn is_before(task: &TaskView<'_>, windows: Windows) -> bool {
     task.events.first().is_some_and(|event| windows.is_before(event.time_us))
 }
 
-struct Collector<'a> {
+/// Values on their way into samples.
+pub(super) struct Collector<'a> {
     jobs: &'a Jobs,
     windows: Windows,
     split: Split,
     values: BTreeMap<(Group, usize), Vec<Value>>,
 }
 
-impl Collector<'_> {
-    fn push(&mut self, job: Option<&Job>, priority: Option<i32>, value: Value) {
+impl<'a> Collector<'a> {
+    pub(super) fn new(jobs: &'a Jobs, windows: Windows, split: Split) -> Self {
+        Self { jobs, windows, split, values: BTreeMap::new() }
+    }
+
+    pub(super) fn finish(self, left_out: u64) -> Samples {
+        let values = self.values.into_iter().map(|(key, values)| (key, Counted::from(values)));
+        Samples { values: values.collect(), left_out }
+    }
+
+    pub(super) fn push(&mut self, job: Option<&Job>, priority: Option<i32>, value: Value) {
         let key = (self.split.group(job, self.jobs, priority), self.split.outcome(job));
         self.values.entry(key).or_default().push(value);
     }
 
-    fn durations(&mut self, sizes: &FxHashMap<i64, JobSize>) {
+    pub(super) fn durations(&mut self, sizes: &FxHashMap<i64, JobSize>) {
         let jobs = self.jobs;
         let end_us = self.windows.job_end_us;
         for job in &jobs.jobs {
@@ -309,7 +318,7 @@ impl Collector<'_> {
         }
     }
 
-    fn sizes(&mut self, sizes: &FxHashMap<i64, JobSize>) {
+    pub(super) fn sizes(&mut self, sizes: &FxHashMap<i64, JobSize>) {
         let jobs = self.jobs;
         #[expect(clippy::iter_over_hash_type, reason = "values are sorted before they are counted")]
         for (&id, size) in sizes {

@@ -139,6 +139,91 @@ fn sweep_gives_the_sums_of_the_queries() {
     }
 }
 
+/// Numbers that differ by rounding alone are the same.
+fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) {
+    use serde_json::Value;
+    match (one, other) {
+        (Value::Object(ones), Value::Object(others)) => {
+            let keys = |map: &serde_json::Map<String, Value>| {
+                map.keys().cloned().collect::<std::collections::BTreeSet<String>>()
+            };
+            assert_eq!(keys(ones), keys(others), "{what}");
+            ones.iter().for_each(|(key, value)| {
+                assert_alike(value, &others[key], &format!("{what}.{key}"));
+            });
+        }
+        (Value::Array(ones), Value::Array(others)) => {
+            assert_eq!(ones.len(), others.len(), "{what}");
+            for (idx, (one, other)) in ones.iter().zip(others).enumerate() {
+                assert_alike(one, other, &format!("{what}[{idx}]"));
+            }
+        }
+        (Value::Number(number), Value::Number(_)) if number.is_f64() => {
+            let (one, other) = (number.as_f64().unwrap(), other.as_f64().unwrap());
+            assert!((one - other).abs() <= 1e-9 * one.abs().max(1e-6), "{what}: {one} {other}");
+        }
+        _ => assert_eq!(one, other, "{what}"),
+    }
+}
+
+/// What every engine is asked.
+pub(crate) const STUDIES: [&[&str]; 16] = [
+    &["classify"],
+    &["classify", "--by", "task", "--classes", "terminal"],
+    &["account", "--cpu", "slots"],
+    &["account", "--cpu", "requested", "--group-by", "user,class,priority"],
+    &["account", "--cpu", "measured", "--classes", "terminal"],
+    &["account", "--cpu", "published"],
+    &["sweep", "--cpu", "slots", "--thresholds", THRESHOLDS],
+    &["sweep", "--cpu", "measured", "--thresholds", THRESHOLDS, "--train-until", "0.5"],
+    &["sweep", "--cpu", "published", "--thresholds", THRESHOLDS, "--bootstrap", "20"],
+    &["describe", "--what", "job-durations", "--group-by", "priority"],
+    &["describe", "--what", "tasks-per-job"],
+    &["describe", "--what", "events-per-task", "--group-by", "user"],
+    &["describe", "--what", "waiting", "--group-by", "class"],
+    &["describe", "--what", "attempts"],
+    &["describe", "--what", "job-survival"],
+    &["describe", "--what", "finish-given-events"],
+];
+
+/// Compares every study under an engine with the fold.
+pub(crate) fn assert_engine(place: &Place, engine: &[&str]) {
+    for study in STUDIES {
+        let run =
+            |more: &[&str]| place.run(&[study, &["--format", "json"], more].concat()).ok().json();
+        assert_alike(&run(&[]), &run(engine), &format!("{study:?}"));
+    }
+}
+
+#[test]
+fn studies_of_the_queries_are_those_of_the_fold() {
+    assert_engine(&golden_lake("3"), &["--engine", "polars"]);
+    let place = Place::new();
+    let config = jobfate::synth::SynthConfig {
+        seed: 12,
+        job_count: 200,
+        days: 0.5,
+        part_count: 2,
+        ..Default::default()
+    };
+    jobfate::synth::write_trace(&config, &place.path("trace"), &|_| ()).unwrap();
+    place.ingest(&["--buckets", "3"]).ok();
+    assert_engine(&place, &["--engine", "polars"]);
+    let other = place.run(&["sweep", "--rules", "failures", "--engine", "polars"]);
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("only `events` is swept"), "{}", other.stderr);
+    for args in [&["--engine", "spark"][..], &["--master", "local"]] {
+        let refused = place.run(&[&["classify"], args].concat());
+        assert_eq!(refused.code, Some(2), "{args:?}");
+        assert!(refused.stderr.contains("--master"), "{}", refused.stderr);
+    }
+    let nowhere = ["classify", "--engine", "spark", "--master", "local", "--spark-home", "nowhere"];
+    let nowhere = place.run(&nowhere);
+    assert_eq!(nowhere.code, Some(4), "{}", nowhere.stderr);
+    assert!(nowhere.stderr.contains("could not be started"), "{}", nowhere.stderr);
+    assert!(nowhere.stderr.contains("--spark-home"), "{}", nowhere.stderr);
+}
+
 #[test]
 fn studies_do_not_depend_on_buckets() {
     let (one, seven) = (golden_lake("1"), golden_lake("7"));

@@ -1,0 +1,374 @@
+//! Runs the queries on a Spark that is there: a standalone cluster, YARN, Kubernetes, or `local`.
+//!
+//! In: a lake that Spark sees under the same path (or under another, if told), and queries. Out:
+//! their answers, as the embedded Polars gives them. Spark is started as `spark-sql` with one file
+//! of SQL: a view per table of the lake, then each query, unchanged, written as Parquet, and a
+//! view of that for the queries that read it. The facts lie below the lake, in a folder of their
+//! own, until they are read.
+//!
+//! ```text
+//!  lake/task_events/bucket=*/*.parquet ─► view task_events ─► q03 ─► .facts-1234/q03_attempts/
+//!                                                              └─► view q03_attempts ─► q05 ...
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow::compute::{SortColumn, cast, concat_batches, lexsort_to_indices, take};
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::FactError;
+use super::query::{Query, Settings};
+use crate::lake::Lake;
+use crate::schema::{ColumnType, ROW_ID, Source, Table};
+
+/// What must be set for the queries to mean what they say; the user's own settings come after.
+const CONF: [(&str, &str); 8] = [
+    // "user" is the name of a column, and numbers that do not fit are errors.
+    ("spark.sql.ansi.enabled", "true"),
+    ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
+    ("spark.sql.session.timeZone", "UTC"),
+    ("spark.sql.caseSensitive", "true"),
+    // Some columns are named alike in a table and in its partitions' folders otherwise.
+    ("spark.sql.sources.partitionColumnTypeInference.enabled", "true"),
+    // In-memory: no metastore is made in the folder that the program is started in.
+    ("spark.sql.catalogImplementation", "in-memory"),
+    ("spark.ui.enabled", "false"),
+    ("spark.sql.cli.print.header", "false"),
+];
+
+/// Lines of Spark's log that are shown when it fails.
+const LINES_SHOWN: usize = 12;
+
+/// A Spark to run queries on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spark {
+    /// Its master, such as `spark://host:7077`, `yarn`, `k8s://https://host`, `local[4]`.
+    pub master: String,
+    /// The folder whose `bin/spark-sql` is started; `$SPARK_HOME`, or the search path, with `None`.
+    pub home: Option<PathBuf>,
+    /// Further settings, `key=value`.
+    pub conf: Vec<String>,
+    /// The lake as Spark sees it; its path with `None`.
+    pub lake: Option<String>,
+}
+
+impl Spark {
+    /// The answers of `queries`, each in the order of its key.
+    pub(super) fn run(
+        &self,
+        lake: &Lake,
+        queries: &[&'static Query],
+        settings: &Settings,
+    ) -> Result<Vec<RecordBatch>, FactError> {
+        let path = std::path::absolute(&lake.path).map_err(|error| failed(error.to_string()))?;
+        refuse_leftovers(lake, queries)?;
+        let facts = Folder::create(&path)?;
+        let seen = match &self.lake {
+            Some(seen) => seen.trim_end_matches('/').to_owned(),
+            None => path.display().to_string(),
+        };
+        let script = script(lake, queries, settings, &seen, &facts.name())?;
+        let file = facts.0.join("facts.sql");
+        fs::write(&file, script).map_err(|error| failed(format!("{}: {error}", file.display())))?;
+        self.start(&file)?;
+        queries.iter().map(|query| read(query, &facts.0.join(query.name))).collect()
+    }
+
+    /// Runs a file of SQL to its end.
+    fn start(&self, file: &Path) -> Result<(), FactError> {
+        let program = self.program();
+        let mut command = Command::new(&program);
+        command.arg("--master").arg(&self.master);
+        for (key, value) in CONF {
+            command.arg("--conf").arg(format!("{key}={value}"));
+        }
+        for pair in &self.conf {
+            command.arg("--conf").arg(pair);
+        }
+        command.arg("-f").arg(file).stdin(Stdio::null());
+        let output = command.output().map_err(|error| FactError::Spark {
+            problem: format!("`{}` could not be started: {error}", program.display()),
+            hint: "give Spark's folder with --spark-home, or set SPARK_HOME; Java 17 must be there",
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let out = String::from_utf8_lossy(&output.stdout);
+        Err(failed(format!("{}\n{}", output.status, telling(&said, &out))))
+    }
+
+    fn program(&self) -> PathBuf {
+        let home = self.home.clone().or_else(|| std::env::var_os("SPARK_HOME").map(PathBuf::from));
+        home.map_or_else(|| PathBuf::from("spark-sql"), |home| home.join("bin").join("spark-sql"))
+    }
+}
+
+fn failed(problem: String) -> FactError {
+    let hint = "Spark's own log says more; the same command again starts anew";
+    FactError::Spark { problem, hint }
+}
+
+/// The lines of a log that tell what went wrong: errors and causes, or else the last ones.
+fn telling(stderr: &str, stdout: &str) -> String {
+    let all = || stdout.lines().chain(stderr.lines()).filter(|line| !line.trim().is_empty());
+    let is_told = |line: &&str| {
+        ["ERROR", "Error", "Exception", "Caused by", "FATAL"].iter().any(|word| line.contains(word))
+            && !line.trim_start().starts_with("at ")
+    };
+    let told: Vec<&str> = all().filter(is_told).take(LINES_SHOWN).collect();
+    if !told.is_empty() {
+        return told.join("\n");
+    }
+    let last: Vec<&str> = all().collect();
+    last[last.len().saturating_sub(LINES_SHOWN)..].join("\n")
+}
+
+/// The folder of the facts, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create(lake: &Path) -> Result<Self, FactError> {
+        let path = lake.join(format!(".facts-{}", std::process::id()));
+        fs::create_dir_all(&path)
+            .map_err(|error| failed(format!("{}: {error}", path.display())))?;
+        Ok(Self(path))
+    }
+
+    fn name(&self) -> String {
+        self.0.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left is seen, and does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Spark reads whole folders: a file that no manifest records, left by an ingest that was killed,
+/// would be read as well.
+fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactError> {
+    for table in queries.iter().flat_map(|query| query.tables()).collect::<BTreeSet<Table>>() {
+        let known: BTreeSet<PathBuf> = lake.paths(table, None)?.into_iter().collect();
+        let mut folders = vec![lake.path.join(table.name())];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+            for path in entries.map(|entry| entry.path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "parquet")
+                    && !known.contains(&path)
+                {
+                    return Err(FactError::Spark {
+                        problem: format!("`{}` is not in the manifest of the lake", path.display()),
+                        hint: "an ingest was stopped or still runs: let it end, or run it again",
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Everything that Spark is told.
+fn script(
+    lake: &Lake,
+    queries: &[&'static Query],
+    settings: &Settings,
+    seen: &str,
+    folder: &str,
+) -> Result<String, FactError> {
+    let mut text = String::new();
+    let mut known = BTreeSet::new();
+    for query in queries {
+        tell(query, lake, settings, (seen, folder), &mut known, &mut text)?;
+    }
+    Ok(text)
+}
+
+/// Tells Spark a query, after everything that it reads.
+fn tell(
+    query: &'static Query,
+    lake: &Lake,
+    settings: &Settings,
+    (seen, folder): (&str, &str),
+    known: &mut BTreeSet<&'static str>,
+    text: &mut String,
+) -> Result<(), FactError> {
+    if !known.insert(query.name) {
+        return Ok(());
+    }
+    for name in query.reads() {
+        if let Ok(table) = name.parse::<Table>() {
+            if known.insert(name) {
+                let path = (!lake.paths(table, None)?.is_empty()).then_some(seen);
+                text.push_str(&view_of(table, lake.source(), path));
+            }
+        } else if name == "settings" || name == "thresholds" {
+            if known.insert(name) {
+                text.push_str(&view_of_settings(name, settings));
+            }
+        } else {
+            tell(Query::find(name)?, lake, settings, (seen, folder), known, text)?;
+        }
+    }
+    let name = query.name;
+    let path = quoted(&format!("{seen}/{folder}/{name}"));
+    let body = query.text.trim_end().trim_end_matches(';');
+    let told = write!(
+        text,
+        "CREATE TEMPORARY VIEW {name}_asked AS\n{body};\n\
+         INSERT OVERWRITE DIRECTORY {path} USING parquet SELECT * FROM {name}_asked;\n\
+         CREATE TEMPORARY VIEW {name} USING parquet OPTIONS (path {path});\n"
+    );
+    told.expect("writing to a string cannot fail");
+    Ok(())
+}
+
+/// A table's files as a view; without files an empty one.
+fn view_of(table: Table, source: Source, seen: Option<&str>) -> String {
+    let columns = std::iter::once((ROW_ID, "BIGINT"))
+        .chain(table.columns(source).iter().map(|column| (column.name, type_of(column.kind))));
+    if let Some(seen) = seen {
+        let list: Vec<String> = columns.map(|(name, kind)| format!("`{name}` {kind}")).collect();
+        let path = quoted(&format!("{seen}/{table}"));
+        format!(
+            "CREATE TEMPORARY VIEW {table} ({}) USING parquet OPTIONS (path {path}, recursiveFileLookup 'true');\n",
+            list.join(", ")
+        )
+    } else {
+        let list: Vec<String> =
+            columns.map(|(name, kind)| format!("CAST(NULL AS {kind}) AS `{name}`")).collect();
+        format!("CREATE TEMPORARY VIEW {table} AS SELECT {} WHERE false;\n", list.join(", "))
+    }
+}
+
+const fn type_of(kind: ColumnType) -> &'static str {
+    match kind {
+        ColumnType::Time | ColumnType::Id | ColumnType::Long => "BIGINT",
+        ColumnType::Int | ColumnType::Event(_) => "INT",
+        ColumnType::Float | ColumnType::Amount => "FLOAT",
+        ColumnType::Bool => "BOOLEAN",
+        ColumnType::Text => "STRING",
+        ColumnType::Floats => "ARRAY<FLOAT>",
+    }
+}
+
+fn view_of_settings(name: &str, settings: &Settings) -> String {
+    let rows: Vec<String> = if name == "settings" {
+        vec![format!(
+            "SELECT CAST({} AS BIGINT) AS job_window_end_us, CAST({} AS BIGINT) AS task_window_end_us",
+            settings.windows.job_end_us, settings.windows.task_end_us
+        )]
+    } else {
+        let one = |threshold| format!("SELECT CAST({threshold} AS BIGINT) AS threshold");
+        settings.thresholds.iter().map(one).collect()
+    };
+    format!("CREATE TEMPORARY VIEW {name} AS\n{};\n", rows.join("\nUNION ALL "))
+}
+
+/// A path as a literal.
+fn quoted(path: &str) -> String {
+    format!("'{}'", path.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// Reads an answer in the shape that Polars gives it.
+fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
+    let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|error| fail(error.to_string()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "parquet"))
+        .collect();
+    files.sort();
+    let mut batches = Vec::new();
+    for file in files {
+        let file = File::open(&file).map_err(|error| fail(error.to_string()))?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+            .and_then(ParquetRecordBatchReaderBuilder::build)
+            .map_err(|error| fail(error.to_string()))?;
+        for batch in reader {
+            let batch = batch.map_err(|error| fail(error.to_string()))?;
+            batches.push(widened(&batch).map_err(|error| fail(error.to_string()))?);
+        }
+    }
+    let Some(first) = batches.first() else { return Err(fail("Spark left no answer".to_owned())) };
+    let all = concat_batches(&first.schema(), &batches).map_err(|error| fail(error.to_string()))?;
+    sorted(&all, &query.key()).map_err(|error| fail(error.to_string()))
+}
+
+/// Whole numbers as i64, quantities as f64.
+fn widened(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
+    let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        let wide = match field.data_type() {
+            kind if kind.is_integer() => DataType::Int64,
+            kind if kind.is_numeric() => DataType::Float64,
+            DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+            other => other.clone(),
+        };
+        columns.push(cast(column, &wide)?);
+        fields.push(Field::new(field.name(), wide, true));
+    }
+    RecordBatch::try_new(Schema::new(fields).into(), columns)
+}
+
+fn sorted(batch: &RecordBatch, key: &[&str]) -> Result<RecordBatch, arrow::error::ArrowError> {
+    let columns: Vec<SortColumn> = key
+        .iter()
+        .filter_map(|name| batch.column_by_name(name))
+        .map(|values| SortColumn { values: values.clone(), options: None })
+        .collect();
+    let order: UInt32Array = lexsort_to_indices(&columns, None)?;
+    let columns: Result<Vec<ArrayRef>, _> =
+        batch.columns().iter().map(|column| take(column, &order, None)).collect();
+    RecordBatch::try_new(batch.schema(), columns?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_tells_what_went_wrong() {
+        let log = "INFO x\n26/11/21 ERROR SparkContext: no master\n  at a.b.Exception(c)\nmore";
+        assert_eq!(telling(log, ""), "26/11/21 ERROR SparkContext: no master");
+        assert_eq!(telling("one\n\ntwo\n", ""), "one\ntwo");
+        let many: Vec<String> = (0..20).map(|line| format!("line {line}")).collect();
+        assert_eq!(telling(&many.join("\n"), "").lines().count(), LINES_SHOWN);
+    }
+
+    #[test]
+    fn paths_are_literals() {
+        assert_eq!(quoted("/a b/it's\\x"), r"'/a b/it\'s\\x'");
+    }
+
+    #[test]
+    fn thresholds_and_tables_are_views() {
+        let settings = Settings {
+            windows: crate::facts::window::Windows { job_end_us: 1, task_end_us: 2, first_us: 0 },
+            thresholds: vec![10, 20],
+        };
+        assert_eq!(
+            view_of_settings("thresholds", &settings),
+            "CREATE TEMPORARY VIEW thresholds AS\nSELECT CAST(10 AS BIGINT) AS threshold\n\
+             UNION ALL SELECT CAST(20 AS BIGINT) AS threshold;\n"
+        );
+        let empty = view_of(Table::MachineAttributes, Source::Google2011, None);
+        assert!(empty.starts_with(
+            "CREATE TEMPORARY VIEW machine_attributes AS SELECT CAST(NULL AS BIGINT) AS `row_id`"
+        ));
+        assert!(empty.ends_with("WHERE false;\n"), "{empty}");
+        let full = view_of(Table::TaskUsage, Source::Google2019, Some("s3a://b/lake"));
+        assert!(full.contains("`cpu_usage_distribution` ARRAY<FLOAT>"), "{full}");
+        assert!(full.contains("(path 's3a://b/lake/task_usage',"), "{full}");
+    }
+}

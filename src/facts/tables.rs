@@ -1,0 +1,126 @@
+//! Facts as tables, whoever has computed them.
+//!
+//! In: the names of queries. Out: their answers, and columns of them. The embedded Polars gives
+//! them bucket by bucket, a Spark cluster all at once; what is built on them does not know which.
+
+use std::collections::BTreeMap;
+
+use arrow::array::AsArray;
+use arrow::datatypes::{Float64Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+
+use super::FactError;
+use super::query::{Query, Settings};
+use super::spark::Spark;
+use crate::lake::Lake;
+
+/// Who runs the queries.
+#[derive(Clone, Debug)]
+pub enum SqlEngine {
+    /// The embedded Polars.
+    Polars,
+    /// A Spark that is there.
+    Spark(Spark),
+}
+
+impl SqlEngine {
+    /// The answers of queries, in the order of their names.
+    ///
+    /// # Errors
+    /// A table that a query reads is not in the lake, or the engine fails.
+    pub fn facts(
+        &self,
+        lake: &Lake,
+        names: &[&str],
+        settings: &Settings,
+    ) -> Result<Facts, FactError> {
+        let queries: Vec<&'static Query> =
+            names.iter().map(|name| Query::find(name)).collect::<Result<_, FactError>>()?;
+        for table in queries.iter().flat_map(|query| query.tables()) {
+            lake.require(table)?;
+        }
+        let batches = match self {
+            Self::Polars => {
+                queries.iter().map(|query| query.run(lake, settings)).collect::<Result<_, _>>()?
+            }
+            Self::Spark(spark) => spark.run(lake, &queries, settings)?,
+        };
+        Ok(Facts(queries.iter().map(|query| query.name).zip::<Vec<RecordBatch>>(batches).collect()))
+    }
+}
+
+/// Answers of queries: whole numbers as i64, quantities as f64.
+#[derive(Debug, Default)]
+pub struct Facts(BTreeMap<&'static str, RecordBatch>);
+
+impl Facts {
+    /// The answer of a query.
+    ///
+    /// # Panics
+    /// It was not asked for.
+    pub fn of(&self, query: &str) -> Fact<'_> {
+        let found = self.0.iter().find(|(name, _)| name.split('_').next() == Some(query));
+        Fact(found.expect("the query was asked for").1)
+    }
+
+    /// Whether a query was asked for.
+    pub fn has(&self, query: &str) -> bool {
+        self.0.keys().any(|name| name.split('_').next() == Some(query))
+    }
+
+    /// The answer of the only query that was asked for.
+    ///
+    /// # Panics
+    /// None or several were.
+    pub fn single(self) -> RecordBatch {
+        let mut batches = self.0.into_values();
+        let first = batches.next().expect("one query was asked for");
+        assert!(batches.next().is_none(), "one query was asked for");
+        first
+    }
+}
+
+/// The answer of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct Fact<'f>(&'f RecordBatch);
+
+impl<'f> Fact<'f> {
+    /// The table.
+    pub const fn batch(self) -> &'f RecordBatch {
+        self.0
+    }
+
+    /// Rows.
+    pub fn rows(self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// A column of whole numbers, none of them missing.
+    ///
+    /// # Panics
+    /// There is no such column.
+    pub fn ints(self, name: &str) -> &'f [i64] {
+        let column = self.0.column_by_name(name).expect("the query has this column");
+        column.as_primitive::<Int64Type>().values()
+    }
+
+    /// A column of whole numbers.
+    pub fn maybe_ints(self, name: &str) -> impl Iterator<Item = Option<i64>> + 'f {
+        let column = self.0.column_by_name(name).expect("the query has this column");
+        column.as_primitive::<Int64Type>().iter()
+    }
+
+    /// A column of quantities, none of them missing.
+    ///
+    /// # Panics
+    /// There is no such column.
+    pub fn floats(self, name: &str) -> &'f [f64] {
+        let column = self.0.column_by_name(name).expect("the query has this column");
+        column.as_primitive::<Float64Type>().values()
+    }
+
+    /// A column of names.
+    pub fn texts(self, name: &str) -> impl Iterator<Item = Option<&'f str>> + 'f {
+        self.0.column_by_name(name).expect("the query has this column").as_string::<i32>().iter()
+    }
+}
