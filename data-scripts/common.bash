@@ -1,12 +1,18 @@
 # shellcheck shell=bash
 # What the scripts for every trace share: messages with their exit codes, help,
-# programs that must be there, checksums. Sourced, never run. Works with bash 3.2.
+# programs that must be there, checksums, downloads that go on where they broke
+# off. Sourced, never run. Works with bash 3.2 and any POSIX awk.
 #
 # Exit codes: 0 done, 1 a check failed, 2 wrong use, 3 bad input, 4 environment
 # (network, disk, a missing program).
 
+# shellcheck disable=SC2154  # Set by the scripts: dir, retries, backoff.
+
 # Sorting, number formats and character classes must not depend on the user.
 export LC_ALL=C
+
+# The longest wait between two tries.
+readonly WAIT_MAX_S=60
 
 say() {
     printf '%s\n' "$*" >&2
@@ -38,13 +44,13 @@ usage() {
     exit 0
 }
 
+# need_programs NAME...: `a/b` stands for one of two.
 need_programs() {
     local program
     for program in "$@"; do
-        command -v "$program" >/dev/null || die 4 "program \`$program\` is not installed"
+        command -v "${program%/*}" >/dev/null || command -v "${program#*/}" >/dev/null ||
+            die 4 "program \`${program//\//\` or \`}\` is not installed"
     done
-    command -v sha256sum >/dev/null || command -v shasum >/dev/null ||
-        die 4 "neither \`sha256sum\` nor \`shasum\` is installed"
 }
 
 # Prints the SHA-256 of a file. Reads it from stdin, so that the name of the
@@ -63,4 +69,85 @@ whole_number() {
         wrong_use "\`$1\` takes a whole number from $3 up, not \`$2\`"
     fi
     echo "$((10#$2))"
+}
+
+# Prints the number of processors, 1 if the system does not tell.
+processor_count() {
+    getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1
+}
+
+# Prints a byte count for people, in powers of 1000.
+human_bytes() {
+    awk -v bytes="$1" 'BEGIN {
+        split("B kB MB GB TB", unit, " ")
+        for (i = 1; bytes >= 1000 && i < 5; i++) bytes /= 1000
+        printf (i == 1 ? "%d %s\n" : "%.1f %s\n"), bytes, unit[i]
+    }'
+}
+
+# Makes a folder for what the run has to remember, named in `state` and removed
+# at the end. Workers started by xargs find it through the environment.
+make_state() {
+    state=$(mktemp -d "${TMPDIR:-/tmp}/data-scripts.XXXXXX") ||
+        die 4 "no temporary folder could be made"
+    export state
+    trap 'rm -rf "$state"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+# Makes DIR and takes it for this run: two runs at once would write the same
+# unfinished files. The lock is on the folder itself and ends with the process.
+prepare_dir() {
+    mkdir -p "$dir" 2>/dev/null || die 4 "the folder \`$dir\` could not be made"
+    [[ -r $dir && -w $dir ]] || die 4 "the folder \`$dir\` is not readable and writable"
+    if command -v flock >/dev/null; then
+        exec 9<"$dir"
+        flock -n 9 || die 4 "another \`fetch\` is at work in \`$dir\`"
+    fi
+}
+
+# transfer URL FILE [HEADER]: goes on with FILE until it is whole, as far as the
+# server tells. Returns 0 done, 2 the server refuses, 3 given up after all tries,
+# 4 the file could not be written; what curl said last stands in `failure`.
+# Numbers of curl are in its manual, "EXIT CODES".
+transfer() {
+    local url=$1 file=$2 header=${3-} tries=0 wait=$backoff name status said code
+    name=${url#"${base-}/"}
+    name=${name%%\?*}
+    while :; do
+        status=0
+        # The limits end a connection that hangs: under 1 kB/s for a minute.
+        said=$(curl --fail --location --silent --show-error \
+            --connect-timeout 30 --speed-limit 1000 --speed-time 60 \
+            ${header:+--header "$header"} --continue-at - --output "$file" \
+            --write-out '\nHTTP %{http_code}\n' "$url" 2>&1) || status=$?
+        code=$(printf '%s\n' "$said" | sed -n 's/^HTTP //p')
+        failure=$(printf '%s\n' "$said" | awk '!/^HTTP / && NF { last = $0 } END { print last }')
+        case $status/$code in
+        0/*)
+            [[ -e $file ]] || : >"$file" # curl makes no file of an empty answer.
+            return 0
+            ;;
+        33/* | 36/*) # The server sends whole files only.
+            say "the server cannot go on with $name; from the beginning"
+            rm -f "$file"
+            continue
+            ;;
+        22/416) # Nothing there past our last byte, so ours is not what it should be.
+            rm -f "$file"
+            ;;
+        22/408 | 22/429 | 22/5??) ;; # Busy.
+        22/* | 1/* | 3/* | 26/* | 37/* | 60/* | 77/*) return 2 ;;
+        23/*) return 4 ;;
+        *) ;; # No route or a hang-up, worth a new try.
+        esac
+        if ((tries == retries)); then
+            return 3
+        fi
+        tries=$((tries + 1))
+        say "$name: $failure; new try $tries of $retries in $wait s"
+        sleep "$wait"
+        wait=$((wait * 2 > WAIT_MAX_S ? WAIT_MAX_S : wait * 2))
+    done
 }

@@ -1,27 +1,15 @@
 # shellcheck shell=bash
-# What the scripts for traces of one file per log share: downloads that go on
-# where they broke off, and the checksums of logs. Sourced, never run. Works with
-# bash 3.2.
+# What the scripts for traces of one file per log share: downloads and checksums
+# of logs. Sourced, never run. Works with bash 3.2.
 #
 # Checksums: `checksums.txt` beside a script holds the sums of logs that were at
 # hand when it was written. Any other log is trusted on first use: its sum is
 # kept in DIR/SHA256SUM when it first arrives, and everything later must agree.
 
-# shellcheck source-path=SCRIPTDIR source=common.bash
+# shellcheck disable=SC2154  # Set by the scripts: here, dir.
+
+# shellcheck source-path=SCRIPTDIR source-path=SCRIPTDIR/.. source=common.bash
 source "${BASH_SOURCE[0]%/*}/common.bash"
-
-# The longest wait between two tries.
-readonly WAIT_MAX_S=60
-
-# Makes DIR and takes it for this run: two runs at once would write one file.
-prepare_dir() {
-    mkdir -p "$dir" 2>/dev/null || die 4 "the folder \`$dir\` could not be made"
-    [[ -r $dir && -w $dir ]] || die 4 "the folder \`$dir\` is not readable and writable"
-    if command -v flock >/dev/null; then
-        exec 9<"$dir"
-        flock -n 9 || die 4 "another \`fetch\` is at work in \`$dir\`"
-    fi
-}
 
 # sum_in LIST NAME: prints the checksum that a list has of a file, or nothing.
 sum_in() {
@@ -49,43 +37,8 @@ remember() {
             awk -v name="$1" '$2 != name && $2 != "*" name' "$list"
         fi
         printf '%s  %s\n' "$2" "$1"
-    } >"$list.part" && mv -f "$list.part" "$list" || die 4 "\`$list\` could not be written"
-}
-
-# transfer URL FILE: goes on with FILE until it is whole. Returns 0 done, 2 the
-# server refuses, 3 given up after all tries, 4 the file could not be written.
-transfer() {
-    local url=$1 file=$2 tries=0 wait=$backoff status code log=$2.log
-    while :; do
-        status=0
-        # The limits end a connection that hangs: under 1 kB/s for a minute.
-        code=$(curl --fail --location --silent --show-error \
-            --connect-timeout 30 --speed-limit 1000 --speed-time 60 \
-            --continue-at - --output "$file" --write-out '%{http_code}' \
-            "$url" 2>"$log") || status=$?
-        failure=$(tail -n 1 "$log" 2>/dev/null || true)
-        rm -f "$log"
-        case $status/$code in
-        0/*) return 0 ;;
-        33/* | 36/*) # The server sends whole files only.
-            say "the server cannot go on with ${url##*/}; from the beginning"
-            rm -f "$file"
-            continue
-            ;;
-        22/416) rm -f "$file" ;; # Ours is longer than it should be.
-        22/408 | 22/429 | 22/5??) ;; # Busy.
-        22/* | 1/* | 3/* | 26/* | 37/* | 60/* | 77/*) return 2 ;;
-        23/*) return 4 ;;
-        *) ;; # No route or a hang-up, worth a new try.
-        esac
-        if ((tries == retries)); then
-            return 3
-        fi
-        tries=$((tries + 1))
-        say "${url##*/}: $failure; new try $tries of $retries in $wait s"
-        sleep "$wait"
-        wait=$((wait * 2 > WAIT_MAX_S ? WAIT_MAX_S : wait * 2))
-    done
+    } >"$list.part" || die 4 "\`$list.part\` could not be written"
+    mv -f "$list.part" "$list" || die 4 "\`$list\` could not be written"
 }
 
 # fetch_file URL NAME: brings a file to DIR/NAME, under its name only when its

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the scripts for the Google trace of 2011 (clusterdata-2011-2) share: the
-# list of tables, the reading of SHA256SUM, and numbers for people. Sourced, never
-# run. Works with bash 3.2 and any POSIX awk.
+# list of tables and the reading of SHA256SUM. Sourced, never run. Works with
+# bash 3.2 and any POSIX awk.
 
 # shellcheck source-path=SCRIPTDIR source=../common.bash
 source "${BASH_SOURCE[0]%/*}/../common.bash"
@@ -19,43 +19,17 @@ readonly TABLES=(
 # shellcheck disable=SC2034
 readonly PART_MAX=499
 
-# has_sum FILE HASH
-has_sum() {
+# The checksum that the list has of a file.
+sum_of() {
+    sha256_of "$1"
+}
+
+# is_right FILE HASH
+is_right() {
     [[ $(sha256_of "$1") == "$2" ]]
 }
 
-# Prints the number of processors, 1 if the system does not tell.
-processor_count() {
-    getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1
-}
-
-is_table() {
-    local table
-    for table in "${TABLES[@]}"; do
-        [[ $1 == "$table" ]] && return 0
-    done
-    return 1
-}
-
-# Prints a byte count for people, in powers of 1000.
-human_bytes() {
-    awk -v bytes="$1" 'BEGIN {
-        split("B kB MB GB TB", unit, " ")
-        for (i = 1; bytes >= 1000 && i < 5; i++) bytes /= 1000
-        printf (i == 1 ? "%d %s\n" : "%.1f %s\n"), bytes, unit[i]
-    }'
-}
-
-# Makes a folder for what the run has to remember, named in `state` and removed
-# at the end. Workers started by xargs find it through the environment.
-make_state() {
-    state=$(mktemp -d "${TMPDIR:-/tmp}/google-2011.XXXXXX") ||
-        die 4 "no temporary folder could be made"
-    export state
-    trap 'rm -rf "$state"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
-}
+export -f sha256_of
 
 # read_list FILE: prints "HASH PATH" for every line of a SHA256SUM file. Fails
 # if any line is something else (an error page, say) or if a path could lead out

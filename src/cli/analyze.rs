@@ -62,8 +62,9 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     };
     let lake = args.lake.unwrap_or_else(|| args.out.join("lake"));
     console::note(format!("ingest {} into {}", trace.display(), lake.display()));
+    let is_forced = args.choice.force;
     let plan = ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice: args.choice })?;
-    ingest::run_plan(&plan, &stop)?;
+    ingest::run_plan(&plan, is_forced, &stop)?;
     let lake = Lake::open(&lake)?;
     let windows = Windows::of(&lake, None);
 

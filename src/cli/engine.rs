@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use super::console;
 use super::exit::Usage;
 use crate::facts::spark::Spark;
 use crate::facts::tables::SqlEngine;
@@ -70,6 +71,7 @@ impl EngineArgs {
                 home: self.spark_home.clone(),
                 conf: self.spark_conf.clone(),
                 lake: self.spark_lake.clone(),
+                tell: |text| console::note(text),
             }))),
         }
     }

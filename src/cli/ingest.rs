@@ -11,8 +11,9 @@ use super::exit::{self, Interrupted, PartsFailed, Usage};
 use super::{Stop, stop_on_signal};
 use crate::digits::{counted, grouped};
 use crate::lake::ingest::{IngestOutcome, ingest};
+use crate::lake::needs::Needs;
 use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
-use crate::lake::{Origin, PartEntry};
+use crate::lake::{Origin, PartEntry, gigabytes};
 use crate::schema::{Column, ROW_ID, Source, Table};
 use crate::sources::open_trace;
 
@@ -95,6 +96,13 @@ pub(crate) struct IngestChoice {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
 
+    /// Begin although disk or memory seem too small
+    ///
+    /// Before it begins, ingest tells from the sizes of the files how much of both it will take,
+    /// and refuses where there is less.
+    #[arg(long)]
+    pub force: bool,
+
     /// Number of threads, one per core by default
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -118,6 +126,9 @@ fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
     }
     Ok(PartNumbers(numbers))
 }
+
+/// A lake smaller than this needs no word on its size, bytes.
+const FORECAST_FROM: u64 = 1 << 30;
 
 /// Failed parts that are shown with their first rejects and a hint.
 const FAILED_SHOWN: usize = 3;
@@ -162,8 +173,26 @@ pub(crate) fn check_table(source: Option<Source>, table: Option<Table>) -> Resul
     }
 }
 
+/// Says what the plan will take, and refuses it where the machine has less.
+fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
+    let needs = Needs::of(plan)?;
+    if needs.disk == 0 {
+        return Ok(());
+    }
+    let free = Needs::free(&plan.lake);
+    if FORECAST_FROM <= needs.disk {
+        let [disk, memory] = [needs.disk, needs.memory].map(gigabytes);
+        let [free_disk, free_memory] = [free.disk, free.memory].map(gigabytes);
+        console::note(format!(
+            "will take about {disk:.1} GB of disk ({free_disk:.1} free) and {memory:.1} GB of memory ({free_memory:.1} free)"
+        ));
+    }
+    if is_forced { Ok(()) } else { Ok(needs.check(&plan.lake, free)?) }
+}
+
 /// Runs the plan under a progress bar.
-pub(crate) fn run_plan(plan: &IngestPlan, stop: &Stop) -> Result<IngestOutcome> {
+pub(crate) fn run_plan(plan: &IngestPlan, is_forced: bool, stop: &Stop) -> Result<IngestOutcome> {
+    forecast(plan, is_forced)?;
     let total = plan.parts.values().flatten().map(|part| part.bytes).sum();
     let bar = Bar::follow("ingest", Counts::Bytes, total, stop.progress());
     let outcome = ingest(plan, stop.progress())?;
@@ -183,7 +212,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     let plan = plan(args)?;
     let stop = stop_on_signal()?;
     let started = super::now();
-    let outcome = run_plan(&plan, &stop)?;
+    let outcome = run_plan(&plan, args.choice.force, &stop)?;
     if !outcome.stored.is_empty() {
         console::note(format!("in {:.1} s", started.elapsed().as_secs_f64()));
     }

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result};
+use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::json;
 
@@ -13,9 +15,13 @@ use super::render::{render, rows};
 use super::store::{self, Answer};
 use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, console};
+use crate::digits;
 use crate::facts::query::{QUERIES, Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::lake::Lake;
+
+/// Every query that the tables allow.
+const ALL: &str = "all";
 
 /// Run one of the facts' queries
 ///
@@ -23,10 +29,12 @@ use crate::lake::Lake;
 /// runs unchanged on `DuckDB` and Spark. Without a name, lists them.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate query\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts"
+    after_long_help = "Examples:\n  jobfate query\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts\n  jobfate query all --lake lake --out facts --engine spark --master spark://host:7077"
 )]
 pub(crate) struct QueryArgs {
-    /// Number or name of the query, such as q01
+    /// Number or name of the query, such as q01, or all
+    ///
+    /// `all` runs every query that the tables of the lake allow, and keeps the answers in --out.
     #[arg(value_name = "QUERY")]
     pub query: Option<String>,
 
@@ -55,37 +63,86 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
         }
         return Ok(console::data(&list)?);
     };
+    if name == ALL {
+        return run_all(args);
+    }
     let query = Query::find(name).map_err(|error| Usage(error.to_string()))?;
     if args.show {
         return Ok(console::data(query.text)?);
     }
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
-    let thresholds = args.thresholds.0.clone();
-    let engine = args.engine.sql()?.unwrap_or(SqlEngine::Polars);
-    let batch = engine.facts(&lake, &[query.name], &Settings { windows, thresholds })?.single();
+    let settings = settings(args, &lake)?;
+    let batch = engine(args)?.facts(&lake, &[query.name], &settings)?.single();
     if let Some(out) = &args.answer.out {
-        // The rows are in the CSV and the Parquet file; a fact may have many millions of them.
-        let schema = batch.schema();
-        let columns: Vec<&str> =
-            schema.fields().iter().map(|field| field.name().as_str()).collect();
-        let answer = Answer {
-            name: query.name,
-            table: &batch,
-            json: json!({
-                "query": query.name, "question": query.question(), "key": query.key(),
-                "columns": columns, "rows": batch.num_rows(),
-            }),
-            settings: json!({"windows": windows, "thresholds": args.thresholds.0}),
-            charts: Vec::new(),
-        };
-        store::store_result(&answer, &lake, out)?;
-        let path = out.join(format!("{}.parquet", query.name));
-        fs::write(&path, render(&batch, super::Format::Parquet, None)?)
-            .with_context(|| format!("could not write `{}`", path.display()))?;
+        keep(query, &batch, &lake, &settings, (out, store::store_result))?;
     }
     let whole =
         (args.answer.format == super::Format::Json).then(|| serde_json::Value::Array(rows(&batch)));
     console::data_bytes(&render(&batch, args.answer.format, whole.as_ref())?)?;
+    Ok(())
+}
+
+/// Runs every query that the tables allow and keeps the answers.
+fn run_all(args: &QueryArgs) -> Result<()> {
+    let Some(out) = &args.answer.out else {
+        return Err(Usage("`all` keeps its answers in a folder: give --out".to_owned()).into());
+    };
+    let lake = Lake::open(&args.answer.lake)?;
+    let settings = settings(args, &lake)?;
+    let mut queries = Vec::new();
+    for query in &QUERIES {
+        match query.tables().into_iter().find(|&table| !lake.has(table)) {
+            Some(table) => console::warn(format!("skipped {}: no table {table}", query.name)),
+            None => queries.push(query),
+        }
+    }
+    let names: Vec<&str> = queries.iter().map(|query| query.name).collect();
+    let facts = engine(args)?.facts(&lake, &names, &settings)?;
+    for query in queries {
+        let batch = facts.of(query.number()).batch();
+        keep(query, batch, &lake, &settings, (out, store::store))?;
+        let count = digits::counted(batch.num_rows() as u64, "row");
+        console::note(format!("{}: {count}", query.name));
+    }
+    Ok(())
+}
+
+fn settings(args: &QueryArgs, lake: &Lake) -> Result<Settings> {
+    let windows = super::windows(lake, &args.answer)?;
+    Ok(Settings { windows, thresholds: args.thresholds.0.clone() })
+}
+
+fn engine(args: &QueryArgs) -> Result<SqlEngine> {
+    Ok(args.engine.sql()?.unwrap_or(SqlEngine::Polars))
+}
+
+/// How the result is named: after the command where it is the only one, else after the query.
+type Store = fn(&Answer<'_>, &Lake, &Path) -> Result<()>;
+
+/// Keeps an answer as CSV and Parquet, with a result that says where it comes from.
+fn keep(
+    query: &Query,
+    batch: &RecordBatch,
+    lake: &Lake,
+    settings: &Settings,
+    (out, store): (&Path, Store),
+) -> Result<()> {
+    // The rows are in the files; a fact may have many millions of them.
+    let schema = batch.schema();
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let answer = Answer {
+        name: query.name,
+        table: batch,
+        json: json!({
+            "query": query.name, "question": query.question(), "key": query.key(),
+            "columns": columns, "rows": batch.num_rows(),
+        }),
+        settings: json!({"windows": settings.windows, "thresholds": settings.thresholds}),
+        charts: Vec::new(),
+    };
+    store(&answer, lake, out)?;
+    let path = out.join(format!("{}.parquet", query.name));
+    fs::write(&path, render(batch, super::Format::Parquet, None)?)
+        .with_context(|| format!("could not write `{}`", path.display()))?;
     Ok(())
 }

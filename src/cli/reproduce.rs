@@ -98,7 +98,7 @@ fn recorded(args: ReproduceArgs) -> Result<()> {
     if let Some(trace) = args.trace {
         let lake = args.answer.lake.clone();
         let ingest = IngestArgs { trace, lake, choice: IngestChoice::default() };
-        ingest::run_plan(&ingest::plan(&ingest)?, &stop_on_signal()?)?;
+        ingest::run_plan(&ingest::plan(&ingest)?, ingest.choice.force, &stop_on_signal()?)?;
     }
     if let StudyName::Ota = args.study {
         return super::fairness::ota::run(&args.answer);

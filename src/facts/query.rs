@@ -77,8 +77,13 @@ impl Query {
     pub fn find(name: &str) -> Result<&'static Self, FactError> {
         QUERIES
             .iter()
-            .find(|query| query.name == name || query.name.split('_').next() == Some(name))
+            .find(|query| query.name == name || query.number() == name)
             .ok_or_else(|| FactError::UnknownQuery { name: name.to_owned() })
+    }
+
+    /// Its number, such as `q01`.
+    pub fn number(&self) -> &'static str {
+        self.name.split('_').next().unwrap_or(self.name)
     }
 
     /// A line of the header, without its label: `-- Key:      job_id` gives `job_id`.

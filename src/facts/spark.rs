@@ -14,8 +14,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{SortColumn, cast, concat_batches, lexsort_to_indices, take};
@@ -28,25 +31,32 @@ use crate::lake::Lake;
 use crate::schema::{ColumnType, ROW_ID, Source, Table};
 
 /// What must be set for the queries to mean what they say; the user's own settings come after.
-const CONF: [(&str, &str); 8] = [
+const CONF: [(&str, &str); 6] = [
     // "user" is the name of a column, and numbers that do not fit are errors.
     ("spark.sql.ansi.enabled", "true"),
     ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
-    ("spark.sql.session.timeZone", "UTC"),
-    ("spark.sql.caseSensitive", "true"),
-    // Some columns are named alike in a table and in its partitions' folders otherwise.
-    ("spark.sql.sources.partitionColumnTypeInference.enabled", "true"),
-    // In-memory: no metastore is made in the folder that the program is started in.
+    // Spark before 4.1 cannot read BYTE_STREAM_SPLIT in batches, only row by row.
+    ("spark.sql.parquet.enableVectorizedReader", "false"),
+    // No metastore is made, and `${...}` in a path is left alone.
     ("spark.sql.catalogImplementation", "in-memory"),
+    ("spark.sql.variable.substitute", "false"),
     ("spark.ui.enabled", "false"),
-    ("spark.sql.cli.print.header", "false"),
 ];
+
+/// Fails where a name in quotes would be taken for a text: then `"user"` were no column.
+const CHECK: &str = "SELECT assert_true(\"is_name\", 'names in quotes are not read as names') FROM (SELECT true AS is_name);\n";
+
+/// What Spark says again and again while no worker takes the work.
+const NO_WORKER: &str = "Initial job has not accepted any resources";
+
+/// How long a master may take to answer.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
 
 /// Lines of Spark's log that are shown when it fails.
 const LINES_SHOWN: usize = 12;
 
 /// A Spark to run queries on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Spark {
     /// Its master, such as `spark://host:7077`, `yarn`, `k8s://https://host`, `local[4]`.
     pub master: String,
@@ -56,6 +66,8 @@ pub struct Spark {
     pub conf: Vec<String>,
     /// The lake as Spark sees it; its path with `None`.
     pub lake: Option<String>,
+    /// Told what its user should know while it runs.
+    pub tell: fn(&str),
 }
 
 impl Spark {
@@ -68,16 +80,34 @@ impl Spark {
     ) -> Result<Vec<RecordBatch>, FactError> {
         let path = std::path::absolute(&lake.path).map_err(|error| failed(error.to_string()))?;
         refuse_leftovers(lake, queries)?;
+        self.find_master()?;
         let facts = Folder::create(&path)?;
         let seen = match &self.lake {
             Some(seen) => seen.trim_end_matches('/').to_owned(),
-            None => path.display().to_string(),
+            // Whatever file system is the default of the cluster.
+            None => format!("file://{}", path.display()),
         };
         let script = script(lake, queries, settings, &seen, &facts.name())?;
         let file = facts.0.join("facts.sql");
         fs::write(&file, script).map_err(|error| failed(format!("{}: {error}", file.display())))?;
         self.start(&file)?;
         queries.iter().map(|query| read(query, &facts.0.join(query.name))).collect()
+    }
+
+    /// Gives up at once on a standalone master that is not there; Spark itself tries for a minute.
+    fn find_master(&self) -> Result<(), FactError> {
+        let Some(hosts) = self.master.strip_prefix("spark://") else { return Ok(()) };
+        let answers = |host: &str| {
+            let mut addresses = host.to_socket_addrs().into_iter().flatten();
+            addresses.any(|address| TcpStream::connect_timeout(&address, CONNECT_MAX).is_ok())
+        };
+        if hosts.split(',').any(answers) {
+            return Ok(());
+        }
+        Err(FactError::Spark {
+            problem: format!("no master answers at `{}`", self.master),
+            hint: "the log of a master says at its start under which URL it is found",
+        })
     }
 
     /// Runs a file of SQL to its end.
@@ -91,17 +121,34 @@ impl Spark {
         for pair in &self.conf {
             command.arg("--conf").arg(pair);
         }
-        command.arg("-f").arg(file).stdin(Stdio::null());
-        let output = command.output().map_err(|error| FactError::Spark {
+        command.arg("-f").arg(file).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).env("LC_ALL", "C.UTF-8");
+        // What Spark leaves in the folder that it is started in goes with the facts.
+        command.current_dir(file.parent().expect("a file lies in a folder"));
+        let mut child = command.spawn().map_err(|error| FactError::Spark {
             problem: format!("`{}` could not be started: {error}", program.display()),
             hint: "give Spark's folder with --spark-home, or set SPARK_HOME; Java 17 must be there",
         })?;
-        if output.status.success() {
+        let stdout = child.stdout.take().expect("it was piped");
+        // Answers of statements without one are short; read beside the log all the same.
+        let out = std::thread::spawn(move || std::io::read_to_string(stdout).unwrap_or_default());
+        let mut said = String::new();
+        let mut is_told = false;
+        for line in BufReader::new(child.stderr.take().expect("it was piped")).split(b'\n') {
+            let line = line.map_err(|error| failed(error.to_string()))?;
+            let line = String::from_utf8_lossy(&line);
+            if line.contains(NO_WORKER) && !std::mem::replace(&mut is_told, true) {
+                (self.tell)("Spark waits: no worker has the cores and memory that it asks for");
+            }
+            said.push_str(&line);
+            said.push('\n');
+        }
+        let status = child.wait().map_err(|error| failed(error.to_string()))?;
+        let out = out.join().unwrap_or_default();
+        if status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let out = String::from_utf8_lossy(&output.stdout);
-        Err(failed(format!("{}\n{}", output.status, telling(&said, &out))))
+        Err(failed(format!("{status}\n{}", telling(&said, &out))))
     }
 
     fn program(&self) -> PathBuf {
@@ -186,7 +233,7 @@ fn script(
     seen: &str,
     folder: &str,
 ) -> Result<String, FactError> {
-    let mut text = String::new();
+    let mut text = CHECK.to_owned();
     let mut known = BTreeSet::new();
     for query in queries {
         tell(query, lake, settings, (seen, folder), &mut known, &mut text)?;
@@ -221,12 +268,13 @@ fn tell(
         }
     }
     let name = query.name;
-    let path = quoted(&format!("{seen}/{folder}/{name}"));
+    let path = format!("{seen}/{folder}/{name}");
+    let (target, path) = (quoted(&path), quoted(&no_pattern(&path)));
     let body = query.text.trim_end().trim_end_matches(';');
     let told = write!(
         text,
         "CREATE TEMPORARY VIEW {name}_asked AS\n{body};\n\
-         INSERT OVERWRITE DIRECTORY {path} USING parquet SELECT * FROM {name}_asked;\n\
+         INSERT OVERWRITE DIRECTORY {target} USING parquet SELECT * FROM {name}_asked;\n\
          CREATE TEMPORARY VIEW {name} USING parquet OPTIONS (path {path});\n"
     );
     told.expect("writing to a string cannot fail");
@@ -239,7 +287,7 @@ fn view_of(table: Table, source: Source, seen: Option<&str>) -> String {
         .chain(table.columns(source).iter().map(|column| (column.name, type_of(column.kind))));
     if let Some(seen) = seen {
         let list: Vec<String> = columns.map(|(name, kind)| format!("`{name}` {kind}")).collect();
-        let path = quoted(&format!("{seen}/{table}"));
+        let path = quoted(&no_pattern(&format!("{seen}/{table}")));
         format!(
             "CREATE TEMPORARY VIEW {table} ({}) USING parquet OPTIONS (path {path}, recursiveFileLookup 'true');\n",
             list.join(", ")
@@ -275,14 +323,29 @@ fn view_of_settings(name: &str, settings: &Settings) -> String {
     format!("CREATE TEMPORARY VIEW {name} AS\n{};\n", rows.join("\nUNION ALL "))
 }
 
-/// A path as a literal.
-fn quoted(path: &str) -> String {
-    format!("'{}'", path.replace('\\', "\\\\").replace('\'', "\\'"))
+/// A text as a literal.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// A path to read, none of its letters taken for a pattern.
+fn no_pattern(path: &str) -> String {
+    let mut text = String::new();
+    for letter in path.chars() {
+        if "\\{}[]*?,".contains(letter) {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
+    text
 }
 
 /// Reads an answer in the shape that Polars gives it.
 fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
     let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
+    if !folder.join("_SUCCESS").is_file() {
+        return Err(fail("Spark left no whole answer".to_owned()));
+    }
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .map_err(|error| fail(error.to_string()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -349,6 +412,7 @@ mod tests {
     #[test]
     fn paths_are_literals() {
         assert_eq!(quoted("/a b/it's\\x"), r"'/a b/it\'s\\x'");
+        assert_eq!(no_pattern(r"/a{b}*\"), r"/a\{b\}\*\\");
     }
 
     #[test]

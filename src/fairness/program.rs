@@ -157,6 +157,10 @@ impl Index for Program {
         self.columns.clone()
     }
 
+    fn reads_ends(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.running = Some(start(&self.name, &self.words, self.limit)?);
         self.send(header(history));

@@ -22,12 +22,19 @@ use crate::sources::{Reject, SourceError};
 pub(crate) mod files;
 pub mod ingest;
 pub mod manifest;
+pub mod needs;
 pub mod plan;
 mod reader;
 mod writer;
 
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
+
+/// Bytes as they are told.
+#[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
+pub(crate) fn gigabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e9
+}
 
 /// A lake could not be read or written.
 #[derive(Debug, Error)]
@@ -118,6 +125,16 @@ pub enum LakeErrorKind {
         /// Size of the raw file that is there now.
         found: u64,
     },
+    /// The machine is too small for what is asked.
+    #[error("it needs about {:.1} GB of {what}, and {:.1} GB are free", gigabytes(*needed), gigabytes(*free))]
+    TooLittle {
+        /// Disk or memory.
+        what: &'static str,
+        /// How much is needed, bytes.
+        needed: u64,
+        /// How much there is, bytes.
+        free: u64,
+    },
     /// A raw file is at fault; its path stands in the error already.
     #[error("{}", why_of(.0))]
     Source(SourceError),
@@ -157,7 +174,7 @@ impl LakeErrorKind {
     /// Whether the data are at fault, and not the machine.
     pub fn is_bad_data(&self) -> bool {
         match self {
-            Self::Io(_) | Self::NoLake | Self::Busy => false,
+            Self::Io(_) | Self::NoLake | Self::Busy | Self::TooLittle { .. } => false,
             Self::Source(error) => error.kind.is_bad_data(),
             _ => true,
         }
@@ -180,6 +197,10 @@ impl LakeErrorKind {
                 Some("run `ingest` again with the table's folder present; what is done is kept")
             }
             Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
+            Self::TooLittle { what: "disk", .. } => Some(
+                "put the lake elsewhere with `--lake`, or take fewer `--tables` or `--parts`; `--force` begins anyway",
+            ),
+            Self::TooLittle { .. } => Some("take fewer `--threads`; `--force` begins anyway"),
             Self::TooManyRejects { .. } => {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }

@@ -31,6 +31,14 @@ use crate::sources::{Cells, ColumnData, RowBlock, range_of};
 /// Most rows held in memory by one writer.
 const RUN_ROWS_MAX: usize = 1 << 20;
 
+/// The same of a lake of so many buckets that their files would be too small and too many: a part
+/// of `task_usage` of the whole trace of 2011 (2.4 million rows) is then one file per bucket, and
+/// the trace 64,000 and not 190,000.
+const LARGE_RUN_ROWS_MAX: usize = 5 << 19;
+
+/// A lake of so many buckets is large.
+pub(super) const LARGE_BUCKETS: u32 = 128;
+
 /// The same of a log, whose rows have two to three times as many columns and are held twice while
 /// they are put in the order of time.
 const LOG_RUN_ROWS_MAX: usize = 1 << 18;
@@ -161,9 +169,12 @@ impl SegmentWriter {
             folder: folder.to_owned(),
             buckets: (0..bucket_count).map(|_| Bucket::new(table, source)).collect(),
             row_count: 0,
-            run_rows_max: match source {
-                source if source.is_google() => RUN_ROWS_MAX,
-                _ => LOG_RUN_ROWS_MAX,
+            run_rows_max: if !source.is_google() {
+                LOG_RUN_ROWS_MAX
+            } else if LARGE_BUCKETS <= bucket_count {
+                LARGE_RUN_ROWS_MAX
+            } else {
+                RUN_ROWS_MAX
             },
             run: 0,
             files: Vec::new(),
@@ -203,7 +214,7 @@ impl SegmentWriter {
 
     /// Rows whose memory a bucket keeps: twice its share of a run.
     fn rows_kept(&self) -> usize {
-        2 * RUN_ROWS_MAX / self.buckets.len()
+        2 * self.run_rows_max / self.buckets.len()
     }
 
     fn flush(&mut self) -> Result<(), LakeError> {

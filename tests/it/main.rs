@@ -15,6 +15,7 @@
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake, where a Python has them
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
+//!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
 //!  layering   a layer uses only those before it
 //!  tidy       the dependencies of tests change no other; no leftovers in the sources
@@ -54,6 +55,8 @@ mod replay;
 mod report;
 #[cfg(test)]
 mod resume;
+#[cfg(test)]
+mod spark;
 #[cfg(test)]
 mod studies;
 #[cfg(test)]

@@ -186,18 +186,18 @@ pub(crate) const STUDIES: [&[&str]; 16] = [
     &["describe", "--what", "finish-given-events"],
 ];
 
-/// Compares every study under an engine with the fold.
-pub(crate) fn assert_engine(place: &Place, engine: &[&str]) {
-    for study in STUDIES {
+/// Compares studies under an engine with the fold.
+pub(crate) fn assert_studies(place: &Place, studies: &[&[&str]], engine: &[&str]) {
+    for study in studies {
         let run =
-            |more: &[&str]| place.run(&[study, &["--format", "json"], more].concat()).ok().json();
+            |more: &[&str]| place.run(&[*study, &["--format", "json"], more].concat()).ok().json();
         assert_alike(&run(&[]), &run(engine), &format!("{study:?}"));
     }
 }
 
 #[test]
 fn studies_of_the_queries_are_those_of_the_fold() {
-    assert_engine(&golden_lake("3"), &["--engine", "polars"]);
+    assert_studies(&golden_lake("3"), &STUDIES, &["--engine", "polars"]);
     let place = Place::new();
     let config = jobfate::synth::SynthConfig {
         seed: 12,
@@ -208,7 +208,7 @@ fn studies_of_the_queries_are_those_of_the_fold() {
     };
     jobfate::synth::write_trace(&config, &place.path("trace"), &|_| ()).unwrap();
     place.ingest(&["--buckets", "3"]).ok();
-    assert_engine(&place, &["--engine", "polars"]);
+    assert_studies(&place, &STUDIES, &["--engine", "polars"]);
     let other = place.run(&["sweep", "--rules", "failures", "--engine", "polars"]);
     assert_eq!(other.code, Some(2));
     assert!(other.stderr.contains("only `events` is swept"), "{}", other.stderr);

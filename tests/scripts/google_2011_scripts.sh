@@ -16,74 +16,9 @@ set -euo pipefail
 here=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scripts=${1:-$here/../../data-scripts/google-2011}
 scripts=$(CDPATH='' cd "$scripts" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/google-2011-test.XXXXXX")
+# shellcheck source-path=SCRIPTDIR source=harness.bash
+source "$here/harness.bash"
 bucket=$work/bucket
-servers=()
-passed=0
-failed=0
-
-cleanup() {
-    local server
-    for server in ${servers[@]+"${servers[@]}"}; do
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    done
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-
-# The tests are about the scripts, not about a proxy or a curl of the user's own.
-unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
-export CURL_HOME=$work LC_ALL=C
-
-# --- Checks ---
-
-pass() {
-    passed=$((passed + 1))
-}
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    sed 's/^/    /' "$work/out" "$work/err"
-}
-
-# run NAME CODE COMMAND...: keeps stdout and stderr for the checks that follow.
-run() {
-    local name=$1 want=$2 code=0
-    shift 2
-    "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
-    if ((code == want)); then
-        pass
-    else
-        fail "$name: exit code $code, expected $want"
-    fi
-}
-
-# holds NAME COMMAND...
-holds() {
-    local name=$1
-    shift
-    if "$@" >/dev/null 2>&1; then
-        pass
-    else
-        fail "$name"
-    fi
-}
-
-lacks() {
-    local name=$1
-    shift
-    if "$@" >/dev/null 2>&1; then
-        fail "$name"
-    else
-        pass
-    fi
-}
-
-out_has() { holds "$1" grep -qF -- "$2" "$work/out"; }
-err_has() { holds "$1" grep -qF -- "$2" "$work/err"; }
 
 same_trace() {
     (cd "$2" && grep -E " \*($3)" "$bucket/SHA256SUM" | sha256sum --check --quiet --strict) >/dev/null 2>&1 ||
@@ -91,11 +26,7 @@ same_trace() {
     pass
 }
 
-no_unfinished() {
-    [[ -z $(find "$1" -name '*.part') ]]
-}
-
-# --- The made-up bucket and its servers ---
+# --- The made-up bucket ---
 
 # Four slices of each sliced table, 300 jobs with ids as far apart as the real
 # ones, and enough bytes per task_usage part to break a download in the middle.
@@ -136,104 +67,6 @@ names = sorted(p for p in root.rglob("*") if p.is_file())
 (root / "SHA256SUM").write_text("".join(
     f"{hashlib.sha256(p.read_bytes()).hexdigest()} *{p.relative_to(root)}\n" for p in names))
 PYTHON
-}
-
-# A server that knows ranges. It logs "METHOD PATH RANGE STATUS", and before each
-# answer looks for a file `faults/PATH`, whose first line it takes away:
-# "cut N" sends N bytes and hangs up, "busy" answers 503, "rubbish" sends other
-# bytes of the right length, "page" answers 200 with a page of HTML.
-write_range_server() {
-    cat >"$work/range_server.py" <<'PYTHON'
-import http.server, pathlib, re, socket, sys, threading
-
-root, faults, log = map(pathlib.Path, sys.argv[1:4])
-lock = threading.Lock()
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def next_fault(self, path):
-        with lock:
-            file = faults / path
-            lines = file.read_text().splitlines() if file.is_file() else []
-            if lines:
-                file.write_text("".join(line + "\n" for line in lines[1:]))
-            return lines[0].split() if lines else ["none"]
-
-    def answer(self, status, body, headers=(), cut=None):
-        with lock, log.open("a") as out:
-            print(self.command, self.path, self.headers.get("Range", "-"), status, file=out)
-        self.send_response(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body[:cut])
-        if cut is not None:
-            self.wfile.flush()
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-
-    def do_GET(self):
-        path = self.path.lstrip("/")
-        kind, *value = self.next_fault(path) if self.command == "GET" else ["none"]
-        if kind == "busy":
-            return self.answer(503, b"busy\n")
-        if kind == "page":
-            return self.answer(200, b"<html>please log in</html>\n")
-        if not (root / path).is_file():
-            return self.answer(404, b"not here\n")
-        body = (root / path).read_bytes()
-        if kind == "rubbish":
-            return self.answer(200, bytes(len(body)))
-        cut = int(value[0]) if kind == "cut" else None
-        match = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        if not match:
-            return self.answer(200, body, [("Accept-Ranges", "bytes")], cut)
-        first = int(match[1])
-        if first >= len(body):
-            return self.answer(416, b"", [("Content-Range", f"bytes */{len(body)}")])
-        span = f"bytes {first}-{len(body) - 1}/{len(body)}"
-        self.answer(206, body[first:], [("Content-Range", span)], cut)
-
-    do_HEAD = do_GET
-
-    def log_message(self, *_):
-        pass
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(f"Serving on 127.0.0.1 port {server.server_port}", flush=True)
-server.serve_forever()
-PYTHON
-}
-
-# start_server NAME COMMAND...: starts it and puts its port into `port`.
-start_server() {
-    local name=$1 tries
-    shift
-    : >"$work/$name.log"
-    "$@" >>"$work/$name.log" 2>&1 </dev/null &
-    servers+=("$!")
-    for ((tries = 0; tries < 100; tries++)); do
-        port=$(sed -n 's/.* port \([0-9][0-9]*\).*/\1/p' "$work/$name.log" | head -n 1)
-        if [[ -n $port ]]; then
-            return
-        fi
-        sleep 0.1
-    done
-    echo "error: the server \`$name\` did not start" >&2
-    exit 4
-}
-
-# fault PATH LINE...: what the next answers for PATH will be.
-fault() {
-    mkdir -p "$work/faults/$(dirname "$1")"
-    printf '%s\n' "${@:2}" >"$work/faults/$1"
-}
-
-requests() {
-    grep -c -- "$1" "$work/requests" || true
 }
 
 # --- The tests ---
@@ -390,7 +223,7 @@ test_bad_server() {
 test_pins() {
     local copy=$work/copy dir="$work/a trace"
     cp -R "$scripts" "$copy"
-    cp "$scripts/../common.bash" "$work/common.bash"
+    cp "$scripts"/../*.bash "$work"
     sed "s|^readonly DEFAULT_BASE=.*|readonly DEFAULT_BASE=$plain|" "$scripts/fetch" >"$copy/fetch"
     run "a list that is not that of the trace" 1 "$copy/fetch" "$dir" --tables machine_events
     err_has "it says what disagrees" "disagrees with checksums.txt about: schema.csv machine_events/part-00000-of-00001.csv.gz"
@@ -498,15 +331,10 @@ test_sample_of_broken_part() {
 }
 
 main() {
-    : >"$work/out"
-    : >"$work/err"
     make_bucket
-    write_range_server
-    mkdir "$work/faults"
-    : >"$work/requests"
     start_server plain python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$bucket"
     plain=http://127.0.0.1:$port
-    start_server ranged python3 -u "$work/range_server.py" "$bucket" "$work/faults" "$work/requests"
+    start_range_server ranged "$bucket"
     ranged=http://127.0.0.1:$port
 
     test_wrong_use
@@ -517,9 +345,7 @@ main() {
     test_pins
     test_sample
     test_sample_of_broken_part
-
-    echo "$passed passed, $failed failed"
-    ((failed == 0))
+    report
 }
 
 main

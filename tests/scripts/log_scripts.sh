@@ -12,48 +12,8 @@ set -euo pipefail
 
 here=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scripts=$(CDPATH='' cd "$here/../../data-scripts" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/log-scripts-test.XXXXXX")
-server=
-passed=0
-failed=0
-
-cleanup() {
-    if [[ -n $server ]]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-
-unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
-export CURL_HOME=$work LC_ALL=C
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    sed 's/^/    /' "$work/out" "$work/err"
-}
-
-# run NAME CODE COMMAND...: keeps stdout and stderr for the checks that follow.
-run() {
-    local name=$1 want=$2 code=0
-    shift 2
-    "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
-    if ((code == want)); then passed=$((passed + 1)); else fail "$name: exit code $code, expected $want"; fi
-}
-
-# holds NAME COMMAND...
-holds() {
-    local name=$1
-    shift
-    if "$@" >/dev/null 2>&1; then passed=$((passed + 1)); else fail "$name"; fi
-}
-
-out_has() { holds "$1" grep -qF -- "$2" "$work/out"; }
-err_has() { holds "$1" grep -qF -- "$2" "$work/err"; }
-absent() { holds "$1" test ! -e "$2"; }
+# shellcheck source-path=SCRIPTDIR source=harness.bash
+source "$here/harness.bash"
 
 make_archive() {
     mkdir -p "$work/pwa/l_a" "$work/gwa"
@@ -69,19 +29,6 @@ with zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as archive:
     archive.writestr("readme.txt", "made by hand")
     archive.write(sys.argv[1], "logs/anon_jobs.gwf")
 PYTHON
-}
-
-start_server() {
-    local tries
-    python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work" >"$work/server.log" 2>&1 &
-    server=$!
-    for ((tries = 0; tries < 100; tries++)); do
-        port=$(sed -n 's/.* port \([0-9][0-9]*\).*/\1/p' "$work/server.log" | head -n 1)
-        [[ -n $port ]] && return
-        sleep 0.1
-    done
-    echo "error: the server did not start" >&2
-    exit 4
 }
 
 test_wrong_use() {
@@ -111,6 +58,7 @@ test_first_use() {
     err_has "it is said to be trusted" "no checksum is known, this one is trusted from now on"
     out_has "what to do next" "next: jobfate ingest $dir/A.swf.gz --lake lake"
     holds "the bytes are right" cmp "$work/pwa/l_a/A.swf.gz" "$dir/A.swf.gz"
+    # shellcheck disable=SC2016  # The inner shell expands it.
     holds "the usual tool reads the list" bash -c 'cd "$1" && sha256sum -c SHA256SUM' _ "$dir"
     run "second use" 0 "${fetch[@]}"
     err_has "it is left alone" "A.swf.gz is there and right"
@@ -175,17 +123,14 @@ test_grid5000() {
 }
 
 main() {
-    : >"$work/out"
-    : >"$work/err"
     make_archive
-    start_server
+    start_server plain python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work"
     test_wrong_use
     test_first_use "file://$work"
     test_first_use "http://127.0.0.1:$port"
     test_bad_archive
     test_grid5000
-    echo "$passed passed, $failed failed"
-    ((failed == 0))
+    report
 }
 
 main

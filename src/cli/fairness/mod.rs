@@ -210,7 +210,8 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
 fn find(args: &FairnessArgs) -> Result<Found> {
     check(args)?;
     let mut indices = indices_of(args)?;
-    let span = span::plan(args)?;
+    let mut span = span::plan(args)?;
+    span.plan.keeps_ends = indices.iter().any(|(_, index)| index.reads_ends());
     let (mut history, counts) = gather(&span.clusters, &span.plan)?;
     if let Some(path) = &args.accounts {
         history.tree = Tree::load(path, &history.people)?;

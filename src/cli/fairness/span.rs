@@ -85,16 +85,7 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         return Err(Usage(text).into());
     }
     let cpu = definition(args, &clusters)?;
-    let unit = cpu.unit(clusters[0].lake.source());
-    if let Some(other) = clusters.iter().find(|other| cpu.unit(other.lake.source()) != unit) {
-        let text = format!(
-            "`{}` counts {cpu} CPU in {unit} and `{}` in {}: they cannot be added up; --cpu slots can",
-            clusters[0].name,
-            other.name,
-            cpu.unit(other.lake.source())
-        );
-        return Err(Usage(text).into());
-    }
+    let unit = unit_of(&clusters, cpu)?;
     let in_range = "checked above";
     let grid = Grid { start_us, interval_us, count: u32::try_from(count).expect(in_range) };
     let plan = Plan {
@@ -105,9 +96,25 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         separate_users: !args.same_users,
         grid,
         shown_from: u32::try_from(warm_up).expect(in_range),
+        keeps_ends: true,
     };
     check_by(args.by, &clusters)?;
     Ok(Span { clusters, plan, unit })
+}
+
+/// The unit of all lakes.
+fn unit_of(clusters: &[Cluster], cpu: CpuDefinition) -> Result<&'static str> {
+    let unit = cpu.unit(clusters[0].lake.source());
+    match clusters.iter().find(|other| cpu.unit(other.lake.source()) != unit) {
+        None => Ok(unit),
+        Some(other) => Err(Usage(format!(
+            "`{}` counts {cpu} CPU in {unit} and `{}` in {}: they cannot be added up; --cpu slots can",
+            clusters[0].name,
+            other.name,
+            cpu.unit(other.lake.source())
+        ))
+        .into()),
+    }
 }
 
 /// `NAME=DIR`, or a folder that is called by its last part.

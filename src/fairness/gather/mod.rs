@@ -94,6 +94,8 @@ pub struct Plan {
     pub grid: Grid,
     /// Intervals before this one are fed and not shown.
     pub shown_from: u32,
+    /// Whether the ends of tasks are kept: one entry per task, for indices that read them.
+    pub keeps_ends: bool,
 }
 
 /// A lake to gather from.
@@ -395,6 +397,9 @@ impl Fold<'_> {
 
     /// Wait and run of a task that has ended.
     fn end(&mut self, task: &TaskView<'_>, last: &Attempt, who: u32) {
+        if !self.plan.keeps_ends {
+            return;
+        }
         let first = task.attempts[0].start_us;
         let submit =
             task.events.iter().find(|event| event.event_type == 0).map(|event| event.time_us);

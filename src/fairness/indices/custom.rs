@@ -190,6 +190,10 @@ impl Index for Formulated {
         charges.into_iter().chain(self.factors.remark(history, true)).collect()
     }
 
+    fn reads_ends(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.charge_of = self.charges.of_machines(history);
         self.factor_of = self.factors.of_people(history, 1.0);

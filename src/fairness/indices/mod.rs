@@ -66,6 +66,11 @@ pub trait Index: fmt::Display {
         Vec::new()
     }
 
+    /// Whether it reads the ends of tasks ([`Step::ends`]).
+    fn reads_ends(&self) -> bool {
+        false
+    }
+
     /// Whether values of several users can be added up, as bills can and factors cannot.
     fn adds_up(&self) -> bool {
         false

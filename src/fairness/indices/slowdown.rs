@@ -46,6 +46,10 @@ impl Index for Slowdown {
         ["max_to_min", "cv"].map(str::to_owned).into()
     }
 
+    fn reads_ends(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.held = Held::default();
         self.people = history.people.len();

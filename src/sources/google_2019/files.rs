@@ -69,7 +69,7 @@ pub(in super::super) fn list(path: &Path, source: Source) -> Result<TraceFolder,
                         add(&mut folder, &below.join(&file), &file, Some(tables))?;
                     }
                 }
-                _ if matches!(name.as_str(), "truth.json" | "SHA256SUM" | "README") => {}
+                _ if matches!(name.as_str(), "truth.json" | "SHA256SUM" | "MD5SUM" | "README") => {}
                 _ => add(&mut folder, &below, &name, None)?,
             }
         }

@@ -1,0 +1,167 @@
+//! The queries and the studies on a real Spark cluster: a master and two workers, each a process.
+//!
+//! Needs Java and a Spark: `SPARK_HOME`, or the one that comes with `PySpark` of `JOBFATE_PYTHON`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type};
+use jobfate::facts::query::QUERIES;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::engines::python;
+use super::studies::{STUDIES, assert_studies};
+use super::support::{Place, repository, skipped};
+
+/// A cluster that is stopped when it is no longer needed.
+struct Cluster {
+    folder: PathBuf,
+    home: String,
+    master: String,
+}
+
+impl Cluster {
+    /// Starts one, or says loudly why not.
+    fn start(folder: &Path) -> Option<Self> {
+        let home = if let Ok(home) = std::env::var("SPARK_HOME") {
+            home
+        } else {
+            let python = python("pyspark")?;
+            let print = "import os, pyspark; print(os.path.dirname(pyspark.__file__))";
+            let output = Command::new(python).args(["-c", print]).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        if Command::new("java").arg("-version").output().is_err() {
+            skipped("there is no Java for Spark");
+            return None;
+        }
+        let mut cluster =
+            Self { folder: folder.to_owned(), home: home.clone(), master: String::new() };
+        let output = cluster.script("start").stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success(), "the cluster does not start");
+        cluster.master = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        Some(cluster)
+    }
+
+    fn script(&self, what: &str) -> Command {
+        let mut command = Command::new(repository().join("tests/spark/cluster.sh"));
+        command.arg(what).arg(&self.folder).env("SPARK_HOME", &self.home);
+        command
+    }
+
+    fn args(&self) -> [&str; 8] {
+        [
+            "--engine",
+            "spark",
+            "--master",
+            &self.master,
+            "--spark-home",
+            &self.home,
+            // Small tables: a task per bucket, and not two hundred.
+            "--spark-conf",
+            "spark.sql.shuffle.partitions=4",
+        ]
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = self.script("stop").status();
+    }
+}
+
+fn table(path: &Path) -> RecordBatch {
+    let file = std::fs::File::open(path).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+    let schema = batches[0].schema();
+    arrow::compute::concat_batches(&schema, &batches).unwrap()
+}
+
+/// Whole numbers, names and what is missing are equal, quantities to 1e-9 of their size.
+#[track_caller]
+fn assert_same_table(one: &RecordBatch, other: &RecordBatch, what: &str) {
+    assert_eq!(one.num_rows(), other.num_rows(), "{what}");
+    let names = |batch: &RecordBatch| -> Vec<String> {
+        batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    };
+    assert_eq!(names(one), names(other), "{what}");
+    for ((name, ours), theirs) in names(one).iter().zip(one.columns()).zip(other.columns()) {
+        if *ours.data_type() == DataType::Float64 {
+            let (ours, theirs) =
+                (ours.as_primitive::<Float64Type>(), theirs.as_primitive::<Float64Type>());
+            for (row, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+                let is_near = match (ours, theirs) {
+                    (Some(one), Some(other)) => {
+                        (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+                    }
+                    (one, other) => one == other,
+                };
+                assert!(is_near, "{what}.{name}, row {row}: {ours:?} {theirs:?}");
+            }
+        } else {
+            assert_eq!(ours, theirs, "{what}.{name}");
+        }
+    }
+}
+
+fn golden_and_synthetic() -> [Place; 2] {
+    let golden = Place::new().with_golden_trace();
+    golden.ingest(&["--buckets", "3"]).ok();
+    let synthetic = Place::new();
+    let args = ["synth", "trace", "--source", "google-2019", "--jobs", "150", "--days", "0.4"];
+    synthetic.run(&[&args[..], &["--parts", "2", "--seed", "5"]].concat()).ok();
+    synthetic.ingest(&["--buckets", "4"]).ok();
+    [golden, synthetic]
+}
+
+#[test]
+fn a_cluster_answers_as_polars_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::start(folder.path()) else { return };
+    let places = golden_and_synthetic();
+    for place in &places {
+        let all = ["query", "all", "--thresholds", "1,2,10,50", "--out"];
+        place.run(&[&all[..], &["polars"]].concat()).ok();
+        place.run(&[&all[..], &["spark"], &cluster.args()[..]].concat()).ok();
+        for query in &QUERIES {
+            let name = format!("{}.parquet", query.name);
+            let read = |engine: &str| table(&place.path(engine).join(&name));
+            assert_same_table(&read("polars"), &read("spark"), query.name);
+        }
+        let left = std::fs::read_dir(place.path("lake")).unwrap();
+        let left: Vec<String> = left
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(".facts"))
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+    for place in &places[..1] {
+        // One study of each command; the others differ in what they make of the same facts.
+        let studies = STUDIES.iter().filter(|study| {
+            let words = study.join(" ");
+            [
+                "classify",
+                "sweep --cpu measured",
+                "describe --what waiting",
+                "account --cpu measured",
+            ]
+            .iter()
+            .any(|chosen| words == *chosen || chosen.contains("--") && words.starts_with(chosen))
+        });
+        let studies: Vec<&[&str]> = studies.copied().collect();
+        assert_eq!(studies.len(), 4);
+        assert_studies(place, &studies, &cluster.args());
+    }
+    // A worker that dies takes nothing with it but time.
+    let place = &places[0];
+    assert!(cluster.script("kill-worker").status().unwrap().success());
+    let [ours, theirs] = [&[][..], &cluster.args()[..]]
+        .map(|more| place.run(&[&["classify", "--format", "csv"], more].concat()).ok().stdout);
+    assert_eq!(ours, theirs, "one worker is left");
+    cluster.script("stop").status().unwrap();
+    let gone = place.run(&[&["classify"], &cluster.args()[..]].concat());
+    assert_eq!(gone.code, Some(4));
+    assert!(gone.stderr.contains("no master answers at `spark://"), "{}", gone.stderr);
+}
