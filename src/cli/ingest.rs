@@ -13,7 +13,7 @@ use crate::digits::{counted, grouped};
 use crate::lake::ingest::{IngestOutcome, ingest};
 use crate::lake::needs::Needs;
 use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
-use crate::lake::{Origin, PartEntry, gigabytes};
+use crate::lake::{Origin, PartEntry, told};
 use crate::schema::{Column, ROW_ID, Source, Table};
 use crate::sources::open_trace;
 
@@ -181,10 +181,12 @@ fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
     }
     let free = Needs::free(&plan.lake);
     if FORECAST_FROM <= needs.disk {
-        let [disk, memory] = [needs.disk, needs.memory].map(gigabytes);
-        let [free_disk, free_memory] = [free.disk, free.memory].map(gigabytes);
         console::note(format!(
-            "will take about {disk:.1} GB of disk ({free_disk:.1} free) and {memory:.1} GB of memory ({free_memory:.1} free)"
+            "will take about {} of disk ({} free) and {} of memory ({} free)",
+            told(needs.disk),
+            told(free.disk),
+            told(needs.memory),
+            told(free.memory)
         ));
     }
     if is_forced { Ok(()) } else { Ok(needs.check(&plan.lake, free)?) }

@@ -30,10 +30,13 @@ mod writer;
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
 
-/// Bytes as they are told.
-#[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
-pub(crate) fn gigabytes(bytes: u64) -> f64 {
-    bytes as f64 / 1e9
+/// Bytes as they are told: whole megabytes, or gigabytes with a digit.
+#[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
+pub(crate) fn told(bytes: u64) -> String {
+    match bytes as f64 {
+        small if small < 999.5e6 => format!("{:.0} MB", small / 1e6),
+        large => format!("{:.1} GB", large / 1e9),
+    }
 }
 
 /// A lake could not be read or written.
@@ -126,7 +129,7 @@ pub enum LakeErrorKind {
         found: u64,
     },
     /// The machine is too small for what is asked.
-    #[error("it needs about {:.1} GB of {what}, and {:.1} GB are free", gigabytes(*needed), gigabytes(*free))]
+    #[error("it needs about {} of {what}, and {} are free", told(*needed), told(*free))]
     TooLittle {
         /// Disk or memory.
         what: &'static str,
