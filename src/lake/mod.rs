@@ -30,10 +30,11 @@ mod writer;
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
 
-/// Bytes as they are told: whole megabytes, or gigabytes with a digit.
+/// Bytes as they are told: whole kilobytes or megabytes, or gigabytes with a digit.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 pub(crate) fn told(bytes: u64) -> String {
     match bytes as f64 {
+        tiny if tiny < 999.5e3 => format!("{:.0} kB", tiny / 1e3),
         small if small < 999.5e6 => format!("{:.0} MB", small / 1e6),
         large => format!("{:.1} GB", large / 1e9),
     }

@@ -599,7 +599,7 @@ fn an_empty_file_that_should_be_gzip() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the file is empty, not even a gzip header
-        hint: download the part again (`data-scripts/google-2011/fetch` does), then run the same command: what is done is kept
+        hint: download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept
         error: 1 of 2 parts could not be ingested; the lake holds the others
     ");
 }
@@ -614,7 +614,7 @@ fn a_gzip_that_is_cut_short() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the gzip stream is cut short
-        hint: download the part again (`data-scripts/google-2011/fetch` does), then run the same command: what is done is kept
+        hint: download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept
         error: 1 of 2 parts could not be ingested; the lake holds the others
     ");
 }
@@ -631,7 +631,7 @@ fn a_gzip_whose_crc_is_wrong() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the gzip stream is damaged: corrupt gzip stream does not have a matching checksum
-        hint: download the part again (`data-scripts/google-2011/fetch` does), then run the same command: what is done is kept
+        hint: download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept
         error: 1 of 2 parts could not be ingested; the lake holds the others
     ");
 }
@@ -1034,9 +1034,14 @@ fn a_disk_that_is_full() {
         assert_eq!(run.code, Some(4), "{}", run.stderr);
         assert!(run.stderr.contains("hint: free some space"), "{}", run.stderr);
     };
-    check(&place.ingest(&[]));
+    // It is told before anything is written; who forces it fills the disk and goes on later.
+    let refused = place.ingest(&[]);
+    assert_eq!(refused.code, Some(4), "{}", refused.stderr);
+    assert!(refused.stderr.contains("of disk, and"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`--force` begins anyway"), "{}", refused.stderr);
+    check(&place.ingest(&["--force"]));
     mount.remount(&full(need / 2));
-    check(&place.ingest(&[]));
+    check(&place.ingest(&["--force"]));
     mount.remount(&full(need * 3));
     place.ingest(&[]).ok();
     assert_same_files(&place.path("undisturbed"), &place.path("lake"));

@@ -196,7 +196,7 @@ fn odd_lines_are_rejects_with_their_column() {
         task(r#","priority":"99999999999""#),
         task(r#","resource_request":{"cpus":-1}"#),
         task(r#","resource_request":{"cpus":"NaN"}"#),
-        task(r#","user":7"#),
+        task(r#","scheduling_class":"x""#),
         task(r#","machine_id":[1]"#),
         task(r#","time":1"#),
         task(r#","constraint":[{"name":"a","relation":"0"},{"name":"b","relation":"8"}]"#),
@@ -214,7 +214,7 @@ fn odd_lines_are_rejects_with_their_column() {
             "7 priority bad_value",
             "8 cpu_request out_of_range",
             "9 cpu_request bad_value",
-            "10 user bad_value",
+            "10 scheduling_class bad_value",
             "11 machine_id bad_value",
             "12  bad_value",
         ]
