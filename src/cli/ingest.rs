@@ -290,7 +290,7 @@ fn tables_help() -> String {
         lines.extend(first.iter().map(explain));
         let own = own_columns(table);
         if !own.is_empty() {
-            lines.push("   in lakes of other logs besides, or instead:".to_owned());
+            lines.push("   in lakes of other traces besides, or instead:".to_owned());
         }
         lines.extend(
             own.iter()
@@ -309,7 +309,9 @@ fn own_columns(table: Table) -> Vec<(Column, Vec<&'static str>)> {
         (one.name, one.unit, one.meaning) == (other.name, other.unit, other.meaning)
     };
     let mut own: Vec<(Column, Vec<&'static str>)> = Vec::new();
-    for source in Source::ALL.into_iter().filter(|source| source.tables().contains(&table)) {
+    // A lake of alloc sets has the columns of one of jobs.
+    let sources = Source::ALL.into_iter().filter(|source| *source != Source::Google2019AllocSets);
+    for source in sources.filter(|source| source.tables().contains(&table)) {
         for column in table.columns(source) {
             if first.iter().any(|first| is_same(first, column)) {
                 continue;
