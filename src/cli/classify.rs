@@ -106,6 +106,7 @@ pub(crate) fn classification(
     engine: Option<&SqlEngine>,
 ) -> Result<Classification> {
     lake.require(by.table())?;
+    // Polars goes bucket by bucket below, so that not every task is held at once.
     if let Some(spark @ SqlEngine::Spark(_)) = engine {
         let settings = Settings { windows, thresholds: Vec::new() };
         let facts = spark.facts(lake, &[by.query()], &settings)?;

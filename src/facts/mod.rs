@@ -2,7 +2,8 @@
 //!
 //! In: a lake. Out: record batches. Every fact is defined by one file of `queries/`, run by
 //! Polars bucket by bucket ([`query`]) or by a Spark cluster ([`spark`]); where a fold in Rust is
-//! quicker it gives the same table, and a test holds the two together. Nothing in here decides what a result means.
+//! quicker it gives the same table, and a test holds the two together. Nothing in here decides what
+//! a result means.
 
 use thiserror::Error;
 

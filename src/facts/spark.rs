@@ -35,7 +35,7 @@ const CONF: [(&str, &str); 6] = [
     // "user" is the name of a column, and numbers that do not fit are errors.
     ("spark.sql.ansi.enabled", "true"),
     ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
-    // Spark before 4.1 cannot read BYTE_STREAM_SPLIT in batches, only row by row.
+    // Spark 3.5 and 4.0 cannot read BYTE_STREAM_SPLIT in batches, only row by row.
     ("spark.sql.parquet.enableVectorizedReader", "false"),
     // No metastore is made, and `${...}` in a path is left alone.
     ("spark.sql.catalogImplementation", "in-memory"),

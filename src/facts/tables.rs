@@ -45,11 +45,12 @@ impl SqlEngine {
             }
             Self::Spark(spark) => spark.run(lake, &queries, settings)?,
         };
-        Ok(Facts(queries.iter().map(|query| query.name).zip::<Vec<RecordBatch>>(batches).collect()))
+        let numbers = queries.iter().map(|query| query.number());
+        Ok(Facts(numbers.zip::<Vec<RecordBatch>>(batches).collect()))
     }
 }
 
-/// Answers of queries: whole numbers as i64, quantities as f64.
+/// Answers of queries by number (`q01`): whole numbers as i64, quantities as f64.
 #[derive(Debug, Default)]
 pub struct Facts(BTreeMap<&'static str, RecordBatch>);
 
@@ -59,13 +60,12 @@ impl Facts {
     /// # Panics
     /// It was not asked for.
     pub fn of(&self, query: &str) -> Fact<'_> {
-        let found = self.0.iter().find(|(name, _)| name.split('_').next() == Some(query));
-        Fact(found.expect("the query was asked for").1)
+        Fact(self.0.get(query).expect("the query was asked for"))
     }
 
     /// Whether a query was asked for.
     pub fn has(&self, query: &str) -> bool {
-        self.0.keys().any(|name| name.split('_').next() == Some(query))
+        self.0.contains_key(query)
     }
 
     /// The answer of the only query that was asked for.
@@ -88,11 +88,6 @@ impl<'f> Fact<'f> {
     /// The table.
     pub const fn batch(self) -> &'f RecordBatch {
         self.0
-    }
-
-    /// Rows.
-    pub fn rows(self) -> usize {
-        self.0.num_rows()
     }
 
     /// A column of whole numbers, none of them missing.

@@ -99,7 +99,8 @@ impl KillPlan {
     }
 }
 
-/// A user's name in which `+` and `,`, which mean something in a policy, are `%2B` and `%2C`.
+/// A user's name in which `+` and `,`, which mean something in a policy, are `%2B` and `%2C`, and
+/// `%` may be `%25`.
 fn unescaped(name: &str) -> String {
     name.replace("%2B", "+").replace("%2C", ",").replace("%25", "%")
 }
@@ -118,7 +119,7 @@ impl fmt::Display for KillPlan {
     }
 }
 
-/// What is remembered of every task, as far as a rule asks for it.
+/// What is remembered of every task.
 #[derive(Debug)]
 pub(super) struct KillWatch<'a> {
     plan: &'a KillPlan,

@@ -24,28 +24,27 @@
 //!
 //! Source: "Google cluster-usage traces v3" (Wilkes, 2020) and its protocol buffer.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
+use self::cells::{Cells, Fault, amounts, event_of, list, missing_of, must, small};
+use self::line::Line;
 use self::owners::Collections;
+use self::value::Raw;
 use super::SourceError;
 use super::blocks::TextBlock;
 use super::folder::RawPart;
 use super::part::{Notes, PartParser};
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
-use crate::schema::{AMOUNT_MAX, Source, Table, row_id};
+use crate::schema::{Source, Table, row_id};
 
+mod cells;
 pub(super) mod files;
+mod line;
 pub(super) mod owners;
 pub(super) mod tables;
 #[cfg(test)]
 mod tests;
-
-/// A column and what is wrong there.
-type Fault = (&'static str, RejectReason);
+mod value;
 
 /// What a row is left out for.
 const NO_NUMBER: &str = "QUEUE or ENABLE, which v2.1 does not have: left out";
@@ -55,300 +54,6 @@ const NO_KIND: &str = "collection type missing: taken as a job";
 
 /// Rows that the constraints of one line may make.
 const CONSTRAINTS_MAX: usize = 256;
-
-/// A field as it stands in an object.
-#[derive(Clone, Debug, Default, PartialEq)]
-enum Raw<'a> {
-    /// Absent or null.
-    #[default]
-    Missing,
-    Whole(i64),
-    Float(f64),
-    Bool(bool),
-    Text(Cow<'a, str>),
-    /// A list or an object, or a number out of range.
-    Odd,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Raw<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value")
-            }
-
-            fn visit_unit<E>(self) -> Result<Raw<'de>, E> {
-                Ok(Raw::Missing)
-            }
-
-            fn visit_bool<E>(self, value: bool) -> Result<Raw<'de>, E> {
-                Ok(Raw::Bool(value))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<Raw<'de>, E> {
-                Ok(Raw::Whole(value))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Raw<'de>, E> {
-                Ok(i64::try_from(value).map_or(Raw::Odd, Raw::Whole))
-            }
-
-            fn visit_f64<E>(self, value: f64) -> Result<Raw<'de>, E> {
-                Ok(Raw::Float(value))
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Raw<'de>, E> {
-                Ok(Raw::Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Raw<'de>, E> {
-                Ok(Raw::Text(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Raw<'de>, A::Error> {
-                while items.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Raw::Odd)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Raw<'de>, A::Error> {
-                while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Raw::Odd)
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
-}
-
-impl Raw<'_> {
-    /// A whole number, which may be written as text.
-    fn whole(&self) -> Result<Option<i64>, RejectReason> {
-        match self {
-            Self::Missing => Ok(None),
-            Self::Whole(value) => Ok(Some(*value)),
-            Self::Text(text) => text.parse().map(Some).map_err(|_| RejectReason::BadValue),
-            _ => Err(RejectReason::BadValue),
-        }
-    }
-
-    /// A number, which may be written as text.
-    fn float(&self) -> Result<Option<f64>, RejectReason> {
-        let value = match self {
-            Self::Missing => return Ok(None),
-            #[expect(clippy::cast_precision_loss, reason = "rounded as the text would be")]
-            Self::Whole(value) => *value as f64,
-            Self::Float(value) => *value,
-            Self::Text(text) => text.parse().map_err(|_| RejectReason::BadValue)?,
-            Self::Bool(_) | Self::Odd => return Err(RejectReason::BadValue),
-        };
-        if value.is_finite() { Ok(Some(value)) } else { Err(RejectReason::BadValue) }
-    }
-}
-
-/// What it holds, or nothing where it is absent or null.
-fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// CPU and memory.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Resources<'a> {
-    cpus: Raw<'a>,
-    memory: Raw<'a>,
-}
-
-/// A demand on a machine.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Constraint<'a> {
-    name: Raw<'a>,
-    value: Raw<'a>,
-    relation: Raw<'a>,
-}
-
-/// A line of any of the tables: fields that another table has stay missing.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    time: Raw<'a>,
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    collection_id: Raw<'a>,
-    scheduling_class: Raw<'a>,
-    missing_type: Raw<'a>,
-    collection_type: Raw<'a>,
-    priority: Raw<'a>,
-    alloc_collection_id: Raw<'a>,
-    user: Raw<'a>,
-    collection_name: Raw<'a>,
-    collection_logical_name: Raw<'a>,
-    parent_collection_id: Raw<'a>,
-    #[serde(deserialize_with = "or_default")]
-    start_after_collection_ids: Vec<Raw<'a>>,
-    max_per_machine: Raw<'a>,
-    max_per_switch: Raw<'a>,
-    vertical_scaling: Raw<'a>,
-    scheduler: Raw<'a>,
-    instance_index: Raw<'a>,
-    machine_id: Raw<'a>,
-    alloc_instance_index: Raw<'a>,
-    #[serde(deserialize_with = "or_default")]
-    resource_request: Resources<'a>,
-    #[serde(deserialize_with = "or_default", alias = "constraints")]
-    constraint: Vec<Constraint<'a>>,
-    start_time: Raw<'a>,
-    end_time: Raw<'a>,
-    #[serde(deserialize_with = "or_default")]
-    average_usage: Resources<'a>,
-    #[serde(deserialize_with = "or_default")]
-    maximum_usage: Resources<'a>,
-    #[serde(deserialize_with = "or_default", alias = "random_sampled_usage")]
-    random_sample_usage: Resources<'a>,
-    assigned_memory: Raw<'a>,
-    page_cache_memory: Raw<'a>,
-    cycles_per_instruction: Raw<'a>,
-    memory_accesses_per_instruction: Raw<'a>,
-    sample_rate: Raw<'a>,
-    #[serde(deserialize_with = "or_default")]
-    cpu_usage_distribution: Vec<Raw<'a>>,
-    #[serde(deserialize_with = "or_default")]
-    tail_cpu_usage_distribution: Vec<Raw<'a>>,
-    switch_id: Raw<'a>,
-    #[serde(deserialize_with = "or_default")]
-    capacity: Resources<'a>,
-    platform_id: Raw<'a>,
-    missing_data_reason: Raw<'a>,
-    name: Raw<'a>,
-    value: Raw<'a>,
-    deleted: Raw<'a>,
-}
-
-/// Cells of a row as they are read, the first fault kept.
-struct Cells<'c> {
-    cells: Vec<Cell<'c>>,
-    fault: Option<Fault>,
-}
-
-impl<'c> Cells<'c> {
-    fn new() -> Self {
-        Self { cells: Vec::with_capacity(24), fault: None }
-    }
-
-    fn put(&mut self, column: &'static str, cell: Result<Cell<'c>, RejectReason>) {
-        self.cells.push(cell.unwrap_or_else(|reason| {
-            self.fault.get_or_insert((column, reason));
-            Cell::Missing
-        }));
-    }
-
-    fn nothing(&mut self) {
-        self.cells.push(Cell::Missing);
-    }
-
-    fn time(&mut self, column: &'static str, raw: &Raw<'_>) {
-        let time = match raw.whole() {
-            Ok(Some(time)) if time < 0 => Err(RejectReason::NegativeTime),
-            other => must(other).map(Cell::I64),
-        };
-        self.put(column, time);
-    }
-
-    fn id(&mut self, column: &'static str, raw: &Raw<'_>) {
-        self.put(column, must(raw.whole()).map(Cell::I64));
-    }
-
-    /// An id that is missing where it is `nobody`.
-    fn id_or(&mut self, column: &'static str, raw: &Raw<'_>, nobody: i64) {
-        self.put(column, raw.whole().map(|id| id.filter(|&id| id != nobody).into()));
-    }
-
-    fn int(&mut self, column: &'static str, raw: &Raw<'_>) {
-        self.put(column, small(raw).map(Cell::from));
-    }
-
-    fn amount(&mut self, column: &'static str, raw: &Raw<'_>) {
-        self.put(
-            column,
-            raw.float().and_then(|amount| amount.map(amount_of).transpose()).map(Cell::from),
-        );
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "the lake keeps 32 bits")]
-    fn float(&mut self, column: &'static str, raw: &Raw<'_>) {
-        self.put(column, raw.float().map(|value| value.map(|value| value as f32).into()));
-    }
-
-    fn text(&mut self, column: &'static str, raw: &'c Raw<'_>) {
-        let text = match raw {
-            Raw::Missing => Ok(Cell::Missing),
-            Raw::Text(text) if text.is_empty() => Ok(Cell::Missing),
-            Raw::Text(text) => Ok(Cell::Text(text)),
-            _ => Err(RejectReason::BadValue),
-        };
-        self.put(column, text);
-    }
-
-    fn event(&mut self, event: Result<i32, RejectReason>) {
-        self.put("event_type", event.map(Cell::I32));
-    }
-
-    /// The row, or the first thing that is wrong with it.
-    fn push(self, row_id: i64, rows: &mut RowBlock) -> Result<(), Fault> {
-        if let Some(fault) = self.fault {
-            return Err(fault);
-        }
-        rows.push_row(row_id, &self.cells);
-        Ok(())
-    }
-}
-
-fn must<T>(value: Result<Option<T>, RejectReason>) -> Result<T, RejectReason> {
-    value?.ok_or(RejectReason::EmptyMandatory)
-}
-
-fn small(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
-    let narrow = |value: i64| i32::try_from(value).map_err(|_| RejectReason::BadValue);
-    raw.whole()?.map(narrow).transpose()
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the lake keeps 32 bits")]
-fn amount_of(amount: f64) -> Result<f32, RejectReason> {
-    let amount = amount as f32;
-    if (0.0..=AMOUNT_MAX).contains(&amount) { Ok(amount) } else { Err(RejectReason::OutOfRange) }
-}
-
-fn amounts(list: &[Raw<'_>]) -> Result<Vec<f32>, RejectReason> {
-    list.iter().map(|raw| amount_of(must(raw.float())?)).collect()
-}
-
-/// The list, missing where it is empty.
-fn list(values: &Result<Vec<f32>, RejectReason>) -> Result<Cell<'_>, RejectReason> {
-    match values {
-        Ok(values) if values.is_empty() => Ok(Cell::Missing),
-        Ok(values) => Ok(Cell::Floats(values)),
-        Err(reason) => Err(*reason),
-    }
-}
-
-/// The v2.1 number of an event; nothing for QUEUE and ENABLE.
-fn event_of(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
-    match must(raw.whole())? {
-        0 => Ok(Some(0)),
-        1 | 2 => Ok(None),
-        event @ 3..=10 => Ok(i32::try_from(event - 2).ok()),
-        _ => Err(RejectReason::UnknownEventType),
-    }
-}
-
-/// Why a row was made up, as v2.1 counts.
-fn missing_of(raw: &Raw<'_>) -> Result<Cell<'static>, RejectReason> {
-    Ok(small(raw)?.filter(|&kind| kind != 0).map(|kind| kind - 1).into())
-}
 
 /// Whether a line may name a demand.
 fn demands(text: &[u8]) -> bool {

@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::SourceError;
 use super::super::blocks::{BlockReader, TextBlock};
-use super::{Raw, small};
+use super::cells::small;
+use super::value::Raw;
 
 /// What the instances of a collection share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,132 @@
+//! Values of an object to cells of a row.
+//!
+//! In: raw values, in the order of the columns. Out: a row, or the first thing that is wrong with it.
+
+use super::super::rows::{Cell, RejectReason, RowBlock};
+use super::value::Raw;
+use crate::schema::AMOUNT_MAX;
+
+/// A column and what is wrong there.
+pub(super) type Fault = (&'static str, RejectReason);
+
+/// Cells of a row as they are read, the first fault kept.
+pub(super) struct Cells<'c> {
+    cells: Vec<Cell<'c>>,
+    pub(super) fault: Option<Fault>,
+}
+
+impl<'c> Cells<'c> {
+    pub(super) fn new() -> Self {
+        Self { cells: Vec::with_capacity(24), fault: None }
+    }
+
+    pub(super) fn put(&mut self, column: &'static str, cell: Result<Cell<'c>, RejectReason>) {
+        self.cells.push(cell.unwrap_or_else(|reason| {
+            self.fault.get_or_insert((column, reason));
+            Cell::Missing
+        }));
+    }
+
+    pub(super) fn nothing(&mut self) {
+        self.cells.push(Cell::Missing);
+    }
+
+    pub(super) fn time(&mut self, column: &'static str, raw: &Raw<'_>) {
+        let time = match raw.whole() {
+            Ok(Some(time)) if time < 0 => Err(RejectReason::NegativeTime),
+            other => must(other).map(Cell::I64),
+        };
+        self.put(column, time);
+    }
+
+    pub(super) fn id(&mut self, column: &'static str, raw: &Raw<'_>) {
+        self.put(column, must(raw.whole()).map(Cell::I64));
+    }
+
+    /// An id that is missing where it is `nobody`.
+    pub(super) fn id_or(&mut self, column: &'static str, raw: &Raw<'_>, nobody: i64) {
+        self.put(column, raw.whole().map(|id| id.filter(|&id| id != nobody).into()));
+    }
+
+    pub(super) fn int(&mut self, column: &'static str, raw: &Raw<'_>) {
+        self.put(column, small(raw).map(Cell::from));
+    }
+
+    pub(super) fn amount(&mut self, column: &'static str, raw: &Raw<'_>) {
+        self.put(
+            column,
+            raw.float().and_then(|amount| amount.map(amount_of).transpose()).map(Cell::from),
+        );
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the lake keeps 32 bits")]
+    pub(super) fn float(&mut self, column: &'static str, raw: &Raw<'_>) {
+        self.put(column, raw.float().map(|value| value.map(|value| value as f32).into()));
+    }
+
+    pub(super) fn text(&mut self, column: &'static str, raw: &'c Raw<'_>) {
+        let text = match raw {
+            Raw::Missing => Ok(Cell::Missing),
+            Raw::Text(text) if text.is_empty() => Ok(Cell::Missing),
+            Raw::Text(text) => Ok(Cell::Text(text)),
+            _ => Err(RejectReason::BadValue),
+        };
+        self.put(column, text);
+    }
+
+    pub(super) fn event(&mut self, event: Result<i32, RejectReason>) {
+        self.put("event_type", event.map(Cell::I32));
+    }
+
+    /// The row, or the first thing that is wrong with it.
+    pub(super) fn push(self, row_id: i64, rows: &mut RowBlock) -> Result<(), Fault> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        rows.push_row(row_id, &self.cells);
+        Ok(())
+    }
+}
+
+pub(super) fn must<T>(value: Result<Option<T>, RejectReason>) -> Result<T, RejectReason> {
+    value?.ok_or(RejectReason::EmptyMandatory)
+}
+
+pub(super) fn small(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
+    let narrow = |value: i64| i32::try_from(value).map_err(|_| RejectReason::BadValue);
+    raw.whole()?.map(narrow).transpose()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the lake keeps 32 bits")]
+pub(super) fn amount_of(amount: f64) -> Result<f32, RejectReason> {
+    let amount = amount as f32;
+    if (0.0..=AMOUNT_MAX).contains(&amount) { Ok(amount) } else { Err(RejectReason::OutOfRange) }
+}
+
+pub(super) fn amounts(list: &[Raw<'_>]) -> Result<Vec<f32>, RejectReason> {
+    list.iter().map(|raw| amount_of(must(raw.float())?)).collect()
+}
+
+/// The list, missing where it is empty.
+pub(super) fn list(values: &Result<Vec<f32>, RejectReason>) -> Result<Cell<'_>, RejectReason> {
+    match values {
+        Ok(values) if values.is_empty() => Ok(Cell::Missing),
+        Ok(values) => Ok(Cell::Floats(values)),
+        Err(reason) => Err(*reason),
+    }
+}
+
+/// The v2.1 number of an event; nothing for QUEUE and ENABLE.
+pub(super) fn event_of(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
+    match must(raw.whole())? {
+        0 => Ok(Some(0)),
+        1 | 2 => Ok(None),
+        event @ 3..=10 => Ok(i32::try_from(event - 2).ok()),
+        _ => Err(RejectReason::UnknownEventType),
+    }
+}
+
+/// Why a row was made up, as v2.1 counts.
+pub(super) fn missing_of(raw: &Raw<'_>) -> Result<Cell<'static>, RejectReason> {
+    Ok(small(raw)?.filter(|&kind| kind != 0).map(|kind| kind - 1).into())
+}

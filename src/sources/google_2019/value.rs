@@ -1,0 +1,109 @@
+//! A value of an object, whatever it is written as.
+//!
+//! In: JSON. Out: a [`Raw`] value, asked for what a column wants. `BigQuery` writes 64-bit numbers as
+//! text, other programs as numbers; both are read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::super::rows::RejectReason;
+
+/// A field as it stands in an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Raw<'a> {
+    /// Absent or null.
+    #[default]
+    Missing,
+    Whole(i64),
+    Float(f64),
+    Bool(bool),
+    Text(Cow<'a, str>),
+    /// A list or an object, or a number out of range.
+    Odd,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Raw<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_unit<E>(self) -> Result<Raw<'de>, E> {
+                Ok(Raw::Missing)
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Raw<'de>, E> {
+                Ok(Raw::Bool(value))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Raw<'de>, E> {
+                Ok(Raw::Whole(value))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Raw<'de>, E> {
+                Ok(i64::try_from(value).map_or(Raw::Odd, Raw::Whole))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Raw<'de>, E> {
+                Ok(Raw::Float(value))
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Raw<'de>, E> {
+                Ok(Raw::Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Raw<'de>, E> {
+                Ok(Raw::Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Raw<'de>, A::Error> {
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Raw::Odd)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Raw<'de>, A::Error> {
+                while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Raw::Odd)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+impl Raw<'_> {
+    /// A whole number, which may be written as text.
+    pub(super) fn whole(&self) -> Result<Option<i64>, RejectReason> {
+        match self {
+            Self::Missing => Ok(None),
+            Self::Whole(value) => Ok(Some(*value)),
+            Self::Text(text) => text.parse().map(Some).map_err(|_| RejectReason::BadValue),
+            _ => Err(RejectReason::BadValue),
+        }
+    }
+
+    /// A number, which may be written as text.
+    pub(super) fn float(&self) -> Result<Option<f64>, RejectReason> {
+        let value = match self {
+            Self::Missing => return Ok(None),
+            #[expect(clippy::cast_precision_loss, reason = "rounded as the text would be")]
+            Self::Whole(value) => *value as f64,
+            Self::Float(value) => *value,
+            Self::Text(text) => text.parse().map_err(|_| RejectReason::BadValue)?,
+            Self::Bool(_) | Self::Odd => return Err(RejectReason::BadValue),
+        };
+        if value.is_finite() { Ok(Some(value)) } else { Err(RejectReason::BadValue) }
+    }
+}
+
+/// What it holds, or nothing where it is absent or null.
+pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
