@@ -199,7 +199,7 @@ fn detect_all(lake: &Lake, windows: Windows, out: &Path) -> Result<()> {
     console::note("detect");
     let lineup = detect::usual_lineup();
     let plan = detect::usual_plan(&lineup);
-    let outcome = crate::replay::detect::detect(lake, windows, &plan)?;
+    let outcome = detect::detect_into(lake, windows, &plan, Some(out))?;
     let table = detect::table_of(&outcome, lineup.asked);
     store::store(&detect::answer(&outcome, &plan, &lineup, windows, &table), lake, out)?;
     detect::store_details(&outcome, &plan, out)?;

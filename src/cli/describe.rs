@@ -220,7 +220,7 @@ fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
     let mut parts = vec![(Part { group: every(), outcome: "all" }, samples.of(|_| true))];
     for outcome in 0..=outcome_count {
         let values = samples.of_outcome(outcome);
-        if outcome < outcome_count || !values.runs().is_empty() {
+        if outcome < outcome_count || !values.is_empty() {
             parts.push((Part { group: every(), outcome: question.outcome_name(outcome) }, values));
         }
     }
@@ -248,9 +248,8 @@ fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
             // A running job lasts to the window's end: that is no distribution of durations.
             outcome != UNMATCHED && !(outcome == "running" && what == What::JobDurations)
         };
-        let shown = parts
-            .iter()
-            .filter(|(part, values)| !values.runs().is_empty() && is_shown(part.outcome));
+        let shown =
+            parts.iter().filter(|(part, values)| !values.is_empty() && is_shown(part.outcome));
         return shown
             .map(|(part, values)| line(part.outcome, values, what, outcome_tone(part.outcome)))
             .collect();

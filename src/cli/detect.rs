@@ -265,7 +265,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
         return Err(Usage(format!("--phase: {source} knows no phases of a job")).into());
     }
     let started = super::now();
-    let outcome = detect(&lake, windows, &plan)?;
+    let outcome = detect_into(&lake, windows, &plan, args.answer.out.as_deref())?;
     console::note(counts_line(&outcome));
     #[expect(clippy::cast_precision_loss, reason = "a count shown with few digits")]
     let judged = outcome.counts.task_heartbeats as f64 * plan.detectors.len() as f64;
@@ -309,16 +309,39 @@ pub(crate) fn answer<'a>(
 /// Flags that are put into a table at once.
 const FLAGS_AT_ONCE: usize = 1 << 17;
 
-/// Stores the flags, the scores under every truth, the dry run of copies, and the hours.
+/// Runs the detectors and stores every flag in `folder`, if one is given.
+pub(crate) fn detect_into(
+    lake: &Lake,
+    windows: Windows,
+    plan: &DetectPlan,
+    folder: Option<&Path>,
+) -> Result<DetectOutcome> {
+    let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
+    let mut rows = match folder {
+        Some(folder) => Some(store::Rows::new("detect-flags", &flags_table(&[], &names), folder)?),
+        None => None,
+    };
+    let outcome = detect(lake, windows, plan, |flags| {
+        // There may be millions, each with the whole text of its detector.
+        for some in flags.chunks(FLAGS_AT_ONCE) {
+            if let Some(rows) = &mut rows {
+                rows.push(&flags_table(some, &names))?;
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    if let Some(rows) = rows {
+        rows.finish()?;
+    }
+    Ok(outcome)
+}
+
+/// Stores the scores under every truth, the dry run of copies, and the hours.
 pub(crate) fn store_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
     folder: &Path,
 ) -> Result<()> {
-    // There may be millions, each with the whole text of its detector.
-    let first = flags_table(&outcome.flags[..outcome.flags.len().min(FLAGS_AT_ONCE)], plan);
-    let rest = outcome.flags.chunks(FLAGS_AT_ONCE).skip(1).map(|flags| flags_table(flags, plan));
-    store::store_rows("detect-flags", first, rest, folder)?;
     store::store_table("detect-truths", &truths_table(outcome, plan), folder)?;
     store::store_table("detect-copies", &copies_table(outcome), folder)?;
     store::store_table("detect-hours", &hours_table(outcome), folder)
@@ -399,8 +422,7 @@ fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup) -> Value
     })
 }
 
-fn flags_table(flags: &[FlagRow], plan: &DetectPlan) -> RecordBatch {
-    let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
+fn flags_table(flags: &[FlagRow], names: &[String]) -> RecordBatch {
     let rows = || flags.iter();
     Frame::default()
         .text("detector", rows().map(|row| names[row.detector].as_str()))

@@ -18,7 +18,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
 use crate::studies::checks::is_whole;
-use crate::studies::distributions::Summary;
+use crate::studies::distributions::{Summary, Value};
 use crate::studies::fold::{Asked, fold};
 use crate::studies::kill_sweep;
 use crate::studies::ledger::{CpuDefinition, ledger};
@@ -280,7 +280,7 @@ fn tasks(lake: &Lake, windows: Windows, all: &mut Comparisons) -> Result<()> {
     } else {
         Samples::default()
     };
-    let longest = tasks.of_outcome(0).runs().last().map(|run| run.0.amount());
+    let longest = tasks.of_outcome(0).largest().map(Value::amount);
     let failed_and_killed = tasks.of(|key| matches!(key.1, 1 | 2));
     let all_of_them = failed_and_killed.count(|_| true);
     let long = failed_and_killed.count(|events| 3 < events.amount());

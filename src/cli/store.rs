@@ -6,10 +6,11 @@
 
 use std::fs;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -98,32 +99,53 @@ pub(crate) fn store_table(stem: &str, table: &RecordBatch, folder: &Path) -> Res
         .with_context(|| format!("could not write `{}`", path.display()))
 }
 
-/// Writes a further table of an answer that comes in pieces, as `<stem>.csv` and `<stem>.parquet`.
-pub(crate) fn store_rows(
-    stem: &str,
-    first: RecordBatch,
-    rest: impl Iterator<Item = RecordBatch>,
-    folder: &Path,
-) -> Result<()> {
-    let create = |end: &str| {
-        let path = folder.join(format!("{stem}.{end}"));
-        fs::File::create(&path).with_context(|| format!("could not write `{}`", path.display()))
-    };
-    let mut text = BufWriter::new(create("csv")?);
-    let mut columns = parquet_writer(create("parquet")?, first.schema())?;
-    let mut is_first = true;
-    for batch in std::iter::once(first).chain(rest) {
-        let lines = render(&batch, Format::Csv, None)?;
-        // One header for all of them.
-        let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let from = if is_first { 0 } else { header };
-        text.write_all(&lines[from..]).with_context(|| format!("could not write `{stem}.csv`"))?;
-        columns.write(&batch)?;
-        is_first = false;
+/// A further table of an answer that comes in pieces, as `<stem>.csv` and `<stem>.parquet`.
+pub(crate) struct Rows {
+    path: PathBuf,
+    text: BufWriter<fs::File>,
+    columns: ArrowWriter<fs::File>,
+}
+
+impl Rows {
+    /// Begins the files with a table of no rows, which names the columns.
+    pub(crate) fn new(stem: &str, empty: &RecordBatch, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("could not make `{}`", folder.display()))?;
+        let create = |end: &str| {
+            let path = folder.join(format!("{stem}.{end}"));
+            fs::File::create(&path).with_context(|| format!("could not write `{}`", path.display()))
+        };
+        let columns = parquet_writer(create("parquet")?, empty.schema())?;
+        let mut rows = Self {
+            path: folder.join(format!("{stem}.csv")),
+            text: BufWriter::new(create("csv")?),
+            columns,
+        };
+        let header = render(empty, Format::Csv, None)?;
+        rows.write(&header)?;
+        Ok(rows)
     }
-    text.flush().with_context(|| format!("could not write `{stem}.csv`"))?;
-    columns.close()?;
-    Ok(())
+
+    fn write(&mut self, lines: &[u8]) -> Result<()> {
+        let wrote = self.text.write_all(lines);
+        wrote.with_context(|| format!("could not write `{}`", self.path.display()))
+    }
+
+    /// Writes some rows.
+    pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let lines = render(batch, Format::Csv, None)?;
+        let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        self.write(&lines[header..])?;
+        Ok(self.columns.write(batch)?)
+    }
+
+    /// Ends the files.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        let wrote = self.text.flush();
+        wrote.with_context(|| format!("could not write `{}`", self.path.display()))?;
+        self.columns.close()?;
+        Ok(())
+    }
 }
 
 /// Writes a further table of an answer into `folder`, as `<stem>.parquet`.

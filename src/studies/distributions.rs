@@ -59,12 +59,12 @@ impl Value {
     const LEFT: i64 = 2;
     const RIGHT: i64 = 1;
 
-    /// Packs an amount, which is cut at 2^61 - 1, and its flags.
+    /// Packs an amount, which is cut to 0 and 2^61 - 1, and its flags.
     pub fn new(amount: i64, edges: Edges) -> Self {
         const LARGEST: i64 = i64::MAX >> 2;
         let left = if edges.is_left_censored { Self::LEFT } else { 0 };
         let right = if edges.is_censored { Self::RIGHT } else { 0 };
-        Self((amount.min(LARGEST) << 2) | left | right)
+        Self((amount.clamp(0, LARGEST) << 2) | left | right)
     }
 
     /// Whole microseconds, or a count.
@@ -84,77 +84,198 @@ impl Value {
 }
 
 /// How often each value occurs, ascending.
+///
+/// A trace has tens of millions of different waits. Each is held as its distance to the one
+/// before and, where it occurs more than once, how often: three to four bytes and not sixteen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted(Vec<(Value, u64)>);
+pub struct Counted {
+    /// By value: twice the distance, odd where a count follows; then the count. Seven bits a byte.
+    bytes: Vec<u8>,
+    largest: Option<Value>,
+}
 
 impl From<Vec<Value>> for Counted {
     fn from(mut values: Vec<Value>) -> Self {
         values.sort_unstable();
-        let runs = values.chunk_by(|one, other| one == other);
-        Self(runs.map(|run| (run[0], run.len() as u64)).collect())
+        let mut counted = Self::default();
+        for run in values.chunk_by(|one, other| one == other) {
+            counted.push(run[0], run.len() as u64);
+        }
+        counted
     }
 }
 
+/// The values of a [`Counted`] with how often each occurs.
+#[derive(Clone, Debug)]
+pub struct Runs<'a> {
+    bytes: &'a [u8],
+    before: i64,
+}
+
+impl Runs<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let (&byte, rest) = self.bytes.split_first()?;
+            self.bytes = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+            shift += 7;
+        }
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = (Value, u64);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.number()?;
+        self.before += (step >> 1).cast_signed();
+        let count = if step & 1 == 1 { self.number()? } else { 1 };
+        Some((Value(self.before), count))
+    }
+}
+
+/// Values of one amount, whatever the edges of the window did to them.
+#[derive(Clone, Copy, Debug)]
+struct Same {
+    amount: i64,
+    count: u64,
+    censored: u64,
+}
+
 impl Counted {
+    /// Adds a value that is larger than all before.
+    fn push(&mut self, value: Value, count: u64) {
+        let step = (value.0 - self.largest.map_or(0, |before| before.0)).cast_unsigned() << 1;
+        self.number(step | u64::from(1 < count));
+        if 1 < count {
+            self.number(count);
+        }
+        self.largest = Some(value);
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "seven bits")]
+    fn number(&mut self, mut number: u64) {
+        while 0x80 <= number {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
     /// The values and how often each occurs, ascending.
-    pub fn runs(&self) -> &[(Value, u64)] {
-        &self.0
+    pub fn runs(&self) -> Runs<'_> {
+        Runs { bytes: &self.bytes, before: 0 }
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.largest.is_none()
+    }
+
+    /// The largest value.
+    pub const fn largest(&self) -> Option<Value> {
+        self.largest
     }
 
     /// All values of both.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
-        if self.0.is_empty() || other.0.is_empty() {
-            return if self.0.is_empty() { other } else { self };
+        if self.is_empty() || other.is_empty() {
+            return if self.is_empty() { other } else { self };
         }
-        let mut merged: Vec<(Value, u64)> = Vec::with_capacity(self.0.len().max(other.0.len()));
-        let (mut own, mut others) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut merged = Self::default();
+        merged.bytes.reserve(self.bytes.len() + other.bytes.len());
+        let (mut own, mut others) = (self.runs().peekable(), other.runs().peekable());
         loop {
-            let run = match (own.peek(), others.peek()) {
-                (Some(one), Some(other)) if other.0 < one.0 => others.next(),
-                (Some(_), _) => own.next(),
-                (None, _) => others.next(),
+            let (value, count) = match (own.peek(), others.peek()) {
+                (Some(&one), Some(&other)) if one.0 == other.0 => {
+                    own.next();
+                    others.next();
+                    (one.0, one.1 + other.1)
+                }
+                (Some(&one), Some(&other)) if other.0 < one.0 => {
+                    others.next();
+                    other
+                }
+                (Some(&one), _) => {
+                    own.next();
+                    one
+                }
+                (None, Some(&other)) => {
+                    others.next();
+                    other
+                }
+                (None, None) => break,
             };
-            let Some(&(value, count)) = run else { break };
-            match merged.last_mut() {
-                Some(last) if last.0 == value => last.1 += count,
-                _ => merged.push((value, count)),
-            }
+            merged.push(value, count);
         }
-        Self(merged)
+        merged
     }
 
     /// Values whose flags `is_in` takes.
     pub fn count(&self, is_in: impl Fn(Value) -> bool) -> u64 {
-        self.0.iter().filter(|run| is_in(run.0)).map(|run| run.1).sum()
+        self.runs().filter(|run| is_in(run.0)).map(|run| run.1).sum()
     }
 
     /// Leaves out what the window's end cut off.
     pub fn without_censored(&mut self) {
-        self.0.retain(|run| !run.0.is_censored());
+        let mut rest = Self::default();
+        for (value, count) in self.runs().filter(|run| !run.0.is_censored()) {
+            rest.push(value, count);
+        }
+        *self = rest;
     }
 
-    /// The `share` quantile by R-7 (linear between the two nearest order statistics).
+    /// The values amount by amount.
+    fn amounts(&self) -> impl Iterator<Item = Same> + Clone {
+        let mut runs = self.runs().peekable();
+        std::iter::from_fn(move || {
+            let (value, _) = *runs.peek()?;
+            let mut same = Same { amount: value.amount(), count: 0, censored: 0 };
+            while let Some((value, count)) = runs.next_if(|run| run.0.amount() == same.amount) {
+                same.count += count;
+                same.censored += if value.is_censored() { count } else { 0 };
+            }
+            Some(same)
+        })
+    }
+
+    /// Quantiles by R-7 (linear between the two nearest order statistics), of ascending shares.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a position among values; amounts are below 2^53"
+        reason = "positions among values; amounts are below 2^53"
     )]
-    fn quantile(&self, share: f64, per_unit: f64) -> Option<f64> {
-        let last = self.count(|_| true).checked_sub(1)?;
-        let place = share * last as f64;
-        let below = place.floor() as u64;
-        let at = |position: u64| {
-            let mut passed = 0;
-            let run = self.0.iter().find(|run| {
-                passed += run.1;
-                position < passed
-            });
-            run.map(|run| run.0.amount() as f64 / per_unit)
-        };
-        let (low, high) = (at(below)?, at((below + 1).min(last))?);
-        Some(low + (place - place.floor()) * (high - low))
+    fn quantiles<const N: usize>(&self, shares: [f64; N], per_unit: f64) -> [Option<f64>; N] {
+        let Some(last) = self.count(|_| true).checked_sub(1) else { return [None; N] };
+        // One pass for all: by share the amounts at its place rounded down, and one further.
+        let places = shares.map(|share| share * last as f64);
+        let mut near = [(0.0, 0.0); N];
+        let mut passed = 0;
+        for (value, count) in self.runs() {
+            let amount = value.amount() as f64 / per_unit;
+            let here = passed..passed + count;
+            for (near, place) in near.iter_mut().zip(places) {
+                let below = place.floor() as u64;
+                if here.contains(&below) {
+                    near.0 = amount;
+                }
+                if here.contains(&(below + 1).min(last)) {
+                    near.1 = amount;
+                }
+            }
+            passed = here.end;
+        }
+        let mut quantiles = [None; N];
+        for ((quantile, (low, high)), place) in quantiles.iter_mut().zip(near).zip(places) {
+            *quantile = Some(low + (place - place.floor()) * (high - low));
+        }
+        quantiles
     }
 }
 
@@ -162,28 +283,28 @@ impl Counted {
 #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53; sums are taken in i128")]
 pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
     let count = values.count(|_| true);
-    let sum: i128 =
-        values.runs().iter().map(|run| i128::from(run.0.amount()) * i128::from(run.1)).sum();
+    let sum: i128 = values.runs().map(|run| i128::from(run.0.amount()) * i128::from(run.1)).sum();
     let mean = (0 < count).then(|| sum as f64 / count as f64 / per_unit);
-    let square = |run: &(Value, u64), mean: f64| {
+    let square = |run: (Value, u64), mean: f64| {
         run.1 as f64 * (run.0.amount() as f64 / per_unit - mean).powi(2)
     };
-    let variance = mean
-        .map(|mean| values.runs().iter().map(|run| square(run, mean)).sum::<f64>() / count as f64);
-    let at = |share| values.quantile(share, per_unit);
+    let variance =
+        mean.map(|mean| values.runs().map(|run| square(run, mean)).sum::<f64>() / count as f64);
+    let [min, p25, median, p75, p90, p99, max] =
+        values.quantiles([0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0], per_unit);
     Summary {
         group: None,
         outcome: outcome.to_owned(),
         count,
         mean,
         variance,
-        min: at(0.0),
-        p25: at(0.25),
-        median: at(0.5),
-        p75: at(0.75),
-        p90: at(0.9),
-        p99: at(0.99),
-        max: at(1.0),
+        min,
+        p25,
+        median,
+        p75,
+        p90,
+        p99,
+        max,
         censored: values.count(Value::is_censored),
         left_censored: values.count(Value::is_left_censored),
     }
@@ -197,29 +318,29 @@ const CURVE_POINTS: usize = 400;
 pub fn cumulative(values: &Counted, per_unit: f64) -> Vec<(f64, f64)> {
     let count = values.count(|_| true) as f64;
     let mut passed = 0;
-    let points = values.runs().chunk_by(|one, other| one.0.amount() == other.0.amount());
-    let points = points.map(|same| {
-        passed += same.iter().map(|run| run.1).sum::<u64>();
-        (same[0].0.amount() as f64 / per_unit, passed as f64 / count)
-    });
-    thin(points.collect())
+    thin(values.amounts().map(move |same| {
+        passed += same.count;
+        (same.amount as f64 / per_unit, passed as f64 / count)
+    }))
 }
 
-/// Keeps points that are apart on a logarithmic axis or in height, and always the last.
-fn thin<T: Copy + AsPoint>(points: Vec<T>) -> Vec<T> {
-    if points.len() <= CURVE_POINTS {
-        return points;
-    }
-    let (first, last) = (points[0].x().max(1e-9).ln(), points[points.len() - 1].x().max(1e-9).ln());
+/// Keeps points that are apart on a logarithmic axis or in height, and always the last; all of
+/// them where they are few.
+fn thin<T: Copy + AsPoint>(points: impl Iterator<Item = T> + Clone) -> Vec<T> {
+    let (Some(first), Some(last)) = (points.clone().next(), points.clone().last()) else {
+        return Vec::new();
+    };
+    let is_few = points.clone().nth(CURVE_POINTS).is_none();
+    let (first, end) = (first.x().max(1e-9).ln(), last.x().max(1e-9).ln());
     #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
-    let step = ((last - first) / CURVE_POINTS as f64).max(1e-12);
+    let step = ((end - first) / CURVE_POINTS as f64).max(1e-12);
     let mut kept: Vec<T> = Vec::new();
-    for (idx, &point) in points.iter().enumerate() {
+    for point in points {
         let is_apart = kept.last().is_none_or(|before| {
             step <= point.x().max(1e-9).ln() - before.x().max(1e-9).ln()
                 || 0.01 <= (point.y() - before.y()).abs()
         });
-        if is_apart || idx + 1 == points.len() {
+        if is_few || is_apart || point.x() == last.x() {
             kept.push(point);
         }
     }
@@ -274,27 +395,27 @@ const Z_95: f64 = 1.959_963_984_540_054;
 /// at their time, after the ends of the same instant. (Kaplan and Meier, 1958.)
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
 pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
-    let mut points = Vec::new();
     let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
     let mut at_risk = values.count(|_| true);
-    for same in values.runs().chunk_by(|one, other| one.0.amount() == other.0.amount()) {
-        let ends: u64 = same.iter().filter(|run| !run.0.is_censored()).map(|run| run.1).sum();
-        if 0 < ends {
-            let (dead, risk) = (ends as f64, at_risk as f64);
-            share *= 1.0 - dead / risk;
-            greenwood += if ends < at_risk { dead / (risk * (risk - dead)) } else { 0.0 };
-            let half = Z_95 * share * greenwood.sqrt();
-            points.push(Survival {
-                time_s: crate::units::micros_to_seconds(same[0].0.amount()),
-                share,
-                low: (share - half).max(0.0),
-                high: (share + half).min(1.0),
-                at_risk,
-            });
+    thin(values.amounts().filter_map(move |same| {
+        let ends = same.count - same.censored;
+        let before = at_risk;
+        at_risk -= same.count;
+        if ends == 0 {
+            return None;
         }
-        at_risk -= same.iter().map(|run| run.1).sum::<u64>();
-    }
-    thin(points)
+        let (dead, risk) = (ends as f64, before as f64);
+        share *= 1.0 - dead / risk;
+        greenwood += if ends < before { dead / (risk * (risk - dead)) } else { 0.0 };
+        let half = Z_95 * share * greenwood.sqrt();
+        Some(Survival {
+            time_s: crate::units::micros_to_seconds(same.amount),
+            share,
+            low: (share - half).max(0.0),
+            high: (share + half).min(1.0),
+            at_risk: before,
+        })
+    }))
 }
 
 /// The chance that a task's job finishes, given that the task has so many events already.
@@ -322,13 +443,13 @@ pub struct Chance {
 ///
 /// In: the numbers of events of tasks of jobs that finished, and of all others that ended.
 pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance> {
-    let longest = [finished, others].into_iter().filter_map(|tasks| tasks.runs().last());
-    let longest = longest.map(|run| run.0.amount()).max().unwrap_or(0);
+    let longest = [finished, others].into_iter().filter_map(Counted::largest);
+    let longest = longest.map(Value::amount).max().unwrap_or(0);
     let position = |amount: i64| usize::try_from(amount).expect("a task has few events");
     // By number of events: tasks, those whose job finished, those begun before the window.
     let mut counts = vec![(0_u64, 0_u64, 0_u64); position(longest) + 2];
     for (tasks, is_finished) in [(finished, true), (others, false)] {
-        for &(events, count) in tasks.runs() {
+        for (events, count) in tasks.runs() {
             let cell = &mut counts[position(events.amount())];
             cell.0 += count;
             cell.1 += if is_finished { count } else { 0 };

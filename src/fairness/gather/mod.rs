@@ -192,12 +192,20 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Fa
             (0..cluster.lake.bucket_count()).map(move |bucket| (idx, bucket))
         })
         .collect();
-    let parts: Result<Vec<Part>, FactError> = buckets
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|(idx, bucket)| fold_bucket(clusters, &fleets[idx], idx, bucket, plan))
-        .collect();
-    Ok(merge::merge(clusters, &fleets, plan, &parts?))
+    let mut all = merge::Merger::default();
+    // A few buckets at once: each has cells of most users, and all of them together would be
+    // many times the sum.
+    for some in buckets.chunks(2 * rayon::current_num_threads()) {
+        let parts: Vec<Part> = some
+            .par_iter()
+            .with_max_len(1)
+            .map(|&(idx, bucket)| fold_bucket(clusters, &fleets[idx], idx, bucket, plan))
+            .collect::<Result<_, _>>()?;
+        for (part, &(idx, _)) in parts.into_iter().zip(some) {
+            all.add(&fleets[idx], plan, part);
+        }
+    }
+    Ok(all.history(clusters, &fleets, plan))
 }
 
 /// The columns of a bucket's `task_events` that only some questions need, row by row.

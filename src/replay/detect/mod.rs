@@ -1,9 +1,10 @@
 //! Straggler detectors over real history: whom each would have flagged, and how right that was.
 //!
 //! In: a lake, detectors, and how progress is told. Out: per detector and ground truth the score,
-//! a dry run of the copies, false alarms in hours of change, and every flag. Groups (the tasks of
-//! one phase of a job) with too few finished tasks are left out and counted. History is replayed
-//! bucket by bucket, groups side by side; neither threads nor their order can move a digit.
+//! a dry run of the copies, false alarms in hours of change; every flag is handed out on the way.
+//! Groups (the tasks of one phase of a job) with too few finished tasks are left out and counted.
+//! History is replayed bucket by bucket, groups side by side; neither threads nor their order can
+//! move a digit.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -133,8 +134,6 @@ pub struct DetectOutcome {
     pub copies: Vec<CopyRow>,
     /// The state of the cluster and false alarms.
     pub shifts: Shifts,
-    /// Every flag, by bucket, job, detector and time.
-    pub flags: Vec<FlagRow>,
 }
 
 /// What is added up over groups.
@@ -144,6 +143,7 @@ struct Sums {
     span_us: i128,
     stragglers: Vec<u64>,
     tallies: Vec<Vec<Tally>>,
+    flag_counts: Vec<u64>,
     unjudged: Vec<u64>,
     copies: Vec<Vec<Copies>>,
     hours: Hours,
@@ -159,6 +159,7 @@ impl Sums {
             span_us: 0,
             stragglers: vec![0; plan.truths.len()],
             tallies: vec![vec![Tally::default(); plan.truths.len()]; detector_count],
+            flag_counts: vec![0; detector_count],
             unjudged: vec![0; detector_count],
             copies: vec![vec![Copies::default(); plan.budgets.len()]; detector_count],
             hours: Hours::new(detector_count),
@@ -183,6 +184,7 @@ impl Sums {
         {
             own.merge(its);
         }
+        self.flag_counts.iter_mut().zip(other.flag_counts).for_each(|(own, its)| *own += its);
         self.unjudged.iter_mut().zip(other.unjudged).for_each(|(own, its)| *own += its);
         for (own, its) in self.copies.iter_mut().flatten().zip(other.copies.iter().flatten()) {
             own.merge(its);
@@ -226,6 +228,7 @@ impl Sums {
             for (copies, &budget) in self.copies[detector].iter_mut().zip(&plan.budgets) {
                 copies.merge(&dry_run(group, &units, flags, &replacements, budget));
             }
+            self.flag_counts[detector] += flags.len() as u64;
             for flag in flags {
                 let attempt = &group.attempts[flag.attempt as usize];
                 let unit = units[flag.attempt as usize];
@@ -255,15 +258,13 @@ impl Sums {
         #[expect(clippy::cast_precision_loss, reason = "hours are shown, not added up")]
         let task_hours = self.running_us as f64 / 3.6e9;
         let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
-        let mut flag_counts = vec![0_u64; names.len()];
-        self.flags.iter().for_each(|flag| flag_counts[flag.detector] += 1);
         let rows = names
             .iter()
             .enumerate()
             .map(|(idx, name)| DetectorRow {
                 name: plan.detectors[idx].written().to_owned(),
                 detector: name.clone(),
-                flags: flag_counts[idx],
+                flags: self.flag_counts[idx],
                 flags_unjudged: self.unjudged[idx],
                 scores: self.tallies[idx].iter().map(|tally| tally.score(task_hours)).collect(),
             })
@@ -284,22 +285,26 @@ impl Sums {
             rows,
             copies,
             shifts: self.hours.outcome(plan.shift, &names),
-            flags: self.flags,
         }
     }
 }
 
-/// Runs detectors over the history of a lake.
-pub fn detect(
+/// Runs detectors over the history of a lake; `take` gets the flags of each bucket, by job,
+/// detector and time.
+///
+/// # Errors
+/// A table is missing or does not read, or `take` fails.
+pub fn detect<E: From<FactError>>(
     lake: &Lake,
     windows: Windows,
     plan: &DetectPlan,
-) -> Result<DetectOutcome, FactError> {
-    lake.require(Table::TaskEvents)?;
+    mut take: impl FnMut(&[FlagRow]) -> Result<(), E>,
+) -> Result<DetectOutcome, E> {
+    lake.require(Table::TaskEvents).map_err(FactError::from)?;
     let needs_usage = plan.walk.progress == ProgressModel::Usage
         || (plan.walk.progress == ProgressModel::Siblings && plan.walk.work == Work::Measured);
     if needs_usage {
-        lake.require(Table::TaskUsage)?;
+        lake.require(Table::TaskUsage).map_err(FactError::from)?;
     }
     let usage = if needs_usage { Usage::Read } else { Usage::Skip };
     let mut sums = Sums::new(plan);
@@ -310,6 +315,8 @@ pub fn detect(
         let is_asked = |group: &Group| plan.phase.is_none() || group.phase == plan.phase;
         let groups: Vec<Group> = builder.build().filter(is_asked).collect();
         sums = sums.merge(detect_groups(&groups, plan));
+        take(&sums.flags)?;
+        sums.flags.clear();
     }
     Ok(sums.outcome(plan))
 }
