@@ -2,7 +2,8 @@
 //!
 //! In: text from a command line or a file. Out: a name and its parameters, taken one by one. A key
 //! that nobody takes and a value that does not parse are errors that list what is known; nothing
-//! silently gets its default. What was read prints back in the order of the keys' definition.
+//! silently gets its default. What was read prints back in the order of the keys' definition. A
+//! [`Mistake`] shows a place in a text of several lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -201,6 +202,49 @@ pub fn write_notation(
         write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
     }
     Ok(())
+}
+
+/// Bytes of a text.
+pub(crate) type Spot = std::ops::Range<usize>;
+
+/// A place in a text where something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct Mistake {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// How many characters are wrong, at least 1.
+    pub length: usize,
+    /// The text of the line.
+    pub text: String,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, length, text, problem } = self;
+        writeln!(f, "line {line}, column {column}: {problem}")?;
+        writeln!(f, "  {}", text.replace('\t', " "))?;
+        write!(f, "  {}{}", " ".repeat(column - 1), "^".repeat(*length))
+    }
+}
+
+impl Mistake {
+    /// A mistake at `start..end` (bytes) of `source`.
+    pub(crate) fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
+        let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+        let text = source[line_start..].lines().next().unwrap_or_default();
+        let line_end = line_start + text.len();
+        Self {
+            line: source[..line_start].matches('\n').count() + 1,
+            column: source[line_start..start].chars().count() + 1,
+            length: source[start..end.min(line_end).max(start)].chars().count().max(1),
+            text: text.to_owned(),
+            problem: problem.into(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::theme::{self, Tone};
+use super::values::{self, Place, Shape};
 
 /// Horizontal bars from 0.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ pub(super) fn head<DB: DrawingBackend>(
         (16 * z, 14 * z),
         font(theme::TITLE, zoom, &theme::INK),
     ))?;
-    let lines = wrap(caption, 122);
+    let lines = wrap(caption, 118);
     for (idx, line) in (0_i32..).zip(&lines) {
         let at = (16 * z, (40 + 16 * idx) * z);
         area.draw(&Text::new(line.clone(), at, font(theme::TEXT - 1, zoom, &theme::FAINT)))?;
@@ -77,7 +78,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A letter of a note, as a share of the width that is left for bars and notes.
-const NOTE_LETTER: f64 = 0.0105;
+const NOTE_LETTER: f64 = 0.0121;
 
 /// A chart of named rows: room for the longest name at the left, for the time or value below.
 pub(super) fn rows_builder<'a, 'b, DB: DrawingBackend>(
@@ -100,7 +101,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     chart: &BarChart,
     area: &DrawingArea<DB, Shift>,
     zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
     let area = head(area, &chart.title, &chart.caption, zoom)?;
     let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     // Room for the longest note behind the longest bar.
@@ -124,19 +125,29 @@ pub(super) fn draw<DB: DrawingBackend>(
         .light_line_style(theme::PAPER)
         .axis_style(theme::INK)
         .draw()?;
+    let mut places = Vec::new();
     for (idx, bar) in (0_i32..).zip(&chart.bars) {
         let middle = f64::from(idx);
         let body = [(0.0, middle - 0.32), (bar.value, middle + 0.32)];
+        // The whole row, so that a short bar is found as well.
+        let (left, top) = plot.backend_coord(&(0.0, middle - 0.32));
+        let (right, bottom) = plot.backend_coord(&(reach, middle + 0.32));
+        let mut says = values::says(&bar.label, &[(&chart.value_axis, bar.value)]);
+        if !bar.note.is_empty() {
+            says.push('\n');
+            says.push_str(&bar.note);
+        }
+        places.push(Place { shape: Shape::Area(left, top, right, bottom), says });
         plot.draw_series([Rectangle::new(body, bar.tone.color().filled())])?;
         let style = font(theme::TEXT, zoom, &theme::INK).pos(Pos::new(HPos::Left, VPos::Center));
-        plot.draw_series([Text::new(format!(" {}", bar.note), (bar.value, middle), style)])?;
+        plot.draw_series([Text::new(format!("\u{a0}{}", bar.note), (bar.value, middle), style)])?;
         let style = font(theme::TEXT, zoom, &theme::INK).pos(Pos::new(HPos::Right, VPos::Center));
         let at = plot.backend_coord(&(0.0, middle));
         let gap = i32::try_from(8 * zoom).expect("a zoom is small");
         let (left, top) = area.get_base_pixel();
         area.draw(&Text::new(bar.label.clone(), (at.0 - left - gap, at.1 - top), style))?;
     }
-    Ok(())
+    Ok(places)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::bars::{font, head, rows_builder};
 use super::theme::{self, Tone};
+use super::values::{self, Place, Shape};
 
 /// Bars over time, in rows.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     chart: &GanttChart,
     area: &DrawingArea<DB, Shift>,
     zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
     let z = i32::try_from(zoom).expect("a zoom is small");
     let area = head(area, &chart.title, &chart.caption, zoom)?;
     let (legend, area) = area.split_vertically(24 * z);
@@ -79,12 +80,17 @@ pub(super) fn draw<DB: DrawingBackend>(
         .axis_style(theme::INK)
         .draw()?;
     let middle = |row: usize| f64::from(u32::try_from(row).expect("a chart has few rows"));
+    let mut places = Vec::new();
     for span in &chart.spans {
         let row = middle(span.row);
         let body = [(span.from, row - 0.4), (span.to, row + 0.4)];
         plot.draw_series([Rectangle::new(body, span.tone.color().filled())])?;
         plot.draw_series([Rectangle::new(body, theme::PAPER.stroke_width(zoom))])?;
         let (start, end) = (plot.backend_coord(&body[0]), plot.backend_coord(&body[1]));
+        let (low, high) = (start.1.min(end.1), start.1.max(end.1));
+        let amounts = [("from", span.from), ("to", span.to)];
+        let says = values::says(&span.label, &amounts);
+        places.push(Place { shape: Shape::Area(start.0, low, end.0, high), says });
         let letters = i32::try_from(span.label.chars().count()).expect("a label is short");
         if letters * 7 * z + 6 * z < end.0 - start.0 && 13 * z < (end.1 - start.1).abs() {
             let style = font(theme::TEXT - 1, zoom, &theme::PAPER)
@@ -99,5 +105,5 @@ pub(super) fn draw<DB: DrawingBackend>(
         let at = plot.backend_coord(&(from, middle(idx)));
         area.draw(&Text::new(row.clone(), (at.0 - area_left - 8 * z, at.1 - area_top), style))?;
     }
-    Ok(())
+    Ok(places)
 }

@@ -11,6 +11,7 @@ use plotters::prelude::{
 
 use super::bars::{font, head};
 use super::theme::{self, Tone};
+use super::values::{self, Place, Shape, Thinned};
 
 /// Curves over one pair of axes.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     chart: &LineChart,
     area: &DrawingArea<DB, Shift>,
     zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
     let area = head(area, &chart.title, &chart.caption, zoom)?;
     let xs = || chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let top = chart
@@ -116,7 +117,7 @@ fn plot<DB, X>(
     zoom: u32,
     x_range: X,
     y_range: Range<f64>,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>>
+) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>>
 where
     DB: DrawingBackend,
     X: AsRangedCoord<Value = f64>,
@@ -143,6 +144,7 @@ where
         .light_line_style(theme::PAPER)
         .axis_style(theme::INK)
         .draw()?;
+    let mut places = Vec::new();
     for line in &chart.lines {
         let color = line.tone.color();
         let stroke = match line.stroke {
@@ -156,6 +158,17 @@ where
                 lower.chain(upper).collect::<Vec<_>>(),
                 color.mix(0.18).filled(),
             )])?;
+        }
+        if line.stroke != Stroke::Whisker {
+            let mut thinned = Thinned::default();
+            for &(x, y) in &line.points {
+                let at = plot.backend_coord(&(x.max(left), y));
+                if thinned.takes(at) {
+                    let amounts = [(chart.x_axis.as_str(), x), (chart.y_axis.as_str(), y)];
+                    let says = values::says(&line.name, &amounts);
+                    places.push(Place { shape: Shape::Point(at.0, at.1), says });
+                }
+            }
         }
         let points = shaped(line, left);
         if line.stroke == Stroke::Marked {
@@ -179,7 +192,7 @@ where
             .border_style(theme::GRID)
             .draw()?;
     }
-    Ok(())
+    Ok(places)
 }
 
 /// Curves that end low leave room at the upper right, curves that end high at the lower right;

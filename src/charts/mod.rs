@@ -1,9 +1,10 @@
 //! Numbers to pictures: SVG for papers, PNG for everything else, in one theme.
 //!
 //! In: a [`Chart`], plain data. Out: two files with the same picture. Text is drawn with a font
-//! that is compiled in, so the same chart is the same bytes on every machine. Nothing in here
-//! computes a result.
+//! that is compiled in, so the same chart is the same bytes on every machine. The SVG tells its
+//! values under the pointer. Nothing in here computes a result.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use plotters::coord::Shift;
@@ -14,11 +15,14 @@ mod bars;
 mod gantt;
 mod lines;
 mod theme;
+mod values;
 
 pub use bars::{Bar, BarChart};
 pub use gantt::{GanttChart, GanttSpan};
 pub use lines::{Line, LineChart, Scale, Stroke};
 pub use theme::{Tone, outcome_tone};
+
+use values::Place;
 
 /// A picture to be drawn.
 #[derive(Clone, Debug)]
@@ -66,15 +70,13 @@ const SIZE: (u32, u32) = (840, 520);
 
 /// Draws `chart` to `<stem>.svg` and `<stem>.png` in `folder`.
 pub fn write_chart(chart: &Chart, folder: &Path, stem: &str) -> Result<(), ChartError> {
-    theme::register_fonts();
     let svg = folder.join(format!("{stem}.svg"));
     let fail = |path: &Path, reason: String| ChartError { path: path.to_owned(), reason };
-    let area = SVGBackend::new(&svg, SIZE).into_drawing_area();
-    draw(chart, &area, 1).map_err(|reason| fail(&svg, reason))?;
-    drop(area);
+    let text = svg_of(chart).map_err(|error| fail(&svg, error.reason))?;
+    fs::write(&svg, text).map_err(|error| fail(&svg, error.to_string()))?;
     let png = folder.join(format!("{stem}.png"));
     let area = BitMapBackend::new(&png, (SIZE.0 * 2, SIZE.1 * 2)).into_drawing_area();
-    draw(chart, &area, 2).map_err(|reason| fail(&png, reason))
+    draw(chart, &area, 2).map_err(|reason| fail(&png, reason)).map(|_| ())
 }
 
 /// Draws `chart` as the text of an SVG.
@@ -82,24 +84,27 @@ pub fn svg_of(chart: &Chart) -> Result<String, ChartError> {
     theme::register_fonts();
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-    draw(chart, &area, 1).map_err(|reason| ChartError { path: PathBuf::new(), reason })?;
+    let places =
+        draw(chart, &area, 1).map_err(|reason| ChartError { path: PathBuf::new(), reason })?;
     drop(area);
-    Ok(text)
+    Ok(values::with_values(&text, &places))
 }
 
+/// Draws a chart and returns what stands where.
 fn draw<DB: DrawingBackend>(
     chart: &Chart,
     area: &DrawingArea<DB, Shift>,
     zoom: u32,
-) -> Result<(), String> {
+) -> Result<Vec<Place>, String> {
     area.fill(&theme::PAPER).map_err(|error| error.to_string())?;
-    match chart {
+    let places = match chart {
         Chart::Bars(bars) => bars::draw(bars, area, zoom),
         Chart::Lines(lines) => lines::draw(lines, area, zoom),
         Chart::Gantt(gantt) => gantt::draw(gantt, area, zoom),
     }
     .map_err(|error| error.to_string())?;
-    area.present().map_err(|error| error.to_string())
+    area.present().map_err(|error| error.to_string())?;
+    Ok(places)
 }
 
 #[cfg(test)]
@@ -157,13 +162,15 @@ mod tests {
             let mut bytes = Vec::new();
             for stem in ["a", "b"] {
                 write_chart(&chart, folder.path(), stem).unwrap();
-                bytes.push(["svg", "png"].map(|end| {
-                    std::fs::read(folder.path().join(format!("{stem}.{end}"))).unwrap()
-                }));
+                bytes.push(
+                    ["svg", "png"]
+                        .map(|end| fs::read(folder.path().join(format!("{stem}.{end}"))).unwrap()),
+                );
             }
             assert_eq!(bytes[0], bytes[1]);
             let svg = String::from_utf8(bytes[0][0].clone()).unwrap();
             assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
+            assert!(svg.contains("<title>"), "values are told");
         }
     }
 

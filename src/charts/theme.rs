@@ -21,8 +21,8 @@ pub(super) const GRID: RGBColor = RGBColor(226, 229, 233);
 pub(super) const FONT: &str = "sans-serif";
 
 /// Text heights at zoom 1.
-pub(super) const TITLE: u32 = 19;
-pub(super) const TEXT: u32 = 13;
+pub(super) const TITLE: u32 = 21;
+pub(super) const TEXT: u32 = 15;
 
 /// The colour of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -100,6 +100,12 @@ pub(crate) struct Question {
 }
 
 impl Question {
+    /// What the flags ask.
+    pub(crate) fn of(args: &DescribeArgs) -> Self {
+        let &DescribeArgs { what, classes, censored, group_by, .. } = args;
+        Self { what, classes, censored, group_by }
+    }
+
     /// All jobs or tasks, those cut off by the window's end in, outcomes told by sequence.
     pub(crate) fn plain(what: What) -> Self {
         Self { what, classes: Classes::Sequence, censored: Censored::Include, group_by: None }
@@ -121,13 +127,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     if args.what == What::Waiting {
         super::show_remarks(&lake, crate::schema::Table::TaskEvents, "wait ");
     }
-    let question = Question {
-        what: args.what,
-        classes: args.classes,
-        censored: args.censored,
-        group_by: args.group_by,
-    };
-    let described = described(&lake, windows, question, &args.engine)?;
+    let described = described(&lake, windows, Question::of(args), &args.engine)?;
     console::note(edges::sentence(&described.censoring));
     store::give(&described.answer(windows), &lake, &args.answer)
 }

@@ -23,7 +23,6 @@ use crate::replay::detect::walk::WalkPlan;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
 use crate::replay::detectors::{Action, DetectorPlan, End, KINDS};
 use crate::schema::Table;
-use crate::units::MICROS_PER_SECOND;
 
 /// Replay straggler detectors over recorded history
 ///
@@ -213,40 +212,13 @@ impl Lineup {
     }
 }
 
-/// The plan of a run with the usual settings, for `analyze`.
-pub(crate) fn usual_plan(lineup: &Lineup) -> DetectPlan {
-    DetectPlan {
-        detectors: lineup.detectors.clone(),
-        walk: WalkPlan {
-            heartbeat_us: 10 * MICROS_PER_SECOND,
-            progress: ProgressModel::default(),
-            work: Work::default(),
-            noise: 0.0,
-            seed: 1,
-        },
-        truths: Truth::DEFAULTS.to_vec(),
-        phase: None,
-        tasks_min: 10,
-        replacement: Replacement::default(),
-        budgets: BUDGETS.to_vec(),
-        shift: ShiftPlan::default(),
-    }
-}
-
-/// Every detector with its defaults.
-pub(crate) fn usual_lineup() -> Lineup {
-    let detectors = parse_detectors("all").expect("every kind has defaults").0;
-    let asked = detectors.len();
-    Lineup { detectors, asked, curves: Vec::new(), windows: Vec::new() }
-}
-
-pub(crate) fn run(args: &DetectArgs) -> Result<()> {
-    let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
+/// The detectors and the plan that the flags ask for.
+pub(crate) fn prepare(args: &DetectArgs, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
     let lineup = Lineup::of(args)?;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]
     let heartbeat_us = (args.heartbeat * 1e6).round() as i64;
     let plan = DetectPlan {
+        detectors: lineup.detectors.clone(),
         walk: WalkPlan {
             heartbeat_us,
             progress: args.progress,
@@ -258,12 +230,20 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
         phase: args.phase.clone(),
         tasks_min: args.min_tasks,
         replacement: args.replacement,
-        ..usual_plan(&lineup)
+        budgets: BUDGETS.to_vec(),
+        shift: ShiftPlan::default(),
     };
     if args.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();
         return Err(Usage(format!("--phase: {source} knows no phases of a job")).into());
     }
+    Ok((lineup, plan))
+}
+
+pub(crate) fn run(args: &DetectArgs) -> Result<()> {
+    let lake = Lake::open(&args.answer.lake)?;
+    let windows = super::windows(&lake, &args.answer)?;
+    let (lineup, plan) = prepare(args, &lake)?;
     let started = super::now();
     let outcome = detect_into(&lake, windows, &plan, args.answer.out.as_deref())?;
     console::note(counts_line(&outcome));

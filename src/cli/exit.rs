@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
+use super::analyze::config::ConfigError;
 use super::console;
 use crate::facts::FactError;
 use crate::fairness::FairnessError;
@@ -169,7 +170,7 @@ fn code_of(error: &anyhow::Error) -> Code {
     if error.is::<CheckFailed>() {
         return Code::CheckFailed;
     }
-    if error.is::<Usage>() {
+    if error.is::<Usage>() || error.is::<ConfigError>() {
         return Code::Usage;
     }
     if error.is::<PartsFailed>() {

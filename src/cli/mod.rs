@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -149,30 +149,43 @@ pub(crate) enum Format {
 
 /// Lets a signal stop a long run between two blocks.
 #[derive(Clone)]
-pub(crate) struct Stop(Arc<Progress>);
+pub(crate) struct Stop {
+    progress: Arc<Progress>,
+    is_at_once: Arc<AtomicBool>,
+}
 
 impl Stop {
     pub(crate) fn progress(&self) -> &Arc<Progress> {
-        &self.0
+        &self.progress
+    }
+
+    /// From here on nothing is left half-made that the next run would not make anew: a signal
+    /// ends the program.
+    pub(crate) fn at_once(&self) {
+        self.is_at_once.store(true, Ordering::Relaxed);
     }
 }
 
 /// Catches SIGINT and SIGTERM from here on; a second one ends the program at once.
 pub(crate) fn stop_on_signal() -> Result<Stop> {
-    let progress = Arc::new(Progress::default());
-    let caught = Arc::clone(&progress);
+    let stop = Stop { progress: Arc::default(), is_at_once: Arc::default() };
+    let caught = stop.clone();
     ctrlc::set_handler(move || {
-        if caught.is_cancelled.swap(true, Ordering::Relaxed) {
+        let is_second = caught.progress.is_cancelled.swap(true, Ordering::Relaxed);
+        if caught.is_at_once.load(Ordering::Relaxed) {
+            console::note(exit::Interrupted.to_string());
+        }
+        if is_second || caught.is_at_once.load(Ordering::Relaxed) {
             #[expect(
                 clippy::exit,
-                reason = "asked twice; files in the making are removed by the next run"
+                reason = "files in the making are removed or made anew by the next run"
             )]
             std::process::exit(exit::Code::Interrupted as i32);
         }
         console::note("stopping after the blocks in flight; once more to stop at once");
     })
     .context("could not catch interrupts")?;
-    Ok(Stop(progress))
+    Ok(stop)
 }
 
 /// The time now, for what the user is told about durations and for nothing else.
@@ -214,12 +227,6 @@ pub fn main() -> ExitCode {
         Err(_) => exit::Code::Bug,
     }
     .into()
-}
-
-/// Runs a command by its words, as part of another.
-fn run_words(command: &str, words: &[&str]) -> Result<()> {
-    let all = ["jobfate", command].into_iter().chain(words.iter().copied());
-    run(Cli::try_parse_from(all).context("the words are put together here")?.command)
 }
 
 fn run(command: Command) -> Result<()> {

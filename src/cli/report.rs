@@ -1,12 +1,13 @@
-//! `jobfate report`: stored results as pages for a browser.
+//! `jobfate report`: stored results as pages for a browser, or two sets of them side by side.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 
-use super::console;
-use crate::report::{read_all, write};
+use super::render::{Frame, render};
+use super::{Format, console};
+use crate::report::{ResultChange, Side, compare, largest, read_all, write, write_comparison};
 
 /// Write stored results as pages for a browser
 ///
@@ -16,20 +17,86 @@ use crate::report::{read_all, write};
 /// and each machine has a page.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages"
+    after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages\n  jobfate report --compare before after --out changes"
 )]
 pub(crate) struct ReportArgs {
     /// Folders of results
     #[arg(value_name = "RESULTS", default_value = "reports/analysis")]
     pub results: Vec<PathBuf>,
 
+    /// Compare two folders of results instead
+    ///
+    /// Says of every table which rows are in one only and which numbers changed, and which
+    /// settings and inputs differ: a table on stdout, and with --out the page `comparison.html`
+    /// with every change, and `comparison.json`. Rows are paired by the first columns that tell
+    /// them apart.
+    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with = "results")]
+    pub compare: Option<Vec<PathBuf>>,
+
     /// Folder for the pages, by default `report` in RESULTS
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// Form of the comparison on stdout
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: Format,
 }
 
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
+    if let Some([first, second]) = args.compare.as_deref() {
+        let folder = |path: &PathBuf| read_all(std::slice::from_ref(path));
+        let changes = compare(&folder(first)?, &folder(second)?);
+        if let Some(out) = &args.out {
+            let names = [first, second].map(|path| path.display().to_string());
+            let page = write_comparison(&changes, [&names[0], &names[1]], out)?;
+            console::note(format!("wrote {}", page.display()));
+        }
+        let json = serde_json::json!({ "results": changes });
+        return Ok(console::data_bytes(&render(&table(&changes), args.format, Some(&json))?)?);
+    }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
     let first = write(&read_all(&args.results)?, &out)?;
     Ok(console::data(&format!("{}\n", first.display()))?)
+}
+
+/// A row per table, and per result that only one of the two has.
+fn table(changes: &[ResultChange]) -> arrow::record_batch::RecordBatch {
+    let (mut results, mut files, mut counts, mut most) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for change in changes {
+        let missing = match change.side {
+            Side::First => Some("only in the first"),
+            Side::Second => Some("only in the second"),
+            Side::Both => None,
+        };
+        if let Some(missing) = missing {
+            results.push(change.name.as_str());
+            files.push(missing);
+            counts.push([0; 5]);
+            most.push(String::new());
+        }
+        for table in &change.tables {
+            results.push(change.name.as_str());
+            files.push(table.file.as_str());
+            counts.push([
+                change.made_from.len() as u64,
+                table.rows as u64,
+                table.changed_rows as u64,
+                table.only_first.len() as u64,
+                table.only_second.len() as u64,
+            ]);
+            most.push(largest(table));
+        }
+    }
+    let count = |place: usize| counts.iter().map(move |counts| counts[place]);
+    Frame::default()
+        .text("result", results)
+        .text("table", files)
+        .count("settings_differ", count(0))
+        .count("rows", count(1))
+        .count("changed", count(2))
+        .count("only_first", count(3))
+        .count("only_second", count(4))
+        .text("largest_change", most)
+        .batch()
 }

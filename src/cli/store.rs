@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use arrow::record_batch::RecordBatch;
@@ -38,12 +39,22 @@ pub(crate) struct Answer<'a> {
 
 /// One table of the lake that an answer was made from.
 #[derive(Serialize)]
-struct Input {
+pub(crate) struct Input {
     table: String,
     parts: String,
     rows: u64,
     /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
     sha256: String,
+}
+
+/// The whole analysis that answers are part of, as resolved; once in a process.
+static ANALYSIS: OnceLock<Value> = OnceLock::new();
+
+/// From here on every result holds the analysis that it is part of.
+pub(crate) fn set_analysis(analysis: Value) {
+    // A process runs one analysis: a second would be told by its results as the first.
+    let is_first = ANALYSIS.set(analysis).is_ok();
+    debug_assert!(is_first, "one analysis in a process");
 }
 
 /// Stores the answer if `--out` is given, and gives it on stdout.
@@ -162,7 +173,7 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
         let path = folder.join(name);
         fs::write(&path, bytes).with_context(|| format!("could not write `{}`", path.display()))
     };
-    let result = json!({
+    let mut result = json!({
         "program": crate::PROGRAM,
         "format_version": FORMAT_VERSION,
         "name": answer.name,
@@ -175,10 +186,14 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
         }).collect::<Vec<Value>>(),
         "answer": answer.json,
     });
+    if let Some(analysis) = ANALYSIS.get() {
+        result["analysis"] = analysis.clone();
+    }
     let mut text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
     text.push('\n');
     write(format!("{stem}.json"), text.as_bytes())?;
     write(format!("{}.csv", answer.name), &render(answer.table, Format::Csv, None)?)?;
+    store_parquet(answer.name, answer.table, folder)?;
     for (stem, chart) in &answer.charts {
         write_chart(chart, folder, stem)?;
     }
@@ -190,7 +205,8 @@ fn command() -> Vec<String> {
     std::iter::once("jobfate".to_owned()).chain(std::env::args().skip(1)).collect()
 }
 
-fn inputs(lake: &Lake) -> Vec<Input> {
+/// The tables of a lake and their checksums.
+pub(crate) fn inputs(lake: &Lake) -> Vec<Input> {
     lake.manifest
         .tables
         .iter()

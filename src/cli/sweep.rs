@@ -16,6 +16,7 @@ use super::store::{self, Answer};
 use super::sweep_charts::charts;
 use super::{AnswerArgs, Format, console, edges};
 use crate::digits;
+use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::studies::fold::{Asked, Study};
 use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
@@ -161,7 +162,7 @@ pub(crate) fn sweep_all(study: &Study, price: f64) -> Swept {
 }
 
 /// What the flags ask of the lake.
-fn asked(args: &SweepArgs) -> Result<Asked> {
+pub(crate) fn asked(args: &SweepArgs) -> Result<Asked> {
     let days = args.train_until;
     if days.is_some_and(|days| !(0.0..=DAYS_MAX).contains(&days)) {
         let days = days.unwrap_or_default();
@@ -195,19 +196,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         Some(step) => harmed_table(&study, step),
         None => table_of(&swept.sweeps),
     };
-    let answer = Answer {
-        name: "sweep",
-        table: &table,
-        settings: json!({
-            "cpu": args.choice.cpu, "classes": args.choice.classes, "windows": windows,
-            "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
-            "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
-            "bootstrap_rounds": args.bootstrap, "seed": args.seed,
-        }),
-        charts: charts(&study, &swept.sweeps),
-        json: json_of(&study, &swept),
-    };
-    store::give(&answer, &lake, &args.answer)?;
+    store::give(&answer(args, windows, &study, &swept, &table), &lake, &args.answer)?;
     let Some(selection) = &swept.selection else { return Ok(()) };
     let table = selection_table(selection);
     if let Some(folder) = &args.answer.out {
@@ -221,8 +210,30 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     Ok(())
 }
 
+/// The answer in all its forms.
+pub(crate) fn answer<'a>(
+    args: &SweepArgs,
+    windows: Windows,
+    study: &Study,
+    swept: &Swept,
+    table: &'a RecordBatch,
+) -> Answer<'a> {
+    Answer {
+        name: "sweep",
+        table,
+        settings: json!({
+            "cpu": args.choice.cpu, "classes": args.choice.classes, "windows": windows,
+            "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
+            "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
+            "bootstrap_rounds": args.bootstrap, "seed": args.seed,
+        }),
+        charts: charts(study, &swept.sweeps),
+        json: json_of(study, swept),
+    }
+}
+
 /// The value of the contract, with the other rules and the plane beside it.
-pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
+fn json_of(study: &Study, swept: &Swept) -> Value {
     let mut json = json!({
         "cpu": study.asked.cpu,
         "classes": study.asked.classes,

@@ -93,7 +93,8 @@ pub struct Cell {
     pub interval: u32,
     /// Position in [`History::people`].
     pub who: u32,
-    /// Position in [`History::machines`].
+    /// Position in [`History::machines`]; of cells that do not tell machines apart, one that
+    /// stands for the whole cluster.
     pub machine: u32,
     /// CPU time.
     pub cpu: CpuTime,
@@ -146,6 +147,8 @@ pub struct History {
     pub shown_from: u32,
     /// What was used, by (interval, user, machine).
     pub cells: Vec<Cell>,
+    /// Machine, user, and the CPU time of the one on the other in what is shown, in this order.
+    pub on_machines: Vec<(u32, u32, CpuTime)>,
     /// Tasks that ended, by interval.
     pub ends: Vec<TaskEnd>,
     /// Capacity at the end of each interval; empty where no table says.

@@ -44,7 +44,7 @@ pub enum FairnessError {
         /// The file.
         path: PathBuf,
         /// Where, and what.
-        place: formula::Mistake,
+        place: crate::notation::Mistake,
     },
     /// A TOML file with a mistake.
     #[error("`{}` is wrong in {place}", path.display())]
@@ -52,7 +52,7 @@ pub enum FairnessError {
         /// The file.
         path: PathBuf,
         /// Where, and what.
-        place: formula::Mistake,
+        place: crate::notation::Mistake,
     },
     /// A file of factors, accounts or of an index of one's own is not there.
     #[error("could not read `{}`", path.display())]

@@ -161,6 +161,10 @@ impl Index for Program {
         true
     }
 
+    fn reads_machines(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.running = Some(start(&self.name, &self.words, self.limit)?);
         self.send(header(history));

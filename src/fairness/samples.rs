@@ -23,6 +23,8 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
             }
         }
     }
+    let used = |row: &(&str, &[f64])| CpuTime::from_seconds(row.1.iter().sum());
+    let on_machines = (0..).zip(rows).map(|(who, row)| (0, who, used(row)));
     History {
         clusters: vec!["one".to_owned()],
         tree: Tree::flat(&people),
@@ -35,6 +37,7 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
         },
         shown_from: 0,
         cells,
+        on_machines: on_machines.filter(|sum| sum.2 != CpuTime::ZERO).collect(),
         ends: Vec::new(),
         capacity: Vec::new(),
     }

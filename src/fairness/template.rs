@@ -19,9 +19,10 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::factors::Factors;
-use super::formula::{Mistake, parse};
+use super::formula::parse;
 use super::indices::{Formulated, Index};
 use super::{FairnessError, read_text};
+use crate::notation::{Mistake, Spot};
 
 /// An index with gaps.
 #[derive(Debug)]
@@ -137,8 +138,6 @@ struct File {
     charges: Option<String>,
     factors: Option<String>,
 }
-
-type Spot = std::ops::Range<usize>;
 
 impl File {
     fn read(source: &str) -> Result<Self, Mistake> {

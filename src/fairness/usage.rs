@@ -184,8 +184,8 @@ pub fn clusters(history: &History) -> Vec<ClusterUsage> {
 pub fn machines(history: &History) -> Vec<MachineUsage> {
     let total = total(history);
     let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
-    for cell in history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO) {
-        *sums.entry(cell.machine).or_default().entry(cell.who).or_default() += cell.cpu;
+    for &(machine, who, cpu) in &history.on_machines {
+        sums.entry(machine).or_default().insert(who, cpu);
     }
     let mut rows: Vec<(CpuTime, MachineUsage)> = sums
         .into_iter()

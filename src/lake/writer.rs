@@ -212,9 +212,9 @@ impl SegmentWriter {
         self.table
     }
 
-    /// Rows whose memory a bucket keeps: twice its share of a run.
+    /// Rows whose memory a bucket keeps: its share of a run and a quarter.
     fn rows_kept(&self) -> usize {
-        2 * self.run_rows_max / self.buckets.len()
+        self.run_rows_max / self.buckets.len() * 5 / 4
     }
 
     fn flush(&mut self) -> Result<(), LakeError> {

@@ -12,10 +12,9 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::ReportError;
-use super::html::{self, Cell, Page, escape};
+use super::html::{self, Cell, Page, escape, figure_text};
 use super::stored::Stored;
 use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
-use crate::digits::six_digits;
 
 /// Users and machines with pages of their own, those that used most.
 const PAGES_MAX: usize = 2000;
@@ -39,20 +38,53 @@ fn kind(result: &Stored) -> &str {
     text(result.answer(), "by")
 }
 
-/// What a machine, or a class of machines, is called.
-fn machine_name(machine: &Value) -> String {
-    let mut parts = vec![text(machine, "cluster").to_owned()];
+/// Letters of a hash that tell it from others.
+const HASH_SHOWN: usize = 8;
+
+/// A name with a hash cut short; the whole of it stands on its own page.
+fn short(name: &str) -> String {
+    if name.len() < 2 * HASH_SHOWN || name.contains(' ') || !name.is_ascii() {
+        return name.to_owned();
+    }
+    format!("{}…", &name[..HASH_SHOWN])
+}
+
+/// A machine's whole name with its hashes cut short.
+fn short_parts(name: &str) -> String {
+    let word = |word: &str| match word.strip_suffix(',') {
+        Some(word) => format!("{},", short(word)),
+        None => short(word),
+    };
+    name.split(' ').map(word).collect::<Vec<String>>().join(" ")
+}
+
+/// What a machine, or a class of machines, is called; the cluster is named where there are several.
+fn machine_name(machine: &Value, is_only_cluster: bool, spell: impl Fn(&str) -> String) -> String {
+    let mut parts = Vec::new();
+    if !is_only_cluster {
+        parts.push(text(machine, "cluster").to_owned());
+    }
     for key in ["machine", "site", "platform", "cpu", "memory"] {
         match &machine[key] {
             Value::Null => {}
-            Value::String(text) => parts.push(format!("{key} {text}")),
+            Value::String(text) => parts.push(format!("{key} {}", spell(text))),
             Value::Number(size) if size.is_f64() => {
-                parts.push(format!("{key} {}", six_digits(size.as_f64().unwrap_or(f64::NAN))));
+                parts.push(format!("{key} {}", figure_text(size.as_f64().unwrap_or(f64::NAN))));
             }
             other => parts.push(format!("{key} {other}")),
         }
     }
-    parts.join(", ")
+    if parts.is_empty() { "machines not told apart".to_owned() } else { parts.join(", ") }
+}
+
+/// Whether there is one cluster, which then goes without saying.
+fn is_only_cluster(result: &Stored) -> bool {
+    result.value["settings"]["clusters"].as_array().is_none_or(|all| all.len() < 2)
+}
+
+/// A user as it is written; what has no name is in brackets.
+fn user_name(name: &str) -> &str {
+    if name == "-" { "(unknown)" } else { name }
 }
 
 fn file_of(folder: &str, place: usize) -> String {
@@ -61,6 +93,7 @@ fn file_of(folder: &str, place: usize) -> String {
 
 /// The tables of users and machines on the page of the study.
 pub(super) fn index(result: &Stored) -> String {
+    let is_only = is_only_cluster(result);
     let users = entries(result, "users");
     let columns =
         ["cpu_s", "share", "peak_cores", "first_use_s", "last_use_s", "largest_step_share"];
@@ -70,7 +103,7 @@ pub(super) fn index(result: &Stored) -> String {
         .iter()
         .enumerate()
         .map(|(place, user)| {
-            let name = linked(text(user, "user"), "users", place);
+            let name = linked(&short(user_name(text(user, "user"))), "users", place);
             std::iter::once(name).chain(columns.map(|column| number(user, column))).collect()
         })
         .collect();
@@ -81,7 +114,7 @@ pub(super) fn index(result: &Stored) -> String {
         .iter()
         .enumerate()
         .map(|(place, machine)| {
-            let name = linked(&machine_name(machine), "machines", place);
+            let name = linked(&machine_name(machine, is_only, short), "machines", place);
             vec![name, number(machine, "cpu_s"), number(machine, "share")]
         })
         .collect();
@@ -97,6 +130,11 @@ fn linked(name: &str, folder: &str, place: usize) -> Cell {
 
 /// Who should be held back, and who came when there was room.
 fn suggestions(result: &Stored) -> String {
+    let places: FxHashMap<&str, usize> = entries(result, "users")
+        .iter()
+        .enumerate()
+        .map(|(place, user)| (text(user, "user"), place))
+        .collect();
     let found = &result.answer()["suggestions"];
     let mut text = String::new();
     for (key, caption, columns) in [
@@ -115,7 +153,12 @@ fn suggestions(result: &Stored) -> String {
         let rows: Vec<Vec<Cell>> = rows
             .iter()
             .map(|row| {
-                let name = Cell::name(self::text(row, columns[0]));
+                let user = self::text(row, columns[0]);
+                let shown = short(user_name(user));
+                let name = match places.get(user) {
+                    Some(&place) => linked(&shown, "users", place),
+                    None => Cell::name(&shown),
+                };
                 std::iter::once(name)
                     .chain(columns[1..].iter().map(|name| number(row, name)))
                     .collect()
@@ -144,7 +187,10 @@ pub(super) fn pages(result: &Stored) -> Result<Vec<Page>, ReportError> {
     for own in used.values_mut() {
         own.sort_by(|one, other| other.1.total_cmp(&one.1));
     }
-    let names: Vec<String> = machines.iter().map(machine_name).collect();
+    let is_only = is_only_cluster(result);
+    let whole = |name: &str| name.to_owned();
+    let names: Vec<String> =
+        machines.iter().map(|machine| machine_name(machine, is_only, whole)).collect();
     let mut pages: Vec<Page> = users
         .par_iter()
         .take(PAGES_MAX)
@@ -167,12 +213,12 @@ fn user_page(
     machines: &[(usize, f64)],
     names: &[String],
 ) -> Result<Page, ReportError> {
-    let name = text(user, "user");
-    let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), six_digits);
+    let name = user_name(text(user, "user"));
+    let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
     let unit = text(result.answer(), "unit");
     let mut pairs = vec![
         ("CPU time", format!("{} {unit}", known("cpu_s"))),
-        ("share of all", known("share")),
+        ("share of all", percent(user)),
         ("most at once, cores", known("peak_cores")),
         ("when, s", known("peak_at_s")),
         ("first use, s", known("first_use_s")),
@@ -186,19 +232,15 @@ fn user_page(
     let mut body = back();
     body.push_str(&html::facts(pairs));
     let title = format!("{} {name}: CPU time so far", kind(result));
-    let _ = writeln!(
-        body,
-        "<figure class=\"drawn\">{}</figure>",
-        svg_of(&over_time(result, user, &title))?
-    );
+    body.push_str(&html::drawn(&svg_of(&over_time(result, user, &title))?, &title));
     let rows: Vec<Vec<Cell>> = machines
         .iter()
         .map(|&(machine, cpu_s)| {
             let href = format!("../{}", file_of("machines", machine));
             let link = if machine < PAGES_MAX {
-                Cell::link(&names[machine], &href)
+                Cell::link(&short_parts(&names[machine]), &href)
             } else {
-                Cell::name(&names[machine])
+                Cell::name(&short_parts(&names[machine]))
             };
             vec![link, Cell::of(&cpu_s.to_string())]
         })
@@ -217,6 +259,10 @@ fn user_page(
     }
     let title = format!("{} {name}", kind(result));
     Ok(Page { file: file_of("users", place), title, within: PAGE, body })
+}
+
+fn percent(of: &Value) -> String {
+    of["share"].as_f64().map_or_else(|| "-".to_owned(), |share| format!("{:.2} %", share * 100.0))
 }
 
 fn back() -> String {
@@ -243,7 +289,7 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
         title: title.to_owned(),
         caption: format!(
             "Added up by intervals of {} s; charged as the settings say.",
-            six_digits(interval_s)
+            figure_text(interval_s)
         ),
         x_axis: "days from the start of the span".to_owned(),
         y_axis: text(answer, "unit").to_owned(),
@@ -259,12 +305,12 @@ fn machine_page(
     name: &str,
     places: &FxHashMap<&str, usize>,
 ) -> Page {
-    let known = |key: &str| machine[key].as_f64().map_or_else(|| "-".to_owned(), six_digits);
+    let known = |key: &str| machine[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
     let unit = text(result.answer(), "unit");
     let mut body = back();
     body.push_str(&html::facts([
         ("CPU time", format!("{} {unit}", known("cpu_s"))),
-        ("share of all", known("share")),
+        ("share of all", percent(machine)),
     ]));
     let rows: Vec<Vec<Cell>> = machine["users"]
         .as_array()
@@ -272,9 +318,10 @@ fn machine_page(
         .flatten()
         .filter_map(|pair| {
             let user = pair[0].as_str()?;
+            let shown = short(user_name(user));
             let cell = match places.get(user).filter(|&&place| place < PAGES_MAX) {
-                Some(&place) => Cell::link(user, &format!("../{}", file_of("users", place))),
-                None => Cell::name(user),
+                Some(&place) => Cell::link(&shown, &format!("../{}", file_of("users", place))),
+                None => Cell::name(&shown),
             };
             Some(vec![cell, Cell::of(&pair[1].as_f64()?.to_string())])
         })

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::drawing;
 use super::stored::{Picture, Table};
 use crate::digits::{counted, grouped, six_digits};
 
@@ -23,6 +24,16 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     safe
+}
+
+/// A number as a reader wants it: six digits, without zeros that say nothing.
+pub(super) fn figure_text(number: f64) -> String {
+    let text = six_digits(number);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// The pages that stand at the head of each.
@@ -87,7 +98,7 @@ impl Cell {
         let html = match (number, text.parse::<u64>()) {
             // Whole numbers may be ids as well: they keep all digits.
             (Some(_), Ok(whole)) => grouped(whole),
-            (Some(number), _) => six_digits(number),
+            (Some(number), _) => figure_text(number),
             (None, _) => escape(text),
         };
         Self { html, number }
@@ -110,8 +121,12 @@ pub(super) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
         "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
         escape(caption)
     );
-    for name in header {
-        let _ = write!(text, "<th scope=\"col\">{}</th>", escape(&name.replace('_', " ")));
+    for (column, name) in header.iter().enumerate() {
+        // Headers stand over their numbers.
+        let mut cells = rows.iter().filter_map(|row| row.get(column));
+        let class = if cells.any(|cell| cell.number.is_some()) { " class=\"number\"" } else { "" };
+        let name = escape(&name.replace('_', " "));
+        let _ = write!(text, "<th scope=\"col\"{class}>{name}</th>");
     }
     text.push_str("</tr></thead><tbody>\n");
     for row in rows {
@@ -133,7 +148,7 @@ pub(super) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
 /// Columns whose whole numbers are names.
 fn is_name(column: &str) -> bool {
     column.ends_with("_id")
-        || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority")
+        || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority" | "figure")
 }
 
 /// A stored table with the way to its file.
@@ -168,17 +183,32 @@ pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
     )
 }
 
-/// A chart with its caption and the ways to its files.
-pub(super) fn figure(chart: Picture<'_>, result: &str, root: &str) -> String {
+/// A stored chart with its caption and the ways to its files; `svg` is its drawing.
+pub(super) fn figure(chart: Picture<'_>, svg: &str, result: &str, root: &str) -> String {
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
+    let picture = match drawing::inline(svg, &format!("{}. {}", chart.title, chart.caption)) {
+        Some(drawing) => drawing,
+        // What is not ours stays outside of the page.
+        None => format!(
+            "<img src=\"{root}charts/{file}.svg\" alt=\"{title}. {caption}\" width=\"840\" height=\"520\" loading=\"lazy\">"
+        ),
+    };
     format!(
-        "<figure><img src=\"{root}charts/{file}.svg\" alt=\"{title}. {caption}\" width=\"840\" height=\"520\" loading=\"lazy\">\
+        "<figure class=\"chart\">{picture}\
          <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: \
          <a href=\"{root}charts/{file}.svg\">SVG</a>, <a href=\"{root}charts/{file}.png\">PNG</a>; \
-         data: <a href=\"{root}data/{result}.csv\">CSV</a>, <a href=\"{root}data/{result}.json\">JSON</a></span>\
+         data: <a href=\"{root}data/{result}.csv\">CSV</a>, \
+         <a href=\"{root}data/{result}.parquet\">Parquet</a>, \
+         <a href=\"{root}data/{result}.json\">JSON</a></span>\
          </figcaption></figure>\n",
         result = escape(result),
     )
+}
+
+/// A chart that is drawn for the page alone.
+pub(super) fn drawn(svg: &str, title: &str) -> String {
+    let drawing = drawing::inline(svg, title).unwrap_or_default();
+    format!("<figure class=\"chart drawn\">{drawing}</figure>\n")
 }
 
 /// Names and values, one below the other.
@@ -210,7 +240,7 @@ mod tests {
         for (text, html, is_number) in [
             ("2012242", "2,012,242", true),
             ("0.573721", "0.573721", true),
-            ("-5.5", "-5.50000", true),
+            ("-5.5", "-5.5", true),
             ("014", "14", true),
             ("nan", "nan", false),
             ("a<b", "a&lt;b", false),

@@ -11,6 +11,8 @@
 //!    charts/*.svg *.png         data/*.csv *.json          what the pages show, and where it is from
 //!    style.css  script.js
 //! ```
+//!
+//! Two sets of results can be compared: a page of what changed.
 
 use std::fs;
 use std::io;
@@ -20,12 +22,17 @@ use thiserror::Error;
 
 use crate::charts::ChartError;
 
+mod compare;
+mod compared;
+mod drawing;
 mod fairness;
 mod html;
 mod pages;
 mod sentences;
 mod stored;
 
+pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
+pub use compared::{largest, write_comparison};
 pub use stored::{Stored, read_all};
 
 use html::{Navigation, Page};
@@ -66,6 +73,16 @@ impl ReportError {
     fn io(path: &Path, cause: io::Error) -> Self {
         Self::Io { path: path.to_owned(), cause }
     }
+}
+
+/// What was found, in sentences with numbers, at most `count`, the most telling first.
+pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
+    let mut found = sentences::of(results);
+    // What became of jobs, what it cost, what could have been saved; then the rest.
+    let telling = ["classify-jobs", "account", "sweep"];
+    let place = |name| telling.iter().position(|one| *one == name).unwrap_or(telling.len());
+    found.sort_by_key(|(name, _)| place(*name));
+    found.into_iter().take(count).map(|(_, sentence)| sentence).collect()
 }
 
 /// Builds the report of `results` in `out`; returns the path of its first page.

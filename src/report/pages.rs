@@ -91,19 +91,23 @@ impl Study {
 /// The first page: what trace, what was found, in sentences and figures, and where it is from.
 pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
     let mut body = String::new();
-    let source = results.first().map_or("", |result| result.value["source"].as_str().unwrap_or(""));
-    let _ = writeln!(body, "<p class=\"lead\">A trace of kind <b>{}</b>.</p>", escape(source));
-    let found: Vec<(String, &str)> = sentences::of(results)
+    let mut sources: Vec<&str> =
+        results.iter().filter_map(|result| result.value["source"].as_str()).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let _ = writeln!(body, "<p class=\"lead\">From: <b>{}</b>.</p>", escape(&sources.join(", ")));
+    let found: Vec<(String, &&Study)> = sentences::of(results)
         .into_iter()
         .filter_map(|(name, sentence)| {
             let study = here.iter().find(|study| study.names.contains(&name))?;
-            Some((sentence, study.file))
+            Some((sentence, study))
         })
         .collect();
     if !found.is_empty() {
         body.push_str("<h2>What was found</h2>\n<ul class=\"found\">\n");
-        for (sentence, file) in found {
-            let _ = writeln!(body, "<li>{} <a href=\"{file}\">More</a></li>", escape(&sentence));
+        for (sentence, study) in found {
+            let link = format!("<a href=\"{}\">{}</a>", study.file, escape(study.title));
+            let _ = writeln!(body, "<li>{} {link}</li>", escape(&sentence));
         }
         body.push_str("</ul>\n");
     }
@@ -113,7 +117,7 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
             results.iter().find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(start))?;
-                Some(html::figure(chart, &result.name, ""))
+                Some(html::figure(chart, &result.svg(chart), &result.name, ""))
             })
         })
         .collect();
@@ -164,7 +168,7 @@ pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
     results.sort_by_key(|result| study.place(result));
     let mut body = format!("<p class=\"lead\">{}</p>\n", escape(study.question));
     for result in results {
-        let heading = heading(&result.name);
+        let heading = caption(&result.name);
         let _ = writeln!(body, "<section>\n<h2 id=\"{0}\">{1}</h2>", result.name, escape(&heading));
         if let Some(assumptions) = result.answer()["assumptions"].as_array() {
             body.push_str("<p>Assumed:</p>\n<ul>\n");
@@ -176,20 +180,54 @@ pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
         let figures: String = result
             .charts()
             .into_iter()
-            .map(|chart| html::figure(chart, &result.name, ""))
+            .map(|chart| html::figure(chart, &result.svg(chart), &result.name, ""))
             .collect();
         let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
         if result.name == "fairness" {
             body.push_str(&super::fairness::index(result));
         }
         for table in &result.tables {
-            let what = table.file.trim_end_matches(".csv").replace('-', " ");
-            body.push_str(&html::stored_table(&what, table, ""));
+            let caption = caption(table.file.trim_end_matches(".csv"));
+            body.push_str(&html::stored_table(&caption, table, ""));
         }
         body.push_str(&settings(result));
         body.push_str("</section>\n");
     }
     Page { file: study.file.into(), title: study.title.into(), within: study.file, body }
+}
+
+/// Results and tables in the words of a reader.
+const CAPTIONS: [(&str, &str); 24] = [
+    ("classify-jobs", "What became of the jobs"),
+    ("classify-tasks", "What became of the tasks"),
+    ("classify", "What became of them"),
+    ("account", "CPU time by outcome"),
+    ("job-durations", "How long jobs last (s)"),
+    ("job-survival", "How many jobs last longer"),
+    ("tasks-per-job", "Tasks of each job"),
+    ("events-per-task", "Events of each task"),
+    ("waiting", "How long tasks wait for their first attempt (s)"),
+    ("attempts", "Attempts of each task"),
+    ("finish-given-events", "The chance to finish after so many events"),
+    ("sweep", "Killing tasks by a rule"),
+    ("sweep-selection", "The rule that the past would have chosen"),
+    ("detect", "Scores of the detectors"),
+    ("detect-truths", "Scores under other definitions of a straggler"),
+    ("detect-copies", "A dry run of the copies"),
+    ("detect-hours", "Hour by hour"),
+    ("detect-flags", "Every flag"),
+    ("replay", "The policies side by side"),
+    ("fairness", "The heaviest users and their indices"),
+    ("verify", "Checks of the tables"),
+    ("mandai", "Mandai, Kawahara and Kasahara (2017)"),
+    ("ota", "Ota and Aida (2009)"),
+    ("replay-seeds", "Seed by seed"),
+];
+
+/// A result or table in the words of a reader.
+pub(super) fn caption(name: &str) -> String {
+    let known = CAPTIONS.iter().find(|caption| caption.0 == name);
+    known.map_or_else(|| heading(name), |caption| caption.1.to_owned())
 }
 
 fn heading(name: &str) -> String {
@@ -201,16 +239,44 @@ fn heading(name: &str) -> String {
 /// Definitions and choices that move the numbers, and the command line.
 fn settings(result: &Stored) -> String {
     let settings = &result.value["settings"];
-    let pairs = settings.as_object().into_iter().flatten().map(|(name, value)| {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        (name.as_str(), text)
-    });
+    let mut pairs = Vec::new();
+    flatten("", settings, &mut pairs);
+    let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.clone()));
     format!(
         "<details><summary>Settings and command</summary>\n{}<pre>{}</pre></details>\n",
         html::facts(pairs),
         escape(&result.command())
     )
+}
+
+/// Settings as names and texts: what is within another has both names, times are in seconds, and
+/// what was left open is left out.
+fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
+    let is_plain = |value: &Value| !value.is_object() && !value.is_array();
+    let word = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match value {
+        Value::Null => {}
+        Value::Object(inner) => {
+            for (key, value) in inner {
+                let spoken = key.replace('_', " ");
+                let full = if name.is_empty() { spoken } else { format!("{name}: {spoken}") };
+                flatten(&full, value, pairs);
+            }
+        }
+        Value::Array(items) if items.iter().all(is_plain) => {
+            let words: Vec<String> = items.iter().map(word).collect();
+            pairs.push((name.to_owned(), words.join(", ")));
+        }
+        Value::Number(number) if name.ends_with(" us") => {
+            let seconds = number.as_f64().unwrap_or(f64::NAN) / 1e6;
+            pairs.push((
+                name.trim_end_matches(" us").to_owned() + ", s",
+                html::figure_text(seconds),
+            ));
+        }
+        other => pairs.push((name.to_owned(), word(other))),
+    }
 }

@@ -113,12 +113,13 @@ fn replay(answer: &Value) -> Option<String> {
     let best = rest
         .filter_map(|row| Some((response(row)?, row["policy"].as_str()?)))
         .min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (under, took) = (first["policy"].as_str()?, response(first)?);
+    let other =
+        if best.0 == took { "the same".to_owned() } else { format!("{} s", six_digits(best.0)) };
     Some(format!(
-        "Replayed under {}, jobs would have taken {} s in the mean; under {}, {} s.",
-        first["policy"].as_str()?,
-        six_digits(response(first)?),
+        "Replayed under {under}, jobs would have taken {} s in the mean; under {}, {other}.",
+        six_digits(took),
         best.1,
-        six_digits(best.0),
     ))
 }
 

@@ -60,7 +60,7 @@ impl Stored {
     /// The command line that made it.
     pub fn command(&self) -> String {
         let words = self.value["command"].as_array().into_iter().flatten();
-        words.filter_map(Value::as_str).collect::<Vec<&str>>().join(" ")
+        words.filter_map(Value::as_str).map(quoted).collect::<Vec<String>>().join(" ")
     }
 
     /// Its charts.
@@ -76,14 +76,26 @@ impl Stored {
         .collect()
     }
 
+    /// The drawing of one of its charts; an empty text where there is none.
+    pub(super) fn svg(&self, chart: Picture<'_>) -> String {
+        let path = self.folder().join(format!("{}.svg", chart.file));
+        fs::read_to_string(path).unwrap_or_default()
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
     /// Copies its JSON, tables and charts into the report.
     pub(super) fn copy_files(&self, out: &Path) -> Result<(), ReportError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let folder = self.folder();
         let copy = |from: PathBuf, to: PathBuf| match fs::copy(&from, &to) {
             Ok(_) => Ok(()),
             Err(cause) => Err(ReportError::io(&from, cause)),
         };
         copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
+        let columns = format!("{}.parquet", self.name);
+        copy(folder.join(&columns), out.join("data").join(&columns))?;
         for table in &self.tables {
             copy(folder.join(&table.file), out.join("data").join(&table.file))?;
         }
@@ -149,14 +161,33 @@ fn read_folder(folder: &Path) -> Result<Vec<Stored>, ReportError> {
                 value["format_version"]
             )));
         }
-        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        if name.is_empty() || !name.chars().all(is_name) {
+        if !is_name(name) {
             return Err(bad(format!("`{name}` is no name of a result")));
         }
         let tables = tables_of(name, &files)?;
-        all.push(Stored { name: name.to_owned(), value, tables, path: path.clone() });
+        let stored = Stored { name: name.to_owned(), value, tables, path: path.clone() };
+        // Their files are copied: no name may lead out of the folder.
+        if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
+            return Err(bad(format!("`{}` is no name of a chart", chart.file)));
+        }
+        all.push(stored);
     }
     Ok(all)
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=,+%@~".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn is_name(text: &str) -> bool {
+    let is_known =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    !text.is_empty() && !text.starts_with('.') && text.chars().all(is_known)
 }
 
 /// `<name>.csv` and after it `<name>-<what>.csv`.

@@ -163,7 +163,13 @@ fn classify_keeps_its_answer_and_its_chart() {
     let files = tree(&place.path("results"));
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
-        ["classify-jobs.csv", "classify-jobs.png", "classify-jobs.svg", "result.json"]
+        [
+            "classify-jobs.csv",
+            "classify-jobs.parquet",
+            "classify-jobs.png",
+            "classify-jobs.svg",
+            "result.json"
+        ]
     );
     assert!(files["classify-jobs.png"].starts_with(b"\x89PNG"));
     let svg = String::from_utf8(files["classify-jobs.svg"].clone()).unwrap();
@@ -418,24 +424,36 @@ fn analyze_does_everything_in_one_go() {
         killed        3   489.667   144,580     10  264.500     519  729.500   855.800   931.580    940         0              0
         running       1     2,990         0  2,990    2,990   2,990    2,990     2,990     2,990  2,990         1              1
         other         6     1,065   322,058    500  647.500     900    1,235     1,730     2,135  2,180         2              0
+
+        Of 15 jobs, 13.3 % finished, 13.3 % failed, 20.0 % killed, 6.7 % running, 46.7 % other.
+        Half of the jobs took at most 820 s, one in a hundred more than 2,884.70 s; the mean is 1,084.21 s.
+        The published counts do not apply to this trace; what is odd in it is counted.
         --- stderr
         ingest trace into all/lake
         job_events: 49 rows of 2 parts (0-1)
-        verify
+        [1/8] verify
         absent: task_events, all of it
         absent: task_usage, all of it
         absent: machine_events, all of it
         absent: machine_attributes, all of it
         absent: task_constraints, all of it
+        [2/8] classify
         skipped: classify tasks, for want of table `task_events`
+        [3/8] describe
         skipped: describe tasks-per-job, for want of table `task_events`
         skipped: describe events-per-task, for want of table `task_events`
         skipped: describe waiting, for want of table `task_events`
         skipped: describe attempts, for want of table `task_events`
         skipped: describe finish-given-events, for want of table `task_events`
-        skipped: account and sweep, for want of table `task_events`
+        [4/8] account
+        skipped: account, for want of table `task_events`
+        [5/8] sweep
+        skipped: sweep, for want of table `task_events`
+        [6/8] detect
         skipped: straggler detectors, for want of table `task_events`
+        [7/8] replay
         skipped: replay, for want of table `task_events`
+        [8/8] fairness
         skipped: fairness, for want of table `task_events`
         results and charts: all
         report: all/report/index.html
@@ -446,6 +464,7 @@ fn analyze_does_everything_in_one_go() {
     }
     let again = place.run(&["analyze", "trace", "--out", "all"]).ok();
     assert!(again.stderr.contains("in the lake already: 2 parts"), "{}", again.stderr);
+    assert!(again.stderr.contains("[2/8] classify: done before"), "{}", again.stderr);
 }
 
 #[test]

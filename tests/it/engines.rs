@@ -78,6 +78,14 @@ fn duckdb_gives_the_same_answers() {
     }
 }
 
+/// The page for notebooks: every block runs and prints what stands below it.
+#[test]
+fn the_python_page_is_what_it_says() {
+    let Some(python) = python("duckdb, pandas, polars, pyarrow, tomllib") else { return };
+    let said = script(&python, "python_page.py", &[env!("CARGO_BIN_EXE_jobfate")]);
+    assert!(said.contains(" passed, 0 failed"), "{said}");
+}
+
 #[test]
 fn brute_force_gives_the_golden_answers() {
     let Some(python) = python("csv, fractions") else { return };

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  cli        exit code, stdout and stderr of runs, and every error with its way out
+//!  analysis   a whole analysis as one file, and one that goes on where it was stopped
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  resume     steps, kills, shards and threads leave the same lake
 //!  regression faults that were found once
@@ -13,7 +14,8 @@
 //!  truth      synthetic traces: the analysis finds what was planted
 //!  detect     detectors over history: what is stored, refused, and replayed independently
 //!  real       the real trace, where it lies beside this repository
-//!  engines    Python readers of the lake, where a Python has them
+//!  engines    Python readers of the lake and the page for notebooks, where a Python has them
+//!  report     pages: ways that lead somewhere, names that are no markup, what a browser makes of them
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
 //!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
@@ -23,6 +25,8 @@
 //!
 //! A test that cannot run here says so on stderr, in a line that begins with `SKIPPED:`.
 
+#[cfg(test)]
+mod analysis;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::support::Place;
+use super::engines::{python, script};
+use super::support::{Place, skipped};
 
 /// Every page below a folder.
 fn pages(folder: &Path) -> Vec<PathBuf> {
@@ -85,6 +86,23 @@ fn an_analysis_ends_with_pages_whose_ways_all_lead_somewhere() {
     for page in &found {
         let other = place.path("again").join(page.strip_prefix(place.path("all/report")).unwrap());
         assert_eq!(fs::read(page).unwrap(), fs::read(other).unwrap(), "{}", page.display());
+    }
+}
+
+/// In a browser: no errors, nothing fetched, tables sort, charts tell their values, at the width
+/// of a desk and of a phone, in light and dark.
+#[test]
+fn a_browser_shows_the_pages_without_a_fault() {
+    let Some(python) = python("playwright") else { return };
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "200", "--days", "1", "--parts", "2"]).ok();
+    place.run(&["analyze", "trace", "--out", "all"]).ok();
+    place.run(&["report", "all", "--out", "pages"]).ok();
+    let said = script(&python, "report_pages.py", &[place.path("pages").to_str().unwrap()]);
+    if said.contains("SKIPPED:") {
+        skipped(&said);
+    } else {
+        assert!(said.contains(" passed, 0 failed"), "{said}");
     }
 }
 

@@ -1,18 +1,18 @@
 //! What was found as tables, as `result.json` and series, and as a few lines of notes.
 
-use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::span::Span;
 use super::{FairnessArgs, charts, what_if};
+use crate::cli::console;
 use crate::cli::render::{Frame, render, rows};
 use crate::cli::store::{self, Answer};
-use crate::cli::{Format, console};
 use crate::digits;
 use crate::fairness::gather::{Accrual, Counts};
 use crate::fairness::history::{Cell, History};
@@ -99,7 +99,7 @@ pub(super) fn table(found: &Found, args: &FairnessArgs) -> RecordBatch {
     match args.show {
         Show::Heaviest => heaviest(found, &users, args.top),
         Show::Users => heaviest(found, &users, users.len()),
-        Show::Series => series_table(found),
+        Show::Series => series_table(found, whole_series(found)),
         Show::Clusters => clusters_table(found),
         Show::Machines => machines_table(found),
         Show::Suggestions => suggestions_table(&found.suggestions(args)),
@@ -173,21 +173,26 @@ fn usage_table(found: &Found) -> RecordBatch {
         .batch()
 }
 
+/// Every value of some intervals of a series.
+type Piece<'a> = (&'a Series, Range<usize>);
+
 /// Every value: one row per index, interval, user and column; `user` is `(all)` for what an index
 /// says of all together. Values that are not defined have no row.
-fn series_table(found: &Found) -> RecordBatch {
+fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -> RecordBatch {
     let history = &found.history;
     let (mut index, mut end_s, mut user, mut name, mut value) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for series in &found.series {
-        for (interval, position) in (0..series.intervals()).zip(history.shown_from..) {
+    for (series, intervals) in pieces {
+        for (interval, position) in
+            intervals.clone().zip((history.shown_from..).skip(intervals.start))
+        {
             let at = history.seconds_at(position + 1);
-            let mut put = |who: &str, column: &str, number: f64| {
+            let mut put = |who: &'a str, column: &'a str, number: f64| {
                 if number.is_finite() {
                     index.push(series.index.as_str());
                     end_s.push(Some(at));
-                    user.push(who.to_owned());
-                    name.push(column.to_owned());
+                    user.push(who);
+                    name.push(column);
                     value.push(Some(number));
                 }
             };
@@ -211,6 +216,11 @@ fn series_table(found: &Found) -> RecordBatch {
         .text("column", name)
         .float("value", value)
         .batch()
+}
+
+/// All intervals of every series.
+fn whole_series(found: &Found) -> impl Iterator<Item = Piece<'_>> {
+    found.series.iter().map(|series| (series, 0..series.intervals()))
 }
 
 fn clusters_table(found: &Found) -> RecordBatch {
@@ -393,17 +403,19 @@ pub(super) fn settings(found: &Found) -> Value {
     })
 }
 
+/// Intervals whose values are put into a table at once: users times indices times hours are many.
+const INTERVALS_AT_ONCE: usize = 32;
+
 fn write_series(found: &Found, folder: &Path) -> Result<()> {
-    let (values, usage) = (series_table(found), usage_table(found));
-    for (name, table, format) in [
-        ("series.csv", &values, Format::Csv),
-        ("series.parquet", &values, Format::Parquet),
-        ("usage.csv", &usage, Format::Csv),
-        ("usage.parquet", &usage, Format::Parquet),
-    ] {
-        let path = folder.join(name);
-        fs::write(&path, render(table, format, None)?)
-            .with_context(|| format!("could not write `{}`", path.display()))?;
+    let mut rows = store::Rows::new("series", &series_table(found, std::iter::empty()), folder)?;
+    for (series, all) in whole_series(found) {
+        for start in all.clone().step_by(INTERVALS_AT_ONCE) {
+            let some = start..all.end.min(start + INTERVALS_AT_ONCE);
+            rows.push(&series_table(found, std::iter::once((series, some))))?;
+        }
     }
-    Ok(())
+    rows.finish()?;
+    let usage = usage_table(found);
+    store::store_table("usage", &usage, folder)?;
+    store::store_parquet("usage", &usage, folder)
 }

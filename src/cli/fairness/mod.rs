@@ -212,6 +212,7 @@ fn find(args: &FairnessArgs) -> Result<Found> {
     let mut indices = indices_of(args)?;
     let mut span = span::plan(args)?;
     span.plan.keeps_ends = indices.iter().any(|(_, index)| index.reads_ends());
+    span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
     let (mut history, counts) = gather(&span.clusters, &span.plan)?;
     if let Some(path) = &args.accounts {
         history.tree = Tree::load(path, &history.people)?;

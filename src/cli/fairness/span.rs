@@ -97,6 +97,7 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         grid,
         shown_from: u32::try_from(warm_up).expect(in_range),
         keeps_ends: true,
+        keeps_machines: true,
     };
     check_by(args.by, &clusters)?;
     Ok(Span { clusters, plan, unit })

@@ -26,6 +26,7 @@ pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         digits::grouped(setting.history.counts.jobs),
         digits::grouped(setting.cluster.machine_count() as u64),
     );
+    let seconds = |value: f64| digits::six_digits(value.round());
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> f64| {
         let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
             name: run.policy.clone(),
@@ -51,8 +52,11 @@ pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
             label: run.policy.clone(),
             value: spread.mean,
             note: format!(
-                "mean {:.0} s, median {:.0}, p95 {:.0}, p99 {:.0}",
-                spread.mean, spread.median, spread.p95, spread.p99
+                "mean {} s, median {}, p95 {}, p99 {}",
+                seconds(spread.mean),
+                seconds(spread.median),
+                seconds(spread.p95),
+                seconds(spread.p99)
             ),
             tone: Tone::Blue,
         })

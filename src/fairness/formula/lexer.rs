@@ -1,6 +1,6 @@
 //! The text of a formula as tokens with their places.
 
-use super::Mistake;
+use crate::notation::Mistake;
 
 /// A token and where it stands (bytes).
 #[derive(Clone, Debug, PartialEq)]

@@ -17,10 +17,6 @@
 //! `all` in an update sees the state before the interval. There is no loop and no recursion, so
 //! that every formula ends.
 
-use std::fmt;
-
-use thiserror::Error;
-
 mod eval;
 mod lexer;
 mod parser;
@@ -81,45 +77,5 @@ impl Formula {
     /// The names of what is shown.
     pub fn columns(&self) -> Vec<String> {
         self.displays.iter().map(|(name, _)| name.clone()).collect()
-    }
-}
-
-/// A place in a text where something is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub struct Mistake {
-    /// From 1.
-    pub line: usize,
-    /// From 1, in characters.
-    pub column: usize,
-    /// How many characters are wrong, at least 1.
-    pub length: usize,
-    /// The text of the line.
-    pub text: String,
-    /// What is wrong.
-    pub problem: String,
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, length, text, problem } = self;
-        writeln!(f, "line {line}, column {column}: {problem}")?;
-        writeln!(f, "  {}", text.replace('\t', " "))?;
-        write!(f, "  {}{}", " ".repeat(column - 1), "^".repeat(*length))
-    }
-}
-
-impl Mistake {
-    /// A mistake at `start..end` (bytes) of `source`.
-    pub(super) fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
-        let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
-        let text = source[line_start..].lines().next().unwrap_or_default();
-        let line_end = line_start + text.len();
-        Self {
-            line: source[..line_start].matches('\n').count() + 1,
-            column: source[line_start..start].chars().count() + 1,
-            length: source[start..end.min(line_end).max(start)].chars().count().max(1),
-            text: text.to_owned(),
-            problem: problem.into(),
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::eval::{Expr, Function, Operator};
 use super::lexer::{Kind, Token, tokens};
-use super::{Formula, MACHINE_NUMBERS, Mistake, NUMBERS, TEXTS};
+use super::{Formula, MACHINE_NUMBERS, NUMBERS, TEXTS};
+use crate::notation::Mistake;
 
 /// Expressions nested deeper than this are refused, so that none can exhaust the stack.
 const DEPTH_MAX: usize = 100;

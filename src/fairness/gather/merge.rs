@@ -21,6 +21,7 @@ pub(super) struct Merger {
     /// By position in `machines`.
     known: Vec<Machine>,
     cells: FxHashMap<Key, Sums>,
+    on_machines: BTreeMap<(u32, u32), CpuTime>,
     groups: BTreeMap<u32, BTreeMap<String, CpuTime>>,
     ends: Vec<TaskEnd>,
     submitted: BTreeSet<String>,
@@ -45,6 +46,10 @@ impl Merger {
         part.cells.iter().for_each(|(&(interval, who, machine), &sums)| {
             let key = (interval, people[who as usize], machines[machine as usize]);
             add(&mut self.cells, key, sums);
+        });
+        part.on_machines.into_iter().for_each(|((machine, who), cpu)| {
+            let key = (machines[machine as usize], people[who as usize]);
+            *self.on_machines.entry(key).or_default() += cpu;
         });
         part.groups.into_iter().for_each(|((who, group), cpu)| {
             let own = self.groups.entry(people[who as usize]).or_default();
@@ -90,6 +95,12 @@ impl Merger {
                 .then(one.wait_s.total_cmp(&other.wait_s))
                 .then(one.run_s.total_cmp(&other.run_s))
         });
+        let place = |((machine, who), cpu): ((u32, u32), CpuTime)| {
+            (machine_places[machine as usize], people_places[who as usize], cpu)
+        };
+        let mut on_machines: Vec<(u32, u32, CpuTime)> =
+            self.on_machines.into_iter().map(place).collect();
+        on_machines.sort_unstable();
         let history = History {
             clusters: clusters.iter().map(|cluster| cluster.name.clone()).collect(),
             tree: if plan.by == By::User { Tree::of_groups(&people) } else { Tree::flat(&people) },
@@ -98,6 +109,7 @@ impl Merger {
             grid: plan.grid,
             shown_from: plan.shown_from,
             cells: cells(self.cells, &people_places, &machine_places),
+            on_machines,
             ends,
             capacity: capacity(fleets, &plan.grid),
         };

@@ -96,6 +96,9 @@ pub struct Plan {
     pub shown_from: u32,
     /// Whether the ends of tasks are kept: one entry per task, for indices that read them.
     pub keeps_ends: bool,
+    /// Whether cells tell machines apart, for indices that read them; otherwise only the sums per
+    /// user and machine do, and there is a cell per user and interval and not per class besides.
+    pub keeps_machines: bool,
 }
 
 /// A lake to gather from.
@@ -151,6 +154,8 @@ struct Part {
     names: Interned<String>,
     machines: Interned<(Option<i64>, Option<String>)>,
     cells: FxHashMap<Key, Sums>,
+    /// By machine and user, CPU time of the intervals that are shown.
+    on_machines: FxHashMap<(u32, u32), CpuTime>,
     ends: Vec<TaskEnd>,
     /// Users who have submitted a job.
     submitted: BTreeSet<String>,
@@ -341,6 +346,8 @@ impl Fold<'_> {
             Machines::Classes => self.fleet.of_class(id),
         });
         let machine = self.part.machines.put(&(machine_id, site));
+        let told =
+            if plan.keeps_machines { machine } else { self.part.machines.put(&(None, None)) };
         let is_open = attempt.ended_by.is_none();
         let counts = &mut self.part.counts;
         counts.attempts += 1;
@@ -356,11 +363,11 @@ impl Fold<'_> {
                 measured(task, attempt).map(|(from, to, rate)| (from, to, rate, CpuRate::ZERO)),
             );
         }
-        let cpu = self.charge(attempt, &pieces, who, machine);
+        let cpu = self.charge(attempt, &pieces, who, [machine, told]);
         if let Some(submit_us) = submit_before(task, attempt) {
             plan.grid.split(submit_us + shift, attempt.start_us + shift, |interval, length_us| {
                 let sums = Sums { waiting: held.over(length_us), ..Sums::default() };
-                add(&mut self.part.cells, (interval, who, machine), sums);
+                add(&mut self.part.cells, (interval, who, told), sums);
             });
         }
         if let Some(group) = cell_of(self.extra.group.as_ref(), attempt.row) {
@@ -368,11 +375,25 @@ impl Fold<'_> {
         }
     }
 
-    /// Charges the pieces of an attempt and returns their CPU.
-    fn charge(&mut self, attempt: &Attempt, pieces: &[Piece], who: u32, machine: u32) -> CpuTime {
+    /// Charges the pieces of an attempt and returns their CPU; `machines` are the one that it ran on
+    /// and the one that its cells name.
+    fn charge(
+        &mut self,
+        attempt: &Attempt,
+        pieces: &[Piece],
+        who: u32,
+        [machine, told]: [u32; 2],
+    ) -> CpuTime {
         let grid = &self.plan.grid;
         let shift = self.cluster.shift_us;
-        let cells = &mut self.part.cells;
+        let (cells, on_machines) = (&mut self.part.cells, &mut self.part.on_machines);
+        let shown_from = self.plan.shown_from;
+        let mut put = |interval, sums: Sums| {
+            if shown_from <= interval && sums.cpu != CpuTime::ZERO {
+                *on_machines.entry((machine, who)).or_default() += sums.cpu;
+            }
+            add(cells, (interval, who, told), sums);
+        };
         let is_charged = self.plan.accrual == Accrual::Running;
         let mut ran = CpuTime::ZERO;
         for &(from, to, rate, memory) in pieces {
@@ -383,7 +404,7 @@ impl Fold<'_> {
                     (sums.cpu, sums.memory) = (held, held_memory);
                 }
                 ran += held;
-                add(cells, (interval, who, machine), sums);
+                put(interval, sums);
             });
         }
         let mut cpu = CpuTime::ZERO;
@@ -395,7 +416,7 @@ impl Fold<'_> {
                 if let Some(interval) = grid.interval_of(attempt.end_us + shift) {
                     cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
                     let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
-                    add(cells, (interval, who, machine), Sums { cpu, memory, ..Sums::default() });
+                    put(interval, Sums { cpu, memory, ..Sums::default() });
                 }
             }
             Accrual::End => {}

@@ -194,6 +194,10 @@ impl Index for Formulated {
         true
     }
 
+    fn reads_machines(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.charge_of = self.charges.of_machines(history);
         self.factor_of = self.factors.of_people(history, 1.0);

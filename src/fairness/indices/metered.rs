@@ -43,6 +43,10 @@ impl Index for Metered {
         self.charges.remark(history, false).into_iter().collect()
     }
 
+    fn reads_machines(&self) -> bool {
+        self.charges.path().is_some()
+    }
+
     fn adds_up(&self) -> bool {
         true
     }

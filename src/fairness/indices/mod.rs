@@ -71,6 +71,11 @@ pub trait Index: fmt::Display {
         false
     }
 
+    /// Whether it tells machines apart ([`Cell::machine`](super::history::Cell)).
+    fn reads_machines(&self) -> bool {
+        false
+    }
+
     /// Whether values of several users can be added up, as bills can and factors cannot.
     fn adds_up(&self) -> bool {
         false

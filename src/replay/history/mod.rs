@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use super::random::{Draws, Purpose};
 use super::workload::{Column, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
+use crate::digits::{counted, grouped};
 use crate::facts::FactError;
 use crate::facts::events::{is_terminal, optional_cells};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
@@ -418,8 +419,9 @@ fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<Strin
             format!("A machine holds {} times its capacity by what tasks ask for.", plan.overcommit)
         },
         format!(
-            "{} failed attempts are carried along; {} recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own.",
-            counts.failures, counts.dropped_attempts
+            "Failed attempts are carried along: {}; recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own: {}.",
+            grouped(counts.failures),
+            grouped(counts.dropped_attempts)
         ),
         match plan.reruns {
             RerunWork::Same => "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs.",
@@ -431,22 +433,22 @@ fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<Strin
     ];
     let mut say = |count: u64, text: &str| {
         if 0 < count {
-            told.push(format!("{count} {text}"));
+            told.push(format!("{} {text}", counted(count, "task")));
         }
     };
     say(
         counts.began_before,
-        "tasks were there before the window: they arrive at its beginning, and just their time inside it is work.",
+        "there before the window: they arrive at its beginning, and just their time inside it is work.",
     );
     say(
         counts.still_running,
-        "tasks were still running at the end: they finish after the work recorded so far.",
+        "still running at the end: they finish after the work recorded so far.",
     );
-    say(counts.never_back, "tasks were evicted or lost for good: they are killed at that age.");
-    say(counts.left_out, "tasks are left out: they neither ran nor were killed.");
+    say(counts.never_back, "evicted or lost for good: they are killed at that age.");
+    say(counts.left_out, "left out: they neither ran nor were killed.");
     let without = if source.is_google() { "none" } else { "one" };
-    say(counts.without_cpu, &format!("tasks name no CPU: they ask for {without}."));
-    say(counts.without_memory, "tasks name no memory: they ask for none.");
+    say(counts.without_cpu, &format!("without a CPU request: they ask for {without}."));
+    say(counts.without_memory, "without a memory request: they ask for none.");
     if source.is_google() {
         told.push("Placement constraints other than different machines are ignored.".to_owned());
     }

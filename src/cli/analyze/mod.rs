@@ -1,0 +1,527 @@
+//! `jobfate analyze`: everything that the tables at hand allow, in one go.
+//!
+//! In: a folder, or a file that holds a whole analysis. Out: results step by step and a report of
+//! them. A step that is done is not done again as long as nothing that it was made from changes.
+//!
+//! ```text
+//!  ingest ─► verify ─► classify ─► ... ─► fairness ─► report, three numbers
+//!             each leaves its results and a mark in OUT/steps.json
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use arrow::record_batch::RecordBatch;
+use clap::{Args, CommandFactory, Parser};
+use sha2::{Digest, Sha256};
+
+use self::config::{Config, DEFINITIONS, Setting};
+use super::account::{self, AccountArgs};
+use super::classify::{self, By, Choice};
+use super::describe::{DescribeArgs, Question, describe};
+use super::detect;
+use super::exit::Usage;
+use super::ingest::{self, IngestArgs, IngestChoice};
+use super::sweep::{self, SweepArgs};
+use super::{Cli, Command, Format, console, render, stop_on_signal, store, synth, verify};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::report;
+use crate::schema::Table;
+use crate::sources::hex;
+use crate::studies::fold::{Asked, fold};
+use crate::studies::ledger::{CpuDefinition, ledger};
+use crate::studies::rules::Rule;
+use crate::studies::samples::What;
+use crate::synth::SynthConfig;
+use crate::units::MICROS_PER_DAY;
+
+pub(super) mod config;
+
+/// Run the whole analysis of a trace
+///
+/// Ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with charts,
+/// and a report of it all. What the tables at hand do not allow is skipped, and said. Without
+/// `TRACE_DIR` a small synthetic trace is made on the spot, so that everything can be looked at
+/// before anything is downloaded. What is done is kept: an analysis that was stopped goes on when
+/// the same command is run again.
+///
+/// --config names a TOML file that holds the whole of it: `steps`, and a section per command
+/// (`trace` for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys
+/// are that command's options; cpu, classes and window-end stand in `definitions` for all of
+/// them. Every analysis leaves such a file, `analysis.toml` in --out, with every choice written out.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze --config analysis.toml"
+)]
+pub(crate) struct AnalyzeArgs {
+    /// Folder of the downloaded trace; synthetic if none is given
+    #[arg(value_name = "TRACE_DIR")]
+    pub trace: Option<PathBuf>,
+
+    /// Folder of the lake, inside --out by default
+    #[arg(long, value_name = "DIR")]
+    pub lake: Option<PathBuf>,
+
+    /// Folder for results and charts [default: reports/analysis]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// A whole analysis as a TOML file
+    ///
+    /// What the command line says of `TRACE_DIR`, --lake, --out and the options of `ingest` counts
+    /// more than the file.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Do again what is done already
+    #[arg(long)]
+    pub again: bool,
+
+    #[command(flatten)]
+    pub choice: IngestChoice,
+}
+
+/// Where results go if nothing is said.
+const OUT: &str = "reports/analysis";
+
+pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
+    let stop = stop_on_signal()?;
+    let mut config = match &args.config {
+        Some(path) => Config::load(path)?,
+        None => Config::default(),
+    };
+    let choice = ingest_choice(&mut config, &args.choice)?;
+    let out = args.out.or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
+    let trace = match args.trace.or_else(|| config.path("folder")) {
+        Some(trace) => trace,
+        None => synthetic(&out.join("synthetic-trace"))?,
+    };
+    let lake = args.lake.or_else(|| config.path("lake")).unwrap_or_else(|| out.join("lake"));
+    for (option, path) in [("folder", &trace), ("lake", &lake), ("out", &out)] {
+        config.set("trace", option, Setting::One(path_text(path)?));
+    }
+    console::note(format!("ingest {} into {}", trace.display(), lake.display()));
+    let is_forced = choice.force;
+    let plan = ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice })?;
+    ingest::run_plan(&plan, is_forced, &stop)?;
+    stop.at_once();
+    let lake = Lake::open(&lake)?;
+    settle(&mut config, &lake)?;
+    fs::create_dir_all(&out).with_context(|| format!("could not make `{}`", out.display()))?;
+    let file = out.join("analysis.toml");
+    fs::write(&file, config.toml())
+        .with_context(|| format!("could not write `{}`", file.display()))?;
+    store::set_analysis(config.json());
+    let verified = Analysis::new(lake, out, config, args.again)?.run()?;
+    verified.map_or(Ok(()), verify::LakeReport::into_result)
+}
+
+/// The choice of `ingest`: of the file, and before it of the command line, which is put into it.
+fn ingest_choice(config: &mut Config, given: &IngestChoice) -> Result<IngestChoice> {
+    let command = Cli::command();
+    // Only the process's own words tell what was given from what is a default.
+    let matches = command.try_get_matches_from(std::env::args_os());
+    if let Some(matches) = matches.ok().as_ref().and_then(|all| all.subcommand_matches("analyze")) {
+        for option in ["source", "table", "tables", "parts", "max_rejects", "buckets"] {
+            let is_given =
+                matches.value_source(option) == Some(clap::parser::ValueSource::CommandLine);
+            let raw = matches.get_raw(option).into_iter().flatten();
+            let words: Vec<String> = raw.map(|word| word.to_string_lossy().into_owned()).collect();
+            if is_given {
+                let setting = match words.as_slice() {
+                    [word] => Setting::One(word.clone()),
+                    _ => Setting::Many(words),
+                };
+                config.set("trace", &option.replace('_', "-"), setting);
+            }
+        }
+    }
+    let parsed: IngestArgs = match parse("ingest", config.words("trace"), &["-"])? {
+        Command::Ingest(args) => args,
+        _ => bail!("`ingest` is parsed as itself"),
+    };
+    let &IngestChoice { shard, force, threads, .. } = given;
+    Ok(IngestChoice { shard, force, threads, ..parsed.choice })
+}
+
+/// Parses a command's words with its own parser.
+fn parse(command: &str, words: Vec<String>, further: &[&str]) -> Result<Command> {
+    let all = ["jobfate", command].into_iter().map(str::to_owned).chain(words);
+    let all = all.chain(further.iter().map(|word| (*word).to_owned()));
+    match Cli::try_parse_from(all) {
+        Ok(cli) => Ok(cli.command),
+        Err(error) => {
+            let said = error.to_string();
+            let first = said.lines().next().unwrap_or_default();
+            Err(Usage(format!("{command}: {}", first.trim_start_matches("error: "))).into())
+        }
+    }
+}
+
+/// Makes the synthetic trace, or takes the one that an earlier run made.
+fn synthetic(folder: &Path) -> Result<PathBuf> {
+    console::note("no TRACE_DIR was given: analysing a synthetic trace, not a real one");
+    if !folder.join("truth.json").exists() {
+        if folder.exists() {
+            // Cut off in the making: only what synth wrote lies in there.
+            fs::remove_dir_all(folder)?;
+        }
+        synth::write(&SynthConfig::default(), folder)?;
+    }
+    Ok(folder.to_owned())
+}
+
+/// Settles what was left open, some of it by what the lake holds.
+fn settle(config: &mut Config, lake: &Lake) -> Result<()> {
+    config.default_to(DEFINITIONS, "cpu", cpu_of(lake).to_string().as_str().into());
+    let whats = WHATS.map(|what| what.name().to_owned()).to_vec();
+    config.default_to("describe", "what", Setting::Many(whats));
+    let rules = Rule::ALL.map(|rule| rule.name().to_owned()).to_vec();
+    config.default_to("sweep", "rules", Setting::Many(rules));
+    config.default_to("sweep", "bootstrap", BOOTSTRAP_ROUNDS.into());
+    // Chosen on the first half of the trace, scored on the second.
+    let end_us = Windows::of(lake, None).job_end_us;
+    #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
+    let half = (end_us / 2 - 600_000_000).max(0) as f64 / MICROS_PER_DAY as f64;
+    config.default_to("sweep", "train-until", format!("{half:.4}").as_str().into());
+    let policies = REPLAYED.map(str::to_owned).to_vec();
+    config.default_to("replay", "policies", Setting::Many(policies));
+    if config.get("replay", "cluster").is_none() {
+        config.default_to("replay", "overcommit", "1.25".into());
+    }
+    if lake.has(Table::TaskEvents) {
+        let events = lake.require(Table::TaskEvents)?;
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 rows")]
+        let share = REPLAYED_ROWS / events.rows() as f64;
+        if share < 1.0 {
+            let share = format!("{share:.4}");
+            config.default_to("replay", "sample", share.as_str().into());
+            config.default_to("replay", "machines", share.as_str().into());
+        }
+        let first = events.parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
+        let last = events.parts.iter().filter_map(|part| part.max_time_us).max().unwrap_or(0);
+        let is_short = last - first < HOURLY_DAYS * MICROS_PER_DAY;
+        config.default_to("fairness", "interval", if is_short { "3600" } else { "86400" }.into());
+    }
+    // The ledger's CPU, as it runs, so that the sum is the ledger's as well.
+    config.default_to("fairness", "accrual", "running".into());
+    config.fill_in();
+    Ok(())
+}
+
+/// Measured CPU where there is a usage table, slots where there is none.
+fn cpu_of(lake: &Lake) -> CpuDefinition {
+    if lake.has(Table::TaskUsage) { CpuDefinition::Measured } else { CpuDefinition::Slots }
+}
+
+fn path_text(path: &Path) -> Result<String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| Usage(format!("`{}` is no text", path.display())).into())
+}
+
+/// What is described if nothing is said.
+const WHATS: [What; 7] = [
+    What::JobDurations,
+    What::JobSurvival,
+    What::TasksPerJob,
+    What::EventsPerTask,
+    What::Waiting,
+    What::Attempts,
+    What::FinishGivenEvents,
+];
+
+/// Policies that are replayed if nothing is said.
+const REPLAYED: [&str; 3] =
+    ["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"];
+
+/// Rows of `task_events` that are replayed: a minute or two on two cores. Of a larger trace a share
+/// of jobs and machines is.
+const REPLAYED_ROWS: f64 = 2e6;
+
+/// A trace of fewer days is cut into hours, a longer one into days.
+const HOURLY_DAYS: i64 = 100;
+
+/// Resamplings of jobs for the intervals of the sweep.
+const BOOTSTRAP_ROUNDS: &str = "200";
+
+/// Rows of the sweep that are shown; all of them are in the results.
+const SWEEP_ROWS_SHOWN: usize = 5;
+
+/// Sentences at the end.
+const SENTENCES: usize = 3;
+
+/// The steps that were done, by what they were made from.
+struct Done {
+    path: PathBuf,
+    marks: BTreeMap<String, String>,
+}
+
+impl Done {
+    fn load(out: &Path, is_again: bool) -> Self {
+        let path = out.join("steps.json");
+        // A mark that does not read is no mark.
+        let text = if is_again { None } else { fs::read(&path).ok() };
+        let marks = text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        Self { path, marks }
+    }
+
+    fn has(&self, step: &str, mark: &str) -> bool {
+        self.marks.get(step).is_some_and(|known| known == mark)
+    }
+
+    /// Marks a step, once its results are there.
+    fn put(&mut self, step: &str, mark: String) -> Result<()> {
+        self.marks.insert(step.to_owned(), mark);
+        let text = serde_json::to_string_pretty(&self.marks)? + "\n";
+        let beside = self.path.with_extension("json.new");
+        fs::write(&beside, text)
+            .and_then(|()| fs::rename(&beside, &self.path))
+            .with_context(|| format!("could not write `{}`", self.path.display()))
+    }
+}
+
+/// An analysis of a lake.
+struct Analysis {
+    lake: Lake,
+    windows: Windows,
+    out: PathBuf,
+    config: Config,
+    /// The tables and their checksums.
+    inputs: String,
+    done: Done,
+}
+
+impl Analysis {
+    fn new(lake: Lake, out: PathBuf, config: Config, is_again: bool) -> Result<Self> {
+        let Command::Account(args) = parse("account", config.words("account"), &[])? else {
+            bail!("`account` is parsed as itself");
+        };
+        let windows = super::windows(&lake, &args.answer)?;
+        let inputs = serde_json::to_string(&store::inputs(&lake))?;
+        let done = Done::load(&out, is_again);
+        Ok(Self { lake, windows, out, config, inputs, done })
+    }
+
+    /// Runs every step and writes the report.
+    fn run(mut self) -> Result<Option<verify::LakeReport>> {
+        let steps = self.config.steps.clone();
+        let count = steps.len();
+        let mut verified = None;
+        for (number, &step) in (1..).zip(&steps) {
+            let say = |what: &str| console::note(format!("[{number}/{count}] {step}{what}"));
+            if step == "verify" {
+                // Quick, and its verdict is the exit code.
+                say("");
+                verified = Some(self.verify()?);
+                continue;
+            }
+            let mark = self.mark(step);
+            if self.done.has(step, &mark) {
+                say(": done before");
+                continue;
+            }
+            say("");
+            match step {
+                "classify" => self.classify()?,
+                "describe" => self.describe()?,
+                "account" => self.account()?,
+                // Both come from one pass over the lake.
+                "sweep" => self.sweep()?,
+                "detect" => self.detect()?,
+                "replay" => self.replay()?,
+                _ => self.fairness()?,
+            }
+            self.done.put(step, mark)?;
+        }
+        let results = report::read_all(std::slice::from_ref(&self.out))?;
+        let first = report::write(&results, &self.out.join("report"))?;
+        console::data("\n")?;
+        for sentence in report::sentences(&results, SENTENCES) {
+            console::data(&format!("{sentence}\n"))?;
+        }
+        console::note(format!("results and charts: {}", self.out.display()));
+        console::note(format!("report: {}", first.display()));
+        Ok(verified)
+    }
+
+    /// What the results of a step are made from.
+    fn mark(&self, step: &'static str) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(crate::PROGRAM);
+        hasher.update(&self.inputs);
+        hasher.update(serde_json::to_string(&self.windows).unwrap_or_default());
+        hasher.update(self.config.words(step).join("\n"));
+        hex(&hasher.finalize())
+    }
+
+    /// Says that a step is skipped, if its table is not there.
+    fn is_missing(&self, table: Table, step: &str) -> bool {
+        let is_missing = !self.lake.has(table);
+        if is_missing {
+            console::note(format!("skipped: {step}, for want of table `{table}`"));
+        }
+        is_missing
+    }
+
+    fn verify(&self) -> Result<verify::LakeReport> {
+        let report = verify::lake_report(&self.lake)?;
+        let table = report.table();
+        store::store(&report.answer(&table), &self.lake, &self.out)?;
+        Ok(report)
+    }
+
+    fn classify(&self) -> Result<()> {
+        let classes = self.sweep_args()?.choice.classes;
+        for by in [By::Job, By::Task] {
+            if self.is_missing(by.table(), &format!("classify {}", by.plural())) {
+                continue;
+            }
+            let choice = Choice { by, classes, windows: self.windows };
+            let outcome = classify::classification(&self.lake, self.windows, by, classes, None)?;
+            let table = classify::table_of(&outcome.rows);
+            let answer = classify::answer(&self.lake, &outcome, choice, &table)?;
+            store::store(&answer, &self.lake, &self.out)?;
+            show(by.plural(), &table)?;
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> Result<()> {
+        let is_what = |word: &String| word.starts_with("--what=");
+        let (whats, rest): (Vec<String>, Vec<String>) =
+            self.config.words("describe").into_iter().partition(is_what);
+        for what in whats {
+            let Command::Describe(args) = parse("describe", rest.clone(), &[&what])? else {
+                bail!("`describe` is parsed as itself");
+            };
+            let step = format!("describe {}", args.what.name());
+            let mut tables = args.what.tables(args.group_by).into_iter();
+            if tables.any(|table| self.is_missing(table, &step)) {
+                continue;
+            }
+            self.describe_one(&args)?;
+        }
+        Ok(())
+    }
+
+    fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
+        let described = describe(&self.lake, self.windows, Question::of(args))?;
+        store::store(&described.answer(self.windows), &self.lake, &self.out)?;
+        if args.what == What::JobDurations {
+            show("job durations (s)", &described.table)?;
+        }
+        Ok(())
+    }
+
+    fn account_args(&self) -> Result<AccountArgs> {
+        match parse("account", self.config.words("account"), &[])? {
+            Command::Account(args) => Ok(args),
+            _ => bail!("`account` is parsed as itself"),
+        }
+    }
+
+    fn sweep_args(&self) -> Result<SweepArgs> {
+        match parse("sweep", self.config.words("sweep"), &[])? {
+            Command::Sweep(args) => Ok(args),
+            _ => bail!("`sweep` is parsed as itself"),
+        }
+    }
+
+    fn account(&self) -> Result<()> {
+        if self.is_missing(Table::TaskEvents, "account") {
+            return Ok(());
+        }
+        let args = self.account_args()?;
+        if !self.lake.has(Table::TaskUsage) && args.choice.cpu == CpuDefinition::Slots {
+            self.is_missing(Table::TaskUsage, "measured CPU (slots instead)");
+        }
+        let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
+        let book = ledger(&fold(&self.lake, self.windows, &asked)?);
+        let table = account::table_of(&book, &args.group_by);
+        store::store(&account::answer(&book, self.windows, &table), &self.lake, &self.out)?;
+        show(&format!("CPU time per outcome ({})", args.choice.cpu), &table)?;
+        console::note(account::closing_line(&book));
+        Ok(())
+    }
+
+    fn sweep(&self) -> Result<()> {
+        if self.is_missing(Table::TaskEvents, "sweep") {
+            return Ok(());
+        }
+        let args = self.sweep_args()?;
+        let study = fold(&self.lake, self.windows, &sweep::asked(&args)?)?;
+        let swept = sweep::sweep_all(&study, args.price);
+        let table = sweep::table_of(&swept.sweeps);
+        let answer = sweep::answer(&args, self.windows, &study, &swept, &table);
+        store::store(&answer, &self.lake, &self.out)?;
+        let table = sweep::table_of(&swept.sweeps[..1]);
+        let first = table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN));
+        show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
+        if let Some(selection) = &swept.selection {
+            let table = sweep::selection_table(selection);
+            store::store_table("sweep-selection", &table, &self.out)?;
+            show("the rule that the past would have chosen", &table)?;
+            console::note(sweep::selection_line(selection));
+        }
+        Ok(())
+    }
+
+    fn detect(&self) -> Result<()> {
+        if self.is_missing(Table::TaskEvents, "straggler detectors") {
+            return Ok(());
+        }
+        let Command::Detect(args) = parse("detect", self.config.words("detect"), &[])? else {
+            bail!("`detect` is parsed as itself");
+        };
+        let (lineup, plan) = detect::prepare(&args, &self.lake)?;
+        let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&self.out))?;
+        let table = detect::table_of(&outcome, lineup.asked);
+        let answer = detect::answer(&outcome, &plan, &lineup, self.windows, &table);
+        store::store(&answer, &self.lake, &self.out)?;
+        detect::store_details(&outcome, &plan, &self.out)?;
+        show("straggler detectors", &table)?;
+        console::note(detect::counts_line(&outcome));
+        Ok(())
+    }
+
+    /// A few policies over the recorded tasks; of a large trace a part of jobs and machines.
+    fn replay(&self) -> Result<()> {
+        let has_cluster = self.config.get("replay", "cluster").is_some();
+        for table in [Table::TaskEvents, Table::MachineEvents] {
+            if (table == Table::TaskEvents || !has_cluster) && self.is_missing(table, "replay") {
+                return Ok(());
+            }
+        }
+        console::data("\nother policies\n")?;
+        self.command("replay", self.config.words("replay"))
+    }
+
+    /// Who used how much, by hour; by day where the trace is long.
+    fn fairness(&self) -> Result<()> {
+        if self.is_missing(Table::TaskEvents, "fairness") {
+            return Ok(());
+        }
+        let mut words = self.config.words("fairness");
+        // Published CPU is known per job and not over time.
+        for word in words.iter_mut().filter(|word| *word == "--cpu=published") {
+            "--cpu=measured".clone_into(word);
+        }
+        console::data("\nheaviest users\n")?;
+        self.command("fairness", words)
+    }
+
+    /// Runs a command whose results have a folder of their own.
+    fn command(&self, name: &str, words: Vec<String>) -> Result<()> {
+        let folder = path_text(&self.out.join(name))?;
+        let lake = path_text(&self.lake.path)?;
+        super::run(parse(name, words, &["--lake", &lake, "--out", &folder])?)
+    }
+}
+
+fn show(title: &str, table: &RecordBatch) -> Result<()> {
+    console::data(&format!("\n{title}\n"))?;
+    Ok(console::data_bytes(&render::render(table, Format::Table, None)?)?)
+}

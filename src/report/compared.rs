@@ -1,0 +1,161 @@
+//! The page of a comparison.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use super::ReportError;
+use super::compare::{ResultChange, Side, TableChange};
+use super::html::{self, Cell, Navigation, Page, escape};
+use super::pages::caption;
+
+/// Changed values of a table that the page holds; `comparison.json` has all of them.
+const CELLS_SHOWN: usize = 500;
+
+/// Writes the page of a comparison of two folders to `out`, with its data; returns its path.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_comparison(
+    changes: &[ResultChange],
+    names: [&str; 2],
+    out: &Path,
+) -> Result<PathBuf, ReportError> {
+    std::fs::create_dir_all(out).map_err(|cause| ReportError::io(out, cause))?;
+    let mut body = format!(
+        "<p class=\"lead\">First: <b>{}</b>. Second: <b>{}</b>.</p>\n",
+        escape(names[0]),
+        escape(names[1])
+    );
+    body.push_str(&overview(changes));
+    for change in changes.iter().filter(|change| change.side == Side::Both) {
+        body.push_str(&section(change));
+    }
+    body.push_str("<p class=\"source\">All of it: <a href=\"comparison.json\">JSON</a></p>\n");
+    let file = "comparison.html".to_owned();
+    let page = Page { file, title: "What changed".to_owned(), within: "comparison.html", body };
+    let navigation = Navigation { pages: vec![("comparison.html", "What changed")] };
+    super::put(out, "style.css", include_str!("style.css"))?;
+    super::put(out, "script.js", include_str!("script.js"))?;
+    let json = serde_json::json!({
+        "program": crate::PROGRAM, "first": names[0], "second": names[1], "results": changes,
+    });
+    super::put(out, "comparison.json", &format!("{json:#}\n"))?;
+    super::put(out, "comparison.html", &page.html(&navigation))?;
+    Ok(out.join("comparison.html"))
+}
+
+/// A line per table.
+fn overview(changes: &[ResultChange]) -> String {
+    let header = [
+        "result",
+        "table",
+        "rows in both",
+        "changed",
+        "only first",
+        "only second",
+        "largest change",
+    ];
+    let mut rows = Vec::new();
+    for change in changes {
+        let name = || Cell::name(&caption(&change.name));
+        let said = match change.side {
+            Side::First => "only in the first",
+            Side::Second => "only in the second",
+            Side::Both if change.tables.is_empty() => "no tables",
+            Side::Both => "",
+        };
+        if !said.is_empty() {
+            let empty = || Cell::name("");
+            rows.push(vec![name(), Cell::name(said), empty(), empty(), empty(), empty(), empty()]);
+        }
+        for table in &change.tables {
+            let count = |count: usize| Cell::of(&count.to_string());
+            rows.push(vec![
+                name(),
+                Cell::name(&table.file),
+                count(table.rows),
+                count(table.changed_rows),
+                count(table.only_first.len()),
+                count(table.only_second.len()),
+                Cell::name(&largest(table)),
+            ]);
+        }
+    }
+    html::table("Table by table", &header.map(str::to_owned), &rows)
+}
+
+/// The largest relative change of a table, in words.
+pub fn largest(table: &TableChange) -> String {
+    let Some(cell) = table.largest() else { return String::new() };
+    let share = cell.relative.map_or_else(String::new, |share| format!(" {:+.3} %", share * 100.0));
+    format!("{} of {}{share}", cell.column, cell.key.join(" "))
+}
+
+fn section(change: &ResultChange) -> String {
+    if change.made_from.is_empty() && change.tables.iter().all(TableChange::is_same) {
+        return String::new();
+    }
+    let mut text = format!("<section>\n<h2>{}</h2>\n", escape(&caption(&change.name)));
+    if !change.made_from.is_empty() {
+        let header = ["made from", "first", "second"].map(str::to_owned);
+        let row = |(what, first, second): &(String, String, String)| {
+            vec![Cell::name(what), Cell::name(first), Cell::name(second)]
+        };
+        let rows: Vec<Vec<Cell>> = change.made_from.iter().map(row).collect();
+        text.push_str(&html::table("Settings and inputs that differ", &header, &rows));
+    }
+    for table in change.tables.iter().filter(|table| !table.is_same()) {
+        text.push_str(&table_section(table));
+    }
+    text.push_str("</section>\n");
+    text
+}
+
+fn table_section(table: &TableChange) -> String {
+    let mut text = String::new();
+    for (side, keys) in [("first", &table.only_first), ("second", &table.only_second)] {
+        if !keys.is_empty() {
+            let names: Vec<String> = keys.iter().take(20).map(|key| key.join(" ")).collect();
+            let more = if 20 < keys.len() { ", ..." } else { "" };
+            let _ = writeln!(
+                text,
+                "<p>Rows of {} in the {side} only ({}): {}{more}</p>",
+                escape(&table.file),
+                keys.len(),
+                escape(&names.join(", "))
+            );
+        }
+    }
+    if !table.columns.is_empty() {
+        let columns = escape(&table.columns.join(", "));
+        let _ = writeln!(text, "<p>Columns in one only: {columns}</p>");
+    }
+    if table.cells.is_empty() {
+        return text;
+    }
+    let mut header = table.key.clone();
+    header.extend(["column", "first", "second", "change", "change in %"].map(str::to_owned));
+    let row = |cell: &super::compare::CellChange| {
+        let number =
+            |number: Option<f64>| Cell::of(&number.map_or_else(String::new, |one| one.to_string()));
+        let mut row: Vec<Cell> = cell.key.iter().map(|key| Cell::name(key)).collect();
+        row.extend([
+            Cell::name(&cell.column),
+            Cell::of(&cell.first),
+            Cell::of(&cell.second),
+            number(cell.change),
+            number(cell.relative.map(|share| share * 100.0)),
+        ]);
+        row
+    };
+    let rows: Vec<Vec<Cell>> = table.cells.iter().take(CELLS_SHOWN).map(row).collect();
+    text.push_str(&html::table(&format!("Values of {} that changed", table.file), &header, &rows));
+    if CELLS_SHOWN < table.cells.len() {
+        let _ = writeln!(
+            text,
+            "<p class=\"source\">The first {CELLS_SHOWN} of {}.</p>",
+            table.cells.len()
+        );
+    }
+    text
+}

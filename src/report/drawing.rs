@@ -1,0 +1,161 @@
+//! Drawings as part of a page: SVG that is nothing but shapes and text.
+//!
+//! In: the text of an SVG file. Out: the same as an element of a page, or nothing where it holds
+//! anything that could act (scripts, links, styles): a folder of results may come from others.
+
+use super::html::escape;
+
+/// Elements of a drawing of ours.
+const ELEMENTS: [&str; 9] =
+    ["svg", "g", "rect", "circle", "line", "polyline", "polygon", "text", "title"];
+
+/// Their attributes.
+const ATTRIBUTES: [&str; 26] = [
+    "x",
+    "y",
+    "x1",
+    "y1",
+    "x2",
+    "y2",
+    "cx",
+    "cy",
+    "r",
+    "dx",
+    "dy",
+    "width",
+    "height",
+    "viewBox",
+    "xmlns",
+    "class",
+    "fill",
+    "opacity",
+    "points",
+    "stroke",
+    "stroke-width",
+    "text-anchor",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "transform",
+];
+
+/// The drawing with a label for those who do not see it.
+pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
+    let svg = svg.trim();
+    let (head, body) = svg.split_once('>')?;
+    if !head.starts_with("<svg ") || !svg.ends_with("</svg>") || !is_plain(svg) {
+        return None;
+    }
+    let label = escape(label);
+    Some(format!("<svg viewBox=\"0 0 840 520\" role=\"img\" aria-label=\"{label}\">{body}"))
+}
+
+/// Whether there are only known elements with known attributes, each closed.
+fn is_plain(svg: &str) -> bool {
+    let mut pieces = svg.split('<');
+    if pieces.next() != Some("") {
+        return false;
+    }
+    let mut open: Vec<&str> = Vec::new();
+    for piece in pieces {
+        let Some((tag, text)) = piece.split_once('>') else { return false };
+        if text.contains('>') {
+            return false;
+        }
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name) {
+                return false;
+            }
+            continue;
+        }
+        let (tag, is_closed) =
+            tag.strip_suffix('/').map_or((tag, false), |tag| (tag.trim_end(), true));
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        if !ELEMENTS.contains(&name) || !are_known(attributes) {
+            return false;
+        }
+        if !is_closed {
+            open.push(name);
+        }
+    }
+    open.is_empty()
+}
+
+/// Whether a tag's attributes are known ones with their values in double quotes.
+fn are_known(attributes: &str) -> bool {
+    let mut pieces = attributes.split('"');
+    loop {
+        let name = pieces.next().unwrap_or_default();
+        let Some(value) = pieces.next() else { return name.trim().is_empty() };
+        let is_known = name.trim().strip_suffix('=').is_some_and(|name| ATTRIBUTES.contains(&name));
+        if !is_known || value.contains("url(") {
+            return false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Tone, outcome_tone, svg_of};
+
+    fn svg(label: &str) -> String {
+        let bar = Bar {
+            label: label.to_owned(),
+            value: 1.0,
+            note: "1".to_owned(),
+            tone: outcome_tone("finished"),
+        };
+        let text = String::new;
+        let chart =
+            BarChart { title: text(), caption: text(), value_axis: text(), bars: vec![bar] };
+        svg_of(&Chart::Bars(chart)).unwrap()
+    }
+
+    #[test]
+    fn curves_stand_in_the_page() {
+        // The name of an axis is turned.
+        let text = String::new;
+        let line = Line::steps("a".to_owned(), vec![(0.0, 1.0), (1.0, 2.0)], Tone::Blue);
+        let chart = LineChart {
+            title: text(),
+            caption: text(),
+            x_axis: "s".to_owned(),
+            y_axis: "jobs".to_owned(),
+            x_scale: Scale::Linear,
+            lines: vec![line],
+        };
+        let svg = svg_of(&Chart::Lines(chart)).unwrap();
+        assert!(inline(&svg, "x").unwrap().contains("<title>a\ns: 1\njobs: 2</title>"));
+    }
+
+    #[test]
+    fn our_drawings_stand_in_the_page_whatever_names_they_hold() {
+        for label in ["finished", "a<script>b</script> & \" onload=\"x", "'><img src=x>"] {
+            let inline = inline(&svg(label), "bars <of> one").unwrap();
+            assert!(inline.starts_with("<svg viewBox=\"0 0 840 520\" role=\"img\""), "{label}");
+            assert!(inline.contains("aria-label=\"bars &lt;of&gt; one\""));
+            assert!(!inline.contains("<script") && !inline.contains("<img"), "{inline}");
+        }
+    }
+
+    #[test]
+    fn what_could_act_stays_out() {
+        let good = svg("finished");
+        for bad in [
+            good.replace("</svg>", "<script>alert(1)</script></svg>"),
+            good.replace("<rect ", "<rect onload=\"alert(1)\" "),
+            good.replace("<rect ", "<rect onload=alert(1) "),
+            good.replace("<rect ", "<a href=\"x\"/><rect "),
+            good.replace("<rect ", "<rect fill=\"url(x)\" "),
+            good.replace("<rect ", "<style/><rect "),
+            good.replace("</svg>", "<g></svg>"),
+            good.replace("</svg>", "<!-- x --></svg>"),
+            good.replace("<svg ", "<SVG "),
+            "plain".to_owned(),
+            String::new(),
+        ] {
+            assert_eq!(inline(&bad, "x"), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A whole analysis as one file, and one that goes on where it was stopped.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::support::{Place, tree};
+
+fn place() -> Place {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "60", "--days", "0.5", "--parts", "2"]).ok();
+    place
+}
+
+const CONFIG: &str = "steps = [\"sweep\", \"account\", \"describe\", \"replay\"]\n\
+    [trace]\nfolder = \"trace\"\nlake = \"lake\"\nout = \"found\"\n\
+    [definitions]\ncpu = \"slots\"\nclasses = \"terminal\"\n\
+    [describe]\nwhat = \"attempts\"\ngroup_by = \"priority\"\n\
+    [account]\ngroup-by = [\"class\"]\n\
+    [sweep]\nrules = [\"failures\", \"events\"]\nthresholds = \"3,5\"\nbootstrap = 20\n\
+    [replay]\npolicies = [\"fifo\", \"fair\"]\n";
+
+/// The files of an analysis but for pictures, the lake, and the words of the command line.
+fn results(place: &Place, folder: &str) -> BTreeMap<String, String> {
+    let is_text = |name: &String| name.ends_with(".json") || name.ends_with(".csv");
+    let files = tree(&place.path(folder)).into_iter();
+    let files = files.filter(|(name, _)| is_text(name) && !name.starts_with("report/"));
+    files
+        .map(|(name, bytes)| {
+            let text = String::from_utf8(bytes).unwrap();
+            match serde_json::from_str::<serde_json::Value>(&text) {
+                Ok(mut value) if name.ends_with(".json") && value.is_object() => {
+                    value["command"] = serde_json::Value::Null;
+                    value["analysis"]["trace"] = serde_json::Value::Null;
+                    (name, value.to_string())
+                }
+                _ => (name, text),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_file_holds_a_whole_analysis() {
+    let place = place();
+    fs::write(place.path("analysis.toml"), CONFIG).unwrap();
+    let first = place.run(&["analyze", "--config", "analysis.toml"]).ok();
+    assert!(first.stderr.contains("[4/4] replay"), "{}", first.stderr);
+    let found = results(&place, "found");
+    let names: Vec<&str> = found.keys().map(String::as_str).collect();
+    for name in ["account.json", "sweep.json", "attempts.json", "replay/result.json"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(!names.iter().any(|name| name.starts_with("detect") || name.starts_with("verify")));
+    // The choices of the file are those of the results, each of which holds all of them.
+    let sweep: serde_json::Value = serde_json::from_str(&found["sweep.json"]).unwrap();
+    assert_eq!(sweep["settings"]["cpu"], "slots");
+    assert_eq!(sweep["answer"]["rule"], "failures");
+    assert_eq!(sweep["analysis"]["definitions"]["classes"], "terminal");
+    assert_eq!(sweep["analysis"]["replay"]["policies"], serde_json::json!(["fifo", "fair"]));
+    assert_eq!(sweep["analysis"]["sweep"]["seed"], 1, "what was left open is written out");
+    assert!(found["account.csv"].contains("class"), "{}", found["account.csv"]);
+    assert!(found["attempts.csv"].starts_with("priority,outcome,"), "{}", found["attempts.csv"]);
+    // What it was run with does it again; the command line counts more.
+    place.run(&["analyze", "--config", "found/analysis.toml", "--out", "again"]).ok();
+    assert_eq!(results(&place, "again"), found);
+}
+
+#[test]
+fn an_analysis_goes_on_where_it_was_stopped() {
+    let place = place();
+    fs::write(place.path("analysis.toml"), CONFIG).unwrap();
+    place.run(&["analyze", "--config", "analysis.toml"]).ok();
+    let found = results(&place, "found");
+    let run = |args: &[&str]| {
+        let base = ["analyze", "--config", "analysis.toml"];
+        place.run(&[&base[..], args].concat()).ok().stderr
+    };
+    let said = run(&[]);
+    assert_eq!(said.matches("done before").count(), 4, "{said}");
+    // As if it had been killed within the sweep: its results are half there, its mark is not.
+    let marks = fs::read_to_string(place.path("found/steps.json")).unwrap();
+    let kept: Vec<&str> = marks.lines().filter(|line| !line.contains("\"sweep\"")).collect();
+    let kept = kept.join("\n").replace(",\n}", "\n}");
+    fs::write(place.path("found/steps.json"), kept).unwrap();
+    fs::write(place.path("found/sweep.json"), "{").unwrap();
+    let said = run(&[]);
+    assert_eq!(said.matches("done before").count(), 3, "{said}");
+    assert_eq!(results(&place, "found"), found);
+    // Another choice is another question.
+    fs::write(place.path("analysis.toml"), CONFIG.replace("3,5", "3,6")).unwrap();
+    let said = run(&[]);
+    assert!(said.contains("[3/4] sweep\n") && said.matches("done before").count() == 3, "{said}");
+    assert!(!run(&["--again"]).contains("done before"));
+}
+
+#[test]
+fn a_file_that_is_none_is_shown_at_its_place() {
+    let place = Place::new();
+    fs::write(place.path("analysis.toml"), "[sweep]\nprise = 1\n").unwrap();
+    let said = place.run(&["analyze", "--config", "analysis.toml"]);
+    let text = said.text();
+    assert!(text.contains("exit code: 2"), "{text}");
+    assert!(text.contains("`analysis.toml`: line 2, column 1: [sweep] has no `prise`"), "{text}");
+    let said = place.run(&["analyze", "--config", "nowhere.toml"]).text();
+    assert!(said.contains("exit code: 4") && said.contains("nowhere.toml"), "{said}");
+}

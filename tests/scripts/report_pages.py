@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# /// script
+# dependencies = ["playwright"]
+# ///
+"""Reads the pages of a report in a headless Chromium, as a reader with a mouse, a phone or keys.
+
+Usage: report_pages.py REPORT_DIR [--shots DIR]
+
+Every page of the folder and the first of its users and machines, opened from disk:
+1. Nothing is fetched but files that are there; no error or warning; every link leads somewhere.
+2. One h1, no heading level left out, every picture named, numbers sorted by are those shown.
+3. No sideways scrolling at 1280 and 390 px, but of boxes that keys reach.
+4. Tables sort both ways and filter; charts show their values to mouse, finger and arrow keys.
+5. Without scripting the same text is there; in light and dark all of it has contrast enough.
+--shots keeps pictures of the pages. The browser is JOBFATE_CHROMIUM or one on the PATH; without it
+or Playwright a line says SKIPPED. Exits with 1 if a page fails.
+"""
+
+import argparse
+import itertools
+import math
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+try:
+    from playwright.sync_api import Error, sync_playwright
+except ImportError:
+    print("SKIPPED: pages in a browser: this Python cannot import playwright")
+    sys.exit(0)
+
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+# Pages looked at of users and of machines.
+PAGES_MAX = 5
+# WCAG 2.2, level AA, for text of any size.
+CONTRAST_MIN = 4.5
+FAULTS_SHOWN = 8
+
+STRUCTURE = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const faults = [], levels = all("h1, h2, h3, h4, h5, h6").map((found) => +found.tagName[1]);
+  if (all("h1").length !== 1) faults.push(`${all("h1").length} h1`);
+  levels.forEach((level, place) => {
+    if (level > 1 + (levels[place - 1] ?? 0)) faults.push(`heading ${place + 1} skips to h${level}`);
+  });
+  for (const image of all("img")) if (!image.alt.trim()) faults.push(`${image.src} has no alt`);
+  for (const figure of all("figure"))
+    if (!figure.querySelector("svg")) faults.push(`figure ${all("figure").indexOf(figure) + 1} has no drawing`);
+  for (const svg of all("svg"))
+    if (svg.getAttribute("role") !== "img" || !(svg.getAttribute("aria-label") ?? "").trim())
+      faults.push(`svg ${all("svg").indexOf(svg) + 1} is no named img`);
+  for (const { textContent: text, dataset: { value } } of all("td[data-value]"))
+    if (Math.abs(text.replaceAll(",", "") - value) > 1e-5 * Math.abs(value))
+      faults.push(`${text} is sorted as ${value}`);
+  return faults;
+}"""
+
+# What a page says, in no order: scripting may sort it, but not add to it.
+SAID = """() => [...document.querySelectorAll(
+    "main :is(h1, h2, h3, p, li, dt, dd, pre, caption, th, td, figcaption, svg text)"
+  )].map((part) => part.textContent.trim()).sort()"""
+TITLES = """() => [...document.querySelectorAll("g.values title")].map((title) => title.textContent).sort()"""
+TEXTS = """() => [...document.querySelectorAll("g.values [data-text]")].map((shape) => shape.dataset.text).sort()"""
+
+CONTRAST = """(least) => {
+  document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+  const luminance = (color) => {
+    const [red, green, blue] = channels(color).map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const behind = (part) => {
+    for (; part; part = part.parentElement) {
+      const color = getComputedStyle(part).backgroundColor;
+      if ((channels(color)[3] ?? 1) === 1) return color;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = new Set();
+  for (const part of document.querySelectorAll("body *:not(svg *, script)")) {
+    const speaks = [...part.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!speaks || !part.checkVisibility()) continue;
+    const [one, other] = [getComputedStyle(part).color, behind(part)];
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < least) found.add(`${part.localName} ${one} on ${other} has contrast ${ratio.toFixed(2)}`);
+  }
+  return [...found];
+}"""
+
+CHART = "figure svg:has(g.values [data-text])"
+# Where a value of a chart is on the screen, and what may be said there: a tap is less exact.
+VALUE = """(svg, [number, reach]) => {
+  const shapes = [...svg.querySelectorAll("g.values [data-text]")];
+  shapes[number].scrollIntoView({ block: "center", inline: "center" });
+  const middle = (box) => [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = middle(shapes[number].getBoundingClientRect());
+  const near = shapes.filter((shape) => {
+    const box = shape.getBoundingClientRect(), [left, top] = middle(box);
+    return shape.localName === "circle" ? Math.hypot(left - x, top - y) < reach
+      : Math.max(box.left - x, x - box.right, box.top - y, y - box.bottom) < reach;
+  });
+  return { x, y, near: near.map((shape) => shape.dataset.text) };
+}"""
+
+
+def structure(page):
+    """Headings, names of pictures, numbers that are sorted by."""
+    yield from page.evaluate(STRUCTURE)
+
+
+def contrast(page):
+    """Text that is too faint, with everything unfolded."""
+    yield from page.evaluate(CONTRAST, CONTRAST_MIN)
+
+
+def links(page, path, report):
+    """What a page refers to and is not there."""
+    found = page.eval_on_selector_all(
+        "[href], [src]", "parts => parts.map(part => part.getAttribute('href') ?? part.getAttribute('src'))")
+    for link in sorted(set(found) - {"data:,"}):
+        target, _, fragment = link.partition("#")
+        file = (path.parent / unquote(target)).resolve() if target else path
+        if re.match(r"[a-z]+:|//", link) or not file.is_file() or report not in file.parents:
+            yield f"link {link} leads nowhere"
+        elif fragment and f' id="{fragment}"' not in file.read_text():
+            yield f"link {link} has no such place"
+
+
+def sorts(page):
+    """The first column of numbers of every table, sorted by clicks on its header."""
+    read = "(table, column) => [...table.tBodies[0].rows].map(row => row.cells[column].dataset.value ?? null)"
+    for table in page.locator("table.data").all():
+        columns = [table.evaluate(read, column) for column in range(table.locator("thead th").count())]
+        numbers = [column for column, values in enumerate(columns) if 1 < len(values) and any(values)]
+        for column, (order, sign) in itertools.product(numbers[:1], [("descending", -1), ("ascending", 1)]):
+            header = table.locator("thead th").nth(column)
+            header.locator("button").click()
+            # What is no number comes last in both orders.
+            values = [math.inf if value is None else sign * float(value)
+                      for value in table.evaluate(read, column)]
+            if values != sorted(values) or header.get_attribute("aria-sort") != order:
+                yield f"column {column + 1} of `{table.locator('caption').text_content()}` is not {order}"
+
+
+def filters(page):
+    """Every long table has a filter that hides the rows without its text."""
+    long = page.eval_on_selector_all(
+        "table.data", "tables => tables.filter(table => table.tBodies[0].rows.length > 12).length")
+    inputs = page.locator("input[type=search]").all()
+    if len(inputs) != long:
+        yield f"{len(inputs)} filters for {long} long tables"
+    for box in inputs:
+        rows = box.evaluate_handle("box => [...box.closest('.filter').nextElementSibling.querySelectorAll('tbody tr')]")
+        # The cell of the last row that fewest rows have.
+        wanted = rows.evaluate("""rows => [...rows.at(-1).cells].map((cell) => cell.textContent.toLowerCase())
+          .map((text) => [rows.filter((row) => row.textContent.toLowerCase().includes(text)).length, text])
+          .sort((one, other) => one[0] - other[0])[0][1]""")
+        box.fill(wanted)
+        if not rows.evaluate("""(rows, wanted) => rows.every((row) =>
+              row.textContent.toLowerCase().includes(wanted) === row.checkVisibility())""", wanted):
+            yield f"the filter shows others than `{wanted}`"
+        box.fill("")
+        if not rows.evaluate("rows => rows.every((row) => row.checkVisibility())"):
+            yield "the empty filter hides rows"
+
+
+def tip_at(page, chart, number, point, reach):
+    """Points at a value; what the tip gets wrong."""
+    value = chart.evaluate(VALUE, [number, reach])
+    point(value["x"], value["y"])
+    tip = page.locator(".tip")
+    if not tip.is_visible():
+        return [f"no tip at `{value['near'][0]}`"]
+    said, box = tip.text_content(), tip.bounding_box()
+    width, height = page.viewport_size["width"], page.viewport_size["height"]
+    # Values in one place are told together: all lines of one of them are there.
+    is_told = any(set(text.split("\n")) <= set(said.split("\n")) for text in value["near"])
+    faults = [] if is_told else [f"tip `{said}` at {value['near']}"]
+    if box["x"] < 0 or width < box["x"] + box["width"] or box["y"] < 0 or height < box["y"] + box["height"]:
+        faults.append(f"tip `{said}` leaves the window")
+    return faults
+
+
+def charts(page):
+    """Values of charts, by mouse and by keys."""
+    tip, spoken = page.locator(".tip"), page.locator("[aria-live=polite]")
+    for chart in page.locator(CHART).all():
+        texts = chart.evaluate("svg => [...svg.querySelectorAll('g.values [data-text]')].map(shape => shape.dataset.text)")
+        for number in sorted({0, len(texts) // 2, len(texts) - 1}):
+            yield from tip_at(page, chart, number, page.mouse.move, 3)
+        page.mouse.move(0, 0)
+        if tip.is_visible():
+            yield "the tip stays when the mouse leaves"
+        chart.focus()
+        steps = [("Home", 0), ("ArrowRight", min(1, len(texts) - 1)), ("ArrowLeft", 0), ("End", -1)]
+        for key, number in steps:
+            page.keyboard.press(key)
+            said = (tip.text_content(), spoken.text_content())
+            if not tip.is_visible() or said != (texts[number], texts[number].replace("\n", ", ")):
+                yield f"{key} says {said}, not `{texts[number]}`"
+        page.keyboard.press("Escape")
+        if tip.is_visible():
+            yield "Escape leaves the tip"
+
+
+def narrow(page):
+    """What is wider than a phone scrolls in a box that keys reach; a tap shows a value."""
+    # Sizes are told after a frame was drawn.
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    yield from page.eval_on_selector_all(".table", """boxes => boxes
+      .filter((box) => box.clientWidth < box.scrollWidth || box.clientHeight < box.scrollHeight)
+      .filter((box) => box.tabIndex !== 0 || box.getAttribute("role") !== "region" || !box.ariaLabel)
+      .map((box) => `keys do not scroll the table \\`${box.querySelector("caption").textContent}\\``)""")
+    for chart in page.locator(CHART).all()[:1]:
+        yield from tip_at(page, chart, 0, page.touchscreen.tap, 15)
+
+
+def check(contexts, path, report, shots):
+    """Everything about one page: what it has, and its faults."""
+    faults, said, name = [], {}, path.relative_to(report).with_suffix("").as_posix()
+    for kind, context in contexts.items():
+        page = context.new_page()
+        note = lambda text, kind=kind: faults.append(f"{kind}: {text}")
+        page.on("console", lambda message: message.type in ("error", "warning") and note(message.text))
+        page.on("pageerror", lambda error: note(str(error)))
+        page.on("requestfailed", lambda request: note(f"{request.url} failed"))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:"))
+                or note(f"{request.url} is fetched"))
+        try:
+            page.goto(path.as_uri())
+            if shots and (kind in ("desktop", "phone") or (kind, name) == ("dark", "index")):
+                page.screenshot(path=shots / f"{name.replace('/', '-')}-{kind}.png", full_page=True)
+            said[kind] = page.evaluate(SAID), page.evaluate(TITLES), page.evaluate(TEXTS)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                note("the page scrolls sideways")
+            steps = {"desktop": [structure(page), links(page, path, report), filters(page), sorts(page),
+                                 charts(page), contrast(page)],
+                     "phone": [narrow(page)], "dark": [contrast(page)]}
+            for fault in itertools.chain(*steps.get(kind, [])):
+                note(fault)
+            counted = ", ".join(f"{page.locator(what).count()} {what}s" for what in ("table", "figure"))
+        except Error as error:
+            note(str(error).splitlines()[0])
+            counted = ""
+        page.close()
+    with_script, without = said.get("desktop"), said.get("no script")
+    if with_script and without:
+        if with_script[0] != without[0]:
+            faults.append("without scripting the page says something else")
+        if with_script[2] != without[1]:
+            faults.append(f"{len(without[1])} values of charts, {len(with_script[2])} with scripting")
+        counted += f", {len(without[1])} values"
+    return counted, faults
+
+
+def main(report, shots):
+    executable = os.environ.get("JOBFATE_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not executable:
+        print("SKIPPED: pages in a browser: there is no Chromium (set JOBFATE_CHROMIUM)")
+        return 0
+    paths = sorted(report.glob("*.html"))
+    for folder in ("users", "machines"):
+        paths += sorted((report / folder).glob("*.html"))[:PAGES_MAX]
+    if not paths:
+        sys.exit(f"{report} has no pages")
+    if shots:
+        shots.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        contexts = {
+            "desktop": browser.new_context(viewport=DESKTOP, color_scheme="light"),
+            "phone": browser.new_context(viewport=PHONE, color_scheme="light", has_touch=True),
+            "dark": browser.new_context(viewport=DESKTOP, color_scheme="dark"),
+            "no script": browser.new_context(viewport=DESKTOP, java_script_enabled=False),
+        }
+        for context in contexts.values():
+            context.set_default_timeout(10_000)
+        for path in paths:
+            counted, faults = check(contexts, path, report, shots)
+            failed += bool(faults)
+            more = f"; and {len(faults) - FAULTS_SHOWN} more" if FAULTS_SHOWN < len(faults) else ""
+            print(f"{path.relative_to(report)}: {'; '.join(faults[:FAULTS_SHOWN]) + more if faults else counted}")
+        browser.close()
+    print(f"{len(paths) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(usage="report_pages.py REPORT_DIR [--shots DIR]")
+    arguments.add_argument("report", type=lambda text: Path(text).resolve())
+    arguments.add_argument("--shots", type=Path)
+    given = arguments.parse_args()
+    sys.exit(main(given.report, given.shots))
