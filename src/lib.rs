@@ -52,6 +52,105 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # A detector of one's own
+//!
+//! [`DetectPlan::of`](replay::detect::DetectPlan::of) scores it over the history of a lake, beside the
+//! others; here it is put to work in a simulated cluster with one slow machine.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use jobfate::replay::cluster::Cluster;
+//! use jobfate::replay::detectors::{Detector, DetectorPlan, Flag, GroupInfo, Plan, Scene};
+//! use jobfate::replay::engine::{Plan as Replay, replay};
+//! use jobfate::replay::policies::PolicyPlan;
+//! use jobfate::replay::workload::{Column, Workload};
+//!
+//! /// Flags what has run for longer than so many seconds.
+//! #[derive(Clone, Debug)]
+//! struct TooLong(f64);
+//!
+//! impl Detector for TooLong {
+//!     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+//!         for (position, running) in scene.running.iter().enumerate() {
+//!             if self.0 < running.age_s(scene.now_us) && !running.was_copied {
+//!                 flags.push(Flag::copy(position));
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! impl Plan for TooLong {
+//!     fn build(&self, _: &GroupInfo<'_>) -> Box<dyn Detector> {
+//!         Box::new(self.clone())
+//!     }
+//!     fn parameters(&self) -> Vec<(&'static str, String)> {
+//!         vec![("seconds", self.0.to_string())]
+//!     }
+//! }
+//!
+//! let (cluster, _) = Cluster::of_speeds(vec![1.0, 1.0, 0.1]).check()?;
+//! let workload = Workload::plain(3, Column::Same(100_000_000)).check()?; // 100 s of work each
+//! let nothing: PolicyPlan = "fifo".parse()?;
+//! let own = DetectorPlan::own("too-long", Arc::new(TooLong(150.0)));
+//! let copies = nothing.clone().with_detector(own, 10.0);
+//! let makespan = |policy| replay(&Replay::new(&cluster, &workload, policy)).makespan_us;
+//! assert_eq!(makespan(&nothing), Some(1_000_000_000));
+//! assert_eq!(makespan(&copies), Some(260_000_000)); // flagged at 160 s, done 100 s later
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A policy of one's own
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use jobfate::replay::policies::{Order, OrderPlan, PolicyPlan};
+//! use jobfate::replay::state::{Phase, State};
+//!
+//! /// Last come, first served.
+//! #[derive(Debug, Default)]
+//! struct Stack(Vec<u32>);
+//!
+//! impl Order for Stack {
+//!     fn push(&mut self, _: &State<'_>, task: u32) {
+//!         self.0.push(task);
+//!     }
+//!     fn push_front(&mut self, state: &State<'_>, task: u32) {
+//!         self.push(state, task);
+//!     }
+//!     fn peek(&mut self, state: &State<'_>) -> Option<u32> {
+//!         let waits = |task: u32| state.tasks.phase[task as usize] == Phase::Waiting;
+//!         while self.0.last().is_some_and(|&task| !waits(task)) {
+//!             self.0.pop();
+//!         }
+//!         self.0.last().copied()
+//!     }
+//!     fn pop(&mut self) {
+//!         self.0.pop();
+//!     }
+//! }
+//!
+//! impl OrderPlan for Stack {
+//!     fn build(&self, _: &State<'_>, _seed: u64) -> Box<dyn Order> {
+//!         Box::new(Stack::default())
+//!     }
+//!     fn parameters(&self) -> Vec<(&'static str, String)> {
+//!         Vec::new()
+//!     }
+//! }
+//!
+//! # use jobfate::replay::cluster::Cluster;
+//! # use jobfate::replay::engine::{Plan as Replay, replay};
+//! # use jobfate::replay::workload::{Column, Workload};
+//! let lifo = PolicyPlan { order: ("lifo", Arc::new(Stack::default())), .."fifo".parse()? };
+//! let (cluster, _) = Cluster::of_speeds(vec![1.0]).check()?;
+//! let workload = Workload::plain(3, Column::Same(1_000_000)).check()?;
+//! let outcome = replay(&Replay::new(&cluster, &workload, &lifo));
+//! assert_eq!(outcome.first_start_us, [2_000_000, 1_000_000, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Decisions
 //!
 //! **CPU time is added up in whole numbers.** [`units::CpuTime`] holds 2^-64 CPU-microseconds in

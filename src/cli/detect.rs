@@ -17,7 +17,6 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
-use crate::replay::detect::shifts::ShiftPlan;
 use crate::replay::detect::truth::Truth;
 use crate::replay::detect::walk::WalkPlan;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
@@ -141,10 +140,6 @@ fn parse_noise(text: &str) -> Result<f64, String> {
     noise.ok_or_else(|| format!("`{text}` is no deviation from 0 to 10"))
 }
 
-/// The share of its slot time that a group may spend on copies, in the dry run.
-const BUDGETS: [Option<f64>; 8] =
-    [Some(0.005), Some(0.01), Some(0.02), Some(0.05), Some(0.1), Some(0.2), Some(0.5), None];
-
 /// Typical length of the tasks that the Poisson detector's 30 s window was made for, s.
 const PAPER_TASK_S: u32 = 30;
 
@@ -183,13 +178,14 @@ impl Lineup {
         if args.curve {
             for idx in 0..lineup.asked {
                 let detector = lineup.detectors[idx].clone();
-                let (key, values) = detector.kind().curve;
+                let Some(kind) = detector.kind() else { continue };
+                let (key, values) = kind.curve;
                 let mut points = Vec::new();
                 for value in values {
                     points.push(((*value).to_owned(), lineup.place(&detector.with(key, value)?)));
                 }
                 if !points.is_empty() {
-                    let (name, kind) = (detector.written().to_owned(), detector.kind().name);
+                    let (name, kind) = (detector.written().to_owned(), detector.name());
                     lineup.curves.push(Curve { name, kind, key, points });
                 }
             }
@@ -218,7 +214,6 @@ pub(crate) fn prepare(args: &DetectArgs, lake: &Lake) -> Result<(Lineup, DetectP
     #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]
     let heartbeat_us = (args.heartbeat * 1e6).round() as i64;
     let plan = DetectPlan {
-        detectors: lineup.detectors.clone(),
         walk: WalkPlan {
             heartbeat_us,
             progress: args.progress,
@@ -230,8 +225,7 @@ pub(crate) fn prepare(args: &DetectArgs, lake: &Lake) -> Result<(Lineup, DetectP
         phase: args.phase.clone(),
         tasks_min: args.min_tasks,
         replacement: args.replacement,
-        budgets: BUDGETS.to_vec(),
-        shift: ShiftPlan::default(),
+        ..DetectPlan::of(lineup.detectors.clone())
     };
     if args.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();

@@ -92,7 +92,7 @@ fn family(lineup: &Lineup, is_hadoop: bool) -> Vec<(usize, Tone)> {
     let mut tones =
         Tone::SERIES.into_iter().filter(|tone| !matches!(tone, Tone::Ink | Tone::Grey)).cycle();
     (0..lineup.asked)
-        .filter_map(|idx| match lineup.detectors[idx].kind().name {
+        .filter_map(|idx| match lineup.detectors[idx].name() {
             "none" => Some((idx, Tone::Grey)),
             "oracle" => Some((idx, Tone::Ink)),
             name if HADOOP_FAMILY.contains(&name) == is_hadoop => {

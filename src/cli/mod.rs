@@ -38,6 +38,7 @@ mod replay;
 mod report;
 mod reproduce;
 mod reproduce_experiments;
+mod setup;
 mod store;
 mod sweep;
 mod sweep_charts;
@@ -70,6 +71,8 @@ enum Command {
     Query(query::QueryArgs),
     Reproduce(reproduce::ReproduceArgs),
     Synth(synth::SynthArgs),
+    Completions(setup::CompletionsArgs),
+    Man(setup::ManArgs),
 }
 
 /// Flags of every command that answers a question from a lake.
@@ -246,6 +249,8 @@ fn run(command: Command) -> Result<()> {
         Command::Verify(args) => verify::run(&args),
         Command::Reproduce(args) => reproduce::run(args),
         Command::Synth(args) => synth::run(&args),
+        Command::Completions(args) => setup::completions(&args),
+        Command::Man(args) => setup::man(&args),
     }
 }
 

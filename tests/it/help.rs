@@ -81,3 +81,25 @@ fn the_examples_are_command_lines() {
     }
     assert!(10 < count);
 }
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&["completions", shell]).ok();
+        for name in commands() {
+            assert!(script.stdout_text().contains(&name), "{shell}: {name}");
+        }
+    }
+    let bash = place.run(&["completions", "bash"]).ok();
+    std::fs::write(place.path("jobfate.bash"), &bash.stdout).unwrap();
+    let check =
+        std::process::Command::new("bash").arg("-n").arg(place.path("jobfate.bash")).status();
+    assert!(check.is_ok_and(|status| status.success()), "bash reads what it is given");
+    place.run(&["man", "--out", "man"]).ok();
+    for name in commands() {
+        let page = std::fs::read_to_string(place.path(&format!("man/jobfate-{name}.1"))).unwrap();
+        assert!(page.contains(".SH SYNOPSIS") && page.contains("Example"), "{name}");
+    }
+    assert!(place.run(&["man"]).ok().stdout_text().contains("jobfate\\-ingest"));
+}

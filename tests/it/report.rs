@@ -139,6 +139,44 @@ fn names_of_a_trace_are_no_markup() {
 }
 
 #[test]
+fn two_sets_of_results_are_compared() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for (folder, classes, thresholds) in
+        [("one", "sequence", "2,3"), ("same", "sequence", "2,3"), ("other", "terminal", "3,4")]
+    {
+        let out = |name: &str| format!("{folder}/{name}");
+        let base = ["--cpu", "slots", "--classes", classes];
+        let run = |args: &[&str]| place.run(&[args, &base[..]].concat()).ok();
+        run(&["account", "--out", &out("account")]);
+        run(&["sweep", "--thresholds", thresholds, "--out", &out("sweep")]);
+    }
+    place.run(&["classify", "--out", "other/classify"]).ok();
+    let rows = |one: &str, other: &str| -> Vec<Vec<String>> {
+        let run = place.run(&["report", "--compare", one, other, "--format", "csv"]).ok();
+        let lines = run.stdout_text().lines().skip(1).map(str::to_owned).collect::<Vec<String>>();
+        lines.iter().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    for row in rows("one", "same") {
+        assert_eq!(&row[4..7], ["0", "0", "0"], "{row:?}");
+    }
+    let changed = rows("one", "other");
+    let of = |name: &str| changed.iter().find(|row| row[0] == name).unwrap();
+    assert_eq!(of("classify-jobs")[1], "only in the second");
+    assert_ne!(of("account")[4], "0", "terminal outcomes hold other CPU");
+    // Threshold 3 is in both, 2 and 4 in one each.
+    assert_eq!(&of("sweep")[5..7], ["1", "1"]);
+    place.run(&["report", "--compare", "one", "other", "--out", "changes"]).ok();
+    let page = fs::read_to_string(place.path("changes/comparison.html")).unwrap();
+    for part in ["settings.classes", "sequence", "terminal", "CPU time by outcome"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let json = fs::read(place.path("changes/comparison.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["results"][0]["tables"][0]["file"], "account.csv");
+}
+
+#[test]
 fn what_is_no_result_is_refused() {
     let place = Place::new();
     fs::create_dir(place.path("empty")).unwrap();

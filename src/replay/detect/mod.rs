@@ -56,6 +56,33 @@ pub struct DetectPlan {
     pub shift: ShiftPlan,
 }
 
+/// The share of its slot time that a group may spend on copies, in the dry run.
+const BUDGETS: [Option<f64>; 8] =
+    [Some(0.005), Some(0.01), Some(0.02), Some(0.05), Some(0.1), Some(0.2), Some(0.5), None];
+
+impl DetectPlan {
+    /// These detectors under the usual settings: a heartbeat every 10 s, linear progress without
+    /// noise, all truths, groups of at least 10 judged tasks.
+    pub fn of(detectors: Vec<DetectorPlan>) -> Self {
+        Self {
+            detectors,
+            walk: WalkPlan {
+                heartbeat_us: 10_000_000,
+                progress: ProgressModel::default(),
+                work: Work::default(),
+                noise: 0.0,
+                seed: 1,
+            },
+            truths: Truth::DEFAULTS.to_vec(),
+            phase: None,
+            tasks_min: 10,
+            replacement: Replacement::default(),
+            budgets: BUDGETS.to_vec(),
+            shift: ShiftPlan::default(),
+        }
+    }
+}
+
 /// What the groups are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GroupCounts {

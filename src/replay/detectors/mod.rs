@@ -254,7 +254,9 @@ pub const KINDS: &[Kind] = &[
 /// Every detector takes `budget` and `min_age_s` besides its own parameters, see [`Limits`].
 #[derive(Clone, Debug)]
 pub struct DetectorPlan {
-    kind: &'static Kind,
+    name: &'static str,
+    /// None for a detector of one's own.
+    kind: Option<&'static Kind>,
     plan: Arc<dyn Plan>,
     limits: Limits,
     written: String,
@@ -276,8 +278,19 @@ impl DetectorPlan {
         format!("{name}:{}", pairs.join(",")).parse()
     }
 
-    /// The kind of detector.
-    pub fn kind(&self) -> &'static Kind {
+    /// A detector of one's own, which is walked and replayed like every other.
+    pub fn own(name: &'static str, plan: Arc<dyn Plan>) -> Self {
+        let limits = Limits { budget: None, min_age_s: 0.0 };
+        Self { name, kind: None, plan, limits, written: name.to_owned() }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What is known of it by its name; nothing of one's own.
+    pub fn kind(&self) -> Option<&'static Kind> {
         self.kind
     }
 
@@ -305,7 +318,8 @@ impl FromStr for DetectorPlan {
         let plan = (kind.read)(&mut notation)?;
         let limits = Limits::read(&mut notation)?;
         notation.finish()?;
-        Ok(Self { kind, plan, limits, written: text.trim().to_owned() })
+        let written = text.trim().to_owned();
+        Ok(Self { name: kind.name, kind: Some(kind), plan, limits, written })
     }
 }
 
@@ -313,7 +327,7 @@ impl fmt::Display for DetectorPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parameters = self.plan.parameters();
         parameters.extend(self.limits.parameters());
-        f.write_str(self.kind.name)?;
+        f.write_str(self.name)?;
         for (idx, (key, value)) in parameters.iter().enumerate() {
             write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
         }

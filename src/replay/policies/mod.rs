@@ -13,6 +13,7 @@ use super::kill::{self, KillPlan};
 use super::placement::{PLACEMENTS, Placement};
 use super::state::{Role, State};
 use crate::notation::{Notation, NotationError};
+use crate::replay::detectors::DetectorPlan;
 
 mod by_key;
 mod by_user;
@@ -197,6 +198,15 @@ pub struct PolicyPlan {
     pub speculation: (&'static str, Arc<dyn SpeculationPlan>),
     /// Which tasks are condemned.
     pub kill: Option<KillPlan>,
+}
+
+impl PolicyPlan {
+    /// The policy with this detector at work, asked at every heartbeat; its copies go before
+    /// waiting tasks.
+    #[must_use]
+    pub fn with_detector(self, detector: DetectorPlan, heartbeat_s: f64) -> Self {
+        Self { speculation: (detector.name(), watch::around(detector, heartbeat_s)), ..self }
+    }
 }
 
 impl PartialEq for PolicyPlan {

@@ -46,6 +46,11 @@ pub(super) fn name(part: &str) -> Option<&'static str> {
     detectors::KINDS.iter().map(|kind| kind.name).find(|known| *known == name)
 }
 
+/// Puts a detector to work, told no speeds of machines.
+pub(super) fn around(detector: DetectorPlan, heartbeat_s: f64) -> Arc<dyn SpeculationPlan> {
+    Arc::new(Plan { detector, heartbeat_s, goes_first: true, knows_nodes: false })
+}
+
 /// Reads a detector with the policy's own parameters among its.
 pub(super) fn read(part: &str) -> Result<Arc<dyn SpeculationPlan>, NotationError> {
     let (name, pairs) = part.split_once(':').unwrap_or((part, ""));

@@ -1,0 +1,58 @@
+//! `jobfate completions` and `jobfate man`: what a shell and a reader of manuals want.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::console;
+
+/// Print completions for a shell
+///
+/// Where each shell looks for them is its own matter; the examples show the usual places.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  jobfate completions bash > ~/.local/share/bash-completion/completions/jobfate\n  jobfate completions zsh > ~/.zfunc/_jobfate\n  jobfate completions fish > ~/.config/fish/completions/jobfate.fish"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<()> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut super::command(), "jobfate", &mut text);
+    Ok(console::data_bytes(&text)?)
+}
+
+/// Write the manual pages
+///
+/// Prints the page of jobfate itself; with --out that and a page for each command go into a folder.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  jobfate man > jobfate.1\n  jobfate man --out ~/.local/share/man/man1"
+)]
+pub(crate) struct ManArgs {
+    /// Folder for the pages of all commands
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+pub(crate) fn man(args: &ManArgs) -> Result<()> {
+    let command = super::command();
+    let Some(folder) = &args.out else {
+        let mut text = Vec::new();
+        Man::new(command).render(&mut text)?;
+        return Ok(console::data_bytes(&text)?);
+    };
+    let failed = || format!("could not write into `{}`", folder.display());
+    fs::create_dir_all(folder).with_context(failed)?;
+    let pages = clap_mangen::generate_to(command, folder);
+    pages.with_context(failed)?;
+    console::note(format!("wrote {}", folder.join("jobfate.1").display()));
+    Ok(())
+}
