@@ -17,6 +17,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
+use crate::replay::detect::score::TRUTHS_MAX;
 use crate::replay::detect::truth::Truth;
 use crate::replay::detect::walk::WalkPlan;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
@@ -227,6 +228,9 @@ pub(crate) fn prepare(args: &DetectArgs, lake: &Lake) -> Result<(Lineup, DetectP
         replacement: args.replacement,
         ..DetectPlan::of(lineup.detectors.clone())
     };
+    if TRUTHS_MAX < args.truth.len() {
+        return Err(Usage(format!("--truth: at most {TRUTHS_MAX} at once")).into());
+    }
     if args.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();
         return Err(Usage(format!("--phase: {source} knows no phases of a job")).into());

@@ -2,21 +2,15 @@
 """Benchmarks: ingest and outcome study against DuckDB, Polars and bare inflating, in one run.
 
 Usage: run.py [--jobs N] [--runs N] [--threads N] [--work DIR] [--keep]
-       run.py --memory 20000,80000,320000 [--work DIR] [--keep]
 
 Makes a synthetic trace with `jobfate synth` (40,000 jobs: about 1.2 GB of CSV, mostly
 task_usage), then runs the contenders in turn, A B C A B C ..., as whole processes, and prints the
 median of each with its ratio to ours, as Markdown. Needs `cargo build --release --examples` and a
 Python with duckdb and polars (run it with that Python). DuckDB and Polars get the same number of
 threads. The page cache is warm for everybody: each contender runs once before it is counted.
-
-With --memory measures ours alone: peak memory and seconds of `ingest` and of `analyze` of traces
-with so many jobs in 7 days each (the second has the lake already). Flat is what they should be;
-320,000 jobs are 136 million rows, and 5 GB of gzip.
 """
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -138,24 +132,11 @@ def race(title, contenders, runs, before=lambda name: None):
 
 
 def synth(trace, jobs):
-    """Makes a trace of 7 days, if it is not there, and returns its rows."""
+    """Makes a trace of 7 days, if it is not there."""
     if not (trace / "truth.json").exists():
         parts = max(12, jobs // 1500)
         subprocess.run([JOBFATE, "synth", trace, "--jobs", str(jobs), "--days", "7", "--parts", str(parts)],
                        check=True, stderr=subprocess.DEVNULL)
-    return sum(json.loads((trace / "truth.json").read_text())["rows"].values())
-
-
-def memory(work, sizes):
-    """Peak memory of an ingest and of everything after it, trace by trace."""
-    print("\n| jobs | rows | ingest s | peak MB | analyze (the lake is there) s | peak MB |\n|---:|---:|---:|---:|---:|---:|")
-    for jobs in sizes:
-        trace, out = work / f"trace-{jobs}", work / f"out-{jobs}"
-        rows = synth(trace, jobs)
-        shutil.rmtree(out, ignore_errors=True)
-        ingest = timed([[JOBFATE, "ingest", trace, "--lake", out / "lake"]])
-        rest = timed([[JOBFATE, "analyze", trace, "--out", out]])
-        print(f"| {jobs:,} | {rows:,} | {ingest[0]:.1f} | {ingest[1]:,} | {rest[0]:.1f} | {rest[1]:,} |", flush=True)
 
 
 def main():
@@ -167,15 +148,9 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--work", type=Path, help="folder for trace and lake (a temporary one)")
     parser.add_argument("--keep", action="store_true", help="do not remove the folder")
-    parser.add_argument("--memory", metavar="JOBS,...", help="measure memory at these sizes instead")
     args = parser.parse_args()
     work = args.work or Path(tempfile.mkdtemp(prefix="jobfate-bench-"))
     work.mkdir(parents=True, exist_ok=True)
-    if args.memory:
-        memory(work, [int(jobs) for jobs in args.memory.split(",")])
-        if not args.keep and args.work is None:
-            shutil.rmtree(work)
-        return
     trace, lake, threads = work / "trace", work / "lake", args.threads
     synth(trace, args.jobs)
     usage = work / "usage"

@@ -163,13 +163,19 @@ pub struct DetectOutcome {
     pub shifts: Shifts,
 }
 
+fn group_number(groups: u64) -> u32 {
+    u32::try_from(groups).expect("a trace has fewer than 2^32 groups")
+}
+
 /// What is added up over groups.
 struct Sums {
     counts: GroupCounts,
     running_us: i128,
     span_us: i128,
     stragglers: Vec<u64>,
-    tallies: Vec<Vec<Tally>>,
+    tallies: Vec<Tally>,
+    /// By group and truth, what stragglers are longer than, µs.
+    lines_us: Vec<f64>,
     flag_counts: Vec<u64>,
     unjudged: Vec<u64>,
     copies: Vec<Vec<Copies>>,
@@ -185,7 +191,8 @@ impl Sums {
             running_us: 0,
             span_us: 0,
             stragglers: vec![0; plan.truths.len()],
-            tallies: vec![vec![Tally::default(); plan.truths.len()]; detector_count],
+            tallies: vec![Tally::new(plan.truths.len()); detector_count],
+            lines_us: Vec::new(),
             flag_counts: vec![0; detector_count],
             unjudged: vec![0; detector_count],
             copies: vec![vec![Copies::default(); plan.budgets.len()]; detector_count],
@@ -195,6 +202,11 @@ impl Sums {
     }
 
     fn merge(mut self, other: Self) -> Self {
+        let groups = group_number(self.counts.groups);
+        for (own, its) in self.tallies.iter_mut().zip(&other.tallies) {
+            own.merge(its, groups);
+        }
+        self.lines_us.extend(other.lines_us);
         let (own, its) = (&mut self.counts, other.counts);
         own.groups += its.groups;
         own.small_groups += its.small_groups;
@@ -207,10 +219,6 @@ impl Sums {
         self.running_us += other.running_us;
         self.span_us += other.span_us;
         self.stragglers.iter_mut().zip(other.stragglers).for_each(|(own, its)| *own += its);
-        for (own, its) in self.tallies.iter_mut().flatten().zip(other.tallies.into_iter().flatten())
-        {
-            own.merge(its);
-        }
         self.flag_counts.iter_mut().zip(other.flag_counts).for_each(|(own, its)| *own += its);
         self.unjudged.iter_mut().zip(other.unjudged).for_each(|(own, its)| *own += its);
         for (own, its) in self.copies.iter_mut().flatten().zip(other.copies.iter().flatten()) {
@@ -223,6 +231,8 @@ impl Sums {
 
     /// Adds a group that was walked.
     fn add(&mut self, plan: &DetectPlan, group: &Group, answers: &[Answers], walked: &Walked) {
+        let number = group_number(self.counts.groups);
+        self.lines_us.extend(answers.iter().map(|answers| answers.line_us));
         let counts = &mut self.counts;
         counts.groups += 1;
         counts.tasks += group.task_indices.len() as u64;
@@ -249,9 +259,7 @@ impl Sums {
         }
         let replacements = replacements_us(group, plan.replacement, plan.walk.seed);
         for (detector, flags) in walked.flags.iter().enumerate() {
-            for (tally, answers) in self.tallies[detector].iter_mut().zip(answers) {
-                tally.add(group, &units, answers, flags);
-            }
+            self.tallies[detector].add(number, group, &units, answers, flags);
             for (copies, &budget) in self.copies[detector].iter_mut().zip(&plan.budgets) {
                 copies.merge(&dry_run(group, &units, flags, &replacements, budget));
             }
@@ -293,7 +301,13 @@ impl Sums {
                 detector: name.clone(),
                 flags: self.flag_counts[idx],
                 flags_unjudged: self.unjudged[idx],
-                scores: self.tallies[idx].iter().map(|tally| tally.score(task_hours)).collect(),
+                scores: (0..plan.truths.len())
+                    .map(|truth| {
+                        let place = |group: u32| group as usize * plan.truths.len() + truth;
+                        let line_us = |group| self.lines_us[place(group)];
+                        self.tallies[idx].score(truth, line_us, task_hours)
+                    })
+                    .collect(),
             })
             .collect();
         let copies = names

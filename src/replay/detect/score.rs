@@ -49,79 +49,104 @@ impl Answers {
     }
 }
 
-/// What a detector did in all groups, under one ground truth.
-#[derive(Clone, Debug, Default)]
+/// Ground truths that can be asked about at once: each is a bit of what is kept of a flag.
+pub const TRUTHS_MAX: usize = 32;
+
+/// A flag on a straggler. There are millions: what the figures are made of follows from these.
+#[derive(Clone, Copy, Debug)]
+struct Hit {
+    /// From the flag to the end, µs.
+    lead_us: i64,
+    /// From start to end, µs.
+    length_us: i64,
+    /// The group, by number of those that were walked.
+    group: u32,
+    /// The truths by which it is one, by bit.
+    truths: u32,
+}
+
+/// What a detector did in all groups, by ground truth.
+#[derive(Clone, Debug)]
 pub struct Tally {
-    /// Stragglers that were flagged.
-    pub hits: u64,
-    /// Others that were flagged.
-    pub false_alarms: u64,
-    /// Stragglers.
-    pub stragglers: u64,
-    /// By hit: time from flag to end, s; its share of the length; time from crossing the line to
-    /// the flag, s (below 0 where it was known before).
-    pub times: Vec<(f64, f64, f64)>,
+    /// By truth, stragglers, and others that were flagged.
+    counts: Vec<[u64; 2]>,
+    hits: Vec<Hit>,
 }
 
 impl Tally {
-    /// Adds a group's flags; `units` gives the unit of an attempt.
-    #[expect(clippy::cast_precision_loss, reason = "lengths are below 2^53 µs")]
+    /// For so many truths.
+    pub fn new(truth_count: usize) -> Self {
+        Self { counts: vec![[0; 2]; truth_count], hits: Vec::new() }
+    }
+
+    /// Adds the flags of a group; `units` gives the unit of an attempt, `answers` are by truth.
     pub fn add(
         &mut self,
+        number: u32,
         group: &Group,
         units: &[Option<u32>],
-        answers: &Answers,
+        answers: &[Answers],
         flags: &[Flagged],
     ) {
-        self.stragglers += answers.count();
+        for (counts, answers) in self.counts.iter_mut().zip(answers) {
+            counts[0] += answers.count();
+        }
         for flag in flags {
             let Some(unit) = units[flag.attempt as usize] else { continue };
-            if !answers.straggles[unit as usize] {
-                self.false_alarms += 1;
-                continue;
+            let mut truths = 0;
+            for (truth, answers) in answers.iter().enumerate() {
+                if answers.straggles[unit as usize] {
+                    truths |= 1 << truth;
+                } else {
+                    self.counts[truth][1] += 1;
+                }
             }
-            self.hits += 1;
-            let attempt = &group.attempts[flag.attempt as usize];
-            let lead_s = micros_to_seconds(attempt.end_us - flag.time_us);
-            let age_us = (flag.time_us - attempt.start_us) as f64;
-            let length_s = micros_to_seconds(attempt.length_us());
-            self.times.push((lead_s, lead_s / length_s, (age_us - answers.line_us) / 1e6));
+            if truths != 0 {
+                let attempt = &group.attempts[flag.attempt as usize];
+                let lead_us = attempt.end_us - flag.time_us;
+                let length_us = attempt.length_us();
+                self.hits.push(Hit { lead_us, length_us, group: number, truths });
+            }
         }
     }
 
-    /// Adds what another part of the groups gave.
-    pub fn merge(&mut self, other: Self) {
-        self.hits += other.hits;
-        self.false_alarms += other.false_alarms;
-        self.stragglers += other.stragglers;
-        self.times.extend(other.times);
+    /// Adds what other groups gave, whose numbers begin after `groups` of these.
+    pub fn merge(&mut self, other: &Self, groups: u32) {
+        for (own, its) in self.counts.iter_mut().zip(&other.counts) {
+            own[0] += its[0];
+            own[1] += its[1];
+        }
+        self.hits.extend(other.hits.iter().map(|hit| Hit { group: hit.group + groups, ..*hit }));
     }
 
-    /// The figures that are shown; `task_hours` is the time that attempts ran under its eyes.
-    pub fn score(&self, task_hours: f64) -> Score {
-        #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+    /// The figures under a truth; `line_us` is what stragglers of a group are longer than by it,
+    /// `task_hours` the time that attempts ran under its eyes.
+    #[expect(clippy::cast_precision_loss, reason = "counts and lengths are below 2^53")]
+    pub fn score(&self, truth: usize, line_us: impl Fn(u32) -> f64, task_hours: f64) -> Score {
+        let [stragglers, false_alarms] = self.counts[truth];
+        let own = || self.hits.iter().filter(|hit| hit.truths >> truth & 1 == 1);
+        let hits = own().count() as u64;
         let ratio = |part: u64, whole: u64| (0 < whole).then(|| part as f64 / whole as f64);
-        let precision = ratio(self.hits, self.hits + self.false_alarms);
-        let recall = ratio(self.hits, self.stragglers);
-        let f1 = ratio(2 * self.hits, self.hits + self.false_alarms + self.stragglers);
-        let median = |value: &dyn Fn(&(f64, f64, f64)) -> f64| {
-            let mut values: Vec<f64> = self.times.iter().map(value).collect();
-            values.sort_by(f64::total_cmp);
+        let median = |value: &dyn Fn(&Hit) -> f64| {
+            let mut values: Vec<f64> = own().map(value).collect();
+            values.sort_unstable_by(f64::total_cmp);
             quantile(&values, 0.5)
         };
+        let lead_s = |hit: &Hit| micros_to_seconds(hit.lead_us);
         Score {
-            hits: self.hits,
-            false_alarms: self.false_alarms,
-            missed: self.stragglers - self.hits,
-            precision,
-            recall,
-            f1,
-            #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+            hits,
+            false_alarms,
+            missed: stragglers - hits,
+            precision: ratio(hits, hits + false_alarms),
+            recall: ratio(hits, stragglers),
+            f1: ratio(2 * hits, hits + false_alarms + stragglers),
             false_alarms_per_task_hour: (0.0 < task_hours)
-                .then(|| self.false_alarms as f64 / task_hours),
-            lead_s_median: median(&|times| times.0),
-            lead_share_median: median(&|times| times.1),
-            delay_s_median: median(&|times| times.2),
+                .then(|| false_alarms as f64 / task_hours),
+            lead_s_median: median(&lead_s),
+            lead_share_median: median(&|hit| lead_s(hit) / micros_to_seconds(hit.length_us)),
+            delay_s_median: median(&|hit| {
+                ((hit.length_us - hit.lead_us) as f64 - line_us(hit.group)) / 1e6
+            }),
         }
     }
 }
@@ -183,16 +208,25 @@ mod tests {
             progress: 0.0,
             action: Action::Copy,
         };
-        let mut tally = Tally::default();
-        tally.add(&group, &units, &answers, &[flag(0, 5), flag(3, 10), flag(2, 30)]);
-        let score = tally.score(2.0);
+        let mut first = Tally::new(2);
+        let nobody = Answers { straggles: vec![false; 4], ..Answers::default() };
+        let line_us = answers.line_us;
+        let flags = [flag(0, 5), flag(3, 10), flag(2, 30)];
+        first.add(0, &group, &units, &[answers, nobody], &flags);
+        // Groups before it move its number and nothing else.
+        let mut tally = Tally::new(2);
+        tally.merge(&first, 5);
+        let line = |group| if group == 5 { line_us } else { f64::NAN };
+        let score = tally.score(0, line, 2.0);
         assert_eq!((score.hits, score.false_alarms, score.missed), (1, 1, 1));
         assert_eq!((score.precision, score.recall, score.f1), (Some(0.5), Some(0.5), Some(0.5)));
         assert_eq!(score.false_alarms_per_task_hour, Some(0.5));
         assert_eq!(score.lead_s_median, Some(15.0), "45 s are the end");
         assert_eq!(score.lead_share_median, Some(15.0 / 45.0));
         assert_eq!(score.delay_s_median, Some(2.5));
-        let nothing = Tally::default().score(0.0);
+        let other = tally.score(1, line, 2.0);
+        assert_eq!((other.hits, other.false_alarms, other.missed), (0, 2, 0));
+        let nothing = Tally::new(1).score(0, line, 0.0);
         assert_eq!((nothing.precision, nothing.recall, nothing.f1), (None, None, None));
         assert_eq!(nothing.false_alarms_per_task_hour, None);
     }
