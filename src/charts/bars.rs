@@ -77,8 +77,19 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A letter of a note, as a share of the width that is left for bars and notes.
-const NOTE_LETTER: f64 = 0.0121;
+/// Widths of a letter of a note and of a name, at zoom 1.
+const NOTE_LETTER: u32 = 7;
+const LABEL_LETTER: u32 = 8;
+
+/// Room at the left for the longest name, at zoom 1.
+fn label_width<'b>(labels: impl Iterator<Item = &'b str>) -> u32 {
+    letters(labels) * LABEL_LETTER + 24
+}
+
+fn letters<'b>(texts: impl Iterator<Item = &'b str>) -> u32 {
+    let most = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+    u32::try_from(most).expect("names and notes are short")
+}
 
 /// A chart of named rows: room for the longest name at the left, for the time or value below.
 pub(super) fn rows_builder<'a, 'b, DB: DrawingBackend>(
@@ -86,8 +97,7 @@ pub(super) fn rows_builder<'a, 'b, DB: DrawingBackend>(
     labels: impl Iterator<Item = &'b str>,
     zoom: u32,
 ) -> ChartBuilder<'a, 'b, DB> {
-    let letters = labels.map(|label| label.chars().count()).max().unwrap_or(0);
-    let label_width = u32::try_from(letters).expect("labels are short") * 8 + 24;
+    let label_width = label_width(labels);
     let mut builder = ChartBuilder::on(area);
     builder
         .margin(8 * zoom)
@@ -105,13 +115,14 @@ pub(super) fn draw<DB: DrawingBackend>(
     let area = head(area, &chart.title, &chart.caption, zoom)?;
     let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     // Room for the longest note behind the longest bar.
-    let letters = chart.bars.iter().map(|bar| bar.note.chars().count()).max().unwrap_or(0);
-    let note = f64::from(u32::try_from(letters).expect("notes are short")) * NOTE_LETTER;
+    let labels = || chart.bars.iter().map(|bar| bar.label.as_str());
+    let note = letters(chart.bars.iter().map(|bar| bar.note.as_str())) * NOTE_LETTER;
+    let width = super::SIZE.0.saturating_sub(label_width(labels()) + 40).max(1);
+    let note = f64::from(note) / f64::from(width);
     let reach =
-        if longest == 0.0 { 1.0 } else { longest * (1.0 / (1.0 - note.min(0.6))).max(1.28) };
+        if longest == 0.0 { 1.0 } else { longest * (1.0 / (1.0 - note.min(0.8))).max(1.28) };
     let count = i32::try_from(chart.bars.len().max(1)).expect("a chart has few bars");
-    let labels = chart.bars.iter().map(|bar| bar.label.as_str());
-    let mut builder = rows_builder(&area, labels, zoom);
+    let mut builder = rows_builder(&area, labels(), zoom);
     let mut plot = builder.build_cartesian_2d(0.0..reach, (f64::from(count) - 0.5)..-0.5)?;
     plot.configure_mesh()
         .disable_y_mesh()

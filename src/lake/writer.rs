@@ -31,10 +31,10 @@ use crate::sources::{Cells, ColumnData, RowBlock, range_of};
 /// Most rows held in memory by one writer.
 const RUN_ROWS_MAX: usize = 1 << 20;
 
-/// The same of a lake of so many buckets that their files would be too small and too many: a part
-/// of `task_usage` of the whole trace of 2011 (2.4 million rows) is then one file per bucket, and
-/// the trace 64,000 and not 190,000.
-const LARGE_RUN_ROWS_MAX: usize = 5 << 19;
+/// The same of a lake of so many buckets that their files would be small and many: a part of
+/// `task_usage` of the whole trace of 2011 (2.4 million rows) is then two files per bucket and not
+/// three. One would take twice the memory that every other ingest takes.
+const LARGE_RUN_ROWS_MAX: usize = 5 << 18;
 
 /// A lake of so many buckets is large.
 pub(super) const LARGE_BUCKETS: u32 = 128;

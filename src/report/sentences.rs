@@ -33,6 +33,9 @@ pub(super) fn of(results: &[Stored]) -> Vec<(&'static str, String)> {
 }
 
 fn percent(share: f64) -> String {
+    if 0.0 < share && share < 0.0005 {
+        return "under 0.1 %".to_owned();
+    }
     format!("{:.1} %", share * 100.0)
 }
 
@@ -141,6 +144,8 @@ fn quality(answer: &Value) -> Option<String> {
     let differing = checks.iter().filter(|check| check["found"] != check["published"]).count();
     Some(if checks.is_empty() {
         "The published counts do not apply to this trace; what is odd in it is counted.".to_owned()
+    } else if differing == 0 {
+        format!("All {} published counts that apply agree.", grouped(checks.len() as u64))
     } else {
         format!(
             "{} of {} published counts differ.",
@@ -201,7 +206,7 @@ mod tests {
         );
         let check = |found: u64| json!({"table": "job_events", "published": 5, "found": found});
         let said = |checks: &[Value]| quality(&json!({"checks": checks})).unwrap();
-        assert_eq!(said(&[check(5), check(5)]), "0 of 2 published counts differ.");
+        assert_eq!(said(&[check(5), check(5)]), "All 2 published counts that apply agree.");
         assert_eq!(said(&[check(5), check(6)]), "1 of 2 published counts differ.");
         assert!(said(&[]).starts_with("The published counts do not apply"));
         let answer = json!({"rule": "events", "rows": [

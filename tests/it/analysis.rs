@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use super::support::{Place, tree};
 
@@ -39,6 +43,14 @@ fn results(place: &Place, folder: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Compares results file by file.
+#[track_caller]
+fn same(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) {
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    let changed: Vec<&String> = one.keys().filter(|name| one[*name] != other[*name]).collect();
+    assert!(changed.is_empty(), "{changed:?}");
+}
+
 #[test]
 fn a_file_holds_a_whole_analysis() {
     let place = place();
@@ -62,7 +74,7 @@ fn a_file_holds_a_whole_analysis() {
     assert!(found["attempts.csv"].starts_with("priority,outcome,"), "{}", found["attempts.csv"]);
     // What it was run with does it again; the command line counts more.
     place.run(&["analyze", "--config", "found/analysis.toml", "--out", "again"]).ok();
-    assert_eq!(results(&place, "again"), found);
+    same(&results(&place, "again"), &found);
 }
 
 #[test]
@@ -85,12 +97,40 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     fs::write(place.path("found/sweep.json"), "{").unwrap();
     let said = run(&[]);
     assert_eq!(said.matches("done before").count(), 3, "{said}");
-    assert_eq!(results(&place, "found"), found);
+    same(&results(&place, "found"), &found);
     // Another choice is another question.
     fs::write(place.path("analysis.toml"), CONFIG.replace("3,5", "3,6")).unwrap();
     let said = run(&[]);
     assert!(said.contains("[3/4] sweep\n") && said.matches("done before").count() == 3, "{said}");
     assert!(!run(&["--again"]).contains("done before"));
+}
+
+/// Stopped by a signal wherever it is, an analysis ends within a second or two and goes on later.
+#[test]
+fn a_signal_stops_an_analysis_and_nothing_is_lost() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "300", "--days", "1", "--parts", "3"]).ok();
+    let args = ["analyze", "trace", "--out", "found"];
+    for (signal, millis) in [("-INT", 60), ("-TERM", 400), ("-INT", 900), ("-TERM", 1500)] {
+        let mut child =
+            place.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(millis));
+        let number = child.id().to_string();
+        let sent = Command::new("kill").args([signal, &number]).status();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let code = child.wait().unwrap().code();
+        // One that was done before, or had not yet begun to listen, has nothing to say about it.
+        if sent.is_ok_and(|status| status.success()) && code.is_some_and(|code| code != 0) {
+            assert_eq!(code, Some(130), "{said}");
+            assert!(said.contains("run the same command to go on"), "{said}");
+        }
+    }
+    place.run(&args).ok();
+    place.run(&["analyze", "trace", "--out", "undisturbed"]).ok();
+    same(&results(&place, "found"), &results(&place, "undisturbed"));
+    let lakes = ["found/lake", "undisturbed/lake"].map(|lake| tree(&place.path(lake)));
+    assert!(lakes[0] == lakes[1], "the lakes are the same");
 }
 
 #[test]

@@ -182,8 +182,9 @@ fn settle(config: &mut Config, lake: &Lake) -> Result<()> {
     let rules = Rule::ALL.map(|rule| rule.name().to_owned()).to_vec();
     config.default_to("sweep", "rules", Setting::Many(rules));
     config.default_to("sweep", "bootstrap", BOOTSTRAP_ROUNDS.into());
-    // Chosen on the first half of the trace, scored on the second.
-    let end_us = Windows::of(lake, None).job_end_us;
+    // Chosen on the first half of the tasks' history, scored on the second.
+    let windows = Windows::of(lake, None);
+    let end_us = windows.job_end_us.min(windows.task_end_us);
     #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
     let half = (end_us / 2 - 600_000_000).max(0) as f64 / MICROS_PER_DAY as f64;
     config.default_to("sweep", "train-until", format!("{half:.4}").as_str().into());
