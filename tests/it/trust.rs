@@ -133,3 +133,32 @@ fn the_choice_among_all_rules_is_the_best_of_the_past() {
     let csv = fs::read_to_string(place.path("out/sweep-selection.csv")).unwrap();
     assert_eq!(csv.lines().count(), 5, "{csv}");
 }
+
+/// Sums of many values are the same to the last digit, however the work is spread.
+#[test]
+fn one_two_and_eight_threads_print_the_same() {
+    let place = synthetic();
+    for question in [
+        &["classify", "--by", "task"][..],
+        &["describe", "--what", "waiting", "--group-by", "user"],
+        &["describe", "--what", "job-survival"],
+        &["account", "--cpu", "measured", "--group-by", "priority,user"],
+        &["account", "--cpu", "published"],
+        &["sweep", "--rules", RULES, "--bootstrap", "40", "--train-until", "0.5"],
+        &["detect", "--noise", "0.2"],
+        &["replay", "--policies", "fifo", "fair", "fifo+late", "--seeds", "2"],
+        &["fairness", "--accrual", "running", "--index", "metered", "--index", "jain"],
+        &["query", "q07"],
+    ] {
+        let answer = |threads: &str| {
+            let mut command = place.command(&[question, &["--format", "json"]].concat());
+            let output = command.env("RAYON_NUM_THREADS", threads).output().unwrap();
+            assert!(output.status.success(), "{question:?}");
+            output.stdout
+        };
+        let one = answer("1");
+        for threads in ["2", "8"] {
+            assert!(one == answer(threads), "{question:?} with {threads} threads");
+        }
+    }
+}
