@@ -58,7 +58,8 @@ pub(super) fn with_values(svg: &str, places: &[Place]) -> String {
     };
     let mut text = format!("{body}<g class=\"values\" fill=\"transparent\">\n");
     for Place { shape, says } in places {
-        let title = says.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let title: String = says.chars().filter(|&one| one == '\n' || !one.is_control()).collect();
+        let title = title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         let _ = match shape {
             Shape::Point(x, y) => {
                 writeln!(

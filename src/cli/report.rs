@@ -7,7 +7,10 @@ use clap::Args;
 
 use super::render::{Frame, render};
 use super::{Format, console};
-use crate::report::{ResultChange, Side, compare, largest, read_all, write, write_comparison};
+use crate::report::{
+    COMPARE_LIMITS, PAGE_LIMITS, ResultChange, Side, compare, largest, read_all, write,
+    write_comparison,
+};
 
 /// Write stored results as pages for a browser
 ///
@@ -38,13 +41,13 @@ pub(crate) struct ReportArgs {
     pub out: Option<PathBuf>,
 
     /// Form of the comparison on stdout
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, requires = "compare")]
     pub format: Format,
 }
 
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some([first, second]) = args.compare.as_deref() {
-        let folder = |path: &PathBuf| read_all(std::slice::from_ref(path));
+        let folder = |path: &PathBuf| read_all(std::slice::from_ref(path), COMPARE_LIMITS);
         let changes = compare(&folder(first)?, &folder(second)?);
         if let Some(out) = &args.out {
             let names = [first, second].map(|path| path.display().to_string());
@@ -55,7 +58,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         return Ok(console::data_bytes(&render(&table(&changes), args.format, Some(&json))?)?);
     }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
-    let first = write(&read_all(&args.results)?, &out)?;
+    let first = write(&read_all(&args.results, PAGE_LIMITS)?, &out)?;
     Ok(console::data(&format!("{}\n", first.display()))?)
 }
 
@@ -74,6 +77,14 @@ fn table(changes: &[ResultChange]) -> arrow::record_batch::RecordBatch {
             files.push(missing);
             counts.push([0; 5]);
             most.push(String::new());
+        }
+        let no_table = change.side == Side::Both && change.tables.is_empty();
+        let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), *why));
+        for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
+            results.push(change.name.as_str());
+            files.push(file);
+            counts.push([change.made_from.len() as u64, 0, 0, 0, 0]);
+            most.push(why.to_owned());
         }
         for table in &change.tables {
             results.push(change.name.as_str());

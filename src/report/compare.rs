@@ -22,6 +22,8 @@ pub struct ResultChange {
     pub made_from: Vec<(String, String, String)>,
     /// Tables that both have.
     pub tables: Vec<TableChange>,
+    /// Tables that are not compared, and why.
+    pub not_compared: Vec<(String, &'static str)>,
 }
 
 /// Where something is.
@@ -41,7 +43,7 @@ pub enum Side {
 pub struct TableChange {
     /// The file.
     pub file: String,
-    /// The columns that pair rows.
+    /// The columns that pair rows; `row` alone where none tell them apart: pairs by number.
     pub key: Vec<String>,
     /// Rows that are in both.
     pub rows: usize,
@@ -104,6 +106,7 @@ pub fn compare(first: &[Stored], second: &[Stored]) -> Vec<ResultChange> {
             side: if one.is_some() { Side::First } else { Side::Second },
             made_from: Vec::new(),
             tables: Vec::new(),
+            not_compared: Vec::new(),
         },
     };
     names.iter().map(of).collect()
@@ -118,7 +121,25 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
         let other = second.tables.iter().find(|other| other.file == table.file)?;
         Some(compare_tables(table, other))
     });
-    ResultChange { name: first.name.clone(), side: Side::Both, made_from, tables: tables.collect() }
+    let tables = tables.collect();
+    let has = |result: &Stored, file: &str| result.tables.iter().any(|table| table.file == file);
+    let lacks = |result: &Stored, file: &str| {
+        !has(result, file) && !result.left_out.iter().any(|name| name == file)
+    };
+    let mut not_compared: Vec<(String, &'static str)> = Vec::new();
+    for (one, other, why) in
+        [(first, second, "only in the first"), (second, first, "only in the second")]
+    {
+        let files = one.tables.iter().map(|table| &table.file).chain(&one.left_out);
+        not_compared
+            .extend(files.filter(|file| lacks(other, file)).map(|file| (file.clone(), why)));
+    }
+    let large = first.left_out.iter().chain(&second.left_out);
+    let is_in_both = |file: &&String| !lacks(first, file) && !lacks(second, file);
+    let large: BTreeSet<&String> = large.filter(is_in_both).collect();
+    not_compared.extend(large.into_iter().map(|file| (file.clone(), "too large to compare")));
+    let name = first.name.clone();
+    ResultChange { name, side: Side::Both, made_from, tables, not_compared }
 }
 
 /// Where two values differ, as far in as both have the same form.
@@ -157,16 +178,24 @@ fn differences(
 
 type Row<'a> = &'a [String];
 
-/// The rows of a table by the first columns of `columns`, if these tell all of them apart.
-fn by_key<'a>(table: &'a Table, places: &[usize]) -> Option<BTreeMap<Vec<&'a str>, Row<'a>>> {
+/// The rows of a table by the cells of some columns, if these tell all of them apart.
+fn by_key<'a>(table: &'a Table, places: &[usize]) -> Option<BTreeMap<Vec<String>, Row<'a>>> {
     let mut rows = BTreeMap::new();
     for row in &table.rows {
-        let key: Vec<&str> = places.iter().map(|&place| row[place].as_str()).collect();
+        let key: Vec<String> = places.iter().map(|&place| row[place].clone()).collect();
         if rows.insert(key, row.as_slice()).is_some() {
             return None;
         }
     }
     Some(rows)
+}
+
+/// The rows of a table by their number, where nothing else tells them apart.
+fn by_number(table: &Table) -> BTreeMap<Vec<String>, Row<'_>> {
+    (1..)
+        .zip(&table.rows)
+        .map(|(number, row)| (vec![format!("{number:07}")], row.as_slice()))
+        .collect()
 }
 
 fn place_of(table: &Table, column: &str) -> usize {
@@ -197,13 +226,15 @@ fn compare_tables(first: &Table, second: &Table) -> TableChange {
         columns,
         cells: Vec::new(),
     };
-    let Some((count, ours, theirs)) = keyed else { return change };
+    let (count, ours, theirs) = keyed.unwrap_or_else(|| (0, by_number(first), by_number(second)));
     change.key = common[..count].iter().map(|name| (*name).clone()).collect();
-    let owned = |key: &Vec<&str>| key.iter().map(|&cell| cell.to_owned()).collect::<Vec<String>>();
-    change.only_second = theirs.keys().filter(|key| !ours.contains_key(*key)).map(owned).collect();
+    if count == 0 {
+        change.key.push("row".to_owned());
+    }
+    change.only_second = theirs.keys().filter(|key| !ours.contains_key(*key)).cloned().collect();
     for (key, row) in &ours {
         let Some(other) = theirs.get(key) else {
-            change.only_first.push(owned(key));
+            change.only_first.push(key.clone());
             continue;
         };
         change.rows += 1;
@@ -211,7 +242,7 @@ fn compare_tables(first: &Table, second: &Table) -> TableChange {
         for column in &common[count..] {
             let (one, other) = (&row[place_of(first, column)], &other[place_of(second, column)]);
             if one != other {
-                change.cells.push(cell_change(owned(key), column, one, other));
+                change.cells.push(cell_change(key.clone(), column, one, other));
             }
         }
         change.changed_rows += usize::from(before < change.cells.len());
@@ -260,6 +291,20 @@ mod tests {
         );
         assert!(!change.is_same());
         assert!(compare_tables(&first, &first.clone()).is_same());
+    }
+
+    #[test]
+    fn rows_that_nothing_tells_apart_are_paired_by_number() {
+        let first = table("a,b", &["1,2", "1,2", "3,4"]);
+        let second = table("a,b", &["1,2", "1,5", "3,4"]);
+        let change = compare_tables(&first, &second);
+        assert_eq!((change.key.as_slice(), change.rows), (&["row".to_owned()][..], 3));
+        assert_eq!(change.cells.len(), 1);
+        assert_eq!(
+            (change.cells[0].key[0].as_str(), change.cells[0].change),
+            ("0000002", Some(3.0))
+        );
+        assert!(!change.is_same() && compare_tables(&first, &first.clone()).is_same());
     }
 
     #[test]

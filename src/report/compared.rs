@@ -68,6 +68,18 @@ fn overview(changes: &[ResultChange]) -> String {
             let empty = || Cell::name("");
             rows.push(vec![name(), Cell::name(said), empty(), empty(), empty(), empty(), empty()]);
         }
+        for (file, why) in &change.not_compared {
+            let empty = || Cell::name("");
+            rows.push(vec![
+                name(),
+                Cell::name(file),
+                empty(),
+                empty(),
+                empty(),
+                empty(),
+                Cell::name(why),
+            ]);
+        }
         for table in &change.tables {
             let count = |count: usize| Cell::of(&count.to_string());
             rows.push(vec![

@@ -38,12 +38,14 @@ fn kind(result: &Stored) -> &str {
     text(result.answer(), "by")
 }
 
-/// Letters of a hash that tell it from others.
+/// Letters of a hash that tell it from others, and the fewest that a hash has.
 const HASH_SHOWN: usize = 8;
+const HASH_LETTERS: usize = 40;
 
 /// A name with a hash cut short; the whole of it stands on its own page.
 fn short(name: &str) -> String {
-    if name.len() < 2 * HASH_SHOWN || name.contains(' ') || !name.is_ascii() {
+    let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {
         return name.to_owned();
     }
     format!("{}…", &name[..HASH_SHOWN])

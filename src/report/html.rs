@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::drawing;
-use super::stored::{Picture, Table};
+use super::stored::{Picture, Stored, Table};
 use crate::digits::{counted, grouped, six_digits};
 
 /// Text as it may stand in a page or in an attribute.
@@ -183,25 +183,32 @@ pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
     )
 }
 
-/// A stored chart with its caption and the ways to its files; `svg` is its drawing.
-pub(super) fn figure(chart: Picture<'_>, svg: &str, result: &str, root: &str) -> String {
+/// A chart of a result with its caption and the ways to its files.
+pub(super) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> String {
+    let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
-    let picture = match drawing::inline(svg, &format!("{}. {}", chart.title, chart.caption)) {
+    let picture = match drawing::inline(
+        &of.svg(chart),
+        &format!("{}. {}", chart.title, chart.caption),
+    ) {
         Some(drawing) => drawing,
         // What is not ours stays outside of the page.
         None => format!(
             "<img src=\"{root}charts/{file}.svg\" alt=\"{title}. {caption}\" width=\"840\" height=\"520\" loading=\"lazy\">"
         ),
     };
+    let parquet = if of.has_parquet() {
+        format!("<a href=\"{root}data/{result}.parquet\">Parquet</a>, ")
+    } else {
+        String::new()
+    };
     format!(
         "<figure class=\"chart\">{picture}\
          <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: \
          <a href=\"{root}charts/{file}.svg\">SVG</a>, <a href=\"{root}charts/{file}.png\">PNG</a>; \
          data: <a href=\"{root}data/{result}.csv\">CSV</a>, \
-         <a href=\"{root}data/{result}.parquet\">Parquet</a>, \
-         <a href=\"{root}data/{result}.json\">JSON</a></span>\
+         {parquet}<a href=\"{root}data/{result}.json\">JSON</a></span>\
          </figcaption></figure>\n",
-        result = escape(result),
     )
 }
 

@@ -33,7 +33,7 @@ mod stored;
 
 pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
 pub use compared::{largest, write_comparison};
-pub use stored::{Stored, read_all};
+pub use stored::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, read_all};
 
 use html::{Navigation, Page};
 use pages::STUDIES;
@@ -56,7 +56,7 @@ pub enum ReportError {
         problem: String,
     },
     /// A file could not be read or written.
-    #[error("`{}`: {cause}", path.display())]
+    #[error("could not read or write `{}`", path.display())]
     Io {
         /// The file.
         path: PathBuf,

@@ -117,7 +117,7 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
             results.iter().find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(start))?;
-                Some(html::figure(chart, &result.svg(chart), &result.name, ""))
+                Some(html::figure(chart, result, ""))
             })
         })
         .collect();
@@ -177,11 +177,8 @@ pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
             }
             body.push_str("</ul>\n");
         }
-        let figures: String = result
-            .charts()
-            .into_iter()
-            .map(|chart| html::figure(chart, &result.svg(chart), &result.name, ""))
-            .collect();
+        let figures: String =
+            result.charts().into_iter().map(|chart| html::figure(chart, result, "")).collect();
         let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
         if result.name == "fairness" {
             body.push_str(&super::fairness::index(result));

@@ -8,11 +8,20 @@ use serde_json::Value;
 use super::ReportError;
 use crate::schema::FORMAT_VERSION;
 
-/// A further table of more bytes stays where it is: millions of flags are no page.
-const TABLE_BYTES_MAX: u64 = 16 << 20;
+/// How much is read of the tables of results.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Rows of a table.
+    pub rows: usize,
+    /// A further table of more bytes stays where it is.
+    pub bytes: u64,
+}
 
-/// Rows of a table that a page holds; all of them are in its file.
-const ROWS_SHOWN: usize = 1000;
+/// What a page holds; all rows are in the files. Millions of flags are no page.
+pub const PAGE_LIMITS: Limits = Limits { rows: 1000, bytes: 16 << 20 };
+
+/// What is compared: every row, of tables that fit into memory.
+pub const COMPARE_LIMITS: Limits = Limits { rows: usize::MAX, bytes: 256 << 20 };
 
 /// A stored answer.
 #[derive(Clone, Debug)]
@@ -23,6 +32,8 @@ pub struct Stored {
     pub value: Value,
     /// Tables of it, the main one first.
     pub tables: Vec<Table>,
+    /// Files of further tables that are too large.
+    pub left_out: Vec<String>,
     /// The JSON file.
     path: PathBuf,
 }
@@ -52,6 +63,16 @@ pub struct Picture<'a> {
 }
 
 impl Stored {
+    /// Where it is stored.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether its table lies beside it as Parquet; results of earlier versions have none.
+    pub(super) fn has_parquet(&self) -> bool {
+        self.folder().join(format!("{}.parquet", self.name)).is_file()
+    }
+
     /// The answer itself.
     pub fn answer(&self) -> &Value {
         &self.value["answer"]
@@ -94,8 +115,10 @@ impl Stored {
             Err(cause) => Err(ReportError::io(&from, cause)),
         };
         copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
-        let columns = format!("{}.parquet", self.name);
-        copy(folder.join(&columns), out.join("data").join(&columns))?;
+        if self.has_parquet() {
+            let columns = format!("{}.parquet", self.name);
+            copy(folder.join(&columns), out.join("data").join(&columns))?;
+        }
         for table in &self.tables {
             copy(folder.join(&table.file), out.join("data").join(&table.file))?;
         }
@@ -113,13 +136,13 @@ impl Stored {
 ///
 /// # Errors
 /// A folder cannot be read or holds no result, or a result is not one of this program.
-pub fn read_all(folders: &[PathBuf]) -> Result<Vec<Stored>, ReportError> {
+pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>, ReportError> {
     let mut all: Vec<Stored> = Vec::new();
     for folder in folders {
-        let mut here = read_folder(folder)?;
+        let mut here = read_folder(folder, limits)?;
         for inner in entries(folder)?.into_iter().filter(|path| path.join("result.json").is_file())
         {
-            here.extend(read_folder(&inner)?);
+            here.extend(read_folder(&inner, limits)?);
         }
         if here.is_empty() {
             return Err(ReportError::NoResults { path: folder.clone() });
@@ -144,7 +167,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
     Ok(paths)
 }
 
-fn read_folder(folder: &Path) -> Result<Vec<Stored>, ReportError> {
+fn read_folder(folder: &Path, limits: Limits) -> Result<Vec<Stored>, ReportError> {
     let files = entries(folder)?;
     let mut all = Vec::new();
     for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
@@ -164,8 +187,8 @@ fn read_folder(folder: &Path) -> Result<Vec<Stored>, ReportError> {
         if !is_name(name) {
             return Err(bad(format!("`{name}` is no name of a result")));
         }
-        let tables = tables_of(name, &files)?;
-        let stored = Stored { name: name.to_owned(), value, tables, path: path.clone() };
+        let (tables, left_out) = tables_of(name, &files, limits)?;
+        let stored = Stored { name: name.to_owned(), value, tables, left_out, path: path.clone() };
         // Their files are copied: no name may lead out of the folder.
         if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
             return Err(bad(format!("`{}` is no name of a chart", chart.file)));
@@ -191,21 +214,27 @@ fn is_name(text: &str) -> bool {
 }
 
 /// `<name>.csv` and after it `<name>-<what>.csv`.
-fn tables_of(name: &str, files: &[PathBuf]) -> Result<Vec<Table>, ReportError> {
-    let mut tables = Vec::new();
+fn tables_of(
+    name: &str,
+    files: &[PathBuf],
+    limits: Limits,
+) -> Result<(Vec<Table>, Vec<String>), ReportError> {
+    let (mut tables, mut left_out) = (Vec::new(), Vec::new());
     for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "csv")) {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let is_further = stem.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
         let bytes = fs::metadata(path).map_err(|cause| ReportError::io(path, cause))?.len();
-        if stem == name || (is_further && bytes <= TABLE_BYTES_MAX) {
-            tables.push((is_further, read_table(path)?));
+        if stem == name || (is_further && bytes <= limits.bytes) {
+            tables.push((is_further, read_table(path, limits.rows)?));
+        } else if is_further {
+            left_out.push(format!("{stem}.csv"));
         }
     }
     tables.sort_by_key(|table| table.0);
-    Ok(tables.into_iter().map(|table| table.1).collect())
+    Ok((tables.into_iter().map(|table| table.1).collect(), left_out))
 }
 
-fn read_table(path: &Path) -> Result<Table, ReportError> {
+fn read_table(path: &Path, rows_max: usize) -> Result<Table, ReportError> {
     let bad = |error: csv::Error| ReportError::BadResult {
         path: path.to_owned(),
         problem: error.to_string(),
@@ -215,7 +244,7 @@ fn read_table(path: &Path) -> Result<Table, ReportError> {
     let (mut rows, mut row_count) = (Vec::new(), 0);
     for record in reader.records() {
         let record = record.map_err(bad)?;
-        if row_count < ROWS_SHOWN {
+        if row_count < rows_max {
             rows.push(record.iter().map(unguarded).collect());
         }
         row_count += 1;

@@ -90,10 +90,10 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     let said = run(&[]);
     assert_eq!(said.matches("done before").count(), 4, "{said}");
     // As if it had been killed within the sweep: its results are half there, its mark is not.
-    let marks = fs::read_to_string(place.path("found/steps.json")).unwrap();
-    let kept: Vec<&str> = marks.lines().filter(|line| !line.contains("\"sweep\"")).collect();
-    let kept = kept.join("\n").replace(",\n}", "\n}");
-    fs::write(place.path("found/steps.json"), kept).unwrap();
+    let marks = fs::read(place.path("found/steps.json")).unwrap();
+    let mut marks: serde_json::Value = serde_json::from_slice(&marks).unwrap();
+    assert!(marks.as_object_mut().unwrap().remove("sweep").is_some());
+    fs::write(place.path("found/steps.json"), marks.to_string()).unwrap();
     fs::write(place.path("found/sweep.json"), "{").unwrap();
     let said = run(&[]);
     assert_eq!(said.matches("done before").count(), 3, "{said}");
@@ -103,6 +103,42 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     let said = run(&[]);
     assert!(said.contains("[3/4] sweep\n") && said.matches("done before").count() == 3, "{said}");
     assert!(!run(&["--again"]).contains("done before"));
+    // A step that stops half-way in another analysis is not done in this one either.
+    let half = CONFIG.replace("3,5", "4,7").replace("bootstrap = 20", "bootstrap = 21");
+    fs::write(place.path("half.toml"), half).unwrap();
+    fs::remove_file(place.path("found/sweep-selection.csv")).unwrap();
+    fs::create_dir(place.path("found/sweep-selection.csv")).unwrap();
+    let stopped = place.run(&["analyze", "--config", "half.toml"]);
+    assert_eq!(stopped.code, Some(4), "{}", stopped.stderr);
+    fs::remove_dir(place.path("found/sweep-selection.csv")).unwrap();
+    assert!(run(&[]).contains("[3/4] sweep\n"), "its results are of the other analysis");
+    assert_eq!(run(&[]).matches("done before").count(), 4);
+    // Nor is one whose results are gone.
+    fs::remove_file(place.path("found/account.csv")).unwrap();
+    assert!(run(&[]).contains("[2/4] account\n"));
+}
+
+#[test]
+fn a_report_shows_its_own_analysis_alone() {
+    let place = place();
+    let run = |config: &str| {
+        fs::write(place.path("own.toml"), config).unwrap();
+        place.run(&["analyze", "trace", "--config", "own.toml", "--out", "found"]).ok();
+        place.path("found/report/distributions.html")
+    };
+    let page = fs::read_to_string(run("steps = [\"describe\"]\n")).unwrap();
+    assert!(page.contains("id=\"attempts\"") && page.contains("id=\"waiting\""));
+    let page = run("steps = [\"describe\"]\n[describe]\nwhat = \"waiting\"\n");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(!page.contains("id=\"attempts\"") && page.contains("id=\"waiting\""));
+    // Another content of a file that is named is another question.
+    fs::write(place.path("shares.txt"), "a 1\na/x 1\n").unwrap();
+    let config = "steps = [\"fairness\"]\n[fairness]\naccounts = \"shares.txt\"\n";
+    run(config);
+    let again = || place.run(&["analyze", "trace", "--config", "own.toml", "--out", "found"]).ok();
+    assert!(again().stderr.contains("done before"));
+    fs::write(place.path("shares.txt"), "a 1\na/x 2\n").unwrap();
+    assert!(!again().stderr.contains("done before"));
 }
 
 /// Stopped by a signal wherever it is, an analysis ends within a second or two and goes on later.

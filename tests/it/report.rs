@@ -176,6 +176,31 @@ fn two_sets_of_results_are_compared() {
     assert_eq!(json["results"][0]["tables"][0]["file"], "account.csv");
 }
 
+/// A page shows a thousand rows; a comparison looks at all of them.
+#[test]
+fn every_row_is_compared() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for folder in ["one", "other"] {
+        place.run(&["account", "--cpu", "slots", "--out", folder]).ok();
+        let rows: Vec<String> = (0..3000).map(|row| format!("{row},7")).collect();
+        let mut rows = rows.join("\n");
+        if folder == "other" {
+            rows = rows.replace("\n2500,7", "\n2500,8").replace("\n2600,7", "");
+            fs::write(place.path("other/account-new.csv"), "a\n1\n").unwrap();
+        }
+        fs::write(place.path(folder).join("account-more.csv"), format!("row,value\n{rows}\n"))
+            .unwrap();
+    }
+    let run = place.run(&["report", "--compare", "one", "other", "--format", "csv"]).ok();
+    let text = run.stdout_text();
+    assert!(
+        text.contains("account,account-more.csv,0,2999,1,1,0,value of 2500 +14.286 %"),
+        "{text}"
+    );
+    assert!(text.contains("account,account-new.csv,0,0,0,0,0,only in the second"), "{text}");
+}
+
 #[test]
 fn what_is_no_result_is_refused() {
     let place = Place::new();

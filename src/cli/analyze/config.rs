@@ -154,7 +154,10 @@ impl Config {
             for (key, value) in options {
                 let (option, setting) = option(section, command, key.get_ref(), value.get_ref())
                     .map_err(|problem| wrong(key.span(), problem))?;
-                read.insert(option, setting);
+                if read.insert(option, setting).is_some() {
+                    let problem = format!("`{}` is said twice", key.get_ref());
+                    return Err(wrong(key.span(), problem));
+                }
             }
             let words = words_of(&read);
             if let Err(problem) = check(section, command, &words) {
@@ -188,10 +191,25 @@ impl Config {
         self.sections.entry(section).or_default().entry(option.to_owned()).or_insert(setting);
     }
 
+    /// Whether every command takes its section, what was settled included.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (section, command) in SECTIONS.iter().filter(|section| section.0 != DEFINITIONS) {
+            check(section, command, &self.words(section))
+                .map_err(|problem| format!("[{section}]: {problem}"))?;
+        }
+        Ok(())
+    }
+
     /// Writes out what the commands take where nothing is said.
     pub(crate) fn fill_in(&mut self) {
+        let all = super::super::command();
         for (section, command) in SECTIONS {
+            let command_of_it = all.find_subcommand(command).expect("sections are of commands");
             for arg in known(section, command) {
+                let others = command_of_it.get_arg_conflicts_with(&arg);
+                if others.iter().any(|other| self.get(section, name_of(other)).is_some()) {
+                    continue;
+                }
                 let defaults: Vec<String> = arg
                     .get_default_values()
                     .iter()
@@ -284,6 +302,9 @@ fn steps(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
         };
         chosen.push(step.ok_or_else(|| format!("a step is one of {}", STEPS.join(", ")))?);
     }
+    if chosen.is_empty() {
+        return Err(format!("`steps` names none of {}", STEPS.join(", ")));
+    }
     chosen.sort_unstable();
     chosen.dedup();
     Ok(chosen.into_iter().map(|step| STEPS[step]).collect())
@@ -345,6 +366,9 @@ fn option(
         DeValue::Boolean(is_set) if arg.is_some_and(is_flag) => Setting::Flag(*is_set),
         DeValue::Boolean(is_set) => Setting::One(is_set.to_string()),
         _ if arg.is_some_and(is_flag) => return Err(format!("`{key}` is true or false")),
+        DeValue::Array(items) if items.is_empty() => {
+            return Err(format!("`{key}` is an empty list: leave it out for what is usual"));
+        }
         DeValue::Array(items) => {
             let words = items.iter().map(|item| word(item.get_ref()));
             Setting::Many(words.collect::<Result<_, String>>()?)
@@ -446,6 +470,12 @@ mod tests {
         assert_eq!(config.path("folder"), Some(PathBuf::from("a \"b\"")));
         config.fill_in();
         assert_eq!(Config::read(&config.toml()).unwrap(), config, "{}", config.toml());
+        config.check().unwrap();
+        let mut with_cluster =
+            Config::read("[replay]\ncluster = \"cluster:nodes=9\"\nfrom = 0.5").unwrap();
+        with_cluster.fill_in();
+        with_cluster.check().unwrap();
+        assert_eq!(Config::read(&with_cluster.toml()).unwrap(), with_cluster);
         assert_eq!(config.get("sweep", "seed"), Some(&"1".into()));
         assert_eq!(config.json()["sweep"]["price"], json!(60.5));
         assert_eq!(config.json()["detect"]["curve"], json!(true));
@@ -481,6 +511,10 @@ mod tests {
         check("[fairness]\nindex-program = \"x=rm\"", "only if the command line");
         check("steps = [\"sweep\", \"fly\"]", "a step is one of verify,");
         check("steps = 1", "`steps` is a list of");
+        check("steps = []", "`steps` names none of");
+        check("[replay]\npolicies = []", "is an empty list");
+        check("[fairness]\nsame-users = \"no\"\nsame_users = \"yes\"", "is said twice");
+        check("[replay]\ncluster = \"cluster:nodes=1\"\novercommit = 2", "cannot be used with");
         check("sweep = 1", "`sweep` is a section");
         check("[trace]\nshard = \"1/2\"", "[trace] has no `shard`");
         check("[sweep", "line 1, column");

@@ -8,16 +8,15 @@
 //!             each leaves its results and a mark in OUT/steps.json
 //! ```
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
 use clap::{Args, CommandFactory, Parser};
-use sha2::{Digest, Sha256};
 
-use self::config::{Config, DEFINITIONS, Setting};
+use self::config::{Config, Setting};
+use self::marks::{Marks, made_from};
 use super::account::{self, AccountArgs};
 use super::classify::{self, By, Choice};
 use super::describe::{DescribeArgs, Question, describe};
@@ -30,15 +29,14 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::report;
 use crate::schema::Table;
-use crate::sources::hex;
 use crate::studies::fold::{Asked, fold};
 use crate::studies::ledger::{CpuDefinition, ledger};
-use crate::studies::rules::Rule;
 use crate::studies::samples::What;
 use crate::synth::SynthConfig;
-use crate::units::MICROS_PER_DAY;
 
 pub(super) mod config;
+mod defaults;
+mod marks;
 
 /// Run the whole analysis of a trace
 ///
@@ -88,7 +86,6 @@ pub(crate) struct AnalyzeArgs {
 const OUT: &str = "reports/analysis";
 
 pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
-    let stop = stop_on_signal()?;
     let mut config = match &args.config {
         Some(path) => Config::load(path)?,
         None => Config::default(),
@@ -99,6 +96,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
         Some(trace) => trace,
         None => synthetic(&out.join("synthetic-trace"))?,
     };
+    let stop = stop_on_signal()?;
     let lake = args.lake.or_else(|| config.path("lake")).unwrap_or_else(|| out.join("lake"));
     for (option, path) in [("folder", &trace), ("lake", &lake), ("out", &out)] {
         config.set("trace", option, Setting::One(path_text(path)?));
@@ -107,13 +105,19 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     let is_forced = choice.force;
     let plan = ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice })?;
     ingest::run_plan(&plan, is_forced, &stop)?;
-    stop.at_once();
+    stop.at_once()?;
     let lake = Lake::open(&lake)?;
-    settle(&mut config, &lake)?;
+    defaults::settle(&mut config, &lake)?;
+    // Nothing that a command would refuse is found out after hours.
+    config.check().map_err(Usage)?;
     fs::create_dir_all(&out).with_context(|| format!("could not make `{}`", out.display()))?;
     let file = out.join("analysis.toml");
-    fs::write(&file, config.toml())
-        .with_context(|| format!("could not write `{}`", file.display()))?;
+    let is_own = |path: &PathBuf| path.canonicalize().ok() == file.canonicalize().ok();
+    // The file that a user wrote stays as it is.
+    if !args.config.as_ref().is_some_and(is_own) || !file.exists() {
+        fs::write(&file, config.toml())
+            .with_context(|| format!("could not write `{}`", file.display()))?;
+    }
     store::set_analysis(config.json());
     let verified = Analysis::new(lake, out, config, args.again)?.run()?;
     verified.map_or(Ok(()), verify::LakeReport::into_result)
@@ -174,79 +178,10 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Settles what was left open, some of it by what the lake holds.
-fn settle(config: &mut Config, lake: &Lake) -> Result<()> {
-    config.default_to(DEFINITIONS, "cpu", cpu_of(lake).to_string().as_str().into());
-    let whats = WHATS.map(|what| what.name().to_owned()).to_vec();
-    config.default_to("describe", "what", Setting::Many(whats));
-    let rules = Rule::ALL.map(|rule| rule.name().to_owned()).to_vec();
-    config.default_to("sweep", "rules", Setting::Many(rules));
-    config.default_to("sweep", "bootstrap", BOOTSTRAP_ROUNDS.into());
-    // Chosen on the first half of the tasks' history, scored on the second.
-    let windows = Windows::of(lake, None);
-    let end_us = windows.job_end_us.min(windows.task_end_us);
-    #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
-    let half = (end_us / 2 - 600_000_000).max(0) as f64 / MICROS_PER_DAY as f64;
-    config.default_to("sweep", "train-until", format!("{half:.4}").as_str().into());
-    let policies = REPLAYED.map(str::to_owned).to_vec();
-    config.default_to("replay", "policies", Setting::Many(policies));
-    if config.get("replay", "cluster").is_none() {
-        config.default_to("replay", "overcommit", "1.25".into());
-    }
-    if lake.has(Table::TaskEvents) {
-        let events = lake.require(Table::TaskEvents)?;
-        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 rows")]
-        let share = REPLAYED_ROWS / events.rows() as f64;
-        if share < 1.0 {
-            let share = format!("{share:.4}");
-            config.default_to("replay", "sample", share.as_str().into());
-            config.default_to("replay", "machines", share.as_str().into());
-        }
-        let first = events.parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
-        let last = events.parts.iter().filter_map(|part| part.max_time_us).max().unwrap_or(0);
-        let is_short = last - first < HOURLY_DAYS * MICROS_PER_DAY;
-        config.default_to("fairness", "interval", if is_short { "3600" } else { "86400" }.into());
-    }
-    // The ledger's CPU, as it runs, so that the sum is the ledger's as well.
-    config.default_to("fairness", "accrual", "running".into());
-    config.fill_in();
-    Ok(())
-}
-
-/// Measured CPU where there is a usage table, slots where there is none.
-fn cpu_of(lake: &Lake) -> CpuDefinition {
-    if lake.has(Table::TaskUsage) { CpuDefinition::Measured } else { CpuDefinition::Slots }
-}
-
 fn path_text(path: &Path) -> Result<String> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| Usage(format!("`{}` is no text", path.display())).into())
 }
-
-/// What is described if nothing is said.
-const WHATS: [What; 7] = [
-    What::JobDurations,
-    What::JobSurvival,
-    What::TasksPerJob,
-    What::EventsPerTask,
-    What::Waiting,
-    What::Attempts,
-    What::FinishGivenEvents,
-];
-
-/// Policies that are replayed if nothing is said.
-const REPLAYED: [&str; 3] =
-    ["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"];
-
-/// Rows of `task_events` that are replayed: a minute or two on two cores. Of a larger trace a share
-/// of jobs and machines is.
-const REPLAYED_ROWS: f64 = 2e6;
-
-/// A trace of fewer days is cut into hours, a longer one into days.
-const HOURLY_DAYS: i64 = 100;
-
-/// Resamplings of jobs for the intervals of the sweep.
-const BOOTSTRAP_ROUNDS: &str = "200";
 
 /// Rows of the sweep that are shown; all of them are in the results.
 const SWEEP_ROWS_SHOWN: usize = 5;
@@ -254,45 +189,17 @@ const SWEEP_ROWS_SHOWN: usize = 5;
 /// Sentences at the end.
 const SENTENCES: usize = 3;
 
-/// The steps that were done, by what they were made from.
-struct Done {
-    path: PathBuf,
-    marks: BTreeMap<String, String>,
-}
-
-impl Done {
-    fn load(out: &Path, is_again: bool) -> Self {
-        let path = out.join("steps.json");
-        // A mark that does not read is no mark.
-        let text = if is_again { None } else { fs::read(&path).ok() };
-        let marks = text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-        Self { path, marks }
-    }
-
-    fn has(&self, step: &str, mark: &str) -> bool {
-        self.marks.get(step).is_some_and(|known| known == mark)
-    }
-
-    /// Marks a step, once its results are there.
-    fn put(&mut self, step: &str, mark: String) -> Result<()> {
-        self.marks.insert(step.to_owned(), mark);
-        let text = serde_json::to_string_pretty(&self.marks)? + "\n";
-        let beside = self.path.with_extension("json.new");
-        fs::write(&beside, text)
-            .and_then(|()| fs::rename(&beside, &self.path))
-            .with_context(|| format!("could not write `{}`", self.path.display()))
-    }
-}
-
 /// An analysis of a lake.
 struct Analysis {
     lake: Lake,
     windows: Windows,
     out: PathBuf,
     config: Config,
-    /// The tables and their checksums.
+    /// The kind of trace, the tables and their checksums, the window.
     inputs: String,
-    done: Done,
+    marks: Marks,
+    /// Whether what is done is done again.
+    is_again: bool,
 }
 
 impl Analysis {
@@ -301,9 +208,10 @@ impl Analysis {
             bail!("`account` is parsed as itself");
         };
         let windows = super::windows(&lake, &args.answer)?;
-        let inputs = serde_json::to_string(&store::inputs(&lake))?;
-        let done = Done::load(&out, is_again);
-        Ok(Self { lake, windows, out, config, inputs, done })
+        let source = lake.source();
+        let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
+        let marks = Marks::load(&out);
+        Ok(Self { lake, windows, out, config, inputs, marks, is_again })
     }
 
     /// Runs every step and writes the report.
@@ -319,25 +227,24 @@ impl Analysis {
                 verified = Some(self.verify()?);
                 continue;
             }
-            let mark = self.mark(step);
-            if self.done.has(step, &mark) {
+            let made_from = made_from(&[step, &self.inputs], &self.config.words(step));
+            if !self.is_again && self.marks.has(step, &made_from) {
                 say(": done before");
                 continue;
             }
             say("");
-            match step {
-                "classify" => self.classify()?,
-                "describe" => self.describe()?,
-                "account" => self.account()?,
-                // Both come from one pass over the lake.
-                "sweep" => self.sweep()?,
-                "detect" => self.detect()?,
-                "replay" => self.replay()?,
-                _ => self.fairness()?,
-            }
-            self.done.put(step, mark)?;
+            self.marks.remove(step)?;
+            let before = self.marks.listing()?;
+            self.step(step)?;
+            self.marks.put(step, made_from, &before)?;
         }
-        let results = report::read_all(std::slice::from_ref(&self.out))?;
+        let mut results = report::read_all(std::slice::from_ref(&self.out), report::PAGE_LIMITS)?;
+        // What lies there from another analysis is no part of this one.
+        let is_ours = |result: &report::Stored| {
+            (result.name == "verify" && verified.is_some())
+                || steps.iter().any(|step| self.marks.has_written(step, result.path()))
+        };
+        results.retain(is_ours);
         let first = report::write(&results, &self.out.join("report"))?;
         console::data("\n")?;
         for sentence in report::sentences(&results, SENTENCES) {
@@ -348,14 +255,17 @@ impl Analysis {
         Ok(verified)
     }
 
-    /// What the results of a step are made from.
-    fn mark(&self, step: &'static str) -> String {
-        let mut hasher = Sha256::new();
-        hasher.update(crate::PROGRAM);
-        hasher.update(&self.inputs);
-        hasher.update(serde_json::to_string(&self.windows).unwrap_or_default());
-        hasher.update(self.config.words(step).join("\n"));
-        hex(&hasher.finalize())
+    fn step(&self, step: &str) -> Result<()> {
+        match step {
+            "classify" => self.classify(),
+            "describe" => self.describe(),
+            "account" => self.account(),
+            "sweep" => self.sweep(),
+            "detect" => self.detect(),
+            "replay" => self.replay(),
+            "fairness" => self.fairness(),
+            other => bail!("there is no step `{other}`"),
+        }
     }
 
     /// Says that a step is skipped, if its table is not there.
@@ -516,9 +426,9 @@ impl Analysis {
 
     /// Runs a command whose results have a folder of their own.
     fn command(&self, name: &str, words: Vec<String>) -> Result<()> {
-        let folder = path_text(&self.out.join(name))?;
-        let lake = path_text(&self.lake.path)?;
-        super::run(parse(name, words, &["--lake", &lake, "--out", &folder])?)
+        let folder = format!("--out={}", path_text(&self.out.join(name))?);
+        let lake = format!("--lake={}", path_text(&self.lake.path)?);
+        super::run(parse(name, words, &[&lake, &folder])?)
     }
 }
 

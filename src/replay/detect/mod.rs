@@ -62,7 +62,7 @@ const BUDGETS: [Option<f64>; 8] =
 
 impl DetectPlan {
     /// These detectors under the usual settings: a heartbeat every 10 s, linear progress without
-    /// noise, all truths, groups of at least 10 judged tasks.
+    /// noise, the usual truths, groups of at least 10 judged tasks.
     pub fn of(detectors: Vec<DetectorPlan>) -> Self {
         Self {
             detectors,
@@ -185,6 +185,7 @@ struct Sums {
 
 impl Sums {
     fn new(plan: &DetectPlan) -> Self {
+        assert!(plan.truths.len() <= score::TRUTHS_MAX, "each truth is a bit");
         let detector_count = plan.detectors.len();
         Self {
             counts: GroupCounts::default(),

@@ -1,0 +1,121 @@
+//! Which steps of an analysis are done, and by what they were made.
+//!
+//! In: `steps.json` of an earlier run. Out: per step a mark (what its results follow from) and the
+//! files that it wrote. A step is done as long as its mark is the same and its files are there;
+//! its mark goes before the step begins, so that results half-made are never taken for whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::sources::hex;
+
+/// A step that was done.
+#[derive(Debug, Serialize, Deserialize)]
+struct Mark {
+    made_from: String,
+    /// Below the folder of the analysis.
+    files: BTreeSet<String>,
+}
+
+/// The steps that were done.
+pub(super) struct Marks {
+    out: PathBuf,
+    marks: BTreeMap<String, Mark>,
+}
+
+/// Files with the time of their last change.
+pub(super) type Listing = BTreeMap<String, SystemTime>;
+
+impl Marks {
+    pub(super) fn load(out: &Path) -> Self {
+        // A file that does not read marks nothing.
+        let text = fs::read(out.join(FILE)).ok();
+        let marks = text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        Self { out: out.to_owned(), marks }
+    }
+
+    /// Whether the results of a step are there and made from the same.
+    pub(super) fn has(&self, step: &str, made_from: &str) -> bool {
+        self.marks.get(step).is_some_and(|mark| {
+            mark.made_from == made_from
+                && mark.files.iter().all(|file| self.out.join(file).is_file())
+        })
+    }
+
+    /// Forgets a step that is about to begin.
+    pub(super) fn remove(&mut self, step: &str) -> Result<()> {
+        if self.marks.remove(step).is_some() { self.store() } else { Ok(()) }
+    }
+
+    /// Marks a step whose results are there: what has changed since `before`.
+    pub(super) fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
+        let now = self.listing()?;
+        let is_new = |file: &(&String, &SystemTime)| before.get(file.0) != Some(file.1);
+        let files = now.iter().filter(is_new).map(|(file, _)| file.clone()).collect();
+        self.marks.insert(step.to_owned(), Mark { made_from, files });
+        self.store()
+    }
+
+    /// The files of a step.
+    pub(super) fn has_written(&self, step: &str, path: &Path) -> bool {
+        let Ok(file) = path.strip_prefix(&self.out) else { return false };
+        self.marks.get(step).is_some_and(|mark| mark.files.contains(&*file.to_string_lossy()))
+    }
+
+    /// The results in the folder of the analysis and in the folders of commands.
+    pub(super) fn listing(&self) -> Result<Listing> {
+        let mut found = Listing::new();
+        for folder in ["", "replay", "fairness"] {
+            let path = self.out.join(folder);
+            if !path.is_dir() {
+                continue;
+            }
+            let failed = || format!("could not read `{}`", path.display());
+            for entry in fs::read_dir(&path).with_context(failed)? {
+                let entry = entry.with_context(failed)?;
+                let about = entry.metadata().with_context(failed)?;
+                let name = Path::new(folder).join(entry.file_name()).to_string_lossy().into_owned();
+                if about.is_file() && name != FILE {
+                    found.insert(name, about.modified().with_context(failed)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn store(&self) -> Result<()> {
+        let path = self.out.join(FILE);
+        let text = serde_json::to_string_pretty(&self.marks)? + "\n";
+        let beside = path.with_extension("json.new");
+        fs::write(&beside, text)
+            .and_then(|()| fs::rename(&beside, &path))
+            .with_context(|| format!("could not write `{}`", path.display()))
+    }
+}
+
+const FILE: &str = "steps.json";
+
+/// What the results of a step follow from: `texts`, the words of its command, and the files that
+/// these name.
+pub(super) fn made_from(texts: &[&str], words: &[String]) -> String {
+    let mut hasher = Sha256::new();
+    for text in [crate::PROGRAM].iter().chain(texts) {
+        hasher.update(text);
+        hasher.update([0]);
+    }
+    for word in words {
+        hasher.update(word);
+        hasher.update([0]);
+        // Accounts, factors, formulas: another content is another question.
+        for piece in word.split(['=', ',', ':']).filter(|piece| Path::new(piece).is_file()) {
+            hasher.update(fs::read(piece).unwrap_or_default());
+        }
+    }
+    hex(&hasher.finalize())
+}
