@@ -2,7 +2,6 @@
 //!
 //! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal. A
 //! reader that goes away (a broken pipe) ends the program quietly.
-#![expect(clippy::print_stderr, reason = "this is the console")]
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -28,12 +27,13 @@ pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
 
 /// Writes a line about what is going on.
 pub(crate) fn note(text: impl AsRef<str>) {
-    eprintln!("{}", text.as_ref());
+    // Nobody is left to be told that nobody reads this.
+    let _ = writeln!(io::stderr(), "{}", text.as_ref());
 }
 
 /// Writes a line about something the user should look at.
 pub(crate) fn warn(text: impl AsRef<str>) {
-    eprintln!("warning: {}", text.as_ref());
+    note(format!("warning: {}", text.as_ref()));
 }
 
 /// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is no terminal.

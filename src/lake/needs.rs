@@ -20,8 +20,8 @@ const LAKE_PER_100: [(&str, u64); 5] =
 const LAKE_PER_100_ELSE: u64 = 110;
 
 /// Memory of a thread that reads and writes parts, in a lake of few and of many buckets, and of
-/// the program besides. Measured with two threads: 411 MB (8 buckets), 513 MB (32), 989 MB (128).
-const MEMORY_PER_THREAD: [u64; 2] = [200 << 20, 450 << 20];
+/// the program besides. Measured with two threads: 486 MB (8 buckets), 510 MB (32), 652 MB (128).
+const MEMORY_PER_THREAD: [u64; 2] = [200 << 20, 250 << 20];
 const MEMORY_BESIDES: u64 = 200 << 20;
 
 /// What an ingest will take, bytes.

@@ -86,6 +86,18 @@ fn the_python_page_is_what_it_says() {
     assert!(said.contains(" passed, 0 failed"), "{said}");
 }
 
+/// What the README shows is what the program prints, and its figures stand in there.
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let Some(python) = python("duckdb, numpy") else { return };
+    let readme = repository().join("README.md");
+    let program = env!("CARGO_BIN_EXE_jobfate");
+    let said = script(&python, "readme.py", &[program, readme.to_str().unwrap()]);
+    said.lines().filter(|line| line.starts_with("SKIPPED:")).for_each(skipped);
+    assert!(said.contains(" passed, 0 failed"), "{said}");
+    script(&python, "readme.py", &["--prose"]);
+}
+
 #[test]
 fn brute_force_gives_the_golden_answers() {
     let Some(python) = python("csv, fractions") else { return };

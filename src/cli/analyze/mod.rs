@@ -119,8 +119,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
     store::set_analysis(config.json());
-    let verified = Analysis::new(lake, out, config, args.again)?.run()?;
-    verified.map_or(Ok(()), verify::LakeReport::into_result)
+    Analysis::new(lake, out, config, args.again)?.run()
 }
 
 /// The choice of `ingest`: of the file, and before it of the command line, which is put into it.
@@ -214,8 +213,8 @@ impl Analysis {
         Ok(Self { lake, windows, out, config, inputs, marks, is_again })
     }
 
-    /// Runs every step and writes the report.
-    fn run(mut self) -> Result<Option<verify::LakeReport>> {
+    /// Runs every step and writes the report; fails where a check of the lake has.
+    fn run(mut self) -> Result<()> {
         let steps = self.config.steps.clone();
         let count = steps.len();
         let mut verified = None;
@@ -246,13 +245,14 @@ impl Analysis {
         };
         results.retain(is_ours);
         let first = report::write(&results, &self.out.join("report"))?;
+        let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
         console::data("\n")?;
         for sentence in report::sentences(&results, SENTENCES) {
             console::data(&format!("{sentence}\n"))?;
         }
         console::note(format!("results and charts: {}", self.out.display()));
         console::note(format!("report: {}", first.display()));
-        Ok(verified)
+        verdict
     }
 
     fn step(&self, step: &str) -> Result<()> {
