@@ -18,8 +18,9 @@ use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::studies::censoring::Censoring;
+use crate::studies::counted::Counted;
 use crate::studies::distributions::{
-    Chance, Counted, Summary, Survival, chances, cumulative, kaplan_meier, summarize,
+    Chance, Summary, Survival, chances, cumulative, kaplan_meier, summarize,
 };
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;

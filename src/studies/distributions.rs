@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use super::counted::{Counted, Value};
+
 /// One line of a table of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -37,246 +39,6 @@ pub struct Summary {
     pub censored: u64,
     /// Values of what began before the window (at time 0); they are in, as written.
     pub left_censored: u64,
-}
-
-/// A value with what the edges of the window did to it, in eight bytes.
-///
-/// The amount (whole microseconds or a count, at most 2^61 - 1) stands above the two flags, so
-/// that values sort by amount.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Value(i64);
-
-/// Whether something began before the window, and whether it goes on after it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Edges {
-    /// Begun before the window, at time 0.
-    pub is_left_censored: bool,
-    /// Cut off by the window's end, so that the value stands for something larger.
-    pub is_censored: bool,
-}
-
-impl Value {
-    const LEFT: i64 = 2;
-    const RIGHT: i64 = 1;
-
-    /// Packs an amount, which is cut to 0 and 2^61 - 1, and its flags.
-    pub fn new(amount: i64, edges: Edges) -> Self {
-        const LARGEST: i64 = i64::MAX >> 2;
-        let left = if edges.is_left_censored { Self::LEFT } else { 0 };
-        let right = if edges.is_censored { Self::RIGHT } else { 0 };
-        Self((amount.clamp(0, LARGEST) << 2) | left | right)
-    }
-
-    /// Whole microseconds, or a count.
-    pub const fn amount(self) -> i64 {
-        self.0 >> 2
-    }
-
-    /// Whether it stands for something larger.
-    pub const fn is_censored(self) -> bool {
-        self.0 & Self::RIGHT != 0
-    }
-
-    /// Whether it began before the window.
-    pub const fn is_left_censored(self) -> bool {
-        self.0 & Self::LEFT != 0
-    }
-}
-
-/// How often each value occurs, ascending.
-///
-/// A trace has tens of millions of different waits. Each is held as its distance to the one
-/// before and, where it occurs more than once, how often: three to four bytes and not sixteen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// By value: twice the distance, odd where a count follows; then the count. Seven bits a byte.
-    bytes: Vec<u8>,
-    largest: Option<Value>,
-}
-
-impl From<Vec<Value>> for Counted {
-    fn from(mut values: Vec<Value>) -> Self {
-        values.sort_unstable();
-        let mut counted = Self::default();
-        for run in values.chunk_by(|one, other| one == other) {
-            counted.push(run[0], run.len() as u64);
-        }
-        counted
-    }
-}
-
-/// The values of a [`Counted`] with how often each occurs.
-#[derive(Clone, Debug)]
-pub struct Runs<'a> {
-    bytes: &'a [u8],
-    before: i64,
-}
-
-impl Runs<'_> {
-    fn number(&mut self) -> Option<u64> {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let (&byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-            shift += 7;
-        }
-    }
-}
-
-impl Iterator for Runs<'_> {
-    type Item = (Value, u64);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let step = self.number()?;
-        self.before += (step >> 1).cast_signed();
-        let count = if step & 1 == 1 { self.number()? } else { 1 };
-        Some((Value(self.before), count))
-    }
-}
-
-/// Values of one amount, whatever the edges of the window did to them.
-#[derive(Clone, Copy, Debug)]
-struct Same {
-    amount: i64,
-    count: u64,
-    censored: u64,
-}
-
-impl Counted {
-    /// Adds a value that is larger than all before.
-    fn push(&mut self, value: Value, count: u64) {
-        let step = (value.0 - self.largest.map_or(0, |before| before.0)).cast_unsigned() << 1;
-        self.number(step | u64::from(1 < count));
-        if 1 < count {
-            self.number(count);
-        }
-        self.largest = Some(value);
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "seven bits")]
-    fn number(&mut self, mut number: u64) {
-        while 0x80 <= number {
-            self.bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number as u8);
-    }
-
-    /// The values and how often each occurs, ascending.
-    pub fn runs(&self) -> Runs<'_> {
-        Runs { bytes: &self.bytes, before: 0 }
-    }
-
-    /// Whether there is no value.
-    pub fn is_empty(&self) -> bool {
-        self.largest.is_none()
-    }
-
-    /// The largest value.
-    pub const fn largest(&self) -> Option<Value> {
-        self.largest
-    }
-
-    /// All values of both.
-    #[must_use]
-    pub fn merge(self, other: Self) -> Self {
-        if self.is_empty() || other.is_empty() {
-            return if self.is_empty() { other } else { self };
-        }
-        let mut merged = Self::default();
-        merged.bytes.reserve(self.bytes.len() + other.bytes.len());
-        let (mut own, mut others) = (self.runs().peekable(), other.runs().peekable());
-        loop {
-            let (value, count) = match (own.peek(), others.peek()) {
-                (Some(&one), Some(&other)) if one.0 == other.0 => {
-                    own.next();
-                    others.next();
-                    (one.0, one.1 + other.1)
-                }
-                (Some(&one), Some(&other)) if other.0 < one.0 => {
-                    others.next();
-                    other
-                }
-                (Some(&one), _) => {
-                    own.next();
-                    one
-                }
-                (None, Some(&other)) => {
-                    others.next();
-                    other
-                }
-                (None, None) => break,
-            };
-            merged.push(value, count);
-        }
-        merged
-    }
-
-    /// Values whose flags `is_in` takes.
-    pub fn count(&self, is_in: impl Fn(Value) -> bool) -> u64 {
-        self.runs().filter(|run| is_in(run.0)).map(|run| run.1).sum()
-    }
-
-    /// Leaves out what the window's end cut off.
-    pub fn without_censored(&mut self) {
-        let mut rest = Self::default();
-        for (value, count) in self.runs().filter(|run| !run.0.is_censored()) {
-            rest.push(value, count);
-        }
-        *self = rest;
-    }
-
-    /// The values amount by amount.
-    fn amounts(&self) -> impl Iterator<Item = Same> + Clone {
-        let mut runs = self.runs().peekable();
-        std::iter::from_fn(move || {
-            let (value, _) = *runs.peek()?;
-            let mut same = Same { amount: value.amount(), count: 0, censored: 0 };
-            while let Some((value, count)) = runs.next_if(|run| run.0.amount() == same.amount) {
-                same.count += count;
-                same.censored += if value.is_censored() { count } else { 0 };
-            }
-            Some(same)
-        })
-    }
-
-    /// Quantiles by R-7 (linear between the two nearest order statistics), of ascending shares.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "positions among values; amounts are below 2^53"
-    )]
-    fn quantiles<const N: usize>(&self, shares: [f64; N], per_unit: f64) -> [Option<f64>; N] {
-        let Some(last) = self.count(|_| true).checked_sub(1) else { return [None; N] };
-        // One pass for all: by share the amounts at its place rounded down, and one further.
-        let places = shares.map(|share| share * last as f64);
-        let mut near = [(0.0, 0.0); N];
-        let mut passed = 0;
-        for (value, count) in self.runs() {
-            let amount = value.amount() as f64 / per_unit;
-            let here = passed..passed + count;
-            for (near, place) in near.iter_mut().zip(places) {
-                let below = place.floor() as u64;
-                if here.contains(&below) {
-                    near.0 = amount;
-                }
-                if here.contains(&(below + 1).min(last)) {
-                    near.1 = amount;
-                }
-            }
-            passed = here.end;
-        }
-        let mut quantiles = [None; N];
-        for ((quantile, (low, high)), place) in quantiles.iter_mut().zip(near).zip(places) {
-            *quantile = Some(low + (place - place.floor()) * (high - low));
-        }
-        quantiles
-    }
 }
 
 /// Summarises values; `per_unit` amounts are one of the unit shown.
@@ -484,6 +246,7 @@ fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::counted::Edges;
     use super::*;
 
     fn values(amounts: &[(i64, bool)]) -> Counted {
@@ -503,25 +266,6 @@ mod tests {
         // 0.9 of the way along 3 gaps is 0.7 between the third and the fourth.
         assert!((row.p90.unwrap() - 6.8).abs() < 1e-12);
         assert_eq!(summarize("all", &Counted::default(), 1.0).mean, None);
-    }
-
-    #[test]
-    fn flags_do_not_move_amounts() {
-        for (is_left_censored, is_censored) in [(false, false), (false, true), (true, true)] {
-            let value = Value::new(7, Edges { is_left_censored, is_censored });
-            assert_eq!(value.amount(), 7);
-            assert_eq!(value.is_censored(), is_censored);
-            assert_eq!(value.is_left_censored(), is_left_censored);
-        }
-        assert_eq!(Value::new(i64::MAX, Edges::default()).amount(), i64::MAX >> 2);
-    }
-
-    #[test]
-    fn merged_values_are_those_of_both() {
-        let (one, other) = ([(3, true), (1, false), (3, false)], [(2, false), (3, false)]);
-        let merged = values(&one).merge(values(&other));
-        assert_eq!(merged, values(&[one.as_slice(), &other].concat()));
-        assert_eq!(merged.clone().merge(Counted::default()), merged);
     }
 
     #[test]

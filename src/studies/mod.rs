@@ -5,6 +5,7 @@
 
 pub mod censoring;
 pub mod checks;
+pub mod counted;
 pub mod distributions;
 pub mod fold;
 pub mod kill_sweep;

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::distributions::{Edges, Value};
+use super::counted::{Edges, Value};
 use super::fold::{Asked, JobRow, KillStep, Study, republish, row_of};
 use super::ledger::CpuDefinition;
 use super::rules::{Rule, RuleGrid};

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::censoring::Censoring;
-use super::distributions::{Counted, Edges, Value};
+use super::counted::{Counted, Edges, Value};
 use super::ledger::GroupBy;
 use super::outcomes::Classes;
 use crate::facts::FactError;
