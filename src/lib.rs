@@ -193,11 +193,14 @@
 //! strings in a stated order in three ways; sixteen conditional maxima and three more steps for
 //! long sequences are plain SQL in all of them.
 
+pub mod cells;
 pub mod charts;
 pub mod cli;
 pub mod digits;
 pub mod facts;
 pub mod fairness;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod lake;
 pub mod notation;
 pub mod replay;

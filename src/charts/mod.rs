@@ -75,8 +75,26 @@ pub fn write_chart(chart: &Chart, folder: &Path, stem: &str) -> Result<(), Chart
     let text = svg_of(chart).map_err(|error| fail(&svg, error.reason))?;
     fs::write(&svg, text).map_err(|error| fail(&svg, error.to_string()))?;
     let png = folder.join(format!("{stem}.png"));
-    let area = BitMapBackend::new(&png, (SIZE.0 * 2, SIZE.1 * 2)).into_drawing_area();
-    draw(chart, &area, 2).map_err(|reason| fail(&png, reason)).map(|_| ())
+    let pixels = png_of(chart).map_err(|reason| fail(&png, reason))?;
+    fs::write(&png, pixels).map_err(|error| fail(&png, error.to_string()))
+}
+
+/// Draws `chart` as the bytes of a PNG. What plotters writes by itself may be cut off by a full disk
+/// without an error.
+fn png_of(chart: &Chart) -> Result<Vec<u8>, String> {
+    theme::register_fonts();
+    let (width, height) = (SIZE.0 * 2, SIZE.1 * 2);
+    let mut pixels = vec![0; (width * height * 3) as usize];
+    let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+    draw(chart, &area, 2)?;
+    drop(area);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::Fast);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels));
+    written.map_err(|error| error.to_string())?;
+    Ok(bytes)
 }
 
 /// Draws `chart` as the text of an SVG.

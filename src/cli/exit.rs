@@ -62,7 +62,14 @@ pub(crate) struct PartsFailed {
     pub failed: usize,
     /// Asked for.
     pub wanted: usize,
+    /// Whether the data of any of them are at fault, and not the machine.
+    pub is_bad_data: bool,
 }
+
+/// A fault of this program.
+#[derive(Debug, Error)]
+#[error("this is a bug in jobfate: {0}")]
+pub(crate) struct Bug(pub String);
 
 /// The user stopped the program.
 #[derive(Debug, Error)]
@@ -123,6 +130,9 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<SourceError>() {
         return error.kind.hint();
     }
+    if error.is::<Bug>() {
+        return Some("please report it with the command line and this message");
+    }
     match error.downcast_ref::<FactError>() {
         Some(FactError::Lake(error)) => return error.kind.hint(),
         Some(FactError::Spark { hint, .. }) => return Some(hint),
@@ -173,8 +183,11 @@ fn code_of(error: &anyhow::Error) -> Code {
     if error.is::<Usage>() || error.is::<ConfigError>() {
         return Code::Usage;
     }
-    if error.is::<PartsFailed>() {
-        return Code::BadData;
+    if let Some(error) = error.downcast_ref::<PartsFailed>() {
+        return of_data(error.is_bad_data);
+    }
+    if error.is::<Bug>() {
+        return Code::Bug;
     }
     if error.is::<Interrupted>() {
         return Code::Interrupted;
@@ -197,11 +210,13 @@ mod tests {
     fn every_kind_of_error_has_its_code() {
         let io = |kind| io::Error::from(kind);
         let lake = |kind| LakeError::new(Path::new("lake"), kind);
-        let cases: [(anyhow::Error, Code); 9] = [
+        let cases: [(anyhow::Error, Code); 11] = [
             (CheckFailed(String::new()).into(), Code::CheckFailed),
             (Usage(String::new()).into(), Code::Usage),
-            (PartsFailed { failed: 1, wanted: 2 }.into(), Code::BadData),
+            (PartsFailed { failed: 1, wanted: 2, is_bad_data: true }.into(), Code::BadData),
+            (PartsFailed { failed: 1, wanted: 2, is_bad_data: false }.into(), Code::Environment),
             (Interrupted.into(), Code::Interrupted),
+            (Bug(String::new()).into(), Code::Bug),
             (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
             (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),
             (lake(LakeErrorKind::Busy).into(), Code::Environment),

@@ -205,7 +205,8 @@ pub(crate) fn run_plan(plan: &IngestPlan, is_forced: bool, stop: &Stop) -> Resul
     }
     if !outcome.failed.is_empty() {
         let wanted = plan.parts.values().map(Vec::len).sum();
-        return Err(PartsFailed { failed: outcome.failed.len(), wanted }.into());
+        let is_bad_data = outcome.failed.iter().any(|part| part.error.kind.is_bad_data());
+        return Err(PartsFailed { failed: outcome.failed.len(), wanted, is_bad_data }.into());
     }
     Ok(outcome)
 }

@@ -21,9 +21,10 @@ use crate::sources::part::Progress;
 use crate::units::micros_to_seconds;
 
 mod account;
-mod analyze;
+pub(crate) mod analyze;
 mod classify;
 mod console;
+mod damage;
 mod describe;
 mod detect;
 mod detect_charts;
@@ -40,7 +41,7 @@ mod reproduce;
 mod reproduce_experiments;
 mod setup;
 mod store;
-mod sweep;
+pub(crate) mod sweep;
 mod sweep_charts;
 mod synth;
 mod verify;
@@ -223,15 +224,10 @@ pub fn main() -> ExitCode {
             return code.into();
         }
     };
-    std::panic::set_hook(Box::new(|panic| {
-        console::note(format!("error: this is a bug in jobfate: {panic}"));
-        console::note("hint: please report it with the command line and this message");
-    }));
-    let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(cli.command)));
-    match run {
-        Ok(Ok(())) => exit::Code::Done,
-        Ok(Err(error)) => exit::report(&error),
-        Err(_) => exit::Code::Bug,
+    let lakes = damage::lakes_of(&cli.command);
+    match damage::caught(|| run(cli.command)) {
+        Ok(()) => exit::Code::Done,
+        Err(error) => exit::report(&damage::explained(error, &lakes)),
     }
     .into()
 }

@@ -17,6 +17,7 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Map, Value, json};
 
 use super::Format;
+use crate::cells::{guarded, is_hidden};
 use crate::digits;
 
 /// Builds a batch column by column.
@@ -141,23 +142,11 @@ fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
     for row in 0..batch.num_rows() {
         writer.write_record(batch.columns().iter().map(|column| match cell(column, row) {
             Value::Null => String::new(),
-            Value::String(text) => safe_in_spreadsheets(text),
+            Value::String(text) => guarded(&text).into_owned(),
             other => other.to_string(),
         }))?;
     }
     writer.into_inner().context("could not write CSV")
-}
-
-/// Names come from traces: one that a spreadsheet would run as a formula gets a quote before it.
-/// Hashes stay as they are, also those that begin with a plus, and so does the dash of what has no
-/// name: there is nothing in them to run.
-fn safe_in_spreadsheets(text: String) -> String {
-    let is_hash = |text: &str| {
-        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
-    };
-    let may_run = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let is_harmless = text == "-" || is_hash(&text) && !text.starts_with('=');
-    if may_run && !is_harmless { format!("'{text}") } else { text }
 }
 
 fn parquet(batch: &RecordBatch) -> Result<Vec<u8>> {
@@ -250,7 +239,7 @@ fn shortened(text: &str) -> String {
 /// Control characters of a name must not steer the terminal.
 fn visible(letter: char) -> impl Iterator<Item = char> {
     let escaped: Vec<char> =
-        if letter.is_control() { letter.escape_default().collect() } else { vec![letter] };
+        if is_hidden(letter) { letter.escape_default().collect() } else { vec![letter] };
     escaped.into_iter()
 }
 

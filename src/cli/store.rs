@@ -20,7 +20,7 @@ use super::render::{parquet_writer, render};
 use super::{AnswerArgs, Format, console};
 use crate::charts::{Chart, write_chart};
 use crate::lake::Lake;
-use crate::schema::FORMAT_VERSION;
+use crate::report::RESULT_VERSION;
 use crate::sources::hex;
 
 /// An answer in all its forms.
@@ -139,7 +139,7 @@ impl Rows {
 
     fn write(&mut self, lines: &[u8]) -> Result<()> {
         let wrote = self.text.write_all(lines);
-        wrote.with_context(|| format!("could not write `{}`", self.path.display()))
+        wrote.with_context(|| self.failed("csv"))
     }
 
     /// Writes some rows.
@@ -147,15 +147,19 @@ impl Rows {
         let lines = render(batch, Format::Csv, None)?;
         let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         self.write(&lines[header..])?;
-        Ok(self.columns.write(batch)?)
+        self.columns.write(batch).with_context(|| self.failed("parquet"))
+    }
+
+    fn failed(&self, end: &str) -> String {
+        format!("could not write `{}`", self.path.with_extension(end).display())
     }
 
     /// Ends the files.
     pub(crate) fn finish(mut self) -> Result<()> {
         let wrote = self.text.flush();
-        wrote.with_context(|| format!("could not write `{}`", self.path.display()))?;
-        self.columns.close()?;
-        Ok(())
+        wrote.with_context(|| self.failed("csv"))?;
+        let wrote = self.columns.finish();
+        wrote.map(|_| ()).with_context(|| self.failed("parquet"))
     }
 }
 
@@ -175,7 +179,7 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
     };
     let mut result = json!({
         "program": crate::PROGRAM,
-        "format_version": FORMAT_VERSION,
+        "format_version": RESULT_VERSION,
         "name": answer.name,
         "command": command(),
         "source": origin.source,

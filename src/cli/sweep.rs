@@ -114,11 +114,9 @@ pub(crate) fn parse_grid(text: &str) -> Result<Grid, String> {
                 if last < first {
                     return Err(bad());
                 }
-                let mut next = first;
-                while next <= last && grid.len() <= GRID_MAX {
-                    grid.insert(next);
-                    next = next.saturating_add(step);
-                }
+                let further = |&number: &i64| number.checked_add(step);
+                let numbers = std::iter::successors(Some(first), further);
+                grid.extend(numbers.take_while(|number| *number <= last).take(GRID_MAX + 1));
             }
         }
         if GRID_MAX < grid.len() {

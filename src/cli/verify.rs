@@ -228,7 +228,7 @@ pub(crate) struct LakeReport {
 
 /// Checks the files and the numbers of a lake, and says what is absent.
 pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
-    lake.check_files()?;
+    lake.check_sums()?;
     for &table in lake.source().tables() {
         match lake.manifest.table(table) {
             None => console::note(format!("absent: {table}, all of it")),

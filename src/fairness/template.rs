@@ -131,16 +131,16 @@ pub fn load(path: &Path) -> Result<Box<dyn Index>, FairnessError> {
 
 /// What a file says.
 #[derive(Debug, PartialEq)]
-struct File {
+pub(crate) struct File {
     name: String,
-    formula: String,
-    parameters: Vec<(String, f64)>,
+    pub(crate) formula: String,
+    pub(crate) parameters: Vec<(String, f64)>,
     charges: Option<String>,
     factors: Option<String>,
 }
 
 impl File {
-    fn read(source: &str) -> Result<Self, Mistake> {
+    pub(crate) fn read(source: &str) -> Result<Self, Mistake> {
         let wrong =
             |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
         let table = DeTable::parse(source)

@@ -61,7 +61,7 @@ pub struct IngestOutcome {
 ///
 /// What is wrong with the lake or the machine. Faults of single parts stand in the outcome.
 pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
-    fs::create_dir_all(&plan.lake)
+    files::create_folder(&plan.lake)
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
     let _lock = lock(plan)?;
     let (manifest, own) = open_manifest(plan)?;
@@ -206,7 +206,7 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     let own = if own_path.exists() {
         Manifest::load_one(&own_path)?
     } else {
-        let new = Manifest { tables: BTreeMap::new(), ..all.clone() };
+        let new = Manifest::new(all.source, all.origin, all.bucket_count);
         new.store(&own_path)?;
         new
     };
@@ -477,10 +477,11 @@ fn publish(
         let target = plan.lake.join(&path);
         let folder = target.parent().expect("a file lies in a folder").to_owned();
         let fail = |error| LakeError::new(&target, LakeErrorKind::Io(error));
-        fs::create_dir_all(&folder).map_err(fail)?;
+        files::create_folder(&folder).map_err(fail)?;
         fs::rename(&file.beside, &target).map_err(fail)?;
         folders.insert(folder);
-        entries.push(FileEntry { path, bucket: file.bucket, rows: file.rows, bytes: file.bytes });
+        let WrittenFile { bucket, rows, bytes, crc32, .. } = file;
+        entries.push(FileEntry { path, bucket, rows, bytes, crc32 });
     }
     folders.insert(plan.lake.join(table.name()));
     folders.insert(plan.lake.clone());
@@ -506,7 +507,7 @@ fn write_rejects(plan: &IngestPlan, parts: &[RawPart], read: &[ReadPart]) -> Res
         let folder = plan.lake.join("rejects").join(part.table.name());
         let path = folder.join(format!("part-{:05}.csv", part.part));
         let fail = |error| LakeError::new(&path, LakeErrorKind::Io(error));
-        fs::create_dir_all(&folder).map_err(fail)?;
+        files::create_folder(&folder).map_err(fail)?;
         let mut writer = csv::Writer::from_writer(Vec::new());
         let rows = read.rejects.iter().map(|reject| {
             let reason = reject.reason.name();

@@ -13,9 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{LakeError, LakeErrorKind, files};
 use crate::schema::{FORMAT_VERSION, Source, Table};
+use crate::sources::hex;
 
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
@@ -41,6 +43,9 @@ pub struct Manifest {
     pub bucket_hash: String,
     /// The raw parts and the files made of them, by table name.
     pub tables: BTreeMap<String, TableEntry>,
+    /// SHA-256 of all of the above as [`Manifest::body`] writes it; only in files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
 }
 
 /// Where raw files come from, as far as their folder tells.
@@ -132,6 +137,8 @@ pub struct FileEntry {
     pub rows: u64,
     /// Size in bytes.
     pub bytes: u64,
+    /// CRC-32 of its bytes.
+    pub crc32: u32,
 }
 
 impl Manifest {
@@ -145,6 +152,7 @@ impl Manifest {
             bucket_count,
             bucket_hash: BUCKET_HASH.to_owned(),
             tables: BTreeMap::new(),
+            checksum: None,
         }
     }
 
@@ -163,21 +171,36 @@ impl Manifest {
 
     /// Reads one writer's manifest.
     pub(crate) fn load_one(path: &Path) -> Result<Self, LakeError> {
+        let fail = |kind| LakeError::new(path, kind);
+        let text = fs::read_to_string(path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
+        Self::read(&text).map_err(fail)
+    }
+
+    /// Reads the text of a manifest, as it was written.
+    pub(crate) fn read(text: &str) -> Result<Self, LakeErrorKind> {
+        let (manifest, checksum) = Self::parse(text)?;
+        if checksum.as_deref() != Some(&*sha256_of(&manifest.body())) {
+            let problem = "it was changed after `ingest` wrote it: its checksum differs";
+            return Err(LakeErrorKind::Inconsistent(problem.to_owned()));
+        }
+        Ok(manifest)
+    }
+
+    /// Reads a text that may have been changed, and the checksum that stands in it.
+    pub(crate) fn parse(text: &str) -> Result<(Self, Option<String>), LakeErrorKind> {
         /// Read first, so that another version is told from a damaged file.
         #[derive(Deserialize)]
         struct Version {
             format_version: u32,
         }
-        let fail = |kind| LakeError::new(path, kind);
-        let text = fs::read_to_string(path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
-        let bad = |error| fail(LakeErrorKind::BadManifest(error));
-        let version: Version = serde_json::from_str(&text).map_err(bad)?;
+        let version: Version = serde_json::from_str(text).map_err(LakeErrorKind::BadManifest)?;
         if version.format_version != FORMAT_VERSION {
-            return Err(fail(LakeErrorKind::OtherVersion { found: version.format_version }));
+            return Err(LakeErrorKind::OtherVersion { found: version.format_version });
         }
-        let manifest: Self = serde_json::from_str(&text).map_err(bad)?;
-        manifest.check().map_err(|problem| fail(LakeErrorKind::Inconsistent(problem)))?;
-        Ok(manifest)
+        let mut manifest: Self = serde_json::from_str(text).map_err(LakeErrorKind::BadManifest)?;
+        manifest.check().map_err(LakeErrorKind::Inconsistent)?;
+        let checksum = manifest.checksum.take();
+        Ok((manifest, checksum))
     }
 
     /// Refuses what an edit by hand or a bad merge could have left behind.
@@ -234,10 +257,20 @@ impl Manifest {
 
     /// Writes the manifest so that a reader sees either the old or the new one.
     pub(crate) fn store(&self, path: &Path) -> Result<(), LakeError> {
-        let mut text = serde_json::to_string_pretty(self).expect("a manifest is plain data");
-        text.push('\n');
-        files::write_whole(path, text.as_bytes())
+        files::write_whole(path, self.text().as_bytes())
             .map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
+    }
+
+    /// The text of the file.
+    pub(crate) fn text(&self) -> String {
+        let body = self.body();
+        let open = body.strip_suffix("\n}").expect("the body is an object");
+        format!("{open},\n  \"checksum\": \"{}\"\n}}\n", sha256_of(&body))
+    }
+
+    /// The text without its checksum.
+    fn body(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a manifest is plain data")
     }
 
     /// The entry of a table, if any part of it is in the lake.
@@ -257,6 +290,10 @@ impl Manifest {
         entry.files.extend(files);
         entry.sort();
     }
+}
+
+fn sha256_of(text: &str) -> String {
+    hex(&Sha256::digest(text))
 }
 
 impl TableEntry {
@@ -343,6 +380,7 @@ mod tests {
             bucket: 0,
             rows: 0,
             bytes: 1,
+            crc32: 0,
         };
         manifest.record(Table::JobEvents, Vec::new(), vec![file]);
         edit(&mut manifest);

@@ -11,7 +11,7 @@
 //! `DELTA_BINARY_PACKED`, quantities as `BYTE_STREAM_SPLIT`, names with a dictionary, all under
 //! LZ4. Decisions in the crate documentation has the measurements.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use rayon::prelude::*;
 
+use super::files::Summed;
 use super::{LakeError, LakeErrorKind};
 use crate::schema::{self, Column, ColumnType, ROW_ID, Source, Table};
 use crate::sources::{Cells, ColumnData, RowBlock, range_of};
@@ -58,6 +59,7 @@ pub(crate) struct WrittenFile {
     pub run: u32,
     pub rows: u64,
     pub bytes: u64,
+    pub crc32: u32,
 }
 
 /// Collects the rows of a segment and writes them bucket by bucket.
@@ -248,16 +250,16 @@ fn write_bucket(
     let beside = folder.join(format!("bucket-{idx:04}-run-{run}.parquet"));
     let fail = |kind| LakeError::new(&beside, kind);
     let file = File::create(&beside).map_err(|error| fail(LakeErrorKind::Io(error)))?;
-    let file = write_parquet(&bucket.rows, file).map_err(|error| fail(of_parquet(error)))?;
-    file.sync_all().map_err(|error| fail(LakeErrorKind::Io(error)))?;
-    let bytes = fs::metadata(&beside).map_err(|error| fail(LakeErrorKind::Io(error)))?.len();
+    let mut sums = Summed::of(file);
+    write_parquet(&bucket.rows, &mut sums).map_err(|error| fail(of_parquet(error)))?;
+    let (bytes, crc32) = sums.finish().map_err(|error| fail(LakeErrorKind::Io(error)))?;
     bucket.clear(rows_kept);
     let bucket = u32::try_from(idx).expect("there are few buckets");
-    Ok(Some(WrittenFile { beside, bucket, run, rows: row_count as u64, bytes }))
+    Ok(Some(WrittenFile { beside, bucket, run, rows: row_count as u64, bytes, crc32 }))
 }
 
 /// Writes the rows straight from our columns, without a detour through Arrow.
-fn write_parquet(rows: &RowBlock, file: File) -> Result<File, ParquetError> {
+fn write_parquet(rows: &RowBlock, file: &mut Summed) -> Result<(), ParquetError> {
     let properties = Arc::new(properties(rows.column_list()));
     let schema = parquet_schema(rows.table, rows.column_list())?;
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), properties)?;
@@ -277,7 +279,7 @@ fn write_parquet(rows: &RowBlock, file: File) -> Result<File, ParquetError> {
         }
         group.close()?;
     }
-    writer.into_inner()
+    writer.close().map(|_| ())
 }
 
 fn write_column(

@@ -14,6 +14,9 @@ use super::policies::{KINDS, PolicyPlan};
 use super::state::Phase;
 use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 
+/// Random workloads on random clusters for each property.
+const CASES: u32 = 10_000;
+
 const ORDERS: [&str; 9] = [
     "fifo",
     "fifo:depth=3",
@@ -260,7 +263,7 @@ fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, fi
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_rules_of_the_game_hold(

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::drawing;
 use super::stored::{Picture, Stored, Table};
+use crate::cells::is_hidden;
 use crate::digits::{counted, grouped, six_digits};
 
 /// Text as it may stand in a page or in an attribute.
@@ -17,8 +18,8 @@ pub(super) fn escape(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             // What a browser would not show, shown.
-            control if control.is_control() && control != '\n' => {
-                let _ = write!(safe, "{}", control.escape_unicode());
+            hidden if is_hidden(hidden) && hidden != '\n' => {
+                let _ = write!(safe, "{}", hidden.escape_unicode());
             }
             other => safe.push(other),
         }

@@ -33,7 +33,7 @@ mod stored;
 
 pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
 pub use compared::{largest, write_comparison};
-pub use stored::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, read_all};
+pub use stored::{COMPARE_LIMITS, Limits, PAGE_LIMITS, RESULT_VERSION, Stored, read_all};
 
 use html::{Navigation, Page};
 use pages::STUDIES;

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::ReportError;
-use crate::schema::FORMAT_VERSION;
+use crate::cells::unguarded;
+
+/// The version of the shape of `result.json`.
+pub const RESULT_VERSION: u32 = 1;
 
 /// How much is read of the tables of results.
 #[derive(Clone, Copy, Debug)]
@@ -178,9 +181,9 @@ fn read_folder(folder: &Path, limits: Limits) -> Result<Vec<Stored>, ReportError
         let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
             continue;
         };
-        if value["format_version"] != FORMAT_VERSION {
+        if value["format_version"] != RESULT_VERSION {
             return Err(bad(format!(
-                "its format is {}, not {FORMAT_VERSION}",
+                "its format is {}, not {RESULT_VERSION}",
                 value["format_version"]
             )));
         }
@@ -235,9 +238,12 @@ fn tables_of(
 }
 
 fn read_table(path: &Path, rows_max: usize) -> Result<Table, ReportError> {
-    let bad = |error: csv::Error| ReportError::BadResult {
-        path: path.to_owned(),
-        problem: error.to_string(),
+    let bad = |error: csv::Error| {
+        let problem = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(cause) => ReportError::io(path, cause),
+            _ => ReportError::BadResult { path: path.to_owned(), problem },
+        }
     };
     let mut reader = csv::Reader::from_path(path).map_err(bad)?;
     let header = reader.headers().map_err(bad)?.iter().map(str::to_owned).collect();
@@ -245,17 +251,10 @@ fn read_table(path: &Path, rows_max: usize) -> Result<Table, ReportError> {
     for record in reader.records() {
         let record = record.map_err(bad)?;
         if row_count < rows_max {
-            rows.push(record.iter().map(unguarded).collect());
+            rows.push(record.iter().map(|cell| unguarded(cell).to_owned()).collect());
         }
         row_count += 1;
     }
     let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Table { file: file.unwrap_or_default(), header, rows, row_count })
-}
-
-/// A name without the quote that keeps spreadsheets from running it.
-fn unguarded(cell: &str) -> String {
-    let name =
-        cell.strip_prefix('\'').filter(|name| name.starts_with(['=', '+', '-', '@', '\t', '\r']));
-    name.unwrap_or(cell).to_owned()
 }

@@ -33,6 +33,18 @@ pub(crate) struct TextBlock {
 }
 
 impl TextBlock {
+    /// A block of lines that are at hand; the last one gets its line end.
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn of(lines: &[u8]) -> Self {
+        let mut buffer = lines.to_vec();
+        if !lines.ends_with(b"\n") {
+            buffer.push(b'\n');
+        }
+        let len = buffer.len();
+        buffer.resize(len + PADDING, 0);
+        Self { buffer, len }
+    }
+
     /// The lines and the padding after them.
     pub(crate) fn padded(&self) -> &[u8] {
         &self.buffer
@@ -155,7 +167,6 @@ impl BlockReader {
             match read {
                 Ok(0) => break,
                 Ok(count) => len += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     return Err(SourceError::new(&self.path, SourceErrorKind::of_read(error)));
                 }
@@ -184,10 +195,18 @@ struct HashingFile {
 
 impl Read for HashingFile {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(target)?;
-        self.hasher.update(&target[..count]);
-        self.bytes += count as u64;
-        Ok(count)
+        loop {
+            match self.file.read(target) {
+                Ok(count) => {
+                    self.hasher.update(&target[..count]);
+                    self.bytes += count as u64;
+                    return Ok(count);
+                }
+                // Not all that read from here try again.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 

@@ -324,8 +324,11 @@ fn parse_again(
             count if count < columns.len() => reject("", RejectReason::TooFewColumns),
             count if columns.len() < count => reject("", RejectReason::TooManyColumns),
             _ => match fault {
-                // A stray CR stops a number early; the column count is right, so it is the value.
+                // A stray CR stops a field early; the column count is right, so it is the value.
                 (idx, RejectReason::TooFewColumns | RejectReason::TooManyColumns) => {
+                    reject(name(idx), RejectReason::BadValue)
+                }
+                (idx, RejectReason::EmptyMandatory) if !is_empty(raw, idx) => {
                     reject(name(idx), RejectReason::BadValue)
                 }
                 (idx, reason) => reject(name(idx), reason),
@@ -360,6 +363,11 @@ fn parse_again(
         }
     }
     Ok(())
+}
+
+/// Whether nothing stands between two commas of a line without quotes.
+fn is_empty(raw: &[u8], field_idx: usize) -> bool {
+    raw.split(|&byte| byte == b',').nth(field_idx).is_none_or(<[u8]>::is_empty)
 }
 
 /// Parses a whole field the careful way.

@@ -6,7 +6,7 @@
 use crate::schema::{Column, ColumnType, Source, Table};
 
 /// The cells of one column; a missing cell holds a placeholder and stands in `nulls`.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct ColumnData {
     /// The cells, one per row.
     pub cells: Cells,
@@ -15,7 +15,7 @@ pub struct ColumnData {
 }
 
 /// Cells by how they are stored.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Cells {
     /// Times, ids and large numbers.
     I64(Vec<i64>),
@@ -208,7 +208,7 @@ impl From<Option<f32>> for Cell<'_> {
 }
 
 /// The usable rows of one block of a part, and what was left out and why.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct RowBlock {
     /// The table.
     pub table: Table,

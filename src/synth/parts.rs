@@ -235,8 +235,9 @@ struct Hashing {
 }
 
 impl Hashing {
-    fn finish(mut self) -> io::Result<String> {
-        self.file.flush()?;
+    /// Syncs the file and returns its checksum.
+    fn finish(self) -> io::Result<String> {
+        self.file.into_inner()?.sync_all()?;
         Ok(hex(&self.hash.finalize()))
     }
 }

@@ -1,6 +1,7 @@
 //! Writes a whole trace: draws jobs batch by batch, spills their rows, then writes the parts.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -80,12 +81,29 @@ fn write_tables(
     let path = dir.join("truth.json");
     let json = serde_json::to_vec_pretty(&truth)
         .map_err(|error| SynthError::new(&path, SynthErrorKind::Json(error)))?;
-    write_file(&path, &json)?;
+    // Written last and renamed: where it is, the trace is whole.
+    sync_folders(dir)?;
+    let beside = path.with_extension("new");
+    write_file(&beside, &json)?;
+    fs::rename(&beside, &path).map_err(SynthError::io(&path))?;
+    sync_folders(dir)?;
     Ok(truth)
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), SynthError> {
-    fs::write(path, bytes).map_err(SynthError::io(path))
+    let mut file = File::create(path).map_err(SynthError::io(path))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(SynthError::io(path))
+}
+
+/// Makes the names in a folder, and in the folders in it, survive a power failure.
+fn sync_folders(folder: &Path) -> Result<(), SynthError> {
+    for entry in fs::read_dir(folder).map_err(SynthError::io(folder))? {
+        let path = entry.map_err(SynthError::io(folder))?.path();
+        if path.is_dir() {
+            sync_folders(&path)?;
+        }
+    }
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(SynthError::io(folder))
 }
 
 /// Rows and counts of a few jobs.

@@ -4,10 +4,13 @@
 //!  cli        exit code, stdout and stderr of runs, and every error with its way out
 //!  analysis   a whole analysis as one file, and one that goes on where it was stopped
 //!  bad_input  what a broken file gives: a reject with its line, or an error
-//!  resume     steps, kills, shards and threads leave the same lake
+//!  corrupt    flipped bits in parts, lake and manifest: an error, a reject, or a checksum
+//!  resume     steps, shards and threads leave the same lake
+//!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
 //!  regression faults that were found once
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
 //!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
+//!  properties any trace comes out of a lake as it went in
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
@@ -17,6 +20,7 @@
 //!  engines    Python readers of the lake and the page for notebooks, where a Python has them
 //!  report     pages: ways that lead somewhere, names that are no markup, what a browser makes of them
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
+//!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
 //!  layering   a layer uses only those before it
@@ -32,6 +36,8 @@ mod bad_input;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod corrupt;
+#[cfg(test)]
 mod detect;
 #[cfg(test)]
 mod edges;
@@ -40,6 +46,8 @@ mod engines;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod google_2019;
 #[cfg(test)]
 mod help;
@@ -47,6 +55,8 @@ mod help;
 mod layering;
 #[cfg(test)]
 mod logs;
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod queries;
 #[cfg(test)]
@@ -59,6 +69,8 @@ mod replay;
 mod report;
 #[cfg(test)]
 mod resume;
+#[cfg(test)]
+mod security;
 #[cfg(test)]
 mod spark;
 #[cfg(test)]

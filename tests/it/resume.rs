@@ -1,13 +1,10 @@
-//! However a lake comes about (in steps, after a kill, by shards, on any number of threads), it
+//! However a lake comes about (in steps, by shards, on any number of threads), it
 //! holds the same rows, and where the files are cut alike the same bytes.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
-use std::thread;
-use std::time::Duration;
 
 use super::support::{Place, assert_same_files, contents, tree};
 
@@ -133,64 +130,6 @@ fn steps_along_the_segments_give_the_same_bytes() {
         run(place, "out-of-order", &["--tables", "task_events", "--parts", part]);
     }
     assert_same_files(&place.path("in-order"), &place.path("out-of-order"));
-}
-
-#[test]
-fn a_killed_ingest_is_repaired_by_the_next() {
-    let mut recorded = BTreeMap::new();
-    for (number, millis) in [15_u64, 35, 60, 90, 130, 180, 250].into_iter().enumerate() {
-        let lake = format!("killed-{number}");
-        compare(&lake, |place, path| {
-            let args = ["ingest", "trace", "--lake", &lake, "--buckets", "3"];
-            let mut child = place
-                .command(&args)
-                .stderr(std::process::Stdio::null())
-                .stdout(std::process::Stdio::null())
-                .spawn()
-                .unwrap();
-            thread::sleep(Duration::from_millis(millis));
-            child.kill().unwrap();
-            let status = child.wait().unwrap();
-            let parts = fs::read_to_string(path.join("manifest.json"))
-                .map_or(0, |text| text.matches("\"sha256\"").count());
-            recorded.insert(millis, (parts, status.code()));
-            if path.join("manifest.json").exists() {
-                // What is recorded is whole, even before the repair.
-                jobfate::lake::Lake::open(path).unwrap().check_files().unwrap();
-            }
-            run(place, &lake, &[]);
-        });
-    }
-    // On a very fast or slow machine every instant may fall outside; then the test says nothing.
-    if recorded.values().all(|(parts, _)| *parts == 0 || *parts == 16) {
-        super::support::skipped(&format!(
-            "no kill fell into the middle of an ingest: {recorded:?}"
-        ));
-    }
-}
-
-#[test]
-fn an_interrupt_keeps_what_is_done() {
-    compare("interrupted", |place, _| {
-        let args = ["ingest", "trace", "--lake", "interrupted", "--buckets", "3", "--threads", "1"];
-        let child = place
-            .command(&args)
-            .stderr(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        thread::sleep(Duration::from_millis(60));
-        let pid = child.id().to_string();
-        std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        // Done before the signal came is fine as well.
-        assert!(matches!(output.status.code(), Some(130 | 0)), "{:?} {stderr}", output.status);
-        if output.status.code() == Some(130) {
-            assert!(stderr.contains("run the same command to go on"), "{stderr}");
-        }
-        run(place, "interrupted", &[]);
-    });
 }
 
 #[test]

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::lake::files;
 use crate::sources::hex;
 
 /// A step that was done.
@@ -57,7 +58,9 @@ impl Marks {
     pub(super) fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
         let now = self.listing()?;
         let is_new = |file: &(&String, &SystemTime)| before.get(file.0) != Some(file.1);
-        let files = now.iter().filter(is_new).map(|(file, _)| file.clone()).collect();
+        let files: BTreeSet<String> =
+            now.iter().filter(is_new).map(|(file, _)| file.clone()).collect();
+        self.sync(&files)?;
         self.marks.insert(step.to_owned(), Mark { made_from, files });
         self.store()
     }
@@ -89,12 +92,27 @@ impl Marks {
         Ok(found)
     }
 
+    /// Makes results survive a power failure before a mark says that they are there.
+    fn sync(&self, results: &BTreeSet<String>) -> Result<()> {
+        let mut folders = BTreeSet::from([self.out.clone()]);
+        for result in results {
+            let path = self.out.join(result);
+            fs::File::open(&path)
+                .and_then(|file| file.sync_all())
+                .with_context(|| format!("could not write `{}`", path.display()))?;
+            folders.extend(path.parent().map(Path::to_owned));
+        }
+        for folder in folders {
+            files::sync_folder(&folder)
+                .with_context(|| format!("could not write into `{}`", folder.display()))?;
+        }
+        Ok(())
+    }
+
     fn store(&self) -> Result<()> {
         let path = self.out.join(FILE);
         let text = serde_json::to_string_pretty(&self.marks)? + "\n";
-        let beside = path.with_extension("json.new");
-        fs::write(&beside, text)
-            .and_then(|()| fs::rename(&beside, &path))
+        files::write_whole(&path, text.as_bytes())
             .with_context(|| format!("could not write `{}`", path.display()))
     }
 }

@@ -26,7 +26,7 @@ use super::ingest::{self, IngestArgs, IngestChoice};
 use super::sweep::{self, SweepArgs};
 use super::{Cli, Command, Format, console, render, stop_on_signal, store, synth, verify};
 use crate::facts::window::Windows;
-use crate::lake::Lake;
+use crate::lake::{Lake, files};
 use crate::report;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, fold};
@@ -34,7 +34,7 @@ use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::samples::What;
 use crate::synth::SynthConfig;
 
-pub(super) mod config;
+pub(crate) mod config;
 mod defaults;
 mod marks;
 
@@ -110,12 +110,12 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     defaults::settle(&mut config, &lake)?;
     // Nothing that a command would refuse is found out after hours.
     config.check().map_err(Usage)?;
-    fs::create_dir_all(&out).with_context(|| format!("could not make `{}`", out.display()))?;
+    files::create_folder(&out).with_context(|| format!("could not make `{}`", out.display()))?;
     let file = out.join("analysis.toml");
     let is_own = |path: &PathBuf| path.canonicalize().ok() == file.canonicalize().ok();
     // The file that a user wrote stays as it is.
     if !args.config.as_ref().is_some_and(is_own) || !file.exists() {
-        fs::write(&file, config.toml())
+        files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
     store::set_analysis(config.json());

@@ -316,6 +316,13 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
     }
 }
 
+impl FairnessArgs {
+    /// The folders of the lakes.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        self.lake.iter().map(|text| span::named_lake(text).1).collect()
+    }
+}
+
 /// Whether single machines are told apart.
 pub(super) fn machines_of(args: &FairnessArgs) -> Machines {
     let has_own =

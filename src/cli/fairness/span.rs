@@ -119,7 +119,7 @@ fn unit_of(clusters: &[Cluster], cpu: CpuDefinition) -> Result<&'static str> {
 }
 
 /// `NAME=DIR`, or a folder that is called by its last part.
-fn named_lake(text: &str) -> (String, PathBuf) {
+pub(super) fn named_lake(text: &str) -> (String, PathBuf) {
     match text.split_once('=') {
         Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
             (name.to_owned(), PathBuf::from(path))

@@ -78,4 +78,11 @@ impl Formula {
     pub fn columns(&self) -> Vec<String> {
         self.displays.iter().map(|(name, _)| name.clone()).collect()
     }
+
+    /// Every expression in it.
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let named = self.states.iter().chain(&self.displays).map(|(_, expr)| expr);
+        named.chain(self.updates.iter().map(|(_, expr)| expr)).chain(&self.totals)
+    }
 }

@@ -1,0 +1,74 @@
+//! Names of a trace where others read them: cells of CSV that no spreadsheet runs, and back.
+//!
+//! In: a name. Out: the same, with a quote before it where a spreadsheet would take it for a
+//! formula. A name that begins with quotes before such a beginning gets one more, so that what was
+//! written can be read back. And which letters of a name are not shown as they are.
+
+use std::borrow::Cow;
+
+/// Whether a spreadsheet would run the text, quotes before it apart.
+///
+/// Hashes stay as they are, also those that begin with a plus, and so does the dash of what has no
+/// name: there is nothing in them to run.
+fn may_run(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    let is_hash = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+    };
+    let is_harmless = text == "-" || is_hash(text) && !text.starts_with('=');
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_harmless
+}
+
+/// The cell of a name.
+pub fn guarded(name: &str) -> Cow<'_, str> {
+    if may_run(name) { Cow::Owned(format!("'{name}")) } else { Cow::Borrowed(name) }
+}
+
+/// The name of a cell.
+pub fn unguarded(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|name| may_run(name)).unwrap_or(cell)
+}
+
+/// Whether a letter shows nothing, or turns others around: escaped wherever a name is shown.
+pub fn is_hidden(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_empty = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{feff}');
+    letter.is_control() || turns || is_empty
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn formulas_get_a_quote_and_hashes_none() {
+        for (name, cell) in [
+            ("a", "a"),
+            ("=1+1", "'=1+1"),
+            ("'=1+1", "''=1+1"),
+            ("'a", "'a"),
+            ("+a/b=", "+a/b="),
+            ("'+a/b=", "'+a/b="),
+            ("@sum(a1)", "'@sum(a1)"),
+            ("\tx", "'\tx"),
+            ("-", "-"),
+            ("-1.5 x", "'-1.5 x"),
+            ("", ""),
+        ] {
+            assert_eq!(guarded(name), cell);
+            assert_eq!(unguarded(cell), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_comes_back_and_no_cell_runs(name in "'{0,3}[=+@\t\r-]?.{0,8}") {
+            let cell = guarded(&name);
+            prop_assert_eq!(unguarded(&cell), name.as_str());
+            let begins = cell.starts_with(['=', '@', '\t', '\r']);
+            prop_assert!(!begins, "{cell}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The parsers of traces: no byte makes one panic, none is lost without a word, and where a file is
+//! cut into blocks does not show.
+
+use std::path::PathBuf;
+
+use crate::schema::{Source, Table};
+use crate::sources::blocks::TextBlock;
+use crate::sources::fields::PADDING;
+use crate::sources::{Notes, RawPart, RowBlock, google_2011, parser_of};
+
+use super::choice;
+
+/// All that a parser made of a text.
+#[derive(Debug, PartialEq)]
+struct Parsed {
+    rows: RowBlock,
+    notes: Notes,
+}
+
+/// Parses a text, cut behind the first line end after every `step` bytes.
+fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
+    let part = RawPart {
+        source,
+        table,
+        part: 3,
+        of: None,
+        path: PathBuf::from("fuzzed"),
+        bytes: 0,
+        beside: None,
+        owners: None,
+    };
+    let mut parser = parser_of(&part, text).expect("nothing beside it is read");
+    let (mut all, mut block) = (RowBlock::new(table, source, 0), RowBlock::new(table, source, 0));
+    let mut add = |block: &mut RowBlock| {
+        let rows: Vec<u32> = (0..).take(block.row_ids.len()).collect();
+        all.append(block, &rows);
+        all.rejects.append(&mut block.rejects);
+        all.line_count += block.line_count;
+    };
+    let mut rest = text;
+    let mut first_line = 1;
+    while !rest.is_empty() {
+        let from = step.min(rest.len() - 1);
+        let end = memchr::memchr(b'\n', &rest[from..]).map_or(rest.len(), |at| from + at + 1);
+        let (lines, after) = rest.split_at(end);
+        parser.parse(&TextBlock::of(lines), first_line, &mut block);
+        first_line += block.line_count;
+        add(&mut block);
+        rest = after;
+    }
+    block.clear();
+    parser.finish(&mut block);
+    add(&mut block);
+    Parsed { notes: parser.notes(), rows: all }
+}
+
+/// Checks what holds for every format, and returns what the text gave.
+fn check(source: Source, table: Table, text: &[u8]) -> Parsed {
+    let whole = parsed(source, table, text, usize::MAX);
+    let cut = parsed(source, table, text, 1 + text.len() / 3);
+    assert_eq!(whole, cut, "{source} {table}: where the text is cut");
+    let line_count = text.split_inclusive(|&byte| byte == b'\n').count() as u64;
+    assert_eq!(whole.rows.line_count, line_count);
+    for reject in &whole.rows.rejects {
+        // An empty topology is no tree of hosts: that is said of its first line.
+        let last = line_count.max(1);
+        assert!((1..=last).contains(&reject.line), "{reject:?} of {line_count} lines");
+    }
+    for (column, data) in whole.rows.column_list().iter().zip(&whole.rows.columns) {
+        assert!(data.nulls.is_sorted());
+        assert!(!column.is_mandatory || data.nulls.is_empty(), "{}", column.name);
+    }
+    let mut ids = whole.rows.row_ids.clone();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), whole.rows.row_ids.len(), "a row's id is its own");
+    whole
+}
+
+/// The same lines with every field in quotes, which only the careful parser reads.
+fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let fields: Vec<Vec<u8>> =
+            line.split(|&byte| byte == b',').map(|field| [b"\"", field, b"\""].concat()).collect();
+        all.extend(fields.join(&b','));
+        all.push(b'\n');
+    }
+    all
+}
+
+/// Google 2011: each line is a row or a reject, and the quick parser reads what the careful does.
+pub fn csv(input: &[u8]) {
+    let (which, text) = choice(input);
+    let table = Table::ALL[which % Table::ALL.len()];
+    let Parsed { rows, .. } = check(Source::Google2011, table, text);
+    assert_eq!((rows.row_ids.len() + rows.rejects.len()) as u64, rows.line_count);
+    if text.contains(&b'"') {
+        return;
+    }
+    let order = google_2011::ColumnOrder::detect(table, text);
+    let mut padded = quoted(text);
+    let len = padded.len();
+    padded.resize(len + PADDING, 0);
+    let mut careful = RowBlock::new(table, Source::Google2011, 0);
+    google_2011::parse_block(&order, 3, 1, &padded, len, &mut careful);
+    assert_eq!((&rows.row_ids, &rows.columns), (&careful.row_ids, &careful.columns));
+    let places = |rows: &RowBlock| -> Vec<_> {
+        rows.rejects.iter().map(|reject| (reject.line, reject.column, reject.reason)).collect()
+    };
+    assert_eq!(places(&rows), places(&careful));
+}
+
+/// Google 2019: each line that is not blank is a row, a reject, or left out for a counted
+/// reason.
+pub fn json(input: &[u8]) {
+    let (which, text) = choice(input);
+    let table = Table::ALL[which % Table::ALL.len()];
+    let is_of_sets = which / Table::ALL.len() % 2 == 1;
+    let source = if is_of_sets { Source::Google2019AllocSets } else { Source::Google2019 };
+    let Parsed { rows, notes } = check(source, table, text);
+    if table != Table::TaskConstraints {
+        let told = rows.row_ids.len() as u64
+            + rows.rejects.len() as u64
+            + notes.remarks.values().sum::<u64>();
+        let lines = text.split(|&byte| byte == b'\n');
+        let filled = lines.filter(|line| !line.trim_ascii().is_empty()).count() as u64;
+        assert!(filled <= told, "{filled} lines, {told} told of");
+    }
+}
+
+/// A log of one line per job: each of its jobs is in both tables of events or in neither.
+fn log(source: Source, input: &[u8]) {
+    let (_, text) = choice(input);
+    let of = |table| check(source, table, text);
+    let (jobs, tasks) = (of(Table::JobEvents), of(Table::TaskEvents));
+    assert_eq!(jobs.rows.row_ids, tasks.rows.row_ids);
+    assert_eq!(jobs.rows.rejects, tasks.rows.rejects);
+    assert_eq!(jobs.notes.remarks, tasks.notes.remarks);
+    let machines = of(Table::MachineEvents);
+    assert!(machines.rows.row_ids.len() <= 1 && machines.rows.rejects.is_empty());
+}
+
+/// The Standard Workload Format.
+pub fn swf(input: &[u8]) {
+    log(Source::Swf, input);
+}
+
+/// The Grid Workload Format.
+pub fn gwf(input: &[u8]) {
+    log(Source::Gwf, input);
+}
+
+/// Rumen: a job that is a reject of one table of events is one of the other.
+pub fn rumen(input: &[u8]) {
+    let (_, text) = choice(input);
+    let of = |table| check(Source::Rumen, table, text);
+    let (jobs, tasks) = (of(Table::JobEvents), of(Table::TaskEvents));
+    assert_eq!(jobs.rows.rejects, tasks.rows.rejects);
+    of(Table::MachineEvents);
+}

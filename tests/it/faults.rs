@@ -1,0 +1,419 @@
+//! A machine that fails: disks that are full or break at any call, programs that are killed at any
+//! instant, inputs that come slowly or go away. What is there afterwards is whole, and the same
+//! command run again ends with the bytes of an undisturbed run.
+
+use std::fs;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jobfate::lake::Lake;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::support::{Place, Run, assert_same_files, contents, repository, skipped, tree};
+
+/// Instants at which `ingest` is killed, and as many for `analyze`.
+pub(crate) const KILLS: usize = 200;
+
+/// Calls of `ingest` that fail.
+pub(crate) const INGEST_FAULTS: usize = 200;
+
+/// Calls of `analyze` that fail.
+pub(crate) const ANALYZE_FAULTS: usize = 60;
+
+/// Calls on the trace that fail.
+pub(crate) const INPUT_FAULTS: usize = 40;
+
+/// Signals that an `ingest` gets.
+pub(crate) const SIGNALS: usize = 8;
+
+/// Sizes of a disk that is too small.
+pub(crate) const FULL_DISKS: usize = 20;
+
+const ANALYSIS: &str = "steps = [\"verify\", \"classify\", \"account\", \"sweep\", \"replay\"]\n\
+    [trace]\nfolder = \"trace\"\nlake = \"found/lake\"\nout = \"found\"\n\
+    [definitions]\ncpu = \"slots\"\n\
+    [sweep]\nrules = [\"failures\", \"events\"]\nthresholds = \"3,5\"\n\
+    [replay]\npolicies = [\"fifo\"]\n";
+
+const INGEST: [&str; 6] = ["ingest", "trace", "--lake", "lake", "--buckets", "3"];
+const ANALYZE: [&str; 3] = ["analyze", "--config", "analysis.toml"];
+
+/// A trace with a bad line, an analysis of it, and what undisturbed runs leave.
+struct Undisturbed {
+    place: Place,
+    ingest_takes: Duration,
+    analyze_takes: Duration,
+}
+
+static UNDISTURBED: LazyLock<Undisturbed> = LazyLock::new(|| {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "300", "--days", "1", "--parts", "4"]).ok();
+    place.raw("machine_events/part-00001-of-00002.csv", "0,9,0,x,0.5,0.5\n1,9,0,x,no,0.5\n");
+    fs::write(place.path("analysis.toml"), ANALYSIS).unwrap();
+    let timed = |args: &[&str]| {
+        let begin = now();
+        place.run(args).ok();
+        begin.elapsed()
+    };
+    let ingest_takes = timed(&[&INGEST[..], &["--max-rejects", "50%"]].concat());
+    fs::rename(place.path("found"), place.path("none")).ok();
+    let analyze_takes = timed(&[&ANALYZE[..], &["--max-rejects", "50%"]].concat());
+    Undisturbed { place, ingest_takes, analyze_takes }
+});
+
+#[expect(clippy::disallowed_methods, reason = "how long a program takes")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// One of the two commands under test in a place of its own.
+struct Trial {
+    place: Place,
+    is_ingest: bool,
+}
+
+impl Trial {
+    fn new(is_ingest: bool) -> Self {
+        let place = Place::new();
+        let from = &UNDISTURBED.place;
+        super::support::copy_folder(&from.path("trace"), &place.path("trace"));
+        fs::write(place.path("analysis.toml"), ANALYSIS).unwrap();
+        Self { place, is_ingest }
+    }
+
+    fn args(&self) -> Vec<&'static str> {
+        let base = if self.is_ingest { &INGEST[..] } else { &ANALYZE[..] };
+        [base, &["--max-rejects", "50%"]].concat()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.place.command(&self.args());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Where it writes.
+    fn out(&self) -> &'static str {
+        if self.is_ingest { "lake" } else { "found" }
+    }
+
+    fn lake(&self) -> PathBuf {
+        self.place.path(if self.is_ingest { "lake" } else { "found/lake" })
+    }
+
+    /// What is recorded is whole, even before the repair.
+    fn assert_nothing_corrupted(&self) {
+        if self.lake().join("manifest.json").exists() {
+            Lake::open(&self.lake()).unwrap().check_sums().unwrap();
+        }
+    }
+
+    /// Runs the command once more and compares with what an undisturbed run left.
+    fn assert_repaired(&self) {
+        let base = &UNDISTURBED.place;
+        let run = self.place.run(&self.args());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_same_files(&base.path(self.out()), &self.place.path(self.out()));
+    }
+
+    /// Begins anew.
+    fn clear(&self) {
+        fs::remove_dir_all(self.place.path(self.out())).ok();
+    }
+}
+
+// Killed
+
+/// Kills the command again and again at drawn instants until a run comes to its end first, then
+/// begins anew; returns how many kills left work undone.
+fn kill_often(trial: &Trial, takes: Duration, seed: u64) -> usize {
+    let mut draws = ChaCha8Rng::seed_from_u64(seed);
+    let mut interrupted = 0;
+    let mut is_fresh = true;
+    for _ in 0..KILLS {
+        if is_fresh {
+            trial.clear();
+        }
+        let mut child = trial.command().spawn().unwrap();
+        thread::sleep(takes.mul_f64(draws.random_range(0.0..1.0)));
+        child.kill().unwrap();
+        is_fresh = child.wait().unwrap().success();
+        interrupted += usize::from(!is_fresh);
+        trial.assert_nothing_corrupted();
+        // Now and then a repair is looked at before the next blow.
+        if is_fresh || draws.random_range(0..4) == 0 {
+            trial.assert_repaired();
+            is_fresh = true;
+        }
+    }
+    trial.assert_repaired();
+    interrupted
+}
+
+#[test]
+fn an_ingest_killed_at_any_instant_is_repaired() {
+    let interrupted = kill_often(&Trial::new(true), UNDISTURBED.ingest_takes, 1);
+    assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
+}
+
+#[test]
+fn an_analysis_killed_at_any_instant_goes_on() {
+    let interrupted = kill_often(&Trial::new(false), UNDISTURBED.analyze_takes, 2);
+    assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
+}
+
+#[test]
+fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
+    let trial = Trial::new(true);
+    for signal in ["-INT", "-TERM"] {
+        let mut stopped = 0;
+        for number in 0..SIGNALS / 2 {
+            trial.clear();
+            let mut child = trial.command().spawn().unwrap();
+            thread::sleep(UNDISTURBED.ingest_takes.mul_f64([0.1, 0.3, 0.5, 0.7][number % 4]));
+            let begin = now();
+            Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+            let status = child.wait().unwrap();
+            assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            // Before the program listens the signal ends it at once; after the end nothing does.
+            if status.code() == Some(130) {
+                assert!(said.contains("run the same command to go on"), "{said}");
+                stopped += 1;
+            }
+            trial.assert_nothing_corrupted();
+        }
+        trial.assert_repaired();
+        if stopped == 0 {
+            skipped(&format!("no {signal} met an ingest at work"));
+        }
+    }
+}
+
+// Failing calls
+
+/// The library that makes calls fail, compiled once.
+static FAILING_DISK: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    let target =
+        std::env::temp_dir().join(format!("jobfate-failing-disk-{}.so", std::process::id()));
+    let source = repository().join("tests/it/failing_disk.c");
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&target, &source])
+        .arg("-ldl")
+        .status();
+    if made.is_ok_and(|status| status.success()) {
+        return Some(target);
+    }
+    skipped("no C compiler: nothing makes system calls fail");
+    None
+});
+
+/// Which call fails, and how.
+struct Fault<'a> {
+    under: &'a str,
+    calls: &'a str,
+    at: usize,
+    /// The number and what the system calls it.
+    error: (i32, &'a str),
+    stays: bool,
+}
+
+const FULL: (i32, &str) = (28, "No space left on device");
+const BROKEN: (i32, &str) = (5, "Input/output error");
+const READ_ONLY: (i32, &str) = (30, "Read-only file system");
+const GONE: (i32, &str) = (2, "No such file or directory");
+
+impl Fault<'_> {
+    fn command(&self, trial: &Trial, library: &Path) -> Command {
+        let mut command = trial.command();
+        let stays = if self.stays { "1" } else { "0" };
+        for (name, value) in [
+            ("FAULT_UNDER", self.under),
+            ("FAULT_CALLS", self.calls),
+            ("FAULT_AT", &self.at.to_string()),
+            ("FAULT_ERROR", &self.error.0.to_string()),
+            ("FAULT_STAYS", stays),
+        ] {
+            command.env(name, value);
+        }
+        command.env("LD_PRELOAD", library);
+        command
+    }
+
+    /// How many calls there are when none fails.
+    fn count(&self, trial: &Trial, library: &Path) -> usize {
+        trial.clear();
+        let path = trial.place.path("count");
+        let status = Self { at: 0, ..*self }
+            .command(trial, library)
+            .env("FAULT_COUNT", &path)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        fs::read_to_string(path).unwrap().trim().parse().unwrap()
+    }
+
+    fn run(&self, trial: &Trial, library: &Path) -> Run {
+        let output = self.command(trial, library).output().unwrap();
+        Run {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Lets drawn calls fail, one per run, and repairs after each.
+fn fail_often(trial: &Trial, faults: &[Fault], count: usize, seed: u64) {
+    let Some(library) = &*FAILING_DISK else { return };
+    let mut draws = ChaCha8Rng::seed_from_u64(seed);
+    let calls: Vec<usize> = faults.iter().map(|fault| fault.count(trial, library)).collect();
+    for round in 0..count {
+        let fault = &faults[round % faults.len()];
+        let all: Range<usize> = 0..calls[round % faults.len()];
+        assert!(!all.is_empty(), "there are calls of `{}` under `{}`", fault.calls, fault.under);
+        let fault = Fault { at: 1 + draws.random_range(all), ..*fault };
+        trial.clear();
+        let run = fault.run(trial, library);
+        let about = format!("{} {} {}: {}", fault.calls, fault.at, fault.error.1, run.stderr);
+        if run.code == Some(0) {
+            // Some may fail: a folder that is there already, a file that is looked for.
+            assert!(["mkdir", "open"].contains(&fault.calls), "{about}");
+        } else {
+            assert_eq!(run.code, Some(4), "{about}");
+            for said in ["error: ", fault.error.1, &format!("`{}", fault.under)] {
+                assert!(run.stderr.contains(said), "{said} in {about}");
+            }
+            assert!(!run.stderr.contains("bug"), "{about}");
+        }
+        trial.assert_nothing_corrupted();
+        if fault.under == trial.out() {
+            trial.assert_repaired();
+        } else {
+            // Parts that came later lie in files of their own.
+            trial.place.run(&trial.args()).ok();
+            let lakes = [trial.lake(), UNDISTURBED.place.path("lake")];
+            let [found, undisturbed] = lakes.map(|lake| contents(&Lake::open(&lake).unwrap()));
+            assert_eq!(found, undisturbed, "{about}");
+        }
+    }
+}
+
+fn written(under: &str) -> [Fault<'_>; 6] {
+    let fault = |calls, error, stays| Fault { under, calls, at: 0, error, stays };
+    [
+        fault("write", FULL, true),
+        fault("write", BROKEN, false),
+        fault("sync", BROKEN, false),
+        fault("rename", FULL, true),
+        fault("mkdir", READ_ONLY, true),
+        fault("open", READ_ONLY, true),
+    ]
+}
+
+#[test]
+fn an_ingest_survives_every_failing_call() {
+    fail_often(&Trial::new(true), &written("lake"), INGEST_FAULTS, 3);
+}
+
+#[test]
+fn an_analysis_survives_every_failing_call() {
+    fail_often(&Trial::new(false), &written("found"), ANALYZE_FAULTS, 4);
+}
+
+#[test]
+fn an_input_that_breaks_or_goes_away_is_named() {
+    let fault = |calls, error| Fault { under: "trace/", calls, at: 0, error, stays: false };
+    fail_often(&Trial::new(true), &[fault("read", BROKEN), fault("open", GONE)], INPUT_FAULTS, 5);
+}
+
+#[test]
+fn reads_that_are_short_and_late_change_nothing() {
+    let Some(library) = &*FAILING_DISK else { return };
+    for is_ingest in [true, false] {
+        let trial = Trial::new(is_ingest);
+        for (under, how) in [("trace", "2"), (trial.out(), "1")] {
+            trial.clear();
+            let mut command = trial.command();
+            command.env("LD_PRELOAD", library).env("FAULT_UNDER", under).env("FAULT_SHORT", how);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            trial.assert_repaired();
+        }
+    }
+}
+
+// A real disk that is full
+
+/// A file system of its own, unmounted at the end.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn new(path: PathBuf) -> Option<Self> {
+        fs::create_dir_all(&path).unwrap();
+        let disk = Self(path);
+        disk.mount("size=1m").then_some(disk)
+    }
+
+    fn mount(&self, options: &str) -> bool {
+        let run = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(&self.0)
+            .stderr(Stdio::null())
+            .status();
+        run.is_ok_and(|status| status.success())
+    }
+
+    fn again(&self, options: &str) {
+        assert!(self.mount(&format!("remount,{options}")), "{options}");
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).stderr(Stdio::null()).status();
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_or_read_only_stops_an_ingest_that_goes_on_later() {
+    let trial = Trial::new(true);
+    let Some(disk) = Disk::new(trial.lake()) else {
+        return skipped("no file system can be mounted here: no disk is full");
+    };
+    let needed: usize = tree(&UNDISTURBED.place.path("lake")).values().map(Vec::len).sum();
+    let mut draws = ChaCha8Rng::seed_from_u64(6);
+    let clear = || {
+        for entry in fs::read_dir(trial.lake()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
+        }
+    };
+    for _ in 0..FULL_DISKS {
+        clear();
+        disk.again(&format!("rw,size={}", draws.random_range(1..needed.div_ceil(2))));
+        // As it is the machine is told to be too small; forced it finds out by itself.
+        for more in [&[][..], &["--force"]] {
+            clear();
+            let run = trial.place.run(&[&trial.args()[..], more].concat());
+            assert_eq!(run.code, Some(4), "{}", run.stderr);
+            let said = if more.is_empty() { "are free" } else { FULL.1 };
+            assert!(run.stderr.contains(said), "{}", run.stderr);
+            trial.assert_nothing_corrupted();
+        }
+        disk.again("ro,size=64m");
+        let run = trial.place.run(&trial.args());
+        assert_eq!(run.code, Some(4), "{}", run.stderr);
+        assert!(run.stderr.contains(READ_ONLY.1), "{}", run.stderr);
+        disk.again("rw,size=64m");
+        trial.assert_repaired();
+    }
+}
