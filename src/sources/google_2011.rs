@@ -328,9 +328,7 @@ fn parse_again(
                 (idx, RejectReason::TooFewColumns | RejectReason::TooManyColumns) => {
                     reject(name(idx), RejectReason::BadValue)
                 }
-                (idx, RejectReason::EmptyMandatory) if !is_empty(raw, idx) => {
-                    reject(name(idx), RejectReason::BadValue)
-                }
+                (idx, _) if has_stray_cr(raw, idx) => reject(name(idx), RejectReason::BadValue),
                 (idx, reason) => reject(name(idx), reason),
             },
         });
@@ -365,9 +363,10 @@ fn parse_again(
     Ok(())
 }
 
-/// Whether nothing stands between two commas of a line without quotes.
-fn is_empty(raw: &[u8], field_idx: usize) -> bool {
-    raw.split(|&byte| byte == b',').nth(field_idx).is_none_or(<[u8]>::is_empty)
+/// Whether a field of a line without quotes goes on behind a CR, where the quick way ended it.
+fn has_stray_cr(raw: &[u8], field_idx: usize) -> bool {
+    let field = raw.split(|&byte| byte == b',').nth(field_idx);
+    field.is_some_and(|field| field.contains(&b'\r'))
 }
 
 /// Parses a whole field the careful way.

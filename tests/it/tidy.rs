@@ -6,6 +6,7 @@ use std::process::Command;
 
 use super::layering::sources;
 use super::support::repository;
+use super::{corrupt, faults, properties};
 
 /// What must not stand in a source outside its tests.
 const LEFTOVERS: [&str; 8] =
@@ -92,4 +93,40 @@ fn no_snapshot_waits() {
         .filter(|name| name.ends_with(".snap.new") || name.ends_with(".pending-snap"))
         .collect();
     assert_eq!(waiting, Vec::<String>::new());
+}
+
+/// The counts of the table of reliability are those of the tests.
+#[test]
+fn the_readme_counts_what_the_tests_do() {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).unwrap();
+    let (readme, ci) = (read("README.md"), read(".ci/run"));
+    let row = |what: &str| {
+        let begin = format!("| {what}");
+        readme.lines().find(|line| line.starts_with(&begin)).unwrap_or_else(|| panic!("{what}"))
+    };
+    let traces = properties::TRACES as usize;
+    for (what, count) in [
+        ("`ingest` is killed", faults::KILLS),
+        ("`analyze` is killed", faults::KILLS),
+        ("SIGINT or SIGTERM", faults::SIGNALS),
+        ("a system call of `ingest` fails", faults::INGEST_FAULTS),
+        ("a system call of `analyze` fails", faults::ANALYZE_FAULTS),
+        ("the trace breaks", faults::INPUT_FAULTS),
+        ("a disk that is really full", faults::FULL_DISKS),
+        ("a bit flips in a gzip part", corrupt::FLIPS),
+        ("a bit flips in a plain part", corrupt::FLIPS),
+        ("a bit flips in the lake", corrupt::LAKE_FLIPS),
+        ("a manifest is edited", corrupt::MANIFEST_EDITS),
+        ("random traces go into a lake", traces),
+    ] {
+        let told = row(what).split(" | ").nth(1).unwrap().split(' ').next().unwrap();
+        assert_eq!(told, jobfate::digits::grouped(count as u64), "{what}");
+    }
+    let asked = format!("of {} questions", corrupt::ASKED_FLIPS);
+    assert!(row("a bit flips in the lake").contains(&asked), "{asked}");
+    assert!(row("random workloads").contains("| 10,000 for each"));
+    assert!(read("src/replay/properties.rs").contains("const CASES: u32 = 10_000;"));
+    assert!(row("the facts in Polars").contains("(25 in every run)"));
+    assert!(ci.contains("engines_agree.py") && ci.contains("--seeds 25"));
+    assert!(readme.contains("20,000 each in every run") && ci.contains("fuzz/run --runs 20000"));
 }

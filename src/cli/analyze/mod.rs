@@ -172,6 +172,7 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
             // Cut off in the making: only what synth wrote lies in there.
             fs::remove_dir_all(folder)?;
         }
+        files::create_folder(folder.parent().unwrap_or(folder))?;
         synth::write(&SynthConfig::default(), folder)?;
     }
     Ok(folder.to_owned())

@@ -128,7 +128,8 @@ pub(crate) struct PolicyList(Vec<(String, PolicyPlan)>);
 
 fn parse_policies(text: &str) -> Result<PolicyList, String> {
     let mut policies: Vec<(String, PolicyPlan)> = Vec::new();
-    for word in text.split_whitespace().flat_map(grid) {
+    let words: Vec<Vec<String>> = text.split_whitespace().map(grid).collect::<Result<_, _>>()?;
+    for word in words.into_iter().flatten() {
         let policy: PolicyPlan = word.parse().map_err(|error| format!("{error}"))?;
         if policies.iter().all(|(_, other)| *other != policy) {
             policies.push((word, policy));
@@ -141,13 +142,29 @@ fn parse_policies(text: &str) -> Result<PolicyList, String> {
     }
 }
 
+/// More than these are a slip, or somebody's joke: braces multiply.
+const POLICIES_MAX: usize = 1_000;
+
 /// `a{b,c}d` as `abd acd`, every pair of braces against every other.
-fn grid(text: &str) -> Vec<String> {
-    let Some((before, rest)) = text.split_once('{') else { return vec![text.to_owned()] };
-    let Some((choices, after)) = rest.split_once('}') else { return vec![text.to_owned()] };
-    let tails = grid(after);
-    let heads = choices.split(',').map(|choice| format!("{before}{choice}"));
-    heads.flat_map(|head| tails.iter().map(move |tail| format!("{head}{tail}"))).collect()
+fn grid(text: &str) -> Result<Vec<String>, String> {
+    let mut all = vec![String::new()];
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{')
+        && let Some((choices, after)) = tail.split_once('}')
+    {
+        let choices: Vec<&str> = choices.split(',').collect();
+        if POLICIES_MAX < all.len() * choices.len() {
+            return Err(format!("`{text}` is more than {POLICIES_MAX} policies"));
+        }
+        let with =
+            |head: String| choices.iter().map(move |choice| format!("{head}{before}{choice}"));
+        all = all.into_iter().flat_map(with).collect();
+        rest = after;
+    }
+    for policy in &mut all {
+        policy.push_str(rest);
+    }
+    Ok(all)
 }
 
 fn parse_cluster(text: &str) -> Result<ClusterSpec, String> {
@@ -398,11 +415,12 @@ mod tests {
 
     #[test]
     fn grids_are_every_choice_with_every_other() {
-        assert_eq!(grid("fifo"), ["fifo"]);
+        assert_eq!(grid("fifo").unwrap(), ["fifo"]);
         assert_eq!(
-            grid("{fifo,fair}+late:cap={0.1,0.2}"),
+            grid("{fifo,fair}+late:cap={0.1,0.2}").unwrap(),
             ["fifo+late:cap=0.1", "fifo+late:cap=0.2", "fair+late:cap=0.1", "fair+late:cap=0.2",]
         );
-        assert_eq!(grid("late:cap={0.1"), ["late:cap={0.1"], "left to the reader of policies");
+        assert_eq!(grid("late:cap={0.1").unwrap(), ["late:cap={0.1"], "left to their reader");
+        assert!(grid(&"{a,b}".repeat(10)).is_err(), "1,024 of them");
     }
 }
