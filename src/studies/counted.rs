@@ -247,16 +247,18 @@ impl Counted {
     }
 }
 
+/// Amounts for tests, each with whether it is censored.
+#[cfg(test)]
+pub(super) fn values(amounts: &[(i64, bool)]) -> Counted {
+    let value = |&(amount, is_censored): &(i64, bool)| {
+        Value::new(amount, Edges { is_left_censored: false, is_censored })
+    };
+    amounts.iter().map(value).collect::<Vec<Value>>().into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn values(amounts: &[(i64, bool)]) -> Counted {
-        let value = |&(amount, is_censored): &(i64, bool)| {
-            Value::new(amount, Edges { is_left_censored: false, is_censored })
-        };
-        amounts.iter().map(value).collect::<Vec<Value>>().into()
-    }
 
     #[test]
     fn flags_do_not_move_amounts() {

@@ -246,15 +246,8 @@ fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counted::Edges;
+    use super::super::counted::values;
     use super::*;
-
-    fn values(amounts: &[(i64, bool)]) -> Counted {
-        let value = |&(amount, is_censored): &(i64, bool)| {
-            Value::new(amount, Edges { is_left_censored: false, is_censored })
-        };
-        amounts.iter().map(value).collect::<Vec<Value>>().into()
-    }
 
     #[test]
     fn a_summary_is_the_textbooks() {
