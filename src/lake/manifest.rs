@@ -160,7 +160,11 @@ impl Manifest {
     pub fn load(lake: &Path) -> Result<Option<Self>, LakeError> {
         let mut all: Option<Self> = None;
         for path in manifest_files(lake)? {
-            let part = Self::load_one(&path)?;
+            let part = match Self::load_one(&path) {
+                // An `ingest` has folded it into the first since the folder was listed.
+                Err(_) if fs::symlink_metadata(&path).is_err() => return Self::load(lake),
+                part => part?,
+            };
             match &mut all {
                 None => all = Some(part),
                 Some(all) => all.absorb(part, &path)?,

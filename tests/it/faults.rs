@@ -15,6 +15,7 @@ use jobfate::lake::Lake;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::resume::WIDE;
 use super::support::{Place, Run, assert_same_files, contents, repository, skipped, tree};
 
 /// Instants at which `ingest` is killed, and as many for `analyze`.
@@ -43,28 +44,18 @@ const ANALYSIS: &str = "steps = [\"verify\", \"classify\", \"account\", \"sweep\
 
 const INGEST: [&str; 6] = ["ingest", "trace", "--lake", "lake", "--buckets", "3"];
 const ANALYZE: [&str; 3] = ["analyze", "--config", "analysis.toml"];
+const MANY_REJECTS: [&str; 2] = ["--max-rejects", "50%"];
 
 /// A trace with a bad line, an analysis of it, and what undisturbed runs leave.
-struct Undisturbed {
-    place: Place,
-    ingest_takes: Duration,
-    analyze_takes: Duration,
-}
-
-static UNDISTURBED: LazyLock<Undisturbed> = LazyLock::new(|| {
+static UNDISTURBED: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::new();
     place.run(&["synth", "trace", "--jobs", "300", "--days", "1", "--parts", "4"]).ok();
     place.raw("machine_events/part-00001-of-00002.csv", "0,9,0,x,0.5,0.5\n1,9,0,x,no,0.5\n");
     fs::write(place.path("analysis.toml"), ANALYSIS).unwrap();
-    let timed = |args: &[&str]| {
-        let begin = now();
-        place.run(args).ok();
-        begin.elapsed()
-    };
-    let ingest_takes = timed(&[&INGEST[..], &["--max-rejects", "50%"]].concat());
-    fs::rename(place.path("found"), place.path("none")).ok();
-    let analyze_takes = timed(&[&ANALYZE[..], &["--max-rejects", "50%"]].concat());
-    Undisturbed { place, ingest_takes, analyze_takes }
+    for command in [&INGEST[..], &ANALYZE] {
+        place.run(&[command, &MANY_REJECTS].concat()).ok();
+    }
+    place
 });
 
 #[expect(clippy::disallowed_methods, reason = "how long a program takes")]
@@ -72,39 +63,48 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// One of the two commands under test in a place of its own.
+/// A command under test in a place of its own.
 struct Trial {
     place: Place,
-    is_ingest: bool,
+    args: Vec<&'static str>,
+    /// Where it writes.
+    out: &'static str,
+    /// What an undisturbed run left there.
+    whole: PathBuf,
 }
 
 impl Trial {
-    fn new(is_ingest: bool) -> Self {
+    fn new(command: &[&'static str], out: &'static str) -> Self {
         let place = Place::new();
-        let from = &UNDISTURBED.place;
-        super::support::copy_folder(&from.path("trace"), &place.path("trace"));
+        super::support::copy_folder(&UNDISTURBED.path("trace"), &place.path("trace"));
         fs::write(place.path("analysis.toml"), ANALYSIS).unwrap();
-        Self { place, is_ingest }
+        let args = [command, &MANY_REJECTS].concat();
+        Self { place, args, out, whole: UNDISTURBED.path(out) }
     }
 
-    fn args(&self) -> Vec<&'static str> {
-        let base = if self.is_ingest { &INGEST[..] } else { &ANALYZE[..] };
-        [base, &["--max-rejects", "50%"]].concat()
+    fn ingest() -> Self {
+        Self::new(&INGEST, "lake")
+    }
+
+    fn analyze() -> Self {
+        Self::new(&ANALYZE, "found")
+    }
+
+    /// An `ingest` of a trace with tables of several segments.
+    fn wide() -> Self {
+        let place = Place::new();
+        std::os::unix::fs::symlink(WIDE.path("trace"), place.path("trace")).unwrap();
+        Self { place, args: INGEST.to_vec(), out: "lake", whole: WIDE.path("whole") }
     }
 
     fn command(&self) -> Command {
-        let mut command = self.place.command(&self.args());
+        let mut command = self.place.command(&self.args);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
     }
 
-    /// Where it writes.
-    fn out(&self) -> &'static str {
-        if self.is_ingest { "lake" } else { "found" }
-    }
-
     fn lake(&self) -> PathBuf {
-        self.place.path(if self.is_ingest { "lake" } else { "found/lake" })
+        self.place.path(if self.out == "lake" { "lake" } else { "found/lake" })
     }
 
     /// What is recorded is whole, even before the repair.
@@ -116,15 +116,21 @@ impl Trial {
 
     /// Runs the command once more and compares with what an undisturbed run left.
     fn assert_repaired(&self) {
-        let base = &UNDISTURBED.place;
-        let run = self.place.run(&self.args());
-        assert_eq!(run.code, Some(0), "{}", run.stderr);
-        assert_same_files(&base.path(self.out()), &self.place.path(self.out()));
+        self.place.run(&self.args).ok();
+        assert_same_files(&self.whole, &self.place.path(self.out));
+    }
+
+    /// How long the command takes when nothing disturbs it.
+    fn takes(&self) -> Duration {
+        self.clear();
+        let begin = now();
+        self.place.run(&self.args).ok();
+        begin.elapsed()
     }
 
     /// Begins anew.
     fn clear(&self) {
-        fs::remove_dir_all(self.place.path(self.out())).ok();
+        fs::remove_dir_all(self.place.path(self.out)).ok();
     }
 }
 
@@ -132,8 +138,9 @@ impl Trial {
 
 /// Kills the command again and again at drawn instants until a run comes to its end first, then
 /// begins anew; returns how many kills left work undone.
-fn kill_often(trial: &Trial, takes: Duration, seed: u64) -> usize {
+fn kill_often(trial: &Trial, seed: u64) -> usize {
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
+    let takes = trial.takes();
     let mut interrupted = 0;
     let mut is_fresh = true;
     for _ in 0..KILLS {
@@ -158,25 +165,26 @@ fn kill_often(trial: &Trial, takes: Duration, seed: u64) -> usize {
 
 #[test]
 fn an_ingest_killed_at_any_instant_is_repaired() {
-    let interrupted = kill_often(&Trial::new(true), UNDISTURBED.ingest_takes, 1);
+    let interrupted = kill_often(&Trial::wide(), 1);
     assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
 fn an_analysis_killed_at_any_instant_goes_on() {
-    let interrupted = kill_often(&Trial::new(false), UNDISTURBED.analyze_takes, 2);
+    let interrupted = kill_often(&Trial::analyze(), 2);
     assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
 fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
-    let trial = Trial::new(true);
+    let trial = Trial::wide();
+    let takes = trial.takes();
     for signal in ["-INT", "-TERM"] {
         let mut stopped = 0;
         for number in 0..SIGNALS / 2 {
             trial.clear();
             let mut child = trial.command().spawn().unwrap();
-            thread::sleep(UNDISTURBED.ingest_takes.mul_f64([0.1, 0.3, 0.5, 0.7][number % 4]));
+            thread::sleep(takes.mul_f64([0.1, 0.3, 0.5, 0.7][number % 4]));
             let begin = now();
             Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
             let status = child.wait().unwrap();
@@ -201,16 +209,18 @@ fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
 
 /// The library that makes calls fail, compiled once.
 static FAILING_DISK: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-    let target =
-        std::env::temp_dir().join(format!("jobfate-failing-disk-{}.so", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let beside = folder.join(format!("failing_disk-{}.so", std::process::id()));
     let source = repository().join("tests/it/failing_disk.c");
     let made = Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-o"])
-        .args([&target, &source])
+        .args([&beside, &source])
         .arg("-ldl")
         .status();
     if made.is_ok_and(|status| status.success()) {
-        return Some(target);
+        let library = folder.join("failing_disk.so");
+        fs::rename(beside, &library).unwrap();
+        return Some(library);
     }
     skipped("no C compiler: nothing makes system calls fail");
     None
@@ -295,12 +305,12 @@ fn fail_often(trial: &Trial, faults: &[Fault], count: usize, seed: u64) {
             assert!(!run.stderr.contains("bug"), "{about}");
         }
         trial.assert_nothing_corrupted();
-        if fault.under == trial.out() {
+        if fault.under == trial.out {
             trial.assert_repaired();
         } else {
             // Parts that came later lie in files of their own.
-            trial.place.run(&trial.args()).ok();
-            let lakes = [trial.lake(), UNDISTURBED.place.path("lake")];
+            trial.place.run(&trial.args).ok();
+            let lakes = [trial.lake(), UNDISTURBED.path("lake")];
             let [found, undisturbed] = lakes.map(|lake| contents(&Lake::open(&lake).unwrap()));
             assert_eq!(found, undisturbed, "{about}");
         }
@@ -321,26 +331,25 @@ fn written(under: &str) -> [Fault<'_>; 6] {
 
 #[test]
 fn an_ingest_survives_every_failing_call() {
-    fail_often(&Trial::new(true), &written("lake"), INGEST_FAULTS, 3);
+    fail_often(&Trial::ingest(), &written("lake"), INGEST_FAULTS, 3);
 }
 
 #[test]
 fn an_analysis_survives_every_failing_call() {
-    fail_often(&Trial::new(false), &written("found"), ANALYZE_FAULTS, 4);
+    fail_often(&Trial::analyze(), &written("found"), ANALYZE_FAULTS, 4);
 }
 
 #[test]
 fn an_input_that_breaks_or_goes_away_is_named() {
     let fault = |calls, error| Fault { under: "trace/", calls, at: 0, error, stays: false };
-    fail_often(&Trial::new(true), &[fault("read", BROKEN), fault("open", GONE)], INPUT_FAULTS, 5);
+    fail_often(&Trial::ingest(), &[fault("read", BROKEN), fault("open", GONE)], INPUT_FAULTS, 5);
 }
 
 #[test]
 fn reads_that_are_short_and_late_change_nothing() {
     let Some(library) = &*FAILING_DISK else { return };
-    for is_ingest in [true, false] {
-        let trial = Trial::new(is_ingest);
-        for (under, how) in [("trace", "2"), (trial.out(), "1")] {
+    for trial in [Trial::ingest(), Trial::analyze()] {
+        for (under, how) in [("trace", "2"), (trial.out, "1")] {
             trial.clear();
             let mut command = trial.command();
             command.env("LD_PRELOAD", library).env("FAULT_UNDER", under).env("FAULT_SHORT", how);
@@ -385,11 +394,11 @@ impl Drop for Disk {
 
 #[test]
 fn a_disk_that_is_full_or_read_only_stops_an_ingest_that_goes_on_later() {
-    let trial = Trial::new(true);
+    let trial = Trial::ingest();
     let Some(disk) = Disk::new(trial.lake()) else {
         return skipped("no file system can be mounted here: no disk is full");
     };
-    let needed: usize = tree(&UNDISTURBED.place.path("lake")).values().map(Vec::len).sum();
+    let needed: usize = tree(&UNDISTURBED.path("lake")).values().map(Vec::len).sum();
     let mut draws = ChaCha8Rng::seed_from_u64(6);
     let clear = || {
         for entry in fs::read_dir(trial.lake()).unwrap() {
@@ -403,14 +412,14 @@ fn a_disk_that_is_full_or_read_only_stops_an_ingest_that_goes_on_later() {
         // As it is the machine is told to be too small; forced it finds out by itself.
         for more in [&[][..], &["--force"]] {
             clear();
-            let run = trial.place.run(&[&trial.args()[..], more].concat());
+            let run = trial.place.run(&[&trial.args[..], more].concat());
             assert_eq!(run.code, Some(4), "{}", run.stderr);
             let said = if more.is_empty() { "are free" } else { FULL.1 };
             assert!(run.stderr.contains(said), "{}", run.stderr);
             trial.assert_nothing_corrupted();
         }
         disk.again("ro,size=64m");
-        let run = trial.place.run(&trial.args());
+        let run = trial.place.run(&trial.args);
         assert_eq!(run.code, Some(4), "{}", run.stderr);
         assert!(run.stderr.contains(READ_ONLY.1), "{}", run.stderr);
         disk.again("rw,size=64m");

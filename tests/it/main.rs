@@ -6,6 +6,7 @@
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  corrupt    flipped bits in parts, lake and manifest: an error, a reject, or a checksum
 //!  resume     steps, shards and threads leave the same lake
+//!  concurrent two programs at one lake: one of them leaves, or both add up to one
 //!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
 //!  regression faults that were found once
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
@@ -19,6 +20,9 @@
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake and the page for notebooks, where a Python has them
 //!  report     pages: ways that lead somewhere, names that are no markup, what a browser makes of them
+//!  edges      what begins before the window or ends after it is counted, and said
+//!  trust      intervals of a sweep, and rules that the past chooses
+//!  replay     policies on a history drawn by hand, and experiments without a trace
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
@@ -35,6 +39,8 @@ mod analysis;
 mod bad_input;
 #[cfg(test)]
 mod cli;
+#[cfg(test)]
+mod concurrent;
 #[cfg(test)]
 mod corrupt;
 #[cfg(test)]

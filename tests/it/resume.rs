@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use super::support::{Place, assert_same_files, contents, tree};
 
+const PARTS: u32 = 5;
+
 /// A trace whose `task_events` fill several segments (32 MiB of raw files each): one part of the
 /// real layout is as large as that only with usage, here long names make up for few rows.
 ///
@@ -17,13 +19,9 @@ use super::support::{Place, assert_same_files, contents, tree};
 ///  task_usage    part 0 - part 4                                 one segment
 ///  machine_events                                                one segment
 /// ```
-struct Wide {
-    place: Place,
-}
-
-const PARTS: u32 = 5;
-
-static WIDE: LazyLock<Wide> = LazyLock::new(|| {
+///
+/// An undisturbed run has left the lake `whole`.
+pub(crate) static WIDE: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::new();
     let name = |table: &str, part| format!("{table}/part-{part:05}-of-{PARTS:05}.csv");
     for part in 0..PARTS {
@@ -53,7 +51,7 @@ static WIDE: LazyLock<Wide> = LazyLock::new(|| {
     }
     place.raw("machine_events/part-00000-of-00001.csv", "0,9,0,x,0.5,0.5\n");
     run(&place, "whole", &[]);
-    Wide { place }
+    place
 });
 
 fn run(place: &Place, lake: &str, more: &[&str]) {
@@ -63,15 +61,14 @@ fn run(place: &Place, lake: &str, more: &[&str]) {
 
 /// A fresh lake of the wide trace, made by `make`, beside the undisturbed one.
 fn compare(lake: &str, make: impl FnOnce(&Place, &Path)) {
-    let wide = &*WIDE;
-    let path = wide.place.path(lake);
-    make(&wide.place, &path);
-    assert_same_files(&wide.place.path("whole"), &path);
+    let path = WIDE.path(lake);
+    make(&WIDE, &path);
+    assert_same_files(&WIDE.path("whole"), &path);
 }
 
 #[test]
 fn the_wide_trace_has_several_segments() {
-    let files = tree(&WIDE.place.path("whole"));
+    let files = tree(&WIDE.path("whole"));
     let of_tasks = |name: &&String| name.starts_with("task_events/") && name.ends_with(".parquet");
     assert_eq!(files.keys().filter(of_tasks).count(), 5 * 3, "a file per segment and bucket");
     assert!(files.contains_key("rejects/task_usage/part-00004.csv"));
@@ -108,7 +105,7 @@ fn tables_one_after_the_other_give_the_same_bytes() {
 
 #[test]
 fn parts_in_two_steps_give_the_same_rows() {
-    let place = &WIDE.place;
+    let place = &*WIDE;
     for (lake, first) in [("early", "0-1"), ("late", "3-4"), ("odd", "1,3")] {
         run(place, lake, &["--parts", first]);
         run(place, lake, &[]);
@@ -124,7 +121,7 @@ fn parts_in_two_steps_give_the_same_rows() {
 #[test]
 fn steps_along_the_segments_give_the_same_bytes() {
     // Each part of task_events is a segment of its own.
-    let place = &WIDE.place;
+    let place = &*WIDE;
     run(place, "in-order", &["--tables", "task_events"]);
     for part in ["3", "0", "4", "1-2"] {
         run(place, "out-of-order", &["--tables", "task_events", "--parts", part]);
@@ -134,7 +131,7 @@ fn steps_along_the_segments_give_the_same_bytes() {
 
 #[test]
 fn shards_side_by_side_give_the_same_rows_and_are_folded() {
-    let place = &WIDE.place;
+    let place = &*WIDE;
     let whole = contents(&jobfate::lake::Lake::open(&place.path("whole")).unwrap());
     for count in [2, 3] {
         let lake = format!("shards-{count}");

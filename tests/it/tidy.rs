@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::layering::sources;
 use super::support::repository;
-use super::{corrupt, faults, properties};
+use super::{concurrent, corrupt, faults, properties};
 
 /// What must not stand in a source outside its tests.
 const LEFTOVERS: [&str; 8] =
@@ -109,6 +109,8 @@ fn the_readme_counts_what_the_tests_do() {
         ("`ingest` is killed", faults::KILLS),
         ("`analyze` is killed", faults::KILLS),
         ("SIGINT or SIGTERM", faults::SIGNALS),
+        ("two `ingest` begin", concurrent::PAIRS),
+        ("one of two shards", concurrent::SHARDS_KILLED),
         ("a system call of `ingest` fails", faults::INGEST_FAULTS),
         ("a system call of `analyze` fails", faults::ANALYZE_FAULTS),
         ("the trace breaks", faults::INPUT_FAULTS),

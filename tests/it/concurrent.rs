@@ -1,0 +1,112 @@
+//! Two programs at one lake: without shards one of them says so and leaves, shards add up to a
+//! single run even if they are killed, and whoever reads meanwhile meets a whole lake.
+
+use std::fs;
+use std::process::{Child, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use jobfate::lake::{Lake, LakeErrorKind};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::resume::WIDE;
+use super::support::assert_same_files;
+
+/// Pairs of programs without shards.
+pub(crate) const PAIRS: usize = 30;
+
+/// Pairs of shards of which one is killed.
+pub(crate) const SHARDS_KILLED: usize = 30;
+
+const INGEST: [&str; 6] = ["ingest", "trace", "--buckets", "3", "--lake", "at-once"];
+
+fn start(more: &[&str]) -> Child {
+    let mut command = WIDE.command(&[&INGEST, more].concat());
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Removes the lake of the last round; ends with one as an undisturbed run leaves it.
+fn round(act: impl FnOnce()) {
+    let lake = WIDE.path("at-once");
+    fs::remove_dir_all(&lake).ok();
+    act();
+    WIDE.run(&INGEST).ok();
+    assert_same_files(&WIDE.path("whole"), &lake);
+}
+
+fn a_while(draws: &mut ChaCha8Rng) -> Duration {
+    Duration::from_millis(draws.random_range(0..200))
+}
+
+fn the_second_leaves(draws: &mut ChaCha8Rng) -> bool {
+    let first = start(&[]);
+    thread::sleep(a_while(draws) / 4);
+    let second = start(&[]);
+    let both = [first, second].map(|child| child.wait_with_output().unwrap());
+    let refused: Vec<&Output> = both.iter().filter(|output| !output.status.success()).collect();
+    assert!(refused.len() < 2, "{}\n{}", said(&both[0]), said(&both[1]));
+    for output in &refused {
+        assert_eq!(output.status.code(), Some(4), "{}", said(output));
+        for words in ["another process is writing into the lake", "`--shard I/N`"] {
+            assert!(said(output).contains(words), "{words} in {}", said(output));
+        }
+    }
+    !refused.is_empty()
+}
+
+fn a_killed_shard_goes_on(draws: &mut ChaCha8Rng) -> bool {
+    let shards = [["--shard", "1/2"], ["--shard", "2/2"]];
+    let [mut killed, other] = shards.map(|shard| start(&shard));
+    thread::sleep(a_while(draws));
+    killed.kill().unwrap();
+    let was_killed = !killed.wait().unwrap().success();
+    let again = start(&shards[0]);
+    for output in [other, again].map(|child| child.wait_with_output().unwrap()) {
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    was_killed
+}
+
+/// Opens the lake as long as a round goes on, and looks at every byte of it.
+fn read_until(is_over: &AtomicBool) -> usize {
+    let mut looks = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        match Lake::open(&WIDE.path("at-once")) {
+            Ok(lake) => lake.check_sums().unwrap(),
+            Err(error) => assert!(matches!(error.kind, LakeErrorKind::NoLake), "{error:?}"),
+        }
+        looks += 1;
+    }
+    looks
+}
+
+/// One test: the rounds take turns at one lake.
+#[test]
+fn two_ingests_of_one_lake_leave_what_one_leaves() {
+    let mut draws = ChaCha8Rng::seed_from_u64(12);
+    let (mut refused, mut killed) = (0, 0);
+    for _ in 0..PAIRS {
+        round(|| refused += usize::from(the_second_leaves(&mut draws)));
+    }
+    assert!(PAIRS / 2 < refused, "{refused} pairs met");
+    for _ in 0..SHARDS_KILLED {
+        round(|| {
+            let is_over = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let reader = scope.spawn(|| read_until(&is_over));
+                killed += usize::from(a_killed_shard_goes_on(&mut draws));
+                // The fold of the shards as well.
+                WIDE.run(&INGEST).ok();
+                is_over.store(true, Ordering::Relaxed);
+                assert!(0 < reader.join().unwrap());
+            });
+        });
+    }
+    assert!(SHARDS_KILLED / 2 < killed, "{killed} shards were killed at work");
+}
