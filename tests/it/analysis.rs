@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::support::{Place, tree};
+use super::support::{Place, now, tree};
 
 fn place() -> Place {
     let place = Place::new();
@@ -143,25 +143,32 @@ fn a_report_shows_its_own_analysis_alone() {
     assert!(!again().stderr.contains("done before"));
 }
 
+/// Signals that an `analyze` gets, and milliseconds after its begin.
+pub(crate) const SIGNALS: [(&str, u64); 4] =
+    [("-INT", 60), ("-TERM", 400), ("-INT", 900), ("-TERM", 1500)];
+
 /// Stopped by a signal wherever it is, an analysis ends within a second or two and goes on later.
 #[test]
 fn a_signal_stops_an_analysis_and_nothing_is_lost() {
     let place = Place::new();
     place.run(&["synth", "trace", "--jobs", "300", "--days", "1", "--parts", "3"]).ok();
     let args = ["analyze", "trace", "--out", "found"];
-    for (signal, millis) in [("-INT", 60), ("-TERM", 400), ("-INT", 900), ("-TERM", 1500)] {
+    for (signal, millis) in SIGNALS {
         let mut child =
             place.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         thread::sleep(Duration::from_millis(millis));
         let number = child.id().to_string();
+        let begin = now();
         let sent = Command::new("kill").args([signal, &number]).status();
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         let code = child.wait().unwrap().code();
+        let took = begin.elapsed();
         // One that was done before, or had not yet begun to listen, has nothing to say about it.
         if sent.is_ok_and(|status| status.success()) && code.is_some_and(|code| code != 0) {
             assert_eq!(code, Some(130), "{said}");
             assert!(said.contains("run the same command to go on"), "{said}");
+            assert!(took < Duration::from_secs(2), "{took:?}");
         }
     }
     place.run(&args).ok();

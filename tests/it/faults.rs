@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jobfate::lake::Lake;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::resume::WIDE;
-use super::support::{Place, Run, assert_same_files, contents, repository, skipped, tree};
+use super::support::{Place, Run, assert_same_files, contents, now, repository, skipped, tree};
 
 /// Instants at which `ingest` is killed, and as many for `analyze`.
 pub(crate) const KILLS: usize = 200;
@@ -57,11 +57,6 @@ static UNDISTURBED: LazyLock<Place> = LazyLock::new(|| {
     }
     place
 });
-
-#[expect(clippy::disallowed_methods, reason = "how long a program takes")]
-fn now() -> Instant {
-    Instant::now()
-}
 
 /// A command under test in a place of its own.
 struct Trial {

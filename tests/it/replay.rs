@@ -252,7 +252,11 @@ fn what_cannot_run_is_named_and_not_waited_for() {
     let place = history();
     let small = replay(&place, &["--cluster", "cluster:nodes=3,cpu=0.5"]).ok();
     assert_eq!(small.json()["policies"][0]["refused"], 3);
-    assert!(small.stderr.contains("3 tasks are larger than any machine"), "{}", small.stderr);
+    assert!(
+        small.stderr.contains("larger than any machine and never started: 3 tasks"),
+        "{}",
+        small.stderr
+    );
     assert!(small.stderr.contains("such as 1/0, 2/0, 3/0"), "{}", small.stderr);
 }
 

@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type};
@@ -59,6 +60,11 @@ pub(crate) fn steady(text: &str) -> String {
             _ => format!("{}\n", line.replace(version, "jobfate [VERSION]")),
         })
         .collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a program takes")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 /// A folder that is gone when the test is over.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::layering::sources;
 use super::support::repository;
-use super::{concurrent, corrupt, faults, properties};
+use super::{analysis, concurrent, corrupt, faults, properties};
 
 /// What must not stand in a source outside its tests.
 const LEFTOVERS: [&str; 8] =
@@ -108,7 +108,8 @@ fn the_readme_counts_what_the_tests_do() {
     for (what, count) in [
         ("`ingest` is killed", faults::KILLS),
         ("`analyze` is killed", faults::KILLS),
-        ("SIGINT or SIGTERM", faults::SIGNALS),
+        ("SIGINT or SIGTERM in an `ingest`", faults::SIGNALS),
+        ("SIGINT or SIGTERM in an `analyze`", analysis::SIGNALS.len()),
         ("two `ingest` begin", concurrent::PAIRS),
         ("one of two shards", concurrent::SHARDS_KILLED),
         ("a system call of `ingest` fails", faults::INGEST_FAULTS),

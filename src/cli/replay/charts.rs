@@ -21,10 +21,10 @@ const SPANS_MAX: usize = 400;
 /// The pictures of a seed's replays, by the name of their files.
 pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let caption = format!(
-        "{} recorded tasks of {} jobs on {} machines.",
-        digits::grouped(setting.history.counts.tasks),
-        digits::grouped(setting.history.counts.jobs),
-        digits::grouped(setting.cluster.machine_count() as u64),
+        "{} of {} on {}.",
+        digits::counted(setting.history.counts.tasks, "recorded task"),
+        digits::counted(setting.history.counts.jobs, "job"),
+        digits::counted(setting.cluster.machine_count() as u64, "machine"),
     );
     let seconds = |value: f64| digits::six_digits(value.round());
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> f64| {

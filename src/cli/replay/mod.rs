@@ -331,10 +331,10 @@ fn warn_of_apart(history: &History, cluster: &Cluster) {
 fn tell(setting: &Setting, seconds: f64) {
     let Setting { history, cluster, remarks, .. } = setting;
     console::note(format!(
-        "{} tasks of {} jobs on {} machines, read in {seconds:.1} s",
-        digits::grouped(history.counts.tasks),
-        digits::grouped(history.counts.jobs),
-        digits::grouped(cluster.machine_count() as u64),
+        "{} of {} on {}, read in {seconds:.1} s",
+        digits::counted(history.counts.tasks, "task"),
+        digits::counted(history.counts.jobs, "job"),
+        digits::counted(cluster.machine_count() as u64, "machine"),
     ));
     for assumption in &history.assumptions {
         console::note(format!("assumed: {assumption}"));
@@ -393,18 +393,18 @@ fn report(run: &Run, history: &History) {
             format!("{job}/{number}")
         });
         console::warn(format!(
-            "{}: {} tasks are larger than any machine and never start, such as {}",
+            "{}: larger than any machine and never started: {}, such as {}",
             run.policy,
-            digits::grouped(run.refused.len() as u64),
+            digits::counted(run.refused.len() as u64, "task"),
             some.collect::<Vec<String>>().join(", ")
         ));
     }
     let left = history.workload.task_count - run.metrics.over;
     if 0 < left {
         console::warn(format!(
-            "{}: {} tasks were never over, no machine can take them any more",
+            "{}: never over, as no machine can take them any more: {}",
             run.policy,
-            digits::grouped(left as u64)
+            digits::counted(left as u64, "task")
         ));
     }
 }

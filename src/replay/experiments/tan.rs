@@ -203,16 +203,16 @@ pub fn figure_1(settings: &Settings) -> Figure {
             curve(format!("speeds 1 to {speed}"), &gains(&setting, settings, runs))
         })
         .collect();
-    let fall = "the mean gain falls at most by, from one point to the next";
+    let fall = "largest fall of the mean gain";
     let checks = vec![
         Check::new(
-            format!("{fall}, with more copies, %"),
+            format!("{fall} with more copies, %"),
             "rises",
             along_copies(&curves),
             (0.0, 0.1),
         ),
         Check::new(
-            format!("{fall}, with wider speeds, %"),
+            format!("{fall} with wider speeds, %"),
             "rises",
             across_curves(&curves),
             (0.0, 0.1),
@@ -251,13 +251,13 @@ pub fn figure_2(settings: &Settings) -> Figure {
     let rise = last(&curves[3]).mean - last(&curves[0]).mean;
     let checks = vec![
         Check::new(
-            "the mean gain falls at most by, from one point to the next, with more copies, %",
+            "largest fall of the mean gain with more copies, %",
             "rises",
             along_copies(&curves),
             (0.0, 0.1),
         ),
         Check::new(
-            "mean gain at sizes 1 to 80 above that at 1 to 20, unlimited, %",
+            "mean gain, sizes 1 to 80 minus 1 to 20, unlimited, %",
             "rises with the spread",
             rise,
             (0.1, 100.0),
