@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use plotters::coord::Shift;
+use plotters::chart::ChartContext;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::coord::{CoordTranslate, Shift};
 use plotters::prelude::{
     ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange,
     LineSeries, PathElement, Polygon, SeriesLabelPosition,
@@ -144,7 +145,7 @@ where
         .light_line_style(theme::PAPER)
         .axis_style(theme::INK)
         .draw()?;
-    let mut places = Vec::new();
+    let (mut places, mut curves) = (Vec::new(), Vec::new());
     for line in &chart.lines {
         let color = line.tone.color();
         let stroke = match line.stroke {
@@ -154,10 +155,9 @@ where
         if !line.band.is_empty() {
             let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
             let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
-            plot.draw_series([Polygon::new(
-                lower.chain(upper).collect::<Vec<_>>(),
-                color.mix(0.18).filled(),
-            )])?;
+            let edge: Vec<(f64, f64)> = lower.chain(upper).collect();
+            curves.push(edge.iter().map(|at| plot.backend_coord(at)).collect());
+            plot.draw_series([Polygon::new(edge, color.mix(0.18).filled())])?;
         }
         if line.stroke != Stroke::Whisker {
             let mut thinned = Thinned::default();
@@ -171,6 +171,10 @@ where
             }
         }
         let points = shaped(line, left);
+        if line.stroke != Stroke::Whisker {
+            let at = points.iter().map(|point| plot.backend_coord(point));
+            curves.push(at.collect());
+        }
         if line.stroke == Stroke::Marked {
             plot.draw_series(points.iter().map(|&at| Circle::new(at, 3 * zoom, color.filled())))?;
         }
@@ -182,54 +186,97 @@ where
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + swatch, y)], stroke));
         }
     }
-    if chart.lines.iter().any(|line| !line.name.is_empty()) {
-        plot.configure_series_labels()
-            .position(legend_place(chart, y_range.end))
-            .legend_area_size(24 * zoom)
-            .margin(12 * zoom)
-            .label_font(font(theme::TEXT, zoom, &theme::INK))
-            .background_style(theme::PAPER.mix(0.85))
-            .border_style(theme::GRID)
-            .draw()?;
-    }
+    add_legend(&mut plot, chart, &curves, zoom)?;
     Ok(places)
 }
 
-/// Curves that end low leave room at the upper right, curves that end high at the lower right;
-/// another corner is taken where that covers fewer points.
-fn legend_place(chart: &LineChart, top: f64) -> SeriesLabelPosition {
-    let curves = || chart.lines.iter().filter(|line| line.stroke != Stroke::Whisker);
-    let ends = || curves().filter_map(|line| line.points.last());
-    let low = ends().filter(|end| end.1 < top / 2.0).count();
-    let (upper, lower) = (SeriesLabelPosition::UpperRight, SeriesLabelPosition::LowerRight);
-    let usual = if ends().count() < 2 * low { [upper, lower] } else { [lower, upper] };
-    let xs = || chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
-    let left = if chart.x_scale == Scale::Log { f64::MIN_POSITIVE } else { 0.0 };
-    let position = |x: f64| match chart.x_scale {
-        Scale::Linear => x,
-        Scale::Log => x.max(left).log10(),
+/// Names the curves, if they have names, where that covers least of them.
+fn add_legend<'a, DB: DrawingBackend + 'a, CT: CoordTranslate>(
+    plot: &mut ChartContext<'a, DB, CT>,
+    chart: &LineChart,
+    curves: &[Vec<(i32, i32)>],
+    zoom: u32,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let style = font(theme::TEXT, zoom, &theme::INK);
+    let (swatch, margin) = (24 * zoom, 12 * zoom);
+    let names = chart.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty());
+    let (mut width, mut height) = (2 * margin + swatch, 2 * margin);
+    for name in names {
+        let name = plot.plotting_area().estimate_text_size(name, &style)?;
+        width = width.max(2 * margin + swatch + name.0);
+        // The distance of lines that plotters takes.
+        height += theme::TEXT * zoom * 5 / 4;
+    }
+    if height == 2 * margin {
+        return Ok(());
+    }
+    let legend = [width, height].map(|size| i32::try_from(size).expect("a picture is small"));
+    let (xs, ys) = plot.plotting_area().get_pixel_range();
+    let place = legend_place(curves, legend, xs, ys);
+    plot.configure_series_labels()
+        .position(place)
+        .legend_area_size(swatch)
+        .margin(margin)
+        .label_font(style)
+        .background_style(theme::PAPER.mix(0.85))
+        .border_style(theme::GRID)
+        .draw()
+}
+
+/// Pixels between a legend and the edge of the plot.
+const LEGEND_GAP: i32 = 6;
+
+/// Where a legend of some width and height covers least of the curves and edges of bands; among places that are as
+/// good the first. `xs` and `ys` are the plot's, in the pixels of the curves.
+fn legend_place<'c>(
+    curves: &'c [Vec<(i32, i32)>],
+    legend: [i32; 2],
+    xs: Range<i32>,
+    ys: Range<i32>,
+) -> SeriesLabelPosition {
+    let places = |of: &Range<i32>, own: i32| {
+        let room = of.end - of.start - own;
+        [LEGEND_GAP, room / 2, room - LEGEND_GAP]
     };
-    let (first, last) =
-        xs().map(position).fold((f64::MAX, f64::MIN), |range, x| (range.0.min(x), range.1.max(x)));
-    // Entries of a legend take about a twentieth of the height each, and a third of the width.
-    #[expect(clippy::cast_precision_loss, reason = "a legend has a few entries")]
-    let height = (chart.lines.len() as f64 * 0.05 + 0.05).min(1.0);
-    let covered = |place: &SeriesLabelPosition| {
-        let (is_upper, is_left) = match place {
-            SeriesLabelPosition::UpperLeft => (true, true),
-            SeriesLabelPosition::UpperRight => (true, false),
-            _ => (false, false),
-        };
-        let is_inside = |&&(x, y): &&(f64, f64)| {
-            let across = (position(x) - first) / (last - first).max(f64::MIN_POSITIVE);
-            let up = y / top;
-            (if is_left { across < 0.34 } else { 0.66 < across })
-                && (if is_upper { 1.0 - height < up } else { up < height })
-        };
-        chart.lines.iter().flat_map(|line| &line.points).filter(is_inside).count()
+    let [left, middle, right] = places(&xs, legend[0]);
+    let [top, centre, bottom] = places(&ys, legend[1]);
+    let corners = [(right, top), (right, bottom), (left, top), (left, bottom)];
+    let edges = [(right, centre), (middle, top), (middle, bottom), (left, centre)];
+    let covered = |&(x, y): &(i32, i32)| {
+        let (x, y) = (xs.start + x, ys.start + y);
+        let cover = [(x, x + legend[0]), (y, y + legend[1])];
+        let pieces =
+            |curve: &'c Vec<(i32, i32)>| curve.iter().zip(curve.iter().skip(1).chain(curve.last()));
+        let pieces = curves.iter().flat_map(pieces);
+        pieces.map(|(&from, &to)| length_within(from, to, cover)).sum::<f64>()
     };
-    let places = usual.into_iter().chain([SeriesLabelPosition::UpperLeft]);
-    places.min_by_key(covered).expect("there are three places")
+    let all = corners.into_iter().chain(edges).chain([(middle, centre)]);
+    let (x, y) = all
+        .min_by(|one, other| covered(one).total_cmp(&covered(other)))
+        .expect("there are nine places");
+    SeriesLabelPosition::Coordinate(x, y)
+}
+
+/// How much of a straight piece lies within a rectangle, given by its range of either coordinate;
+/// a mere point in it counts as one.
+fn length_within(from: (i32, i32), to: (i32, i32), cover: [(i32, i32); 2]) -> f64 {
+    let axes = [(from.0, to.0), (from.1, to.1)];
+    let (mut enters, mut leaves) = (0.0_f64, 1.0_f64);
+    for ((from, to), (low, high)) in axes.into_iter().zip(cover) {
+        let (from, to) = (f64::from(from), f64::from(to));
+        let (low, high) = (f64::from(low), f64::from(high));
+        if from == to {
+            if from < low || high < from {
+                return 0.0;
+            }
+            continue;
+        }
+        let cuts = [(low - from) / (to - from), (high - from) / (to - from)];
+        enters = enters.max(cuts[0].min(cuts[1]));
+        leaves = leaves.min(cuts[0].max(cuts[1]));
+    }
+    let [across, up] = axes.map(|(from, to)| f64::from(to - from));
+    if enters <= leaves { (across.hypot(up) * (leaves - enters)).max(1.0) } else { 0.0 }
 }
 
 fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {
@@ -249,6 +296,37 @@ fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_legend_covers_no_curve_where_there_is_room() {
+        //   0                  99
+        //   | \______    +----+      a fall, then low: room at the upper right
+        //   |        \__ |    |
+        let fall = [(0, 0), (10, 60), (99, 95)];
+        let place = |curves: &[&[(i32, i32)]]| {
+            let curves: Vec<Vec<(i32, i32)>> = curves.iter().map(|curve| curve.to_vec()).collect();
+            legend_place(&curves, [30, 30], 0..100, 0..100)
+        };
+        let at = SeriesLabelPosition::Coordinate;
+        assert!(place(&[]) == at(64, 6));
+        assert!(place(&[&fall]) == at(64, 6));
+        assert!(place(&[&[(70, 20)]]) == at(64, 64));
+        // A long straight piece has no point in there and is covered all the same.
+        let high = [(0, 10), (99, 10)];
+        assert!(place(&[&high]) == at(64, 64));
+        assert!(place(&[&high, &fall, &[(50, 10)]]) == at(64, 35));
+    }
+
+    #[test]
+    fn the_length_within_is_that_of_the_piece() {
+        let within = |from, to| length_within(from, to, [(10, 20), (10, 20)]);
+        assert_eq!(within((0, 15), (30, 15)), 10.0);
+        assert_eq!(within((12, 0), (12, 16)), 6.0);
+        assert_eq!(within((0, 0), (30, 30)), 200_f64.sqrt());
+        assert_eq!(within((0, 9), (30, 9)), 0.0);
+        assert_eq!(within((0, 30), (9, 0)), 0.0);
+        assert_eq!(within((15, 15), (15, 15)), 1.0);
+    }
 
     #[test]
     fn steps_hold_their_value_until_the_next_point() {

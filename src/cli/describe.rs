@@ -415,7 +415,10 @@ fn chart(
             edges::sentence(censoring),
             tables(lake)
         ),
-        x_axis: format!("{} ({})", what.name().replace('-', " "), what.unit()),
+        x_axis: match what.name().replace('-', " ") {
+            name if name.starts_with(what.unit()) => name,
+            name => format!("{name} ({})", what.unit()),
+        },
         y_axis: if what == What::JobSurvival {
             "share that lasts longer"
         } else {
