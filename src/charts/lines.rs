@@ -226,8 +226,8 @@ fn add_legend<'a, DB: DrawingBackend + 'a, CT: CoordTranslate>(
 /// Pixels between a legend and the edge of the plot.
 const LEGEND_GAP: i32 = 6;
 
-/// Where a legend of some width and height covers least of the curves and edges of bands; among places that are as
-/// good the first. `xs` and `ys` are the plot's, in the pixels of the curves.
+/// Where a legend of some width and height covers least of the curves and edges of bands; among
+/// places that are as good the first. `xs` and `ys` are the plot's, in the pixels of the curves.
 fn legend_place<'c>(
     curves: &'c [Vec<(i32, i32)>],
     legend: [i32; 2],

@@ -162,7 +162,7 @@ impl Manifest {
         for path in manifest_files(lake)? {
             let part = match Self::load_one(&path) {
                 // An `ingest` has folded it into the first since the folder was listed.
-                Err(_) if fs::symlink_metadata(&path).is_err() => return Self::load(lake),
+                Err(_) if is_gone(&path) => return Self::load(lake),
                 part => part?,
             };
             match &mut all {
@@ -294,6 +294,11 @@ impl Manifest {
         entry.files.extend(files);
         entry.sort();
     }
+}
+
+/// Whether there is not even a link of that name any more.
+fn is_gone(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 fn sha256_of(text: &str) -> String {
