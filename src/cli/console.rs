@@ -1,7 +1,7 @@
 //! The only place that writes to the user: data to stdout, everything else to stderr.
 //!
 //! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal. A
-//! reader that goes away (a broken pipe) ends the program quietly.
+//! reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::sources::part::Progress;
 
-/// Writes data to stdout. A broken pipe is passed on as an error that ends with exit code 0.
+/// Writes data to stdout. A reader that has gone away is no error: what is done goes on, and how
+/// it ends is told by the exit code.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     data_bytes(text.as_bytes())
 }
@@ -21,8 +22,10 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
 /// Writes data that is no text to stdout.
 pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes)?;
-    stdout.flush()
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        wrote => wrote,
+    }
 }
 
 /// Writes a line about what is going on.

@@ -78,9 +78,6 @@ pub(crate) struct Interrupted;
 
 /// Shows an error and returns its code.
 pub(crate) fn report(error: &anyhow::Error) -> Code {
-    if is_broken_pipe(error) {
-        return Code::Done;
-    }
     show(error.as_ref(), error.downcast_ref::<LakeError>());
     code_of(error)
 }
@@ -195,10 +192,6 @@ fn code_of(error: &anyhow::Error) -> Code {
     Code::Environment
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -226,6 +219,5 @@ mod tests {
         for (error, code) in cases {
             assert_eq!(code_of(&error), code, "{error}");
         }
-        assert!(is_broken_pipe(&io(io::ErrorKind::BrokenPipe).into()));
     }
 }

@@ -219,9 +219,9 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version are answers; everything else is wrong use.
             let code = if error.use_stderr() { exit::Code::Usage } else { exit::Code::Done };
-            // Nothing can be said if even the message cannot be written.
-            let _ = error.print();
-            return code.into();
+            let printed = error.print();
+            let is_cut = printed.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+            return if is_cut { exit::Code::Environment.into() } else { code.into() };
         }
     };
     let lakes = damage::lakes_of(&cli.command);

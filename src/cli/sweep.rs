@@ -63,14 +63,14 @@ pub(crate) struct SweepArgs {
     pub train_until: Option<f64>,
 
     /// Price of a harmed job, in CPU-seconds
-    #[arg(long, value_name = "CPU_SECONDS", default_value_t = 3600.0)]
+    #[arg(long, value_name = "CPU_SECONDS", default_value_t = 3600.0, value_parser = parse_price)]
     pub price: f64,
 
     /// Resamplings of jobs for confidence intervals, 0 for none
     ///
     /// Each parameter of each rule gets its 95 % interval (columns `_low` and `_high`, bands and
     /// whiskers in the charts). 1000 are usual.
-    #[arg(long, value_name = "ROUNDS", default_value_t = 0)]
+    #[arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds)]
     pub bootstrap: usize,
 
     /// Seed of the resampling
@@ -145,6 +145,23 @@ fn rules_of(args: &SweepArgs) -> Vec<RuleGrid> {
 pub(crate) struct Swept {
     pub sweeps: Vec<Sweep>,
     pub selection: Option<Selection>,
+}
+
+fn parse_price(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(price) if 0.0 <= price && price.is_finite() => Ok(price),
+        _ => Err("a price is a number of CPU-seconds from 0 on".to_owned()),
+    }
+}
+
+/// Resamplings at most.
+const ROUNDS_MAX: usize = 100_000;
+
+fn parse_rounds(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(rounds) if rounds <= ROUNDS_MAX => Ok(rounds),
+        _ => Err(format!("a number of rounds from 0 to {ROUNDS_MAX}")),
+    }
 }
 
 /// Every rule of a study; a harmed job costs `price` CPU-seconds.

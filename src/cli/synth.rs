@@ -42,7 +42,7 @@ pub(crate) struct SynthArgs {
     ///
     /// 1 is 672,074 jobs in 29 days, 500 parts. Jobs and parts grow with it; days and machines
     /// with its square root.
-    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["jobs", "days", "parts"])]
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["jobs", "days", "parts"], value_parser = parse_scale)]
     pub scale: Option<f64>,
 
     /// Number of jobs
@@ -78,6 +78,13 @@ fn parse_form(name: &str) -> Result<Form, String> {
         "google-2011" => Ok(Form::Google2011),
         "google-2019" => Ok(Form::Google2019),
         _ => Err("synthetic traces are google-2011 or google-2019".to_owned()),
+    }
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if 0.0 < scale && scale.is_finite() => Ok(scale),
+        _ => Err("a factor above 0".to_owned()),
     }
 }
 

@@ -79,16 +79,20 @@ impl Program {
         }
     }
 
+    fn too_late(&mut self) -> FairnessError {
+        let seconds = self.limit.as_secs_f64();
+        self.fail(format!("no answer within the time limit of {seconds} s"))
+    }
+
     /// The next line of its stdout.
     fn line(&mut self) -> Result<String, FairnessError> {
         let Some(running) = &mut self.running else { return Err(self.fail("it is not running")) };
         let left = running.deadline.saturating_duration_since(now());
         match running.lines.recv_timeout(left) {
+            // One that says more and more is not waited for either.
+            Ok(_) if left.is_zero() => Err(self.too_late()),
             Ok(line) => Ok(line),
-            Err(RecvTimeoutError::Timeout) => {
-                let seconds = self.limit.as_secs_f64();
-                Err(self.fail(format!("no answer within the time limit of {seconds} s")))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(self.too_late()),
             Err(RecvTimeoutError::Disconnected) => {
                 let ended = self.running.as_mut().and_then(Running::ended);
                 Err(self.fail(match ended {

@@ -23,6 +23,8 @@ use super::manifest::{MANIFEST, Manifest, PartEntry, manifest_files};
 use super::plan::{IngestPlan, MaxRejects, Segment, bucket_count_of, segments};
 use super::writer::{SegmentWriter, WrittenFile};
 use super::{FileEntry, LakeError, LakeErrorKind, files};
+use crate::cells;
+use crate::digits::counted;
 use crate::schema::Table;
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
 use crate::sources::{RawPart, Reject, RowBlock, expected_line};
@@ -213,8 +215,9 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     Ok((all, own))
 }
 
-/// Refuses to mix two traces: a part in the lake must come from a file of the same size.
+/// Refuses to mix two traces: a part in the lake must come from a file of the same name and size.
 fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
+    let told = |name: &str, bytes: u64| format!("`{name}`, {}", counted(bytes, "byte"));
     for (&table, parts) in &plan.parts {
         let Some(entry) = manifest.table(table) else { continue };
         for part in parts {
@@ -223,14 +226,14 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
                 .binary_search_by_key(&part.part, |entry| entry.part)
                 .map(|idx| &entry.parts[idx]);
             if let Ok(stored) = stored
-                && (stored.of != part.of
-                    || stored.raw_file == part.file_name() && stored.raw_bytes != part.bytes)
+                && (stored.of, &stored.raw_file, stored.raw_bytes)
+                    != (part.of, &part.file_name(), part.bytes)
             {
                 let kind = LakeErrorKind::PartChanged {
                     table,
                     part: part.part,
-                    stored: stored.raw_bytes,
-                    found: part.bytes,
+                    stored: told(&stored.raw_file, stored.raw_bytes),
+                    found: told(&part.file_name(), part.bytes),
                 };
                 return Err(LakeError::new(&part.path, kind));
             }
@@ -260,13 +263,13 @@ fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeEr
         let path = entry.map_err(|error| fail(&plan.lake, error))?.path();
         let name =
             path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if name.starts_with(".work-") {
+        if is_work_of_shard(&name) {
             fs::remove_dir_all(&path).map_err(|error| fail(&path, error))?;
         }
     }
     for table in Table::ALL {
         let folder = plan.lake.join(table.name());
-        for file in parquet_files_below(&folder).map_err(|error| fail(&folder, error))? {
+        for file in segment_files(&folder).map_err(|error| fail(&folder, error))? {
             if !recorded.contains(&file) {
                 fs::remove_file(&file).map_err(|error| fail(&file, error))?;
             }
@@ -275,17 +278,38 @@ fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeEr
     Ok(())
 }
 
-fn parquet_files_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// Whether a name is `.work-I-of-N`.
+fn is_work_of_shard(name: &str) -> bool {
+    let numbers = name.strip_prefix(".work-").and_then(|rest| rest.split_once("-of-"));
+    numbers.is_some_and(|(index, count)| [index, count].into_iter().all(is_number))
+}
+
+/// Whether a name is `part-A-B.parquet` or `part-A-B-RUN.parquet`, as this program calls its files.
+fn is_segment(name: &str) -> bool {
+    let numbers = name.strip_prefix("part-").and_then(|rest| rest.strip_suffix(".parquet"));
+    numbers.is_some_and(|numbers| {
+        (2..=3).contains(&numbers.split('-').count()) && numbers.split('-').all(is_number)
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The files of a table that this program may have made, in its folder and those of its buckets;
+/// links lead elsewhere and are left alone.
+fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    if !folder.is_dir() {
+    if !fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir()) {
         return Ok(found);
     }
     for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            found.extend(parquet_files_below(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "parquet") {
-            found.push(path);
+        let entry = entry?;
+        let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
+        if kind.is_dir() && name.starts_with("bucket=") {
+            found.extend(segment_files(&entry.path())?);
+        } else if kind.is_file() && is_segment(&name) {
+            found.push(entry.path());
         }
     }
     Ok(found)
@@ -516,7 +540,7 @@ fn write_rejects(plan: &IngestPlan, parts: &[RawPart], read: &[ReadPart]) -> Res
                 reject.line.to_string(),
                 reject.column.into(),
                 reason.into(),
-                reject.text.clone(),
+                cells::guarded(&reject.text).into_owned(),
             ]
         });
         let header = ["part", "line", "column", "reason", "text"].map(str::to_owned);

@@ -117,17 +117,17 @@ pub enum LakeErrorKind {
     },
     /// A raw part differs from the one that was stored under the same number.
     #[error(
-        "part {part} of `{table}` is in the lake, but made from another file ({stored} bytes, now {found})"
+        "part {part} of `{table}` is in the lake, but made from another file ({stored}; now {found})"
     )]
     PartChanged {
         /// The table.
         table: Table,
         /// The part.
         part: u32,
-        /// Size of the raw file that was stored.
-        stored: u64,
-        /// Size of the raw file that is there now.
-        found: u64,
+        /// Name and size of the raw file that was stored.
+        stored: String,
+        /// Name and size of the raw file that is there now.
+        found: String,
     },
     /// The machine is too small for what is asked.
     #[error("it needs about {} of {what}, and {} are free", told(*needed), told(*free))]

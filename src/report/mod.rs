@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::charts::ChartError;
+use crate::lake::files;
 
 mod compare;
 mod compared;
@@ -122,5 +123,6 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReportError> {
     let path = folder.join(name);
-    fs::write(&path, text).map_err(|cause| ReportError::io(&path, cause))
+    let wrote = files::replace(&path, |beside| fs::write(beside, text));
+    wrote.map_err(|cause| ReportError::io(&path, cause))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::ReportError;
 use crate::cells::unguarded;
+use crate::lake::files;
 
 /// The version of the shape of `result.json`.
 pub const RESULT_VERSION: u32 = 1;
@@ -113,9 +114,13 @@ impl Stored {
     /// Copies its JSON, tables and charts into the report.
     pub(super) fn copy_files(&self, out: &Path) -> Result<(), ReportError> {
         let folder = self.folder();
-        let copy = |from: PathBuf, to: PathBuf| match fs::copy(&from, &to) {
-            Ok(_) => Ok(()),
-            Err(cause) => Err(ReportError::io(&from, cause)),
+        let copy = |from: PathBuf, to: PathBuf| {
+            // The report of results that lie in the report has them already.
+            if from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to)) {
+                return Ok(());
+            }
+            let copied = files::replace(&to, |beside| fs::copy(&from, beside).map(|_| ()));
+            copied.map_err(|cause| ReportError::io(&from, cause))
         };
         copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
         if self.has_parquet() {

@@ -121,9 +121,23 @@ impl TraceFolder {
             let Some((part, of)) = part_number(&name, names) else {
                 return Err(SourceError::new(&file, SourceErrorKind::PartName));
             };
-            let bytes = fs::metadata(&file)
-                .map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?
-                .len();
+            let about = fs::metadata(&file)
+                .map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?;
+            if !about.is_file() {
+                return Err(SourceError::new(&file, SourceErrorKind::NotAFile));
+            }
+            if PARTS_MAX <= part || of.is_some_and(|of| of <= part) {
+                return Err(SourceError::new(&file, SourceErrorKind::PartNumber));
+            }
+            // Cut pieces of a part, in a flat folder, do not tell.
+            let first = parts.values().find_map(|first: &RawPart| first.of);
+            if let (Some(count), Some(other)) = (of, first)
+                && count != other
+            {
+                let kind = SourceErrorKind::PartCount { table, count, other };
+                return Err(SourceError::new(&file, kind));
+            }
+            let bytes = about.len();
             let source = self.source;
             let path = file.clone();
             if let Some(other) = parts.insert(
@@ -140,6 +154,9 @@ impl TraceFolder {
         Ok(())
     }
 }
+
+/// Parts of a table: a row's id has 40 bits of 63 for the line.
+const PARTS_MAX: u32 = 1 << 23;
 
 /// How closely a part's name must follow the pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -142,6 +142,22 @@ pub enum SourceErrorKind {
     /// A file among the parts of a table whose name is no part's.
     #[error("the name is not `part-NNNNN-of-NNNNN.csv` or `.csv.gz`")]
     PartName,
+    /// A directory, a pipe or a device.
+    #[error("it is no regular file")]
+    NotAFile,
+    /// A number beyond the last part.
+    #[error("its number is beyond the last part")]
+    PartNumber,
+    /// The names do not agree on how many parts there are.
+    #[error("it is one of {count} parts of table `{table}`, another one of {other}")]
+    PartCount {
+        /// The table.
+        table: crate::schema::Table,
+        /// What its name says.
+        count: u32,
+        /// What that of another part says.
+        other: u32,
+    },
     /// One part stands there twice.
     #[error("part {part} of table `{table}` is there twice, also as `{}`", other.display())]
     TwiceThere {
@@ -200,6 +216,10 @@ impl SourceErrorKind {
                 "rename or move it; for a flat folder of parts of one table, say which with `--table`",
             ),
             Self::TwiceThere { .. } => Some("keep one of the two"),
+            Self::NotAFile => Some("move it away: parts are files"),
+            Self::PartNumber | Self::PartCount { .. } => {
+                Some("keep the parts of one trace in a folder, each under its own name")
+            }
             Self::Open(_) | Self::Read(_) => None,
         }
     }

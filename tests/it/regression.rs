@@ -1,8 +1,11 @@
 //! Faults that were found once and must not come back.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use super::support::Place;
+use super::support::{Place, golden, now, tree};
 
 /// A fold of shards that was killed after the union was stored left every part listed twice.
 #[test]
@@ -30,7 +33,7 @@ fn a_fold_of_shards_that_was_killed_half_way_is_finished() {
 fn shards_of_another_count_wait() {
     let place = Place::new().with_golden_trace();
     fs::create_dir(place.path("lake")).unwrap();
-    let lock = fs::File::create(place.path("lake").join(".lock-1-of-3")).unwrap();
+    let lock = File::create(place.path("lake").join(".lock-1-of-3")).unwrap();
     lock.try_lock().unwrap();
     let run = place.ingest(&["--shard", "1/2"]);
     assert_eq!(run.code, Some(4));
@@ -86,4 +89,181 @@ fn harmed_jobs_of_any_threshold_are_listed() {
     };
     assert!(0 < harmed("1"));
     assert_eq!(harmed("400"), 0);
+}
+
+/// A log of another name was "in the lake already", and all answers were those of the first.
+#[test]
+fn another_log_is_not_the_one_in_the_lake() {
+    let place = Place::new();
+    let text = fs::read_to_string(golden("logs/small.swf")).unwrap();
+    fs::write(place.path("one.swf"), &text).unwrap();
+    fs::write(place.path("two.swf"), text.replace(" 1 ", " 2 ")).unwrap();
+    let ingest = |log: &str| place.run(&["ingest", log, "--lake", "lake", "--max-rejects", "50%"]);
+    ingest("one.swf").ok();
+    let run = ingest("two.swf");
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    for said in ["made from another file (`one.swf`, ", "; now `two.swf`, "] {
+        assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
+    }
+    ingest("one.swf").ok();
+}
+
+/// Parts of several traces in one folder made one lake.
+#[test]
+fn part_names_that_contradict_each_other_are_refused() {
+    let line = "600,,7,0,u,1,n,l\n";
+    for (name, said) in [
+        ("part-00001-of-00500.csv", "one of 500 parts of table `job_events`, another one of 3"),
+        ("part-00009-of-00003.csv", "its number is beyond the last part"),
+    ] {
+        let place = Place::new();
+        place.raw("job_events/part-00000-of-00003.csv", line);
+        place.raw(&format!("job_events/{name}"), line);
+        let run = place.ingest(&[]);
+        assert_eq!(run.code, Some(3), "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
+    }
+    // A row's id would have too many bits.
+    let place = Place::new();
+    place.raw("part-8388608.csv", line);
+    assert_eq!(place.ingest(&["--table", "job_events"]).code, Some(3));
+}
+
+/// A pipe among the parts was waited for until the end of days.
+#[test]
+fn a_part_that_is_no_file_is_refused() {
+    let place = Place::new();
+    place.part("job_events", 0, "600,,7,0,u,1,n,l\n");
+    let pipe = place.path("trace/job_events/part-00001-of-00002.csv");
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    for command in [&["ingest", "trace", "--lake", "lake"][..], &["verify", "trace"]] {
+        let run = place.run(command);
+        assert_eq!(run.code, Some(3), "{}", run.stderr);
+        assert!(run.stderr.contains("it is no regular file"), "{}", run.stderr);
+    }
+}
+
+/// What a killed run may have left was taken for whatever ended in `.parquet`, also behind links.
+#[test]
+fn an_ingest_removes_nothing_that_it_did_not_make() {
+    let place = Place::new().with_golden_trace();
+    place.run(&["ingest", "trace", "--lake", "other"]).ok();
+    let other = tree(&place.path("other"));
+    let kept =
+        ["machine_events/mine.parquet", "job_events/sub/part-00000-00001.parquet", ".work-notes/a"];
+    for name in kept {
+        let path = place.path("lake").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "mine").unwrap();
+    }
+    symlink("../other/task_constraints", place.path("lake/task_constraints")).unwrap();
+    place.ingest(&["--tables", "job_events,machine_events"]).ok();
+    for name in kept {
+        assert!(place.path("lake").join(name).exists(), "{name}");
+    }
+    assert!(tree(&place.path("other")) == other, "another lake is as it was");
+}
+
+/// A folder of the user's was taken for a synthetic trace that was cut off.
+#[test]
+fn an_analysis_without_a_trace_removes_no_folder_of_the_user() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("found/synthetic-trace")).unwrap();
+    fs::write(place.path("found/synthetic-trace/mine.txt"), "mine").unwrap();
+    let run = place.run(&["analyze", "--out", "found"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("is no synthetic trace (`mine.txt`)"), "{}", run.stderr);
+    assert!(place.path("found/synthetic-trace/mine.txt").exists());
+}
+
+/// Results that lay where their report keeps its copies were emptied; links were followed.
+#[test]
+fn a_report_beside_its_results_leaves_them_whole() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for folder in ["found/data", "found/charts"] {
+        place.run(&["account", "--cpu", "slots", "--out", folder]).ok();
+        let before = tree(&place.path(folder));
+        place.run(&["report", folder, "--out", "found"]).ok();
+        let after = tree(&place.path(folder));
+        assert!(before.iter().all(|(name, bytes)| after[name] == *bytes), "{folder}");
+    }
+    fs::write(place.path("victim"), "whole").unwrap();
+    fs::remove_file(place.path("found/index.html")).unwrap();
+    symlink("../victim", place.path("found/index.html")).unwrap();
+    place.run(&["report", "found/charts", "--out", "found"]).ok();
+    assert_eq!(fs::read(place.path("victim")).unwrap(), b"whole");
+}
+
+/// A reader that had gone away made a failed check a passed one, and ended an analysis.
+#[test]
+fn a_closed_stdout_changes_no_verdict() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "20", "--days", "0.2", "--parts", "2"]).ok();
+    let unread = |args: &[&str]| {
+        let mut command = place.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        child.wait().unwrap().code()
+    };
+    assert_eq!(unread(&["analyze", "trace", "--out", "found"]), Some(0));
+    assert!(place.path("found/report/index.html").exists());
+    fs::write(place.path("trace/job_events/part-00000-of-00002.csv.gz"), "").unwrap();
+    assert_eq!(unread(&["verify", "trace"]), Some(1));
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let help = place.command(&["--help"]).stdout(full).stderr(Stdio::null()).status();
+    assert_eq!(help.unwrap().code(), Some(4));
+}
+
+/// Numbers out of range were misread, panicked, took all memory or never ended.
+#[test]
+fn numbers_that_make_no_sense_are_refused() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let slots = ["sweep", "--cpu", "slots"];
+    for more in [
+        ["--price", "nan"],
+        ["--price", "-5"],
+        ["--price", "inf"],
+        ["--bootstrap", "18446744073709551615"],
+    ] {
+        assert_eq!(place.run(&[&slots[..], &more].concat()).code, Some(2), "{more:?}");
+    }
+    for scale in ["nan", "0", "-1"] {
+        assert_eq!(place.run(&["synth", "none", "--scale", scale]).code, Some(2), "{scale}");
+    }
+    fs::write(place.path("analysis.toml"), "[sweep]\nprice = 0x10\n").unwrap();
+    assert_eq!(place.run(&["analyze", "--config", "analysis.toml"]).code, Some(2));
+    let last = ["replay", "--policies", "fifo", "--seed", "18446744073709551615", "--seeds", "2"];
+    place.run(&last).ok();
+    let end =
+        ["fairness", "--cpu", "slots", "--interval", "31536000", "--window-end=9223372036854"];
+    assert_eq!(place.run(&end).code, Some(2));
+}
+
+/// A program that never stopped answering was never stopped.
+#[test]
+fn a_program_that_says_more_and_more_is_stopped() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let flood = "#!/bin/sh\nexec awk 'BEGIN { h = \"columns\"; v = \"value\\t0\"; \
+        for (i = 0; i < 6000; i++) { h = h \"\\tc\" i; v = v \"\\t0.12345\" } \
+        print h; for (;;) print v }'\n";
+    let program = place.path("flood");
+    fs::write(&program, flood).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let begin = now();
+    let args = ["fairness", "--cpu", "slots", "--index-program", "x=./flood", "--time-limit", "1"];
+    let run = place.run(&args);
+    assert!(run.stderr.contains("time limit of 1 s"), "{}", run.stderr);
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+}
+
+/// A line that a spreadsheet would run stood as it was among the rejects.
+#[test]
+fn rejects_are_no_formulas() {
+    let place = Place::new();
+    place.raw("machine_events/part-00000-of-00001.csv", "0,5,0,x,0.5,0.5\n=1+1\n");
+    place.ingest(&["--max-rejects", "50%"]).ok();
+    assert!(place.rejects("machine_events", 0).ends_with(",'=1+1\n"));
 }

@@ -358,6 +358,9 @@ fn option(
     }
     let word = |value: &DeValue<'_>| match value {
         DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) if number.radix() != 10 => {
+            Err(format!("`{key}` is a number in decimal digits"))
+        }
         DeValue::Integer(number) => Ok(number.as_str().to_owned()),
         DeValue::Float(number) => Ok(number.as_str().to_owned()),
         _ => Err(format!("`{key}` is a text, a number or a list of them")),

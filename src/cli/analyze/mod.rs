@@ -169,13 +169,31 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
     console::note("no TRACE_DIR was given: analysing a synthetic trace, not a real one");
     if !folder.join("truth.json").exists() {
         if folder.exists() {
-            // Cut off in the making: only what synth wrote lies in there.
-            fs::remove_dir_all(folder)?;
+            remove_unfinished(folder)?;
         }
         files::create_folder(folder.parent().unwrap_or(folder))?;
         synth::write(&SynthConfig::default(), folder)?;
     }
     Ok(folder.to_owned())
+}
+
+/// Removes a synthetic trace that was cut off in the making, and nothing else.
+fn remove_unfinished(folder: &Path) -> Result<()> {
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("could not read `{}`", folder.display()))?
+    {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let is_of_synth =
+            [".spill", "schema.csv", "SHA256SUM", "truth.new"].contains(&name.as_str());
+        if name.parse::<Table>().is_err() && !is_of_synth {
+            let text = format!(
+                "`{}` is no synthetic trace (`{name}`): give another --out",
+                folder.display()
+            );
+            return Err(Usage(text).into());
+        }
+    }
+    Ok(fs::remove_dir_all(folder)?)
 }
 
 fn path_text(path: &Path) -> Result<String> {

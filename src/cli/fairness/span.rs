@@ -60,7 +60,7 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         };
         first = first.min(begin + shift_us);
         // An attempt that ends at the very end lies in the interval that begins there.
-        last = last.max(window_end_us + shift_us + 1);
+        last = last.max(window_end_us.saturating_add(shift_us).saturating_add(1));
         if clusters.iter().any(|other: &Cluster| other.name == name) {
             let text = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
             return Err(Usage(text).into());
@@ -73,7 +73,7 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
     let warm_up =
         (micros(args.warm_up, MICROS_PER_DAY) / interval_us).min((from - origin) / interval_us);
     let start_us = from - warm_up * interval_us;
-    let count = (end - start_us + interval_us - 1) / interval_us;
+    let count = end.saturating_sub(start_us).saturating_add(interval_us - 1) / interval_us;
     if last <= from || end <= from {
         return Err(Usage("--from and --days leave nothing of the trace".to_owned()).into());
     }

@@ -227,9 +227,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     }
     // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
     let is_drawn = args.sample < 1.0 || args.machines < 1.0 || args.cluster.is_some();
-    let others: Result<Vec<Vec<Run>>> = (args.seed + 1..args.seed.saturating_add(args.seeds))
+    let others: Result<Vec<Vec<Run>>> = (1..args.seeds)
         .into_par_iter()
-        .map(|seed| {
+        .map(|further| {
+            // Behind the last seed comes the first.
+            let seed = args.seed.wrapping_add(further);
             let drawn = is_drawn.then(|| setting(args, &lake, windows, seed)).transpose()?;
             let mut runs = replay_all(&policies, drawn.as_ref().unwrap_or(&first), seed);
             for run in &mut runs {

@@ -160,7 +160,7 @@ impl Parser {
             });
             cells.put("comparison_operator", relation.map(Cell::I32));
             cells.text("attribute_name", &constraint.name);
-            if constraint.name == Raw::Missing {
+            if constraint.name.is_absent() {
                 cells.fault.get_or_insert(("attribute_name", RejectReason::EmptyMandatory));
             }
             cells.text("attribute_value", &constraint.value);
@@ -320,7 +320,7 @@ fn attribute<'c>(line: &'c Line<'_>) -> Cells<'c> {
     cells.time("time_us", &line.time);
     cells.id("machine_id", &line.machine_id);
     cells.text("attribute_name", &line.name);
-    if line.name == Raw::Missing {
+    if line.name.is_absent() {
         cells.fault.get_or_insert(("attribute_name", RejectReason::EmptyMandatory));
     }
     cells.text("attribute_value", &line.value);

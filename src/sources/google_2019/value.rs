@@ -77,6 +77,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 }
 
 impl Raw<'_> {
+    /// Whether nothing is written there, or a text without letters.
+    pub(super) fn is_absent(&self) -> bool {
+        match self {
+            Self::Missing => true,
+            Self::Text(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+
     /// A whole number, which may be written as text.
     pub(super) fn whole(&self) -> Result<Option<i64>, RejectReason> {
         match self {
