@@ -36,15 +36,6 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     publish(&file, &beside, path)
 }
 
-/// Writes a file whole or not at all, but for a power failure; a link of that name gives way to it.
-pub(crate) fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = Path::new(&beside);
-    write(beside)?;
-    fs::rename(beside, path)
-}
-
 /// A file that is written from its begin to its end, with its size and checksum.
 pub(crate) struct Summed {
     file: File,

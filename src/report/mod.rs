@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::charts::ChartError;
-use crate::lake::files;
 
 mod compare;
 mod compared;
@@ -123,6 +122,11 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReportError> {
     let path = folder.join(name);
-    let wrote = files::replace(&path, |beside| fs::write(beside, text));
+    let wrote = without_link(&path).and_then(|()| fs::write(&path, text));
     wrote.map_err(|cause| ReportError::io(&path, cause))
+}
+
+/// Removes a link that lies where a file of the report goes: what it leads to is none of ours.
+fn without_link(path: &Path) -> io::Result<()> {
+    if path.is_symlink() { fs::remove_file(path) } else { Ok(()) }
 }

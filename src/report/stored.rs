@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ReportError;
+use super::{ReportError, without_link};
 use crate::cells::unguarded;
-use crate::lake::files;
 
 /// The version of the shape of `result.json`.
 pub const RESULT_VERSION: u32 = 1;
@@ -119,8 +118,8 @@ impl Stored {
             if from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to)) {
                 return Ok(());
             }
-            let copied = files::replace(&to, |beside| fs::copy(&from, beside).map(|_| ()));
-            copied.map_err(|cause| ReportError::io(&from, cause))
+            let copied = without_link(&to).and_then(|()| fs::copy(&from, &to));
+            copied.map(|_| ()).map_err(|cause| ReportError::io(&from, cause))
         };
         copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
         if self.has_parquet() {
