@@ -199,19 +199,18 @@ fn add_legend<'a, DB: DrawingBackend + 'a, CT: CoordTranslate>(
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
     let style = font(theme::TEXT, zoom, &theme::INK);
     let (swatch, margin) = (24 * zoom, 12 * zoom);
+    let area = plot.plotting_area();
     let names = chart.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty());
-    let (mut width, mut height) = (2 * margin + swatch, 2 * margin);
-    for name in names {
-        let name = plot.plotting_area().estimate_text_size(name, &style)?;
-        width = width.max(2 * margin + swatch + name.0);
-        // The distance of lines that plotters takes.
-        height += theme::TEXT * zoom * 5 / 4;
-    }
-    if height == 2 * margin {
-        return Ok(());
-    }
-    let legend = [width, height].map(|size| i32::try_from(size).expect("a picture is small"));
-    let (xs, ys) = plot.plotting_area().get_pixel_range();
+    let widths = names.map(|name| area.estimate_text_size(name, &style).map(|size| size.0));
+    let widths: Vec<u32> = widths.collect::<Result<_, _>>()?;
+    let Some(widest) = widths.iter().max() else { return Ok(()) };
+    let pixels = |size: u32| i32::try_from(size).expect("a picture is small");
+    let line_count = i32::try_from(widths.len()).expect("a chart has few curves");
+    // The distance of lines that plotters takes.
+    let line = theme::TEXT * zoom * 5 / 4;
+    let legend =
+        [pixels(2 * margin + swatch + widest), pixels(2 * margin) + line_count * pixels(line)];
+    let (xs, ys) = area.get_pixel_range();
     let place = legend_place(curves, legend, xs, ys);
     plot.configure_series_labels()
         .position(place)
@@ -228,8 +227,8 @@ const LEGEND_GAP: i32 = 6;
 
 /// Where a legend of some width and height covers least of the curves and edges of bands; among
 /// places that are as good the first. `xs` and `ys` are the plot's, in the pixels of the curves.
-fn legend_place<'c>(
-    curves: &'c [Vec<(i32, i32)>],
+fn legend_place(
+    curves: &[Vec<(i32, i32)>],
     legend: [i32; 2],
     xs: Range<i32>,
     ys: Range<i32>,
@@ -245,9 +244,7 @@ fn legend_place<'c>(
     let covered = |&(x, y): &(i32, i32)| {
         let (x, y) = (xs.start + x, ys.start + y);
         let cover = [(x, x + legend[0]), (y, y + legend[1])];
-        let pieces =
-            |curve: &'c Vec<(i32, i32)>| curve.iter().zip(curve.iter().skip(1).chain(curve.last()));
-        let pieces = curves.iter().flat_map(pieces);
+        let pieces = curves.iter().flat_map(|curve| pieces(curve));
         pieces.map(|(&from, &to)| length_within(from, to, cover)).sum::<f64>()
     };
     let all = corners.into_iter().chain(edges).chain([(middle, centre)]);
@@ -255,6 +252,11 @@ fn legend_place<'c>(
         .min_by(|one, other| covered(one).total_cmp(&covered(other)))
         .expect("there are nine places");
     SeriesLabelPosition::Coordinate(x, y)
+}
+
+/// The straight pieces of a curve, and its last point.
+fn pieces(curve: &[(i32, i32)]) -> impl Iterator<Item = (&(i32, i32), &(i32, i32))> {
+    curve.iter().zip(curve.iter().skip(1).chain(curve.last()))
 }
 
 /// How much of a straight piece lies within a rectangle, given by its range of either coordinate;

@@ -416,7 +416,7 @@ fn chart(
             tables(lake)
         ),
         x_axis: match what.name().replace('-', " ") {
-            name if name.starts_with(what.unit()) => name,
+            name if name.split(' ').next() == Some(what.unit()) => name,
             name => format!("{name} ({})", what.unit()),
         },
         y_axis: if what == What::JobSurvival {

@@ -199,6 +199,9 @@ pub fn bucket_of(job_id: i64, bucket_count: u32) -> u32 {
 /// Bits of a `row_id` that hold the line; the part number stands above them.
 pub const ROW_ID_LINE_BITS: u32 = 40;
 
+/// Parts that a table can have, so that a `row_id` is no negative number.
+pub const PARTS_MAX: u32 = 1 << (63 - ROW_ID_LINE_BITS);
+
 /// Returns the `row_id` of a line (from 1) of a part.
 #[inline]
 #[expect(clippy::cast_possible_wrap, reason = "a part has fewer than 2^40 lines")]

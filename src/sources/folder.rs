@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::google_2019::owners::Owners;
 use super::{SourceError, SourceErrorKind};
-use crate::schema::{Source, Table};
+use crate::schema::{PARTS_MAX, Source, Table};
 
 /// A part file of a raw trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,32 @@ pub struct RawPart {
 }
 
 impl RawPart {
+    /// A file as part `number.0` of `number.1`, looked at from outside.
+    ///
+    /// # Errors
+    /// It is not there, no regular file (a pipe would be waited for), or no part has such a number.
+    pub(super) fn of_file(
+        source: Source,
+        table: Table,
+        number: (u32, Option<u32>),
+        path: &Path,
+    ) -> Result<Self, SourceError> {
+        let fail = |kind| Err(SourceError::new(path, kind));
+        let about = match fs::metadata(path) {
+            Ok(about) => about,
+            Err(error) => return fail(SourceErrorKind::Open(error)),
+        };
+        let (part, of) = number;
+        if !about.is_file() {
+            return fail(SourceErrorKind::NotAFile);
+        }
+        if of.unwrap_or(PARTS_MAX).min(PARTS_MAX) <= part {
+            return fail(SourceErrorKind::PartNumber);
+        }
+        let (path, bytes) = (path.to_owned(), about.len());
+        Ok(Self { source, table, part, of, path, bytes, beside: None, owners: None })
+    }
+
     /// The path below the trace folder, as it stands in checksum lists: `<table>/<file>`, or the
     /// file's name alone where one file fills several tables.
     pub fn listed_name(&self) -> String {
@@ -121,14 +147,7 @@ impl TraceFolder {
             let Some((part, of)) = part_number(&name, names) else {
                 return Err(SourceError::new(&file, SourceErrorKind::PartName));
             };
-            let about = fs::metadata(&file)
-                .map_err(|error| SourceError::new(&file, SourceErrorKind::Open(error)))?;
-            if !about.is_file() {
-                return Err(SourceError::new(&file, SourceErrorKind::NotAFile));
-            }
-            if PARTS_MAX <= part || of.is_some_and(|of| of <= part) {
-                return Err(SourceError::new(&file, SourceErrorKind::PartNumber));
-            }
+            let raw = RawPart::of_file(self.source, table, (part, of), &file)?;
             // Cut pieces of a part, in a flat folder, do not tell.
             let first = parts.values().find_map(|first: &RawPart| first.of);
             if let (Some(count), Some(other)) = (of, first)
@@ -137,13 +156,7 @@ impl TraceFolder {
                 let kind = SourceErrorKind::PartCount { table, count, other };
                 return Err(SourceError::new(&file, kind));
             }
-            let bytes = about.len();
-            let source = self.source;
-            let path = file.clone();
-            if let Some(other) = parts.insert(
-                part,
-                RawPart { source, table, part, of, path, bytes, beside: None, owners: None },
-            ) {
+            if let Some(other) = parts.insert(part, raw) {
                 let kind = SourceErrorKind::TwiceThere { table, part, other: other.path };
                 return Err(SourceError::new(&file, kind));
             }
@@ -154,9 +167,6 @@ impl TraceFolder {
         Ok(())
     }
 }
-
-/// Parts of a table: a row's id has 40 bits of 63 for the line.
-const PARTS_MAX: u32 = 1 << 23;
 
 /// How closely a part's name must follow the pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]

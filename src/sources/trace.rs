@@ -5,7 +5,6 @@
 //! that is an error and never a guess. Nothing is read beyond the first lines.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::blocks::{BlockReader, TextBlock};
@@ -149,11 +148,8 @@ fn log_parts(
             },
             _ => (path.to_owned(), beside.map(Path::to_owned)),
         };
-        let bytes = fs::metadata(&path)
-            .map_err(|error| SourceError::new(&path, SourceErrorKind::Open(error)))?
-            .len();
-        let part =
-            RawPart { source, table, part: 0, of: Some(1), path, bytes, beside, owners: None };
+        let part = RawPart::of_file(source, table, (0, Some(1)), &path)?;
+        let part = RawPart { beside, ..part };
         parts.insert(table, vec![part]);
     }
     let path = path.parent().map(Path::to_owned).unwrap_or_default();

@@ -58,7 +58,7 @@ pub use truth::{
     CpuCounts, CpuLedger, CpuSpent, Durations, LastTimes, MachineCounts, Outcomes, Quality, Spread,
     Stragglers, SweepRow, Truth, Unannounced,
 };
-pub use write::write_trace;
+pub use write::{remove_unfinished, write_trace};
 
 /// How far [`write_trace`] has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

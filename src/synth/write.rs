@@ -25,6 +25,10 @@ const CHUNK_JOBS: u64 = 8;
 const BATCH_JOBS: u64 = 256;
 /// Folder of the spilled rows, removed at the end.
 const SPILL_DIR: &str = ".spill";
+/// Files that are written when the tables are there, in their order.
+const SUMS: &str = "SHA256SUM";
+const SCHEMA: &str = "schema.csv";
+const TRUTH: &str = "truth.json";
 
 /// Writes a synthetic trace to `dir`, which must be empty or absent, and returns its truth.
 ///
@@ -44,6 +48,31 @@ pub fn write_trace(
         let _ = fs::remove_dir_all(&spill_dir);
     }
     written
+}
+
+/// Removes what [`write_trace`] left of a trace that it could not finish, if anything. A folder with
+/// something else in it stays as it is; returned is the name of that.
+///
+/// # Errors
+/// The folder cannot be read or removed.
+pub fn remove_unfinished(dir: &Path) -> Result<Option<String>, SynthError> {
+    if !dir.exists() {
+        return Ok(None);
+    }
+    let is_ours = |name: &str| {
+        Table::ALL.iter().any(|table| table.name() == name)
+            || [SPILL_DIR, SUMS, SCHEMA].contains(&name)
+            || Path::new(name) == Path::new(TRUTH).with_extension("new")
+    };
+    for entry in fs::read_dir(dir).map_err(SynthError::io(dir))? {
+        let entry = entry.map_err(SynthError::io(dir))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !is_ours(&name) {
+            return Ok(Some(name));
+        }
+    }
+    fs::remove_dir_all(dir).map_err(SynthError::io(dir))?;
+    Ok(None)
 }
 
 /// Makes the folder, or refuses one that holds something.
@@ -73,12 +102,12 @@ fn write_tables(
     };
     let parts = write_parts(scene, &slices, dir, progress)?;
     slices.spilled.remove()?;
-    write_file(&dir.join("SHA256SUM"), parts.checksums.as_bytes())?;
+    write_file(&dir.join(SUMS), parts.checksums.as_bytes())?;
     if scene.config.form == Form::Google2011 {
-        write_file(&dir.join("schema.csv"), schema_csv().as_bytes())?;
+        write_file(&dir.join(SCHEMA), schema_csv().as_bytes())?;
     }
     let truth = conclude(scene, tally, parts);
-    let path = dir.join("truth.json");
+    let path = dir.join(TRUTH);
     let json = serde_json::to_vec_pretty(&truth)
         .map_err(|error| SynthError::new(&path, SynthErrorKind::Json(error)))?;
     // Written last and renamed: where it is, the trace is whole.

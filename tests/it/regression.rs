@@ -127,6 +127,9 @@ fn part_names_that_contradict_each_other_are_refused() {
     let place = Place::new();
     place.raw("part-8388608.csv", line);
     assert_eq!(place.ingest(&["--table", "job_events"]).code, Some(3));
+    let place = Place::new();
+    place.raw("collection_events-8388608.json", "{}\n");
+    assert_eq!(place.ingest(&[]).code, Some(3));
 }
 
 /// A pipe among the parts was waited for until the end of days.

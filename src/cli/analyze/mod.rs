@@ -8,7 +8,6 @@
 //!             each leaves its results and a mark in OUT/steps.json
 //! ```
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -32,7 +31,7 @@ use crate::schema::Table;
 use crate::studies::fold::{Asked, fold};
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::samples::What;
-use crate::synth::SynthConfig;
+use crate::synth::{SynthConfig, remove_unfinished};
 
 pub(crate) mod config;
 mod defaults;
@@ -168,32 +167,17 @@ fn parse(command: &str, words: Vec<String>, further: &[&str]) -> Result<Command>
 fn synthetic(folder: &Path) -> Result<PathBuf> {
     console::note("no TRACE_DIR was given: analysing a synthetic trace, not a real one");
     if !folder.join("truth.json").exists() {
-        if folder.exists() {
-            remove_unfinished(folder)?;
-        }
-        files::create_folder(folder.parent().unwrap_or(folder))?;
-        synth::write(&SynthConfig::default(), folder)?;
-    }
-    Ok(folder.to_owned())
-}
-
-/// Removes a synthetic trace that was cut off in the making, and nothing else.
-fn remove_unfinished(folder: &Path) -> Result<()> {
-    for entry in
-        fs::read_dir(folder).with_context(|| format!("could not read `{}`", folder.display()))?
-    {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        let is_of_synth =
-            [".spill", "schema.csv", "SHA256SUM", "truth.new"].contains(&name.as_str());
-        if name.parse::<Table>().is_err() && !is_of_synth {
+        if let Some(name) = remove_unfinished(folder)? {
             let text = format!(
                 "`{}` is no synthetic trace (`{name}`): give another --out",
                 folder.display()
             );
             return Err(Usage(text).into());
         }
+        files::create_folder(folder.parent().unwrap_or(folder))?;
+        synth::write(&SynthConfig::default(), folder)?;
     }
-    Ok(fs::remove_dir_all(folder)?)
+    Ok(folder.to_owned())
 }
 
 fn path_text(path: &Path) -> Result<String> {

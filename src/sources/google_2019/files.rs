@@ -5,7 +5,6 @@
 //! a single file. Out: the parts by table of the lake and number. Nothing is opened.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -105,9 +104,6 @@ fn add(
         folder.ignored.push(name.to_owned());
         return Ok(());
     };
-    let bytes = fs::metadata(path)
-        .map_err(|error| SourceError::new(path, SourceErrorKind::Open(error)))?
-        .len();
     for &table in tables {
         let parts = folder.parts.entry(table).or_default();
         if let Some(other) = parts.iter().find(|other| other.part == part) {
@@ -115,18 +111,7 @@ fn add(
             let kind = SourceErrorKind::TwiceThere { table, part, other };
             return Err(SourceError::new(path, kind));
         }
-        let source = folder.source;
-        let path = path.to_owned();
-        parts.push(RawPart {
-            source,
-            table,
-            part,
-            of: None,
-            path,
-            bytes,
-            beside: None,
-            owners: None,
-        });
+        parts.push(RawPart::of_file(folder.source, table, (part, None), path)?);
     }
     Ok(())
 }

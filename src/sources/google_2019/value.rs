@@ -77,7 +77,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 }
 
 impl Raw<'_> {
-    /// Whether nothing is written there, or a text without letters.
+    /// Whether nothing is written there, or an empty text.
     pub(super) fn is_absent(&self) -> bool {
         match self {
             Self::Missing => true,
