@@ -199,6 +199,7 @@ pub mod cli;
 pub mod digits;
 pub mod facts;
 pub mod fairness;
+mod files;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod lake;

@@ -1,11 +1,8 @@
 //! Numbers to pictures: SVG for papers, PNG for everything else, in one theme.
 //!
-//! In: a [`Chart`], plain data. Out: two files with the same picture. Text is drawn with a font
-//! that is compiled in, so the same chart is the same bytes on every machine. The SVG tells its
-//! values under the pointer. Nothing in here computes a result.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! In: a [`Chart`], plain data. Out: the bytes of two files with the same picture. Text is drawn
+//! with a font that is compiled in, so the same chart is the same bytes on every machine. The SVG
+//! tells its values under the pointer. Nothing in here computes a result.
 
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
@@ -55,34 +52,28 @@ impl Chart {
     }
 }
 
-/// A chart could not be drawn or stored.
+/// A chart could not be drawn.
 #[derive(Debug, Error)]
-#[error("could not draw `{}`: {reason}", path.display())]
+#[error("could not draw `{title}`: {reason}")]
 pub struct ChartError {
-    /// The picture.
-    pub path: PathBuf,
+    /// The picture's title.
+    pub title: String,
     /// Why, in the words of the drawing library.
     reason: String,
+}
+
+impl ChartError {
+    fn new(chart: &Chart, error: &dyn std::error::Error) -> Self {
+        Self { title: chart.title().to_owned(), reason: error.to_string() }
+    }
 }
 
 /// Width and height of the SVG; the PNG has twice as many pixels each way.
 const SIZE: (u32, u32) = (840, 520);
 
-/// Draws `chart` to `<stem>.svg` and `<stem>.png` in `folder`.
-pub fn write_chart(chart: &Chart, folder: &Path, stem: &str) -> Result<(), ChartError> {
-    let svg = folder.join(format!("{stem}.svg"));
-    let fail = |path: &Path, reason: String| ChartError { path: path.to_owned(), reason };
-    let text = svg_of(chart).map_err(|error| fail(&svg, error.reason))?;
-    fs::write(&svg, text).map_err(|error| fail(&svg, error.to_string()))?;
-    let png = folder.join(format!("{stem}.png"));
-    let pixels = png_of(chart).map_err(|reason| fail(&png, reason))?;
-    fs::write(&png, pixels).map_err(|error| fail(&png, error.to_string()))
-}
-
 /// Draws `chart` as the bytes of a PNG. What plotters writes by itself may be cut off by a full disk
 /// without an error.
-fn png_of(chart: &Chart) -> Result<Vec<u8>, String> {
-    theme::register_fonts();
+pub fn png_of(chart: &Chart) -> Result<Vec<u8>, ChartError> {
     let (width, height) = (SIZE.0 * 2, SIZE.1 * 2);
     let mut pixels = vec![0; (width * height * 3) as usize];
     let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
@@ -93,17 +84,15 @@ fn png_of(chart: &Chart) -> Result<Vec<u8>, String> {
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::Fast);
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels));
-    written.map_err(|error| error.to_string())?;
+    written.map_err(|error| ChartError::new(chart, &error))?;
     Ok(bytes)
 }
 
 /// Draws `chart` as the text of an SVG.
 pub fn svg_of(chart: &Chart) -> Result<String, ChartError> {
-    theme::register_fonts();
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-    let places =
-        draw(chart, &area, 1).map_err(|reason| ChartError { path: PathBuf::new(), reason })?;
+    let places = draw(chart, &area, 1)?;
     drop(area);
     Ok(values::with_values(&text, &places))
 }
@@ -113,15 +102,17 @@ fn draw<DB: DrawingBackend>(
     chart: &Chart,
     area: &DrawingArea<DB, Shift>,
     zoom: u32,
-) -> Result<Vec<Place>, String> {
-    area.fill(&theme::PAPER).map_err(|error| error.to_string())?;
+) -> Result<Vec<Place>, ChartError> {
+    theme::register_fonts();
+    let fail = |error| ChartError::new(chart, &error);
+    area.fill(&theme::PAPER).map_err(fail)?;
     let places = match chart {
         Chart::Bars(bars) => bars::draw(bars, area, zoom),
         Chart::Lines(lines) => lines::draw(lines, area, zoom),
         Chart::Gantt(gantt) => gantt::draw(gantt, area, zoom),
     }
-    .map_err(|error| error.to_string())?;
-    area.present().map_err(|error| error.to_string())?;
+    .map_err(fail)?;
+    area.present().map_err(fail)?;
     Ok(places)
 }
 
@@ -176,17 +167,9 @@ mod tests {
             legend: vec![("finished".into(), Tone::Green)],
         });
         for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut bytes = Vec::new();
-            for stem in ["a", "b"] {
-                write_chart(&chart, folder.path(), stem).unwrap();
-                bytes.push(
-                    ["svg", "png"]
-                        .map(|end| fs::read(folder.path().join(format!("{stem}.{end}"))).unwrap()),
-                );
-            }
-            assert_eq!(bytes[0], bytes[1]);
-            let svg = String::from_utf8(bytes[0][0].clone()).unwrap();
+            let svg = svg_of(&chart).unwrap();
+            assert_eq!(svg, svg_of(&chart).unwrap());
+            assert_eq!(png_of(&chart).unwrap(), png_of(&chart).unwrap());
             assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
             assert!(svg.contains("<title>"), "values are told");
         }
@@ -194,11 +177,11 @@ mod tests {
 
     #[test]
     fn empty_charts_are_drawn_and_not_a_crash() {
-        let folder = tempfile::tempdir().unwrap();
+        let draw = |chart| (svg_of(&chart).unwrap(), png_of(&chart).unwrap());
         let text = String::new;
         let bars =
             BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
-        write_chart(&Chart::Bars(bars), folder.path(), "bars").unwrap();
+        draw(Chart::Bars(bars));
         let gantt = GanttChart {
             title: text(),
             caption: text(),
@@ -207,7 +190,7 @@ mod tests {
             spans: Vec::new(),
             legend: Vec::new(),
         };
-        write_chart(&Chart::Gantt(gantt), folder.path(), "gantt").unwrap();
+        draw(Chart::Gantt(gantt));
         for x_scale in [Scale::Linear, Scale::Log] {
             let lines = LineChart {
                 title: text(),
@@ -217,7 +200,7 @@ mod tests {
                 x_scale,
                 lines: Vec::new(),
             };
-            write_chart(&Chart::Lines(lines), folder.path(), "lines").unwrap();
+            draw(Chart::Lines(lines));
         }
     }
 }

@@ -1,8 +1,6 @@
 //! `jobfate detect`: whom each straggler detector would have flagged in real history, and how
 //! right that was.
 
-use std::path::Path;
-
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
@@ -10,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::exit::Usage;
 use super::render::Frame;
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, detect_charts};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -243,7 +241,8 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?;
     let (lineup, plan) = prepare(args, &lake)?;
     let started = super::now();
-    let outcome = detect_into(&lake, windows, &plan, args.answer.out.as_deref())?;
+    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let outcome = detect_into(&lake, windows, &plan, files.as_mut())?;
     console::note(counts_line(&outcome));
     #[expect(clippy::cast_precision_loss, reason = "a count shown with few digits")]
     let judged = outcome.counts.task_heartbeats as f64 * plan.detectors.len() as f64;
@@ -254,11 +253,10 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     ));
     let table = table_of(&outcome, lineup.asked);
     let answer = answer(&outcome, &plan, &lineup, windows, &table);
-    store::give(&answer, &lake, &args.answer)?;
-    match &args.answer.out {
-        Some(folder) => store_details(&outcome, &plan, folder),
-        None => Ok(()),
+    if let Some(files) = &mut files {
+        put_details(&outcome, &plan, files)?;
     }
+    store::give_with(&answer, files, &Origin::of(&lake), args.answer.format)
 }
 
 /// The answer in all its forms.
@@ -287,16 +285,16 @@ pub(crate) fn answer<'a>(
 /// Flags that are put into a table at once.
 const FLAGS_AT_ONCE: usize = 1 << 17;
 
-/// Runs the detectors and stores every flag in `folder`, if one is given.
+/// Runs the detectors and puts every flag into `files`, if there are any.
 pub(crate) fn detect_into(
     lake: &Lake,
     windows: Windows,
     plan: &DetectPlan,
-    folder: Option<&Path>,
+    files: Option<&mut Files>,
 ) -> Result<DetectOutcome> {
     let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
-    let mut rows = match folder {
-        Some(folder) => Some(store::Rows::new("detect-flags", &flags_table(&[], &names), folder)?),
+    let mut rows = match &files {
+        Some(files) => Some(files.rows("detect-flags", &flags_table(&[], &names))?),
         None => None,
     };
     let outcome = detect(lake, windows, plan, |flags| {
@@ -308,21 +306,21 @@ pub(crate) fn detect_into(
         }
         anyhow::Ok(())
     })?;
-    if let Some(rows) = rows {
-        rows.finish()?;
+    if let (Some(files), Some(rows)) = (files, rows) {
+        files.take_rows(rows)?;
     }
     Ok(outcome)
 }
 
-/// Stores the scores under every truth, the dry run of copies, and the hours.
-pub(crate) fn store_details(
+/// The scores under every truth, the dry run of copies, and the hours.
+pub(crate) fn put_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
-    folder: &Path,
+    files: &mut Files,
 ) -> Result<()> {
-    store::store_table("detect-truths", &truths_table(outcome, plan), folder)?;
-    store::store_table("detect-copies", &copies_table(outcome), folder)?;
-    store::store_table("detect-hours", &hours_table(outcome), folder)
+    files.table("detect-truths", &truths_table(outcome, plan))?;
+    files.table("detect-copies", &copies_table(outcome))?;
+    files.table("detect-hours", &hours_table(outcome))
 }
 
 /// What was walked, in one line.

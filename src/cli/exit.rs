@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -15,6 +16,7 @@ use crate::facts::FactError;
 use crate::fairness::FairnessError;
 use crate::lake::LakeError;
 use crate::lake::LakeErrorKind;
+use crate::replay::cluster::ClusterError;
 use crate::report::ReportError;
 use crate::sources::{Reject, SourceError};
 use crate::synth::{SynthError, SynthErrorKind};
@@ -53,6 +55,16 @@ pub(crate) struct CheckFailed(pub String);
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub String);
+
+/// A file that is not what it was given as.
+#[derive(Debug, Error)]
+#[error("`{}` {problem}", path.display())]
+pub(crate) struct BadFile {
+    /// The file.
+    pub path: PathBuf,
+    /// What it is not, or has not.
+    pub problem: String,
+}
 
 /// Parts that could not be ingested; each has been shown.
 #[derive(Debug, Error)]
@@ -127,6 +139,9 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<SourceError>() {
         return error.kind.hint();
     }
+    if let Some(ReportError::Changed { .. }) = error.downcast_ref() {
+        return Some("run the command in the JSON again");
+    }
     if error.is::<Bug>() {
         return Some("please report it with the command line and this message");
     }
@@ -172,13 +187,19 @@ fn code_of(error: &anyhow::Error) -> Code {
         };
     }
     if let Some(error) = error.downcast_ref::<ReportError>() {
-        return of_data(matches!(error, ReportError::BadResult { .. }));
+        return of_data(matches!(
+            error,
+            ReportError::BadResult { .. } | ReportError::Changed { .. }
+        ));
     }
     if error.is::<CheckFailed>() {
         return Code::CheckFailed;
     }
     if error.is::<Usage>() || error.is::<ConfigError>() {
         return Code::Usage;
+    }
+    if error.is::<BadFile>() || error.is::<ClusterError>() {
+        return Code::BadData;
     }
     if let Some(error) = error.downcast_ref::<PartsFailed>() {
         return of_data(error.is_bad_data);
@@ -203,12 +224,16 @@ mod tests {
     fn every_kind_of_error_has_its_code() {
         let io = |kind| io::Error::from(kind);
         let lake = |kind| LakeError::new(Path::new("lake"), kind);
-        let cases: [(anyhow::Error, Code); 11] = [
+        let file = || PathBuf::from("a");
+        let cases: [(anyhow::Error, Code); 14] = [
             (CheckFailed(String::new()).into(), Code::CheckFailed),
             (Usage(String::new()).into(), Code::Usage),
             (PartsFailed { failed: 1, wanted: 2, is_bad_data: true }.into(), Code::BadData),
             (PartsFailed { failed: 1, wanted: 2, is_bad_data: false }.into(), Code::Environment),
             (Interrupted.into(), Code::Interrupted),
+            (BadFile { path: file(), problem: String::new() }.into(), Code::BadData),
+            (ReportError::Changed { path: file(), result: file() }.into(), Code::BadData),
+            (ClusterError::Empty.into(), Code::BadData),
             (Bug(String::new()).into(), Code::Bug),
             (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
             (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),

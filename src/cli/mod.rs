@@ -90,7 +90,8 @@ pub(crate) struct AnswerArgs {
     /// Folder for result.json, data and charts
     ///
     /// Made if it is not there. Holds `result.json` (the answer with the command line, the
-    /// settings and the checksums of the input), the answer as CSV, and charts as SVG and PNG.
+    /// settings, the checksums of the input and of the other files), the answer as CSV and
+    /// Parquet, and charts as SVG and PNG. Files of an earlier run are replaced or removed.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -194,6 +195,17 @@ pub(crate) fn stop_on_signal() -> Result<Stop> {
     })
     .context("could not catch interrupts")?;
     Ok(stop)
+}
+
+/// Ends the program at SIGINT and SIGTERM, after something that must not be left behind was ended.
+pub(crate) fn end_on_signal(first: fn()) -> Result<()> {
+    ctrlc::set_handler(move || {
+        first();
+        console::note("stopped");
+        #[expect(clippy::exit, reason = "what is in the making is made anew by the next run")]
+        std::process::exit(exit::Code::Interrupted as i32);
+    })
+    .context("could not catch interrupts")
 }
 
 /// The time now, for what the user is told about durations and for nothing else.

@@ -1,10 +1,9 @@
 //! `jobfate query`: runs one of the facts' queries and gives its table.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::json;
@@ -12,7 +11,7 @@ use serde_json::json;
 use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::{render, rows};
-use super::store::{self, Answer};
+use super::store::{Answer, Files, Origin, RESULT};
 use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, console};
 use crate::digits;
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let settings = settings(args, &lake)?;
     let batch = engine(args)?.facts(&lake, &[query.name], &settings)?.single();
     if let Some(out) = &args.answer.out {
-        keep(query, &batch, &lake, &settings, (out, store::store_result))?;
+        keep(query, &batch, &lake, &settings, (out, RESULT))?;
     }
     let whole =
         (args.answer.format == super::Format::Json).then(|| serde_json::Value::Array(rows(&batch)));
@@ -100,7 +99,7 @@ fn run_all(args: &QueryArgs) -> Result<()> {
     let facts = engine(args)?.facts(&lake, &names, &settings)?;
     for query in queries {
         let batch = facts.of(query.number()).batch();
-        keep(query, batch, &lake, &settings, (out, store::store))?;
+        keep(query, batch, &lake, &settings, (out, query.name))?;
         let count = digits::counted(batch.num_rows() as u64, "row");
         console::note(format!("{}: {count}", query.name));
     }
@@ -116,16 +115,13 @@ fn engine(args: &QueryArgs) -> Result<SqlEngine> {
     Ok(args.engine.sql()?.unwrap_or(SqlEngine::Polars))
 }
 
-/// How the result is named: after the command where it is the only one, else after the query.
-type Store = fn(&Answer<'_>, &Lake, &Path) -> Result<()>;
-
-/// Keeps an answer as CSV and Parquet, with a result that says where it comes from.
+/// Keeps an answer with a result, of a stem, that says where it comes from.
 fn keep(
     query: &Query,
     batch: &RecordBatch,
     lake: &Lake,
     settings: &Settings,
-    (out, store): (&Path, Store),
+    (out, stem): (&Path, &str),
 ) -> Result<()> {
     // The rows are in the files; a fact may have many millions of them.
     let schema = batch.schema();
@@ -140,9 +136,5 @@ fn keep(
         settings: json!({"windows": settings.windows, "thresholds": settings.thresholds}),
         charts: Vec::new(),
     };
-    store(&answer, lake, out)?;
-    let path = out.join(format!("{}.parquet", query.name));
-    fs::write(&path, render(batch, super::Format::Parquet, None)?)
-        .with_context(|| format!("could not write `{}`", path.display()))?;
-    Ok(())
+    Files::new(out)?.publish(stem, &answer, &Origin::of(lake)).map(|_| ())
 }

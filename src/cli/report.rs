@@ -47,7 +47,8 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some([first, second]) = args.compare.as_deref() {
-        let folder = |path: &PathBuf| read_all(std::slice::from_ref(path), COMPARE_LIMITS);
+        let folder =
+            |path: &PathBuf| read_all(std::slice::from_ref(path), COMPARE_LIMITS, &|_| true);
         let changes = compare(&folder(first)?, &folder(second)?);
         if let Some(out) = &args.out {
             let names = [first, second].map(|path| path.display().to_string());
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         return Ok(console::data_bytes(&render(&table(&changes), args.format, Some(&json))?)?);
     }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
-    let first = write(&read_all(&args.results, PAGE_LIMITS)?, &out)?;
+    let first = write(&read_all(&args.results, PAGE_LIMITS, &|_| true)?, &out)?;
     Ok(console::data(&format!("{}\n", first.display()))?)
 }
 

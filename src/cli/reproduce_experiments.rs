@@ -12,7 +12,7 @@ use super::console;
 use super::exit::Usage;
 use super::render::Frame;
 use super::reproduce::{ReproduceArgs, StudyName};
-use super::store::{self, Answer, Origin};
+use super::store::{self, Answer, Files, Origin};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::replay::experiments::{Check, Curve, Figure, Verdict, asahara, cui, tan};
 
@@ -52,9 +52,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         charts: experiment.figures.iter().flat_map(|figure| charts(&experiment, figure)).collect(),
     };
     let origin = Origin { source: json!(experiment.paper), inputs: json!([]) };
-    store::give_from(&answer, &origin, &args.answer)?;
-    let Some(folder) = &args.answer.out else { return Ok(()) };
-    store::store_table(&format!("{}-curves", experiment.name), &curves_table(&experiment), folder)
+    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    if let Some(files) = &mut files {
+        files.table(&format!("{}-curves", experiment.name), &curves_table(&experiment))?;
+    }
+    store::give_with(&answer, files, &origin, args.answer.format)
 }
 
 fn of_tan(args: &ReproduceArgs) -> Experiment {

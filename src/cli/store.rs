@@ -2,14 +2,14 @@
 //!
 //! In: an outcome and what it was made from. Out: files from which the report is built without
 //! running anything again. Every `result.json` carries the command line, the settings, the
-//! program's version and the checksums of the input.
+//! program's version, the checksums of the input and those of the files beside it.
 
-use std::fs;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use serde::Serialize;
@@ -18,9 +18,10 @@ use sha2::{Digest, Sha256};
 
 use super::render::{parquet_writer, render};
 use super::{AnswerArgs, Format, console};
-use crate::charts::{Chart, write_chart};
+use crate::charts::{Chart, png_of, svg_of};
+use crate::files::{self, Summed};
 use crate::lake::Lake;
-use crate::report::RESULT_VERSION;
+use crate::report::{RESULT_VERSION, ResultFile, files_of_result};
 use crate::sources::hex;
 
 /// An answer in all its forms.
@@ -57,11 +58,6 @@ pub(crate) fn set_analysis(analysis: Value) {
     debug_assert!(is_first, "one analysis in a process");
 }
 
-/// Stores the answer if `--out` is given, and gives it on stdout.
-pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()> {
-    give_from(answer, &Origin::of(lake), args)
-}
-
 /// Where the numbers of an answer come from, as it is stored with them.
 pub(crate) struct Origin {
     /// The kind of trace.
@@ -71,75 +67,263 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    fn of(lake: &Lake) -> Self {
+    /// A lake.
+    pub(crate) fn of(lake: &Lake) -> Self {
         Self { source: json!(lake.manifest.source), inputs: json!(inputs(lake)) }
     }
-}
 
-/// The same for an answer that no lake has given.
-pub(crate) fn give_from(answer: &Answer, origin: &Origin, args: &AnswerArgs) -> Result<()> {
-    if let Some(folder) = &args.out {
-        store_as("result", answer, origin, folder)?;
-        console::note(format!("wrote {}", folder.join("result.json").display()));
+    /// Several lakes; the source is that of the first.
+    pub(crate) fn of_all(lakes: &[&Lake]) -> Self {
+        let inputs: Vec<Input> = lakes.iter().flat_map(|lake| inputs(lake)).collect();
+        Self { source: json!(lakes[0].manifest.source), inputs: json!(inputs) }
     }
-    Ok(console::data_bytes(&render(answer.table, args.format, Some(&answer.json))?)?)
 }
 
-/// Writes the files of one answer of several into `folder`.
-pub(crate) fn store(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
-    store_as(answer.name, answer, &Origin::of(lake), folder)
+/// Stores the answer if `--out` is given, and gives it on stdout.
+pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()> {
+    give_with(answer, Files::in_out(args.out.as_deref())?, &Origin::of(lake), args.format)
 }
 
-/// Writes the files of the only answer of a folder, the JSON as `result.json`.
-pub(crate) fn store_result(answer: &Answer, lake: &Lake, folder: &Path) -> Result<()> {
-    store_as("result", answer, &Origin::of(lake), folder)
+/// The same with further files, and from wherever the answer is.
+pub(crate) fn give_with(
+    answer: &Answer,
+    files: Option<Files>,
+    origin: &Origin,
+    format: Format,
+) -> Result<()> {
+    if let Some(files) = files {
+        let path = files.publish(RESULT, answer, origin)?;
+        console::note(format!("wrote {}", path.display()));
+    }
+    Ok(console::data_bytes(&render(answer.table, format, Some(&answer.json))?)?)
 }
 
-/// The same for the only answer of a folder from several lakes; `source` is that of the first.
-pub(crate) fn store_lakes(answer: &Answer, lakes: &[&Lake], folder: &Path) -> Result<()> {
-    let inputs: Vec<Input> = lakes.iter().flat_map(|lake| inputs(lake)).collect();
-    let origin = Origin { source: json!(lakes[0].manifest.source), inputs: json!(inputs) };
-    store_as("result", answer, &origin, folder)
+/// The stem of the JSON of an answer that is the only one of its folder; of several each has its
+/// name.
+pub(crate) const RESULT: &str = "result";
+
+/// The files of an answer. They lie in a folder of their own until all are whole; then they take
+/// their places, and the JSON that names them comes last. So a folder never tells of one run with
+/// the files of another, but that a sum says so.
+///
+/// ```text
+///  out/.jobfate-work/sweep.csv  ─► synced ─► out/sweep.csv ─► out/result.json
+///                                            killed here: the sums of the earlier JSON differ
+/// ```
+pub(crate) struct Files {
+    folder: PathBuf,
+    written: Vec<ResultFile>,
+    #[expect(dead_code, reason = "held, not read: no other process writes into the folder")]
+    lock: Option<File>,
 }
 
-/// Writes a further table of an answer into `folder`, as `<stem>.csv`.
-pub(crate) fn store_table(stem: &str, table: &RecordBatch, folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
-    let path = folder.join(format!("{stem}.csv"));
-    fs::write(&path, render(table, Format::Csv, None)?)
-        .with_context(|| format!("could not write `{}`", path.display()))
-}
+/// Where files are in the making. What a killed run has left there the next one removes.
+const WORK: &str = ".jobfate-work";
 
-/// A further table of an answer that comes in pieces, as `<stem>.csv` and `<stem>.parquet`.
-pub(crate) struct Rows {
-    path: PathBuf,
-    text: BufWriter<fs::File>,
-    columns: ArrowWriter<fs::File>,
-}
-
-impl Rows {
-    /// Begins the files with a table of no rows, which names the columns.
-    pub(crate) fn new(stem: &str, empty: &RecordBatch, folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder)
+impl Files {
+    /// Begins the files of an answer in a folder.
+    pub(crate) fn new(folder: &Path) -> Result<Self> {
+        files::create_folder(folder)
             .with_context(|| format!("could not make `{}`", folder.display()))?;
-        let create = |end: &str| {
-            let path = folder.join(format!("{stem}.{end}"));
-            fs::File::create(&path).with_context(|| format!("could not write `{}`", path.display()))
+        let lock = lock(folder)?;
+        let work = folder.join(WORK);
+        let cleared = match fs::remove_dir_all(&work) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => fs::create_dir(&work),
         };
-        let columns = parquet_writer(create("parquet")?, empty.schema())?;
-        let mut rows = Self {
-            path: folder.join(format!("{stem}.csv")),
-            text: BufWriter::new(create("csv")?),
-            columns,
+        cleared.with_context(|| format!("could not make `{}`", work.display()))?;
+        Ok(Self { folder: folder.to_owned(), written: Vec::new(), lock })
+    }
+
+    /// The same where `--out` is given.
+    pub(crate) fn in_out(out: Option<&Path>) -> Result<Option<Self>> {
+        out.map(Self::new).transpose()
+    }
+
+    /// Writes a further table of the answer, as `<stem>.csv`.
+    pub(crate) fn table(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
+        self.put(format!("{stem}.csv"), &render(table, Format::Csv, None)?)
+    }
+
+    /// Writes a further table of the answer, as `<stem>.parquet`.
+    pub(crate) fn parquet(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
+        self.put(format!("{stem}.parquet"), &render(table, Format::Parquet, None)?)
+    }
+
+    /// Writes a further file of the answer.
+    pub(crate) fn put(&mut self, file: String, bytes: &[u8]) -> Result<()> {
+        let mut new = self.create(file)?;
+        new.write_all(bytes).with_context(|| could_not_write(&new.path))?;
+        self.take(new)
+    }
+
+    /// Begins a further table that comes in pieces, as `<stem>.csv` and `<stem>.parquet`, with one
+    /// of no rows, which names the columns.
+    pub(crate) fn rows(&self, stem: &str, empty: &RecordBatch) -> Result<Rows> {
+        let columns = self.create(format!("{stem}.parquet"))?;
+        let mut rows = Rows {
+            text: self.create(format!("{stem}.csv"))?,
+            columns: parquet_writer(columns, empty.schema())?,
         };
-        let header = render(empty, Format::Csv, None)?;
-        rows.write(&header)?;
+        rows.write(&render(empty, Format::Csv, None)?)?;
         Ok(rows)
     }
 
+    /// Takes a table that came in pieces, when it is whole.
+    pub(crate) fn take_rows(&mut self, rows: Rows) -> Result<()> {
+        let path = rows.columns.inner().path.clone();
+        self.take(rows.text)?;
+        self.take(rows.columns.into_inner().with_context(|| could_not_write(&path))?)
+    }
+
+    fn create(&self, file: String) -> Result<New> {
+        let path = self.folder.join(WORK).join(&file);
+        let to = File::create_new(&path).with_context(|| could_not_write(&path))?;
+        Ok(New { file, path, to: BufWriter::new(Summed::of(to)) })
+    }
+
+    /// Syncs a file that is whole.
+    fn take(&mut self, new: New) -> Result<()> {
+        let New { file, path, to } = new;
+        let ended = to.into_inner().map_err(IntoInnerError::into_error).and_then(Summed::finish);
+        let (bytes, crc32) = ended.with_context(|| could_not_write(&path))?;
+        self.written.push(ResultFile { file, bytes, crc32 });
+        Ok(())
+    }
+
+    /// Writes table and charts of the answer, then gives all files their places, and last of all
+    /// `<stem>.json`, whose path is returned.
+    pub(crate) fn publish(
+        mut self,
+        stem: &str,
+        answer: &Answer,
+        origin: &Origin,
+    ) -> Result<PathBuf> {
+        self.table(answer.name, answer.table)?;
+        self.parquet(answer.name, answer.table)?;
+        let charts = with_own_stems(&answer.charts);
+        for (stem, chart) in &charts {
+            self.put(format!("{stem}.svg"), svg_of(chart)?.as_bytes())?;
+            self.put(format!("{stem}.png"), &png_of(chart)?)?;
+        }
+        let named = self.written.clone();
+        let text = text_of(answer, &charts, origin, &named)?;
+        let json = format!("{stem}.json");
+        let path = self.folder.join(&json);
+        let before = earlier(&path, answer.name)?;
+        // After this nothing is too large for the disk, and no name is taken by a folder.
+        self.put(json.clone(), text.as_bytes())?;
+        if let Some(file) = self.written.iter().find(|file| self.folder.join(&file.file).is_dir()) {
+            bail!("could not write `{}`: it is a folder", self.folder.join(&file.file).display());
+        }
+        for file in &named {
+            self.give_place(&file.file)?;
+        }
+        // What the same answer left before would pass for a part of this one.
+        let is_named = |old: &ResultFile| named.iter().any(|file| file.file == old.file);
+        for old in before.iter().filter(|old| !is_named(old)) {
+            remove(old, &self.folder)?;
+        }
+        self.sync()?;
+        self.give_place(&json)?;
+        self.sync()?;
+        Ok(path)
+    }
+
+    fn give_place(&self, file: &str) -> Result<()> {
+        let path = self.folder.join(file);
+        fs::rename(self.folder.join(WORK).join(file), &path).with_context(|| could_not_write(&path))
+    }
+
+    fn sync(&self) -> Result<()> {
+        files::sync_folder(&self.folder)
+            .with_context(|| format!("could not write into `{}`", self.folder.display()))
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // The next run would do it too.
+        let _ = fs::remove_dir_all(self.folder.join(WORK));
+    }
+}
+
+/// Keeps other processes from writing answers into a folder, where the file system knows locks.
+fn lock(folder: &Path) -> Result<Option<File>> {
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another process is writing results into `{}`", folder.display())
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+fn could_not_write(path: &Path) -> String {
+    format!("could not write `{}`", path.display())
+}
+
+/// Charts whose files do not take each other's places: a number after what stood there before.
+fn with_own_stems(charts: &[(String, Chart)]) -> Vec<(String, &Chart)> {
+    let mut all: Vec<(String, &Chart)> = Vec::new();
+    for (stem, chart) in charts {
+        let numbered = (2..).map(|number| format!("{stem}-{number}"));
+        let own = std::iter::once(stem.clone())
+            .chain(numbered)
+            .find(|own| all.iter().all(|(taken, _)| taken != own));
+        all.push((own.expect("numbers never end"), chart));
+    }
+    all
+}
+
+/// The files of the answer that a folder holds under this name.
+fn earlier(json: &Path, name: &str) -> Result<Vec<ResultFile>> {
+    match fs::read(json) {
+        Ok(bytes) => Ok(files_of_result(&String::from_utf8_lossy(&bytes), name)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).with_context(|| format!("could not read `{}`", json.display())),
+    }
+}
+
+/// Removes a file of an earlier answer, unless someone has changed it.
+fn remove(old: &ResultFile, folder: &Path) -> Result<()> {
+    let path = folder.join(&old.file);
+    let removed = match old.is_in(folder) {
+        Ok(true) => fs::remove_file(&path),
+        Ok(false) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    removed.with_context(|| format!("could not remove `{}`", path.display()))
+}
+
+/// A file in the making.
+struct New {
+    file: String,
+    path: PathBuf,
+    to: BufWriter<Summed>,
+}
+
+impl Write for New {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// A further table of an answer that comes in pieces.
+pub(crate) struct Rows {
+    text: New,
+    columns: ArrowWriter<New>,
+}
+
+impl Rows {
     fn write(&mut self, lines: &[u8]) -> Result<()> {
-        let wrote = self.text.write_all(lines);
-        wrote.with_context(|| self.failed("csv"))
+        self.text.write_all(lines).with_context(|| could_not_write(&self.text.path))
     }
 
     /// Writes some rows.
@@ -147,36 +331,18 @@ impl Rows {
         let lines = render(batch, Format::Csv, None)?;
         let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         self.write(&lines[header..])?;
-        self.columns.write(batch).with_context(|| self.failed("parquet"))
-    }
-
-    fn failed(&self, end: &str) -> String {
-        format!("could not write `{}`", self.path.with_extension(end).display())
-    }
-
-    /// Ends the files.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        let wrote = self.text.flush();
-        wrote.with_context(|| self.failed("csv"))?;
-        let wrote = self.columns.finish();
-        wrote.map(|_| ()).with_context(|| self.failed("parquet"))
+        let wrote = self.columns.write(batch);
+        wrote.with_context(|| could_not_write(&self.columns.inner().path))
     }
 }
 
-/// Writes a further table of an answer into `folder`, as `<stem>.parquet`.
-pub(crate) fn store_parquet(stem: &str, table: &RecordBatch, folder: &Path) -> Result<()> {
-    let path = folder.join(format!("{stem}.parquet"));
-    fs::write(&path, render(table, Format::Parquet, None)?)
-        .with_context(|| format!("could not write `{}`", path.display()))
-}
-
-/// Writes the files of an answer into `folder`, the JSON as `<stem>.json`.
-fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
-    let write = |name: String, bytes: &[u8]| {
-        let path = folder.join(name);
-        fs::write(&path, bytes).with_context(|| format!("could not write `{}`", path.display()))
-    };
+/// The text of an answer's JSON.
+fn text_of(
+    answer: &Answer,
+    charts: &[(String, &Chart)],
+    origin: &Origin,
+    named: &[ResultFile],
+) -> Result<String> {
     let mut result = json!({
         "program": crate::PROGRAM,
         "format_version": RESULT_VERSION,
@@ -185,23 +351,17 @@ fn store_as(stem: &str, answer: &Answer, origin: &Origin, folder: &Path) -> Resu
         "source": origin.source,
         "inputs": origin.inputs,
         "settings": answer.settings,
-        "charts": answer.charts.iter().map(|(stem, chart)| {
+        "charts": charts.iter().map(|(stem, chart)| {
             json!({"file": stem, "title": chart.title(), "caption": chart.caption()})
         }).collect::<Vec<Value>>(),
+        "files": named,
         "answer": answer.json,
     });
     if let Some(analysis) = ANALYSIS.get() {
         result["analysis"] = analysis.clone();
     }
-    let mut text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
-    text.push('\n');
-    write(format!("{stem}.json"), text.as_bytes())?;
-    write(format!("{}.csv", answer.name), &render(answer.table, Format::Csv, None)?)?;
-    store_parquet(answer.name, answer.table, folder)?;
-    for (stem, chart) in &answer.charts {
-        write_chart(chart, folder, stem)?;
-    }
-    Ok(())
+    let text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
+    Ok(files::sealed(&text))
 }
 
 /// The command line; wherever the program lies, it is called by its name.

@@ -12,7 +12,7 @@ use super::account::{CpuChoice, study_of};
 use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::{Frame, render};
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::sweep_charts::charts;
 use super::{AnswerArgs, Format, console, edges};
 use crate::digits;
@@ -128,7 +128,12 @@ pub(crate) fn parse_grid(text: &str) -> Result<Grid, String> {
 
 /// The rules with the grid of events put in.
 fn rules_of(args: &SweepArgs) -> Vec<RuleGrid> {
-    let mut rules = args.rules.clone();
+    let mut rules: Vec<RuleGrid> = Vec::new();
+    for rule in &args.rules {
+        if !rules.contains(rule) {
+            rules.push(rule.clone());
+        }
+    }
     for rule in rules.iter_mut().filter(|rule| rule.rule == Rule::Events) {
         rule.grid.clone_from(&args.thresholds.0);
     }
@@ -211,16 +216,19 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         Some(step) => harmed_table(&study, step),
         None => table_of(&swept.sweeps),
     };
-    store::give(&answer(args, windows, &study, &swept, &table), &lake, &args.answer)?;
-    let Some(selection) = &swept.selection else { return Ok(()) };
-    let table = selection_table(selection);
-    if let Some(folder) = &args.answer.out {
-        store::store_table("sweep-selection", &table, folder)?;
+    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let selected = swept.selection.as_ref().map(|found| (found, selection_table(found)));
+    if let (Some(files), Some((_, table))) = (&mut files, &selected) {
+        files.table("sweep-selection", table)?;
     }
-    console::note(selection_line(selection));
-    if args.answer.format == Format::Table {
-        console::data("\n")?;
-        console::data_bytes(&render(&table, Format::Table, None)?)?;
+    let answer = answer(args, windows, &study, &swept, &table);
+    store::give_with(&answer, files, &Origin::of(&lake), args.answer.format)?;
+    if let Some((selection, table)) = &selected {
+        console::note(selection_line(selection));
+        if args.answer.format == Format::Table {
+            console::data("\n")?;
+            console::data_bytes(&render(table, Format::Table, None)?)?;
+        }
     }
     Ok(())
 }

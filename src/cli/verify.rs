@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::console::{self, Bar, Counts};
 use super::exit::{CheckFailed, Interrupted};
 use super::render::{Frame, rows};
-use super::store::{self, Answer, Origin};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, Stop, stop_on_signal};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
@@ -116,7 +116,8 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     };
     // The sums of the parts are what is being checked.
     let origin = Origin { source: Value::Null, inputs: json!([]) };
-    store::give_from(&answer, &origin, &args.answer)?;
+    let files = Files::in_out(args.answer.out.as_deref())?;
+    store::give_with(&answer, files, &origin, args.answer.format)?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
         count => Err(CheckFailed(format!(

@@ -99,10 +99,15 @@ pub enum FairnessError {
 impl FairnessError {
     /// Whether the command line is at fault: a name, a key, a formula.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Notation(_) | Self::Formula { .. } | Self::Template { .. } | Self::Line { .. }
-        )
+        match self {
+            Self::Notation(_)
+            | Self::Formula { .. }
+            | Self::Template { .. }
+            | Self::Line { .. } => true,
+            // A file that is no text.
+            Self::Read { cause, .. } => cause.kind() == io::ErrorKind::InvalidData,
+            _ => false,
+        }
     }
 }
 

@@ -26,6 +26,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,46 @@ pub struct Program {
     running: Option<Running>,
 }
 
+/// Process groups of the programs that run.
+static GROUPS: Mutex<Groups> = Mutex::new(Groups { running: Vec::new(), is_over: false });
+
+struct Groups {
+    running: Vec<u32>,
+    /// Whether no more are to run.
+    is_over: bool,
+}
+
+/// Ends every program that was started, with what it has started itself, and lets no other begin:
+/// before this one ends, since a signal from the terminal does not reach them. Whoever waits for
+/// their answers waits for ever.
+pub fn stop_all() {
+    let mut groups = groups();
+    groups.is_over = true;
+    groups.running.drain(..).for_each(stop_group);
+}
+
+fn groups() -> MutexGuard<'static, Groups> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same as long as [`stop_all`] has not prepared the end of this process; then waits for that.
+fn groups_unless_over() -> MutexGuard<'static, Groups> {
+    loop {
+        let groups = groups();
+        if !groups.is_over {
+            return groups;
+        }
+        drop(groups);
+        thread::park();
+    }
+}
+
+fn stop_group(group: u32) {
+    // It may end by itself meanwhile.
+    let group = format!("-{group}");
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+}
+
 /// A program that was started.
 #[derive(Debug)]
 struct Running {
@@ -68,6 +109,7 @@ impl Program {
     }
 
     fn fail(&mut self, problem: impl Into<String>) -> FairnessError {
+        drop(groups_unless_over());
         let stderr = self.running.take().map(Running::kill).unwrap_or_default();
         FairnessError::Program { name: self.name.clone(), problem: problem.into(), stderr }
     }
@@ -256,6 +298,7 @@ fn now() -> Instant {
 /// Starts a program with threads that feed it and listen to it, so that neither side can block
 /// the other.
 fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, FairnessError> {
+    let mut groups = groups_unless_over();
     let mut child = Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::piped())
@@ -269,6 +312,8 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
             program: words[0].clone(),
             cause,
         })?;
+    groups.running.push(child.id());
+    drop(groups);
     let pipe = "the pipe was asked for";
     let mut stdin = child.stdin.take().expect(pipe);
     let stdout = child.stdout.take().expect(pipe);
@@ -315,7 +360,10 @@ impl Running {
         let deadline = self.deadline;
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
+                Ok(Some(status)) => {
+                    self.forget();
+                    return Some(status);
+                }
                 Ok(None) if now() < deadline => thread::sleep(Duration::from_millis(5)),
                 _ => return None,
             }
@@ -329,14 +377,17 @@ impl Running {
     }
 
     fn stop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(Some(_))) {
-            return;
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            stop_group(self.child.id());
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
-        // It may end by itself meanwhile.
-        let group = format!("-{}", self.child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.forget();
+    }
+
+    /// From here on its number may be that of another.
+    fn forget(&self) {
+        groups().running.retain(|&group| group != self.child.id());
     }
 }
 

@@ -13,11 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use super::{LakeError, LakeErrorKind, files};
+use super::{LakeError, LakeErrorKind};
+use crate::files;
 use crate::schema::{FORMAT_VERSION, Source, Table};
-use crate::sources::hex;
 
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
@@ -183,7 +182,7 @@ impl Manifest {
     /// Reads the text of a manifest, as it was written.
     pub(crate) fn read(text: &str) -> Result<Self, LakeErrorKind> {
         let (manifest, checksum) = Self::parse(text)?;
-        if checksum.as_deref() != Some(&*sha256_of(&manifest.body())) {
+        if checksum != Some(files::sum_of(&manifest.body())) {
             let problem = "it was changed after `ingest` wrote it: its checksum differs";
             return Err(LakeErrorKind::Inconsistent(problem.to_owned()));
         }
@@ -267,9 +266,7 @@ impl Manifest {
 
     /// The text of the file.
     pub(crate) fn text(&self) -> String {
-        let body = self.body();
-        let open = body.strip_suffix("\n}").expect("the body is an object");
-        format!("{open},\n  \"checksum\": \"{}\"\n}}\n", sha256_of(&body))
+        files::sealed(&self.body())
     }
 
     /// The text without its checksum.
@@ -299,10 +296,6 @@ impl Manifest {
 /// Whether there is not even a link of that name any more.
 fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-}
-
-fn sha256_of(text: &str) -> String {
-    hex(&Sha256::digest(text))
 }
 
 impl TableEntry {

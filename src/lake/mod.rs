@@ -19,7 +19,6 @@ use thiserror::Error;
 use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
-pub(crate) mod files;
 pub mod ingest;
 pub mod manifest;
 pub mod needs;

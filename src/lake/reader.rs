@@ -15,7 +15,8 @@ use rayon::prelude::*;
 
 use super::manifest::{FileEntry, Manifest, TableEntry};
 use super::writer::arrow_schema;
-use super::{LakeError, LakeErrorKind, files};
+use super::{LakeError, LakeErrorKind};
+use crate::files;
 use crate::schema::{Source, Table};
 
 /// Rows per batch: columns of this length fit a core's cache.

@@ -24,8 +24,8 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use rayon::prelude::*;
 
-use super::files::Summed;
 use super::{LakeError, LakeErrorKind};
+use crate::files::Summed;
 use crate::schema::{self, Column, ColumnType, ROW_ID, Source, Table};
 use crate::sources::{Cells, ColumnData, RowBlock, range_of};
 

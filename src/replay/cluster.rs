@@ -53,7 +53,8 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Work that others do on a machine: redrawn every period, evenly between two bounds.
+/// Work that others do on a machine: redrawn every period, evenly between two bounds. Ten million
+/// periods after an attempt has begun the mean takes the place of draws.
 ///
 /// ```text
 ///  share left   ▄▄▄▄      ▂▂▂▂▇▇▇▇
@@ -78,7 +79,19 @@ impl Utilisation {
         let share = draws.uniform(u64::from(machine), slice.cast_unsigned());
         self.left.0 + (self.left.1 - self.left.0) * share
     }
+
+    fn mean_left(&self) -> f64 {
+        f64::midpoint(self.left.0, self.left.1)
+    }
+
+    /// Where draws end for an attempt that begins at `start_us`.
+    fn drawn_until(&self, start_us: i64) -> i64 {
+        start_us.saturating_add(self.period_us.saturating_mul(PERIODS_DRAWN))
+    }
 }
+
+/// Periods of an attempt that are drawn one by one.
+const PERIODS_DRAWN: i64 = 10_000_000;
 
 /// Whether the scheduler learns that a machine is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +139,11 @@ pub enum ClusterError {
         /// Its speed.
         speed: f64,
     },
+    /// More failures than anyone looks at.
+    #[error(
+        "nodes that fail so often for so long give some {0:.0} failures; 10 million are the most"
+    )]
+    Failures(f64),
     /// A column of another length.
     #[error("column `{0}` does not have one entry per machine")]
     Length(&'static str),
@@ -236,14 +254,15 @@ impl Cluster {
             return exact(end_us - start_us) * speed;
         };
         let period_us = utilisation.period_us;
+        let drawn_until_us = utilisation.drawn_until(start_us).min(end_us);
         let (mut at_us, mut sum) = (start_us, 0.0);
-        while at_us < end_us {
+        while at_us < drawn_until_us {
             let slice = at_us.div_euclid(period_us);
-            let until_us = ((slice + 1) * period_us).min(end_us);
+            let until_us = (slice + 1).saturating_mul(period_us).min(drawn_until_us);
             sum += exact(until_us - at_us) * utilisation.left(machine, slice);
             at_us = until_us;
         }
-        sum * speed
+        (sum + exact(end_us - at_us) * utilisation.mean_left()) * speed
     }
 }
 
@@ -254,9 +273,10 @@ const NEVER_US: f64 = 1e17;
 fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: f64) -> i64 {
     let period_us = utilisation.period_us;
     let mut slice = start_us.div_euclid(period_us);
+    let drawn_until_us = utilisation.drawn_until(start_us);
     let (mut at_us, mut needed_us) = (start_us, needed_us);
-    loop {
-        let until_us = (slice + 1) * period_us;
+    while at_us < drawn_until_us {
+        let until_us = (slice + 1).saturating_mul(period_us).min(drawn_until_us);
         let left = utilisation.left(machine, slice);
         let done_us = exact(until_us - at_us) * left;
         if needed_us <= done_us {
@@ -268,6 +288,7 @@ fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: 
         at_us = until_us;
         slice += 1;
     }
+    at_us.saturating_add(whole(needed_us / utilisation.mean_left()))
 }
 
 #[inline]
@@ -317,6 +338,12 @@ mod tests {
             assert!((done - 1e9).abs() <= 3.0, "{done} at {start_us}");
         }
         assert_eq!(cluster.end_us(0, 17, 0.0, 3.0), 17);
+        // Longer than draws go: about twice the work, at half the speed.
+        cluster.utilisation = Some(Utilisation { period_us: 1, left: (0.0, 1.0), seed: 5 });
+        let end_us = cluster.end_us(0, 17, 1e12, 1.0);
+        assert!((exact(end_us) / 2e12 - 1.0).abs() < 1e-6, "{end_us}");
+        let done = cluster.work_between(0, 17, end_us, 1.0);
+        assert!((done - 1e12).abs() <= 1.0, "{done}");
     }
 
     #[test]

@@ -125,6 +125,11 @@ pub fn replay(plan: &Plan<'_>) -> Outcome {
 /// hours at one a second.
 const QUIET_BEATS_MAX: u32 = 10_000;
 
+/// Periods of a timer without any start or end, after which it goes on just before the next event:
+/// five weeks of heartbeats every three seconds. Logs hold tasks of 2^31 s, and nobody waits for
+/// heartbeats of a thousand years.
+const QUIET_PERIODS: i64 = 1_000_000;
+
 struct Engine<'a> {
     state: State<'a>,
     queue: EventQueue,
@@ -159,6 +164,8 @@ struct Engine<'a> {
     /// no reason for it to.
     probes: usize,
     quiet_beats: u32,
+    /// When the last attempt has begun or ended, µs.
+    quiet_since_us: i64,
     /// Room to work in.
     aside: Vec<u32>,
     restarts: Vec<u32>,
@@ -206,6 +213,7 @@ impl<'a> Engine<'a> {
             timers: 0,
             probes: 0,
             quiet_beats: 0,
+            quiet_since_us: 0,
             aside: Vec::new(),
             restarts: Vec::new(),
             state,
@@ -334,6 +342,13 @@ impl<'a> Engine<'a> {
         true
     }
 
+    /// Another attempt runs, or one less.
+    #[inline]
+    fn has_changed(&mut self) {
+        self.quiet_beats = 0;
+        self.quiet_since_us = self.state.now_us;
+    }
+
     /// Begins an attempt.
     #[inline]
     fn start(&mut self, task: u32, machine: u32, role: Role) {
@@ -343,7 +358,7 @@ impl<'a> Engine<'a> {
         if role == Role::Probe {
             self.probes += 1;
         } else {
-            self.quiet_beats = 0;
+            self.has_changed();
         }
         if self.state.cluster.shared_cores.is_some() {
             self.state.attempts.rate[idx] = 0.0;
@@ -436,7 +451,7 @@ impl<'a> Engine<'a> {
         let (task, machine) = (self.state.attempts.task[idx], self.state.attempts.machine[idx]);
         let is_probe = self.state.attempts.role[idx] == Role::Probe;
         if !is_probe {
-            self.quiet_beats = 0;
+            self.has_changed();
         }
         if let Some(speculation) = &mut self.speculation {
             speculation.ending(&self.state, slot, kind);

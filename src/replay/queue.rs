@@ -101,6 +101,12 @@ impl EventQueue {
         heap[hole] = entry;
     }
 
+    /// The time of the next event that is `wanted`. Looks at all of them.
+    pub fn next_of(&self, wanted: impl Fn(&Event) -> bool) -> Option<i64> {
+        let entries = self.heap.iter().skip(usize::from(self.is_open));
+        entries.filter(|entry| wanted(&entry.event)).min_by_key(|entry| entry.key).map(Entry::at_us)
+    }
+
     /// How many events are to come, void ones included.
     pub fn len(&self) -> usize {
         self.heap.len() - usize::from(self.is_open)

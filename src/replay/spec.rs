@@ -158,11 +158,21 @@ impl FromStr for ClusterSpec {
         let (seconds, amount) = ("a time in seconds", "an amount from 0.000001 to 1000000");
         let span = 0.0..=1e9;
         let spec = Self {
-            nodes: notation.take_if("nodes", "a number of nodes from 1", 100, |&n: &u32| 0 < n)?,
+            nodes: notation.take_if(
+                "nodes",
+                "a number of nodes from 1 to 1000000",
+                100,
+                |nodes: &u32| (1..=1_000_000).contains(nodes),
+            )?,
             speeds: notation.take_if("speeds", LAW, Law::Constant(1.0), |law| law.is_from(1e-9))?,
             cpu: notation.number("cpu", amount, 1.0, 1e-6..=1e6)?,
             memory: notation.number("memory", amount, 1e6, 1e-6..=1e6)?,
-            period_s: notation.number("period_s", seconds, 0.0, span.clone())?,
+            period_s: notation.take_if(
+                "period_s",
+                "0, or a time from 0.001 s",
+                0.0,
+                |&period_s: &f64| period_s == 0.0 || (1e-3..=1e9).contains(&period_s),
+            )?,
             fail_share: notation.number("fail_share", "a share from 0 to 1", 0.0, 0.0..=1.0)?,
             fails: notation.take("fails", "failures like `3@90/5@120`", Listed::default())?,
             mtbf_s: notation.number("mtbf_s", seconds, 0.0, span.clone())?,
@@ -177,10 +187,17 @@ impl FromStr for ClusterSpec {
     }
 }
 
+/// Failures of a cluster, give or take what is drawn.
+const FAILURES_MAX: f64 = 1e7;
+
 impl ClusterSpec {
     /// The cluster under a seed.
     pub fn build(&self, seed: u64) -> Result<(Cluster, Vec<Remark>), ClusterError> {
         let draws = Draws::new(seed, Purpose::Speed);
+        let failures = f64::from(self.nodes) * self.span_s / (self.mtbf_s + self.mttr_s);
+        if 0.0 < self.mtbf_s && 0.0 < self.mttr_s && FAILURES_MAX < failures {
+            return Err(ClusterError::Failures(failures));
+        }
         let speeds = (0..u64::from(self.nodes)).map(|node| self.speeds.draw(draws, node));
         let mut cluster = Cluster::of_speeds(speeds.collect());
         let count = cluster.machine_count();
@@ -387,7 +404,7 @@ mod tests {
         let error = |text: &str| text.parse::<ClusterSpec>().unwrap_err().to_string();
         assert_eq!(
             error("cluster:nodes=0"),
-            "specification `cluster`: `nodes=0` is not a number of nodes from 1"
+            "specification `cluster`: `nodes=0` is not a number of nodes from 1 to 1000000"
         );
         assert!(
             error("cluster:node=3").starts_with("specification `cluster` has no parameter `node`")

@@ -137,7 +137,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     let large = first.left_out.iter().chain(&second.left_out);
     let is_in_both = |file: &&String| !lacks(first, file) && !lacks(second, file);
     let large: BTreeSet<&String> = large.filter(is_in_both).collect();
-    not_compared.extend(large.into_iter().map(|file| (file.clone(), "too large to compare")));
+    not_compared.extend(large.into_iter().map(|file| (file.clone(), "too large, or not there")));
     let name = first.name.clone();
     ResultChange { name, side: Side::Both, made_from, tables, not_compared }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::drawing;
 use super::stored::{Picture, Stored, Table};
+use super::{ReportError, drawing};
 use crate::cells::is_hidden;
 use crate::digits::{counted, grouped, six_digits};
 
@@ -185,11 +185,11 @@ pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
 }
 
 /// A chart of a result with its caption and the ways to its files.
-pub(super) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> String {
+pub(super) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
     let picture = match drawing::inline(
-        &of.svg(chart),
+        &of.svg(chart)?,
         &format!("{}. {}", chart.title, chart.caption),
     ) {
         Some(drawing) => drawing,
@@ -198,19 +198,15 @@ pub(super) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> String {
             "<img src=\"{root}charts/{file}.svg\" alt=\"{title}. {caption}\" width=\"840\" height=\"520\" loading=\"lazy\">"
         ),
     };
-    let parquet = if of.has_parquet() {
-        format!("<a href=\"{root}data/{result}.parquet\">Parquet</a>, ")
-    } else {
-        String::new()
-    };
-    format!(
+    Ok(format!(
         "<figure class=\"chart\">{picture}\
          <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: \
          <a href=\"{root}charts/{file}.svg\">SVG</a>, <a href=\"{root}charts/{file}.png\">PNG</a>; \
          data: <a href=\"{root}data/{result}.csv\">CSV</a>, \
-         {parquet}<a href=\"{root}data/{result}.json\">JSON</a></span>\
+         <a href=\"{root}data/{result}.parquet\">Parquet</a>, \
+         <a href=\"{root}data/{result}.json\">JSON</a></span>\
          </figcaption></figure>\n",
-    )
+    ))
 }
 
 /// A chart that is drawn for the page alone.

@@ -33,7 +33,10 @@ mod stored;
 
 pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
 pub use compared::{largest, write_comparison};
-pub use stored::{COMPARE_LIMITS, Limits, PAGE_LIMITS, RESULT_VERSION, Stored, read_all};
+pub use stored::{
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, RESULT_VERSION, ResultFile, Stored, files_of_result,
+    read_all,
+};
 
 use html::{Navigation, Page};
 use pages::STUDIES;
@@ -54,6 +57,17 @@ pub enum ReportError {
         path: PathBuf,
         /// What is wrong with it.
         problem: String,
+    },
+    /// A file of a result is not the one that was written with it.
+    #[error(
+        "`{}` is not what `{}` says: it is gone, was cut off or changed, or is of another run",
+        path.display(), result.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The JSON that names it.
+        result: PathBuf,
     },
     /// A file could not be read or written.
     #[error("could not read or write `{}`", path.display())]
@@ -107,10 +121,10 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
             .collect(),
     };
     let save = |page: Page| put(out, &page.file.clone(), &page.html(&navigation));
-    save(pages::overview(results, &here))?;
+    save(pages::overview(results, &here)?)?;
     for study in here {
         let own: Vec<&Stored> = results.iter().filter(|result| study.shows(result)).collect();
-        save(pages::study(study, &own))?;
+        save(pages::study(study, &own)?)?;
         for result in own.into_iter().filter(|result| result.name == "fairness") {
             for page in fairness::pages(result)? {
                 save(page)?;

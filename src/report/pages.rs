@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::html::{self, Cell, Page, escape};
-use super::sentences;
 use super::stored::Stored;
+use super::{ReportError, sentences};
 
 /// A page and the results that it shows.
 pub(super) struct Study {
@@ -89,7 +89,7 @@ impl Study {
 }
 
 /// The first page: what trace, what was found, in sentences and figures, and where it is from.
-pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
+pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, ReportError> {
     let mut body = String::new();
     let mut sources: Vec<&str> =
         results.iter().filter_map(|result| result.value["source"].as_str()).collect();
@@ -111,7 +111,7 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
         }
         body.push_str("</ul>\n");
     }
-    let figures: Vec<String> = sentences::FIGURES
+    let figures = sentences::FIGURES
         .iter()
         .filter_map(|start| {
             results.iter().find_map(|result| {
@@ -120,7 +120,7 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
                 Some(html::figure(chart, result, ""))
             })
         })
-        .collect();
+        .collect::<Result<Vec<String>, ReportError>>()?;
     if !figures.is_empty() {
         let _ = writeln!(
             body,
@@ -136,7 +136,8 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Page {
     for command in commands {
         let _ = writeln!(body, "<pre>{}</pre>", escape(&command));
     }
-    Page { file: "index.html".into(), title: "Overview".into(), within: "index.html", body }
+    let (file, title) = ("index.html".into(), "Overview".into());
+    Ok(Page { file, title, within: "index.html", body })
 }
 
 /// The tables that the results were made from, with their checksums.
@@ -163,7 +164,7 @@ fn inputs(results: &[Stored]) -> String {
 }
 
 /// The page of a study.
-pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
+pub(super) fn study(study: &Study, results: &[&Stored]) -> Result<Page, ReportError> {
     let mut results = results.to_vec();
     results.sort_by_key(|result| study.place(result));
     let mut body = format!("<p class=\"lead\">{}</p>\n", escape(study.question));
@@ -177,8 +178,8 @@ pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
             }
             body.push_str("</ul>\n");
         }
-        let figures: String =
-            result.charts().into_iter().map(|chart| html::figure(chart, result, "")).collect();
+        let figures = result.charts().into_iter().map(|chart| html::figure(chart, result, ""));
+        let figures = figures.collect::<Result<String, ReportError>>()?;
         let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
         if result.name == "fairness" {
             body.push_str(&super::fairness::index(result));
@@ -190,7 +191,7 @@ pub(super) fn study(study: &Study, results: &[&Stored]) -> Page {
         body.push_str(&settings(result));
         body.push_str("</section>\n");
     }
-    Page { file: study.file.into(), title: study.title.into(), within: study.file, body }
+    Ok(Page { file: study.file.into(), title: study.title.into(), within: study.file, body })
 }
 
 /// Results and tables in the words of a reader.

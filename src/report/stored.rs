@@ -1,15 +1,21 @@
 //! Results as they were stored: JSON with what made them, tables as CSV, charts by name.
+//!
+//! In: folders. Out: answers whose every byte is what was written: the JSON is sealed and names the
+//! other files with their sums, and none of them is read before its sum is compared.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ReportError, without_link};
 use crate::cells::unguarded;
+use crate::files;
 
 /// The version of the shape of `result.json`.
-pub const RESULT_VERSION: u32 = 1;
+pub const RESULT_VERSION: u32 = 2;
 
 /// How much is read of the tables of results.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +41,48 @@ pub struct Stored {
     pub value: Value,
     /// Tables of it, the main one first.
     pub tables: Vec<Table>,
-    /// Files of further tables that are too large.
+    /// Files of further tables that are too large, or not there.
     pub left_out: Vec<String>,
+    /// Files that its JSON names, all of them as it says.
+    files: Vec<ResultFile>,
+    /// Files that its JSON names and that are not there.
+    missing: Vec<String>,
     /// The JSON file.
     path: PathBuf,
+}
+
+/// A file of an answer, as its JSON names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultFile {
+    /// The file, without its folder.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// CRC-32 of its bytes.
+    pub crc32: u32,
+}
+
+impl ResultFile {
+    /// A file as it is now, `file` below a folder.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of(folder: &Path, file: &str) -> io::Result<Self> {
+        let path = folder.join(file);
+        let bytes = fs::metadata(&path)?.len();
+        Ok(Self { file: file.to_owned(), bytes, crc32: files::crc32_of(&path)? })
+    }
+
+    /// Whether the file of this name below a folder is still this one.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_in(&self, folder: &Path) -> io::Result<bool> {
+        let path = folder.join(&self.file);
+        let about = fs::metadata(&path)?;
+        let is_like = about.is_file() && about.len() == self.bytes;
+        Ok(is_like && files::crc32_of(&path)? == self.crc32)
+    }
 }
 
 /// A table of an answer.
@@ -71,11 +115,6 @@ impl Stored {
         &self.path
     }
 
-    /// Whether its table lies beside it as Parquet; results of earlier versions have none.
-    pub(super) fn has_parquet(&self) -> bool {
-        self.folder().join(format!("{}.parquet", self.name)).is_file()
-    }
-
     /// The answer itself.
     pub fn answer(&self) -> &Value {
         &self.value["answer"]
@@ -100,19 +139,70 @@ impl Stored {
         .collect()
     }
 
-    /// The drawing of one of its charts; an empty text where there is none.
-    pub(super) fn svg(&self, chart: Picture<'_>) -> String {
-        let path = self.folder().join(format!("{}.svg", chart.file));
-        fs::read_to_string(path).unwrap_or_default()
+    /// The drawing of one of its charts.
+    pub(super) fn svg(&self, chart: Picture<'_>) -> Result<String, ReportError> {
+        let path = self.path_of(&format!("{}.svg", chart.file))?;
+        fs::read_to_string(&path).map_err(|cause| ReportError::io(&path, cause))
+    }
+
+    /// The path of one of the files that its JSON names.
+    fn path_of(&self, file: &str) -> Result<PathBuf, ReportError> {
+        if self.files.iter().any(|known| known.file == file) {
+            return Ok(self.folder().join(file));
+        }
+        let problem = format!("it names no `{file}`, or that is not there");
+        Err(ReportError::BadResult { path: self.path.clone(), problem })
+    }
+
+    /// Compares the files that its JSON names with what it says.
+    fn check_files(&mut self) -> Result<(), ReportError> {
+        for file in files_of(&self.value) {
+            let path = self.folder().join(&file.file);
+            match file.is_in(self.folder()) {
+                Ok(true) => self.files.push(file),
+                Ok(false) => {
+                    return Err(ReportError::Changed { path, result: self.path.clone() });
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                    self.missing.push(file.file);
+                }
+                Err(cause) => return Err(ReportError::io(&path, cause)),
+            }
+        }
+        Ok(())
     }
 
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
+    /// Reads `<name>.csv` and after it `<name>-<what>.csv`.
+    fn read_tables(&mut self, limits: Limits) -> Result<(), ReportError> {
+        let of_table = |entry: &ResultFile| {
+            let rest = entry.file.strip_suffix(".csv")?.strip_prefix(&self.name)?;
+            let is_further = rest.starts_with('-');
+            (is_further || rest.is_empty()).then(|| (is_further, entry.clone()))
+        };
+        let mut entries: Vec<(bool, ResultFile)> = self.files.iter().filter_map(of_table).collect();
+        entries.sort_by(|(one, entry), (other, next)| (one, &entry.file).cmp(&(other, &next.file)));
+        let missing = self.missing.iter().filter(|file| file.ends_with(".csv"));
+        self.left_out.extend(missing.cloned());
+        for (is_further, entry) in entries {
+            if is_further && limits.bytes < entry.bytes {
+                self.left_out.push(entry.file);
+            } else {
+                self.tables.push(read_table(&self.folder().join(&entry.file), limits.rows)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Copies its JSON, tables and charts into the report.
     pub(super) fn copy_files(&self, out: &Path) -> Result<(), ReportError> {
-        let folder = self.folder();
+        if let Some(file) = self.missing.first() {
+            let path = self.folder().join(file);
+            return Err(ReportError::Changed { path, result: self.path.clone() });
+        }
         let copy = |from: PathBuf, to: PathBuf| {
             // The report of results that lie in the report has them already.
             if from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to)) {
@@ -122,34 +212,45 @@ impl Stored {
             copied.map(|_| ()).map_err(|cause| ReportError::io(&from, cause))
         };
         copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
-        if self.has_parquet() {
-            let columns = format!("{}.parquet", self.name);
-            copy(folder.join(&columns), out.join("data").join(&columns))?;
-        }
-        for table in &self.tables {
-            copy(folder.join(&table.file), out.join("data").join(&table.file))?;
+        let columns = format!("{}.parquet", self.name);
+        for file in self.tables.iter().map(|table| &table.file).chain([&columns]) {
+            copy(self.path_of(file)?, out.join("data").join(file))?;
         }
         for chart in self.charts() {
             for end in ["svg", "png"] {
                 let file = format!("{}.{end}", chart.file);
-                copy(folder.join(&file), out.join("charts").join(&file))?;
+                copy(self.path_of(&file)?, out.join("charts").join(&file))?;
             }
         }
         Ok(())
     }
 }
 
-/// Reads every result of some folders and of the folders in them, by name.
+/// Reads the results of some folders and of the folders in them, by name; of all only those whose
+/// JSON file `is_wanted`.
 ///
 /// # Errors
-/// A folder cannot be read or holds no result, or a result is not one of this program.
-pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>, ReportError> {
+/// A folder cannot be read or holds no result, or a result is not one of this program or was cut off
+/// or changed after it was written.
+pub fn read_all(
+    folders: &[PathBuf],
+    limits: Limits,
+    is_wanted: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<Stored>, ReportError> {
     let mut all: Vec<Stored> = Vec::new();
     for folder in folders {
-        let mut here = read_folder(folder, limits)?;
-        for inner in entries(folder)?.into_iter().filter(|path| path.join("result.json").is_file())
-        {
-            here.extend(read_folder(&inner, limits)?);
+        let mut here = Vec::new();
+        // A folder with a dot holds what is in the making.
+        let is_hidden = |path: &Path| {
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+        };
+        let inner = entries(folder)?
+            .into_iter()
+            .filter(|path| !is_hidden(path) && path.join("result.json").is_file());
+        for folder in std::iter::once(folder.clone()).chain(inner) {
+            for path in entries(&folder)?.iter().filter(|path| is_wanted(path)) {
+                here.extend(read_result(path, limits)?);
+            }
         }
         if here.is_empty() {
             return Err(ReportError::NoResults { path: folder.clone() });
@@ -174,35 +275,55 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
     Ok(paths)
 }
 
-fn read_folder(folder: &Path, limits: Limits) -> Result<Vec<Stored>, ReportError> {
-    let files = entries(folder)?;
-    let mut all = Vec::new();
-    for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
-        let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
-        let bad = |problem: String| ReportError::BadResult { path: path.clone(), problem };
-        let value: Value =
-            serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
-        let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
-            continue;
-        };
-        if value["format_version"] != RESULT_VERSION {
-            return Err(bad(format!(
-                "its format is {}, not {RESULT_VERSION}",
-                value["format_version"]
-            )));
-        }
-        if !is_name(name) {
-            return Err(bad(format!("`{name}` is no name of a result")));
-        }
-        let (tables, left_out) = tables_of(name, &files, limits)?;
-        let stored = Stored { name: name.to_owned(), value, tables, left_out, path: path.clone() };
-        // Their files are copied: no name may lead out of the folder.
-        if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
-            return Err(bad(format!("`{}` is no name of a chart", chart.file)));
-        }
-        all.push(stored);
+/// Reads a result and the tables of it; `None` of a file that is something else.
+fn read_result(path: &Path, limits: Limits) -> Result<Option<Stored>, ReportError> {
+    if path.extension().is_none_or(|end| end != "json") {
+        return Ok(None);
     }
-    Ok(all)
+    let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
+    let bad = |problem: String| ReportError::BadResult { path: path.to_owned(), problem };
+    let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
+        return Ok(None);
+    };
+    if value["format_version"] != RESULT_VERSION {
+        let version = &value["format_version"];
+        return Err(bad(format!(
+            "its format is {version}, not {RESULT_VERSION}; run its command again"
+        )));
+    }
+    if !files::is_sealed(&text) {
+        return Err(bad("it was changed after it was written: its checksum differs".to_owned()));
+    }
+    // Files are copied by their names: none may lead out of the folder.
+    if !is_name(name) {
+        return Err(bad(format!("`{name}` is no name of a result")));
+    }
+    let (name, path) = (name.to_owned(), path.to_owned());
+    let (tables, left_out, files, missing) = Default::default();
+    let mut stored = Stored { name, value, tables, left_out, files, missing, path };
+    if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
+        return Err(bad(format!("`{}` is no name of a chart", chart.file)));
+    }
+    stored.check_files()?;
+    stored.read_tables(limits)?;
+    Ok(Some(stored))
+}
+
+/// The files that the JSON of a result names; those that lie beside it, whatever it says.
+fn files_of(value: &Value) -> Vec<ResultFile> {
+    let entries = value["files"].as_array().into_iter().flatten();
+    let files = entries.filter_map(|entry| ResultFile::deserialize(entry).ok());
+    files.filter(|entry| is_name(&entry.file)).collect()
+}
+
+/// The files that the text of a JSON names; none if that is not, as it was written, the result of
+/// this name.
+pub fn files_of_result(text: &str, name: &str) -> Vec<ResultFile> {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    let is_it = value["name"] == name && value["format_version"] == RESULT_VERSION;
+    if is_it && files::is_sealed(text) { files_of(&value) } else { Vec::new() }
 }
 
 /// A word as a shell takes it.
@@ -218,27 +339,6 @@ fn is_name(text: &str) -> bool {
     let is_known =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     !text.is_empty() && !text.starts_with('.') && text.chars().all(is_known)
-}
-
-/// `<name>.csv` and after it `<name>-<what>.csv`.
-fn tables_of(
-    name: &str,
-    files: &[PathBuf],
-    limits: Limits,
-) -> Result<(Vec<Table>, Vec<String>), ReportError> {
-    let (mut tables, mut left_out) = (Vec::new(), Vec::new());
-    for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "csv")) {
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let is_further = stem.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
-        let bytes = fs::metadata(path).map_err(|cause| ReportError::io(path, cause))?.len();
-        if stem == name || (is_further && bytes <= limits.bytes) {
-            tables.push((is_further, read_table(path, limits.rows)?));
-        } else if is_further {
-            left_out.push(format!("{stem}.csv"));
-        }
-    }
-    tables.sort_by_key(|table| table.0);
-    Ok((tables.into_iter().map(|table| table.1).collect(), left_out))
 }
 
 fn read_table(path: &Path, rows_max: usize) -> Result<Table, ReportError> {

@@ -2,6 +2,7 @@
 //! instant, inputs that come slowly or go away. What is there afterwards is whole, and the same
 //! command run again ends with the bytes of an undisturbed run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
@@ -16,7 +17,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::resume::WIDE;
-use super::support::{Place, Run, assert_same_files, contents, now, repository, skipped, tree};
+use super::support::{
+    Place, Run, assert_same_files, contents, copy_folder, now, repository, skipped, tree,
+};
 
 /// Instants at which `ingest` is killed, and as many for `analyze`.
 pub(crate) const KILLS: usize = 200;
@@ -26,6 +29,12 @@ pub(crate) const INGEST_FAULTS: usize = 200;
 
 /// Calls of `analyze` that fail.
 pub(crate) const ANALYZE_FAULTS: usize = 60;
+
+/// Instants at which a command is killed that replaces earlier results.
+pub(crate) const RESULT_KILLS: usize = 60;
+
+/// Calls of it that fail.
+pub(crate) const RESULT_FAULTS: usize = 60;
 
 /// Calls on the trace that fail.
 pub(crate) const INPUT_FAULTS: usize = 40;
@@ -61,12 +70,31 @@ static UNDISTURBED: LazyLock<Place> = LazyLock::new(|| {
     place
 });
 
+const FIRST_SWEEP: &str =
+    "sweep --cpu slots --thresholds 2..=9 --rules events,failures --train-until 0.5 --out found";
+const SECOND_SWEEP: &str = "sweep --cpu slots --thresholds 3,5 --out found";
+
+/// A lake, results of a sweep in `first`, and of another one, with fewer files, in `second`.
+static RESULTS: LazyLock<Place> = LazyLock::new(|| {
+    let place = Place::new();
+    std::os::unix::fs::symlink(UNDISTURBED.path("lake"), place.path("lake")).unwrap();
+    for (command, name) in [(FIRST_SWEEP, "first"), (SECOND_SWEEP, "second")] {
+        place.run(&command.split(' ').collect::<Vec<&str>>()).ok();
+        fs::rename(place.path("found"), place.path(name)).unwrap();
+    }
+    assert!(place.path("first/sweep-selection.csv").exists());
+    assert!(!place.path("second/sweep-selection.csv").exists());
+    place
+});
+
 /// A command under test in a place of its own.
 struct Trial {
     place: Place,
     args: Vec<&'static str>,
     /// Where it writes.
     out: &'static str,
+    /// What lies there before.
+    before: Option<PathBuf>,
     /// What an undisturbed run left there.
     whole: PathBuf,
 }
@@ -74,10 +102,10 @@ struct Trial {
 impl Trial {
     fn new(command: &[&'static str], out: &'static str) -> Self {
         let place = Place::new();
-        super::support::copy_folder(&UNDISTURBED.path("trace"), &place.path("trace"));
+        copy_folder(&UNDISTURBED.path("trace"), &place.path("trace"));
         fs::write(place.path("analysis.toml"), ANALYSIS).unwrap();
         let args = [command, &MANY_REJECTS].concat();
-        Self { place, args, out, whole: UNDISTURBED.path(out) }
+        Self { place, args, out, before: None, whole: UNDISTURBED.path(out) }
     }
 
     fn ingest() -> Self {
@@ -92,7 +120,16 @@ impl Trial {
     fn wide() -> Self {
         let place = Place::new();
         std::os::unix::fs::symlink(WIDE.path("trace"), place.path("trace")).unwrap();
-        Self { place, args: INGEST.to_vec(), out: "lake", whole: WIDE.path("whole") }
+        Self { place, args: INGEST.to_vec(), out: "lake", before: None, whole: WIDE.path("whole") }
+    }
+
+    /// A sweep where the results of another one lie.
+    fn results() -> Self {
+        let place = Place::new();
+        std::os::unix::fs::symlink(UNDISTURBED.path("lake"), place.path("lake")).unwrap();
+        let args = SECOND_SWEEP.split(' ').collect();
+        let before = Some(RESULTS.path("first"));
+        Self { place, args, out: "found", before, whole: RESULTS.path("second") }
     }
 
     fn command(&self) -> Command {
@@ -109,6 +146,20 @@ impl Trial {
     fn assert_nothing_corrupted(&self) {
         if self.lake().join("manifest.json").exists() {
             Lake::open(&self.lake()).unwrap().check_sums().unwrap();
+        }
+        if let Some(before) = &self.before {
+            let run = self.place.run(&["report", "found", "--out", "report"]);
+            let (found, whole) = (tree(&self.place.path("found")), tree(&self.whole));
+            let is_whole = |all: &BTreeMap<String, Vec<u8>>| {
+                all.iter().all(|(name, bytes)| found.get(name) == Some(bytes))
+            };
+            let is_of_one_run = is_whole(&whole) || is_whole(&tree(before));
+            // What is of two runs is told.
+            match run.code {
+                Some(0) => assert!(is_of_one_run),
+                Some(3) => assert!(!is_of_one_run && run.stderr.contains("is not what `found/")),
+                code => panic!("{code:?}: {}", run.stderr),
+            }
         }
     }
 
@@ -128,7 +179,11 @@ impl Trial {
 
     /// Begins anew.
     fn clear(&self) {
-        fs::remove_dir_all(self.place.path(self.out)).ok();
+        let out = self.place.path(self.out);
+        fs::remove_dir_all(&out).ok();
+        if let Some(before) = &self.before {
+            copy_folder(before, &out);
+        }
     }
 }
 
@@ -136,12 +191,12 @@ impl Trial {
 
 /// Kills the command again and again at drawn instants until a run comes to its end first, then
 /// begins anew; returns how many kills left work undone.
-fn kill_often(trial: &Trial, seed: u64) -> usize {
+fn kill_often(trial: &Trial, count: usize, seed: u64) -> usize {
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
     let takes = trial.takes();
     let mut interrupted = 0;
     let mut is_fresh = true;
-    for _ in 0..KILLS {
+    for _ in 0..count {
         if is_fresh {
             trial.clear();
         }
@@ -163,14 +218,20 @@ fn kill_often(trial: &Trial, seed: u64) -> usize {
 
 #[test]
 fn an_ingest_killed_at_any_instant_is_repaired() {
-    let interrupted = kill_often(&Trial::wide(), 1);
+    let interrupted = kill_often(&Trial::wide(), KILLS, 1);
     assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
 fn an_analysis_killed_at_any_instant_goes_on() {
-    let interrupted = kill_often(&Trial::analyze(), 2);
+    let interrupted = kill_often(&Trial::analyze(), KILLS, 2);
     assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
+}
+
+#[test]
+fn results_are_replaced_as_a_whole_or_it_is_told() {
+    let interrupted = kill_often(&Trial::results(), RESULT_KILLS, 7);
+    assert!(RESULT_KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
@@ -335,6 +396,11 @@ fn an_ingest_survives_every_failing_call() {
 #[test]
 fn an_analysis_survives_every_failing_call() {
     fail_often(&Trial::analyze(), &written("found"), ANALYZE_FAULTS, 4);
+}
+
+#[test]
+fn results_survive_every_failing_call() {
+    fail_often(&Trial::results(), &written("found"), RESULT_FAULTS, 8);
 }
 
 #[test]

@@ -270,3 +270,130 @@ fn rejects_are_no_formulas() {
     place.ingest(&["--max-rejects", "50%"]).ok();
     assert!(place.rejects("machine_events", 0).ends_with(",'=1+1\n"));
 }
+
+/// A program that ignored signals went on when its index was stopped.
+#[test]
+fn an_index_program_ends_with_its_index() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let program = place.path("deaf");
+    let text = "#!/bin/sh\ntrap '' INT TERM HUP PIPE\necho $$ > pid\nwhile :; do sleep 1; done\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let args = ["fairness", "--cpu", "slots", "--index-program", "x=./deaf"];
+        let mut child = place.command(&args).stderr(Stdio::null()).spawn().unwrap();
+        let begin = now();
+        let pid = loop {
+            match fs::read_to_string(place.path("pid")) {
+                Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
+                _ => assert!(begin.elapsed() < Duration::from_secs(30), "the program starts"),
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        fs::remove_file(place.path("pid")).unwrap();
+        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        // One that nobody has waited for yet is there as a zombie.
+        let is_alive = || {
+            let state = fs::read_to_string(format!("/proc/{pid}/stat"));
+            state.is_ok_and(|state| !state.contains(") Z "))
+        };
+        let begin = now();
+        while is_alive() {
+            assert!(begin.elapsed() < Duration::from_secs(5), "it is still there");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Heartbeats went through tens of years in which nothing happens, one by one.
+#[test]
+fn a_replay_passes_over_empty_years() {
+    let place = Place::new();
+    // A job of 2^31 s beside a usual one.
+    let log = "; MaxNodes: 4\n; MaxProcs: 4\n\
+        1 0 0 2147483648 1 -1 -1 1 2147483648 -1 1 1 1 1 1 1 -1 -1\n\
+        2 10 0 60 1 -1 -1 1 60 -1 1 2 1 1 1 1 -1 -1\n";
+    fs::write(place.path("long.swf"), log).unwrap();
+    place.run(&["ingest", "long.swf", "--lake", "lake"]).ok();
+    let begin = now();
+    let policies = ["fifo", "fair", "fair+late", "fifo+yarn", "random+tqst"];
+    let cluster = ["--cluster", "cluster:nodes=4,cpu=1,memory=1", "--window-end", "2147490000"];
+    let args = [&["replay", "--format", "csv", "--policies"], &policies[..], &cluster].concat();
+    let run = place.run(&args).ok();
+    assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
+    let ends: Vec<&str> = run.stdout_text().lines().skip(1).collect();
+    assert_eq!(ends.len(), policies.len(), "{}", run.stdout_text());
+    for line in ends {
+        assert!(line.contains("2147483648"), "the makespan: {line}");
+    }
+    // Fair shares are those of all the periods that are passed over: user 2 has waited longer for a
+    // machine, user 1 has had it longer, so the last task of user 2 is first.
+    let job = |number: i32, arrival_s: i32, length_s: i32, user: i32| {
+        format!(
+            "{number} {arrival_s} 0 {length_s} 1 -1 -1 1 {length_s} -1 1 {user} 1 1 1 1 -1 -1\n"
+        )
+    };
+    let mut log = "; MaxNodes: 1\n; MaxProcs: 1\n".to_owned();
+    (1..=10).for_each(|number| log += &job(number, (number - 1) * 900, 900, 2));
+    log += &(job(11, 9000, 20_000, 1) + &job(12, 9001, 60, 1) + &job(13, 9002, 60, 2));
+    fs::write(place.path("shares.swf"), log).unwrap();
+    place.run(&["ingest", "shares.swf", "--lake", "lake2"]).ok();
+    let starts = |interval: &str| {
+        let policy = format!("fair:half_life_s=7200,interval_s={interval}");
+        let args = ["replay", "--lake", "lake2", "--policies", &policy, "--journal", "--out", "j"];
+        place.run(&args).ok();
+        let text = fs::read_to_string(place.path("j/journal-1.txt")).unwrap();
+        let starts = text.lines().filter(|line| line.contains(" start "));
+        starts.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let (all, passed_over) = (starts("0.05"), starts("0.002"));
+    assert!(all[11].contains(" 13/0 "), "{all:?}");
+    assert_eq!(all, passed_over);
+}
+
+/// Clusters that no memory holds, and speeds that change faster than anything is done.
+#[test]
+fn clusters_have_limits() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for (cluster, said) in [
+        ("cluster:nodes=4294967295", "from 1 to 1000000"),
+        ("cluster:period_s=1e-7", "a time from 0.001 s"),
+        ("cluster:mtbf_s=1e-9,mttr_s=1e-9,span_s=1e9", "10 million are the most"),
+    ] {
+        let run = place.run(&["replay", "--cluster", cluster]);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
+    }
+}
+
+/// Files and settings of the user's were told as faults of the machine.
+#[test]
+fn what_is_wrong_has_its_code() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    fs::write(place.path("latin"), b"\xe9 = 1\n").unwrap();
+    place.run(&["query", "q01", "--out", "facts"]).ok();
+    place.run(&["replay", "--policies", "fifo", "--journal", "--out", "replay"]).ok();
+    let journal = fs::read(place.path("replay/journal-1.parquet")).unwrap();
+    fs::write(place.path("cut.parquet"), &journal[..journal.len() / 2]).unwrap();
+    for (args, code, said) in [
+        (&["journal", "cut.parquet"][..], 3, "is damaged, or no Parquet file"),
+        (&["journal", "latin"], 3, "is damaged, or no Parquet file"),
+        (&["journal", "facts/q01_job_outcomes.parquet"], 3, "is no journal: it has no column"),
+        (&["journal", "none.parquet"], 4, "could not open"),
+        (&["journal", "facts"], 4, "could not read `facts`"),
+        (&["replay", "--machines", "1e-320"], 2, "--machines leaves no machine"),
+        (&["fairness", "--formula", "x=latin"], 2, "could not read `latin`"),
+        (&["fairness", "--index-file", "latin"], 2, "could not read `latin`"),
+        (&["fairness", "--accounts", "latin"], 2, "could not read `latin`"),
+        (&["fairness", "--formula", "x=none"], 4, "could not read `none`"),
+        (&["analyze", "--config", "latin"], 2, "`latin` is no text"),
+    ] {
+        let run = place.run(args);
+        assert_eq!(run.code, Some(code), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
+    }
+}

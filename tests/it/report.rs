@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::engines::{python, script};
-use super::support::{Place, skipped};
+use super::support::{Place, skipped, tree};
 
 /// Every page below a folder.
 fn pages(folder: &Path) -> Vec<PathBuf> {
@@ -181,24 +181,158 @@ fn two_sets_of_results_are_compared() {
 fn every_row_is_compared() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
-    for folder in ["one", "other"] {
-        place.run(&["account", "--cpu", "slots", "--out", folder]).ok();
-        let rows: Vec<String> = (0..3000).map(|row| format!("{row},7")).collect();
-        let mut rows = rows.join("\n");
-        if folder == "other" {
-            rows = rows.replace("\n2500,7", "\n2500,8").replace("\n2600,7", "");
-            fs::write(place.path("other/account-new.csv"), "a\n1\n").unwrap();
-        }
-        fs::write(place.path(folder).join("account-more.csv"), format!("row,value\n{rows}\n"))
-            .unwrap();
-    }
+    let sweep = |folder: &str, thresholds: &str, more: &[&str]| {
+        let base = ["sweep", "--cpu", "slots", "--thresholds", thresholds, "--out", folder];
+        place.run(&[&base[..], more].concat()).ok();
+    };
+    sweep("one", "1..=3000", &[]);
+    sweep("other", "1..=2599,2601..=3001", &["--train-until", "0.01"]);
     let run = place.run(&["report", "--compare", "one", "other", "--format", "csv"]).ok();
     let text = run.stdout_text();
+    let of = |table: &str| text.lines().find(|line| line.contains(table)).unwrap();
+    assert!(of("sweep,sweep.csv,").contains(",2999,0,1,1,"), "{text}");
+    assert!(of("sweep,sweep-selection.csv").contains(",0,0,0,0,only in the second"), "{text}");
+}
+
+fn a_sweep(place: &Place, more: &[&str]) {
+    let base = ["sweep", "--cpu", "slots", "--thresholds", "3,5", "--out", "found"];
+    place.run(&[&base[..], more].concat()).ok();
+}
+
+/// A table of an earlier run was shown with the results of a later one.
+#[test]
+fn an_answer_takes_back_what_it_no_longer_has() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    a_sweep(&place, &["--rules", "events,failures", "--train-until", "0.01"]);
+    let (first, mine) = (tree(&place.path("found")), place.path("found/sweep-mine.csv"));
+    fs::write(&mine, "a\n1\n").unwrap();
+    place.run(&["report", "found"]).ok();
+    let page = || fs::read_to_string(place.path("found/report/sweep.html")).unwrap();
+    assert!(page().contains("sweep-selection.csv") && !page().contains("sweep-mine.csv"));
+    place.run(&["account", "--cpu", "slots", "--out", "found"]).ok();
+    assert!(place.path("found/sweep.csv").exists(), "another answer takes nothing back");
+    fs::remove_dir_all(place.path("found")).unwrap();
+    a_sweep(&place, &["--rules", "events,failures", "--train-until", "0.01"]);
+    assert!(first == tree(&place.path("found")), "the same command, the same bytes");
+    fs::write(&mine, "a\n1\n").unwrap();
+    let harmed = place.path("found/sweep-harmed-failures.svg");
+    fs::write(&harmed, "mine now").unwrap();
+    a_sweep(&place, &[]);
+    assert!(!place.path("found/sweep-selection.csv").exists());
+    assert!(mine.exists() && harmed.exists(), "what is another's stays");
+    place.run(&["report", "found"]).ok();
+    assert!(!page().contains("sweep-selection.csv") && !page().contains("sweep-mine.csv"));
+}
+
+/// A file that was cut off or changed by a byte went into the report.
+#[test]
+fn results_that_are_not_as_they_were_written_are_refused() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    a_sweep(&place, &["--rules", "events,failures", "--train-until", "0.01"]);
+    place.run(&["fairness", "--cpu", "slots", "--out", "found/fairness"]).ok();
+    place.run(&["detect", "--out", "found/detect"]).ok();
+    let journal = ["replay", "--policies", "fifo", "--journal", "--out", "found/replay"];
+    place.run(&journal).ok();
+    let files = tree(&place.path("found"));
+    for name in ["fairness/series.parquet", "detect/detect-flags.csv", "replay/journal-1.txt"] {
+        assert!(files.contains_key(name), "{name}");
+    }
+    let report = || place.run(&["report", "found", "--out", "report"]);
+    report().ok();
+    for (name, bytes) in &files {
+        let path = place.path("found").join(name);
+        let mut flipped = bytes.clone();
+        flipped[bytes.len() / 2] ^= 1;
+        for (what, now) in [("cut", &bytes[..bytes.len() - 2]), ("flipped", &flipped)] {
+            fs::write(&path, now).unwrap();
+            for run in [report(), place.run(&["report", "--compare", "found", "found"])] {
+                let about = format!("{name} {what}: {}", run.text());
+                assert_eq!(run.code, Some(3), "{about}");
+                assert!(run.stderr.contains(&format!("`found/{name}` is ")), "{about}");
+            }
+        }
+        fs::remove_file(&path).unwrap();
+        if !name.ends_with("result.json") {
+            assert_eq!(report().code, Some(3), "{name} removed");
+        }
+        fs::write(&path, bytes).unwrap();
+    }
+    report().ok();
+    // What is gone is not compared, and that is said.
+    fs::remove_file(place.path("found/sweep-selection.csv")).unwrap();
+    let run = place.run(&["report", "--compare", "found", "found", "--format", "csv"]).ok();
     assert!(
-        text.contains("account,account-more.csv,0,2999,1,1,0,value of 2500 +14.286 %"),
-        "{text}"
+        run.stdout_text().contains("sweep-selection.csv,0,0,0,0,0,\"too large, or not there\"")
     );
-    assert!(text.contains("account,account-new.csv,0,0,0,0,0,only in the second"), "{text}");
+}
+
+/// Two processes that wrote results into one folder mixed them.
+#[test]
+fn results_are_written_by_one_process_at_a_time() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    a_sweep(&place, &[]);
+    let before = tree(&place.path("found"));
+    let other = fs::File::open(place.path("found")).unwrap();
+    other.try_lock().unwrap();
+    let again = ["sweep", "--cpu", "slots", "--thresholds", "2", "--out", "found"];
+    let run = place.run(&again);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(run.stderr.contains("another process is writing results into `found`"));
+    assert!(before == tree(&place.path("found")));
+    drop(other);
+    // A folder that is in the way is seen before anything is replaced.
+    fs::remove_file(place.path("found/sweep-saved.svg")).unwrap();
+    fs::create_dir(place.path("found/sweep-saved.svg")).unwrap();
+    let run = place.run(&again);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(run.stderr.contains("`found/sweep-saved.svg`: it is a folder"), "{}", run.stderr);
+    let now = tree(&place.path("found"));
+    assert!(now.iter().all(|(name, bytes)| before[name] == *bytes), "{:?}", now.keys());
+    fs::remove_dir(place.path("found/sweep-saved.svg")).unwrap();
+    // What a killed run has left is removed.
+    fs::create_dir(place.path("found/.jobfate-work")).unwrap();
+    fs::write(place.path("found/.jobfate-work/detect-flags.csv"), "half").unwrap();
+    place.run(&again).ok();
+    assert!(!place.path("found/.jobfate-work").exists());
+}
+
+/// Charts whose names differ in signs alone, and rules that are named twice.
+#[test]
+fn every_chart_has_a_file_of_its_own() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    fs::write(place.path("f"), "display score = usage\n").unwrap();
+    let formulas = ["x-3=f", "x=f", "x.=f", "x-2=f"].map(|pair| format!("--formula={pair}"));
+    let formulas = formulas.each_ref().map(String::as_str);
+    let fairness = ["fairness", "--cpu", "slots", "--out", "found/fairness"];
+    place.run(&[&fairness[..], &formulas].concat()).ok();
+    let charts = |folder: &str| {
+        let names = tree(&place.path(folder)).into_keys();
+        names.filter(|name| name.ends_with(".svg")).collect::<Vec<String>>()
+    };
+    let found = charts("found/fairness");
+    for name in ["x", "x-2", "x-2-2", "x-3"] {
+        assert!(found.contains(&format!("fairness-{name}.svg")), "{found:?}");
+    }
+    let rules = "events,failures,failures,events~priority=9,events~class=9";
+    a_sweep(&place, &["--rules", rules]);
+    let run = place.run(&["report", "found"]).ok();
+    assert!(run.stderr.is_empty(), "{}", run.stderr);
+    let found: Vec<String> =
+        charts("found").into_iter().filter(|name| name.starts_with("sweep-saved")).collect();
+    assert_eq!(found.len(), 4, "{found:?}");
+}
+
+/// The text of a JSON object with its checksum.
+fn sealed(object: &str) -> String {
+    use sha2::Digest;
+    let sum = sha2::Sha256::digest(object);
+    let sum: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+    let open = object.strip_suffix("\n}").unwrap();
+    format!("{open},\n  \"checksum\": \"{}\"\n}}\n", sum.concat())
 }
 
 #[test]
@@ -214,9 +348,21 @@ fn what_is_no_result_is_refused() {
     fs::write(place.path("empty/result.json"), "{\"name\": ").unwrap();
     let said = place.run(&["report", "empty"]);
     assert!(said.text().contains("exit code: 3"), "{}", said.text());
-    let other =
-        r#"{"name": "../x", "program": "jobfate 0.1.0", "format_version": 1, "answer": {}}"#;
-    fs::write(place.path("empty/result.json"), other).unwrap();
-    let said = place.run(&["report", "empty"]);
-    assert!(said.text().contains("is no name of a result"), "{}", said.text());
+    let result = |name: &str, version: u32, more: &str| {
+        format!(
+            "{{\"name\": \"{name}\", \"program\": \"jobfate\", \"format_version\": {version}{more}\n}}"
+        )
+    };
+    let chart = ", \"charts\": [{\"file\": \"../x\", \"title\": \"\", \"caption\": \"\"}]";
+    for (text, problem) in [
+        (result("x", 1, ""), "its format is 1, not 2"),
+        (result("x", 2, ""), "its checksum differs"),
+        (sealed(&result("../x", 2, "")), "`../x` is no name of a result"),
+        (sealed(&result("x", 2, chart)), "`../x` is no name of a chart"),
+    ] {
+        fs::write(place.path("empty/result.json"), text).unwrap();
+        let said = place.run(&["report", "empty"]);
+        assert_eq!(said.code, Some(3), "{}", said.text());
+        assert!(said.text().contains(problem), "{problem} in {}", said.text());
+    }
 }

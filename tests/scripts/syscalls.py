@@ -6,13 +6,13 @@
 
 Usage: syscalls.py JOBFATE [--all] [--mutate WAY]
 
-1. `ingest` (in two steps, as shards and their fold, killed and begun again) and `analyze` run under
-   strace. Their calls are replayed on a model of a disk that keeps what was synced alone: a file its
+1. `ingest` (in two steps, as shards and their fold, killed and begun again), `analyze` and `sweep` run
+   under strace. Their calls are replayed on a model of a disk that keeps what was synced alone: a file its
    content, a folder its names. What was not synced may or may not be there after a power failure.
    An index says what is there and whole: `manifest*.json` its data files and rejects, `steps.json`
    the results of the steps that are done, `truth.json` the trace around it.
    - At every call, whatever an index that may be found names is on disk, and so is the index.
-   - A file is synced before it is renamed.
+   - A file is synced before it is renamed, and what the JSON of a result names before that is.
    - What a lake is sure to have recorded stays recorded.
    - At the end of a run every file that it leaves, and every folder above, is on disk.
    The names of the model are compared with the real folder, so no call is overlooked.
@@ -55,13 +55,16 @@ FILE_CALLS = OPENS + WRITES + COPIES + SYNCS + NAMES + UNKNOWN + ["mmap"]
 # Files that may vanish with the power, with what is in them: the lock is held, not read.
 TRANSIENT = re.compile(r"\.lock.*")
 # What every run of analyze makes anew, and no mark names.
-REMADE = re.compile(r".*/(report(/.*)?|verify\.(json|csv|parquet))")
+REMADE = re.compile(r".*/report(/.*)?")
+# Where results are in the making.
+WORK = "/.jobfate-work/"
 # Longer than any index of these runs; what is written in longer pieces is not kept.
 TEXT_BYTES = 1 << 17
 FAULTS_SHOWN = 3
 
 TRACE = ["--jobs", "400", "--days", "1", "--parts", "3", "--machines", "20"]
 INGEST = ["ingest", "trace", "--buckets", "4", "--max-rejects", "50%", "--lake"]
+SWEEP = ["sweep", "--cpu", "slots", "--lake", "out/analysis/lake", "--out", "out/analysis/own"]
 ANALYZE = ["analyze", "trace", "--max-rejects", "50%", "--out", "out/analysis"]
 # The ingest is killed as a thread enters this call of its kind, unless it is done by then. A large
 # table takes 8 renames and about 18 syncs, the last ones those of its folders and of the manifest.
@@ -245,7 +248,7 @@ def named_by_manifest(document):
 
 
 def named_by_steps(document):
-    return [file for mark in document.values() for file in mark["files"]]
+    return [file["file"] for mark in document.values() for file in mark["files"]]
 
 
 MANIFEST = re.compile(r"manifest(-\d+-of-\d+)?\.json")
@@ -282,6 +285,7 @@ class Disk:
         self.indexes = {}
         self.sure = {}
         self.versions = 0
+        self.results = 0
         self.faults = {}
 
     def fault(self, kind, what, calls):
@@ -358,6 +362,8 @@ class Disk:
                 node.note(call)
             if isinstance(node, File) and not node.is_clean():
                 self.fault("renamed unsynced", f"the content of {os.path.relpath(paths[1], self.root)}", node.calls)
+            if isinstance(node, File) and WORK in paths[0] and paths[1].endswith(".json"):
+                self.check_result(paths[1], node, call)
             self.put(paths[1], node, call)
             self.put(paths[0], None, call)
         elif call.name.startswith("link"):
@@ -366,6 +372,17 @@ class Disk:
             self.put(paths[0], None, call)
         else:
             self.put(paths[-1], Folder() if call.name.startswith("mkdir") else File(call.end, -1), call)
+
+    def check_result(self, path, node, call):
+        """What the JSON of a result names is on disk before the JSON has its place."""
+        if node.content is None:
+            return
+        text = node.content.encode().decode("unicode_escape").encode("latin-1").decode()
+        at = os.path.relpath(os.path.dirname(path), self.root)
+        self.results += 1
+        for file in json.loads(text)["files"]:
+            for what, calls in lost(self.find(Path(path).parent), at, file["file"]):
+                self.fault(f"{os.path.relpath(path, self.root)} comes before what it names", what, [*calls, call])
 
     def sync_all(self, folder, call):
         folder.sync(call)
@@ -486,7 +503,9 @@ class Watch:
         if not published:
             sys.exit(f"{title}: nothing was published")
         state = f"NOT IN ORDER, {sum(map(len, disk.faults.values()))} faults" if disk.faults else "in order"
-        print(f"{title}: {len(commands)} runs, {published} files published, {disk.versions} index versions, {state}")
+        results = f", {disk.results} results" if disk.results else ""
+        print(f"{title}: {len(commands)} runs, {published} files published, "
+              f"{disk.versions} index versions{results}, {state}")
         self.failed += bool(disk.faults)
         for kind, found in disk.faults.items():
             self.show(kind, found)
@@ -533,7 +552,9 @@ def watch_order(watch):
     killed = [*INGEST, "killed", "--threads", "1"]
     watch.order("ingest, killed", [*((killed, kill) for kill in KILLS), (killed, None)], ["killed"])
     again = [(ANALYZE, None), ([*ANALYZE, "--again"], None)]
-    watch.order("analyze", again, ["out/analysis"])
+    # Results of one command over those of another, with fewer files.
+    sweeps = [[*SWEEP, *more] for more in (["--rules", "events,failures", "--train-until", "0.5"], [])]
+    watch.order("analyze, sweep", [*again, *((words, None) for words in sweeps)], ["out/analysis"])
     synthetic = ["analyze", "--config", "small.toml", "--out", "made"]
     watch.order("analyze, synthetic", [(synthetic, None)], ["made"])
 

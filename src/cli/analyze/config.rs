@@ -29,6 +29,7 @@ use serde_json::{Value as Json, json};
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
+use crate::cli::exit::Usage;
 use crate::notation::{Mistake, Spot};
 
 /// The parts of an analysis that can be left out, in the order in which they run.
@@ -123,8 +124,10 @@ impl Config {
     pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
         use anyhow::Context;
 
-        let source = std::fs::read_to_string(path)
-            .with_context(|| format!("could not read `{}`", path.display()))?;
+        let bytes =
+            std::fs::read(path).with_context(|| format!("could not read `{}`", path.display()))?;
+        let source = String::from_utf8(bytes)
+            .map_err(|error| Usage(format!("`{}` is no text: {error}", path.display())))?;
         Ok(Self::read(&source).map_err(|place| ConfigError { path: path.to_owned(), place })?)
     }
 

@@ -1,10 +1,10 @@
 //! Which steps of an analysis are done, and by what they were made.
 //!
 //! In: `steps.json` of an earlier run. Out: per step a mark (what its results follow from) and the
-//! files that it wrote. A step is done as long as its mark is the same and its files are there;
-//! its mark goes before the step begins, so that results half-made are never taken for whole.
+//! files that it wrote. A step is done as long as its mark is the same and its files are what they
+//! were; its mark goes before the step begins, so that results half-made are never taken for whole.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -13,7 +13,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::lake::files;
+use crate::files;
+use crate::report::ResultFile;
 use crate::sources::hex;
 
 /// A step that was done.
@@ -21,7 +22,7 @@ use crate::sources::hex;
 struct Mark {
     made_from: String,
     /// Below the folder of the analysis.
-    files: BTreeSet<String>,
+    files: Vec<ResultFile>,
 }
 
 /// The steps that were done.
@@ -45,7 +46,7 @@ impl Marks {
     pub(super) fn has(&self, step: &str, made_from: &str) -> bool {
         self.marks.get(step).is_some_and(|mark| {
             mark.made_from == made_from
-                && mark.files.iter().all(|file| self.out.join(file).is_file())
+                && mark.files.iter().all(|file| file.is_in(&self.out).unwrap_or(false))
         })
     }
 
@@ -58,9 +59,11 @@ impl Marks {
     pub(super) fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
         let now = self.listing()?;
         let is_new = |file: &(&String, &SystemTime)| before.get(file.0) != Some(file.1);
-        let files: BTreeSet<String> =
-            now.iter().filter(is_new).map(|(file, _)| file.clone()).collect();
-        self.sync(&files)?;
+        let mark = |(file, _): (&String, &SystemTime)| {
+            ResultFile::of(&self.out, file)
+                .with_context(|| format!("could not read `{}`", self.out.join(file).display()))
+        };
+        let files = now.iter().filter(is_new).map(mark).collect::<Result<Vec<_>>>()?;
         self.marks.insert(step.to_owned(), Mark { made_from, files });
         self.store()
     }
@@ -68,7 +71,9 @@ impl Marks {
     /// The files of a step.
     pub(super) fn has_written(&self, step: &str, path: &Path) -> bool {
         let Ok(file) = path.strip_prefix(&self.out) else { return false };
-        self.marks.get(step).is_some_and(|mark| mark.files.contains(&*file.to_string_lossy()))
+        self.marks
+            .get(step)
+            .is_some_and(|mark| mark.files.iter().any(|known| Path::new(&known.file) == file))
     }
 
     /// The results in the folder of the analysis and in the folders of commands.
@@ -90,23 +95,6 @@ impl Marks {
             }
         }
         Ok(found)
-    }
-
-    /// Makes results survive a power failure before a mark says that they are there.
-    fn sync(&self, results: &BTreeSet<String>) -> Result<()> {
-        let mut folders = BTreeSet::from([self.out.clone()]);
-        for result in results {
-            let path = self.out.join(result);
-            fs::File::open(&path)
-                .and_then(|file| file.sync_all())
-                .with_context(|| format!("could not write `{}`", path.display()))?;
-            folders.extend(path.parent().map(Path::to_owned));
-        }
-        for folder in folders {
-            files::sync_folder(&folder)
-                .with_context(|| format!("could not write into `{}`", folder.display()))?;
-        }
-        Ok(())
     }
 
     fn store(&self) -> Result<()> {

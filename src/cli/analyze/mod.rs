@@ -22,10 +22,12 @@ use super::describe::{DescribeArgs, Question, describe};
 use super::detect;
 use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
+use super::store::{self, Answer, Files, Origin};
 use super::sweep::{self, SweepArgs};
-use super::{Cli, Command, Format, console, render, stop_on_signal, store, synth, verify};
+use super::{Cli, Command, Format, console, render, stop_on_signal, synth, verify};
 use crate::facts::window::Windows;
-use crate::lake::{Lake, files};
+use crate::files;
+use crate::lake::Lake;
 use crate::report;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, fold};
@@ -240,13 +242,13 @@ impl Analysis {
             self.step(step)?;
             self.marks.put(step, made_from, &before)?;
         }
-        let mut results = report::read_all(std::slice::from_ref(&self.out), report::PAGE_LIMITS)?;
         // What lies there from another analysis is no part of this one.
-        let is_ours = |result: &report::Stored| {
-            (result.name == "verify" && verified.is_some())
-                || steps.iter().any(|step| self.marks.has_written(step, result.path()))
+        let is_ours = |path: &Path| {
+            (path == self.out.join("verify.json") && verified.is_some())
+                || steps.iter().any(|step| self.marks.has_written(step, path))
         };
-        results.retain(is_ours);
+        let folders = std::slice::from_ref(&self.out);
+        let results = report::read_all(folders, report::PAGE_LIMITS, &is_ours)?;
         let first = report::write(&results, &self.out.join("report"))?;
         let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
         console::data("\n")?;
@@ -271,6 +273,16 @@ impl Analysis {
         }
     }
 
+    /// Stores an answer under its name.
+    fn store(&self, answer: &Answer) -> Result<()> {
+        self.publish(answer, Files::new(&self.out)?)
+    }
+
+    /// The same for one with further files.
+    fn publish(&self, answer: &Answer, files: Files) -> Result<()> {
+        files.publish(answer.name, answer, &Origin::of(&self.lake)).map(|_| ())
+    }
+
     /// Says that a step is skipped, if its table is not there.
     fn is_missing(&self, table: Table, step: &str) -> bool {
         let is_missing = !self.lake.has(table);
@@ -283,7 +295,7 @@ impl Analysis {
     fn verify(&self) -> Result<verify::LakeReport> {
         let report = verify::lake_report(&self.lake)?;
         let table = report.table();
-        store::store(&report.answer(&table), &self.lake, &self.out)?;
+        self.store(&report.answer(&table))?;
         Ok(report)
     }
 
@@ -297,7 +309,7 @@ impl Analysis {
             let outcome = classify::classification(&self.lake, self.windows, by, classes, None)?;
             let table = classify::table_of(&outcome.rows);
             let answer = classify::answer(&self.lake, &outcome, choice, &table)?;
-            store::store(&answer, &self.lake, &self.out)?;
+            self.store(&answer)?;
             show(by.plural(), &table)?;
         }
         Ok(())
@@ -323,7 +335,7 @@ impl Analysis {
 
     fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
         let described = describe(&self.lake, self.windows, Question::of(args))?;
-        store::store(&described.answer(self.windows), &self.lake, &self.out)?;
+        self.store(&described.answer(self.windows))?;
         if args.what == What::JobDurations {
             show("job durations (s)", &described.table)?;
         }
@@ -355,7 +367,7 @@ impl Analysis {
         let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
         let book = ledger(&fold(&self.lake, self.windows, &asked)?);
         let table = account::table_of(&book, &args.group_by);
-        store::store(&account::answer(&book, self.windows, &table), &self.lake, &self.out)?;
+        self.store(&account::answer(&book, self.windows, &table))?;
         show(&format!("CPU time per outcome ({})", args.choice.cpu), &table)?;
         console::note(account::closing_line(&book));
         Ok(())
@@ -370,14 +382,17 @@ impl Analysis {
         let swept = sweep::sweep_all(&study, args.price);
         let table = sweep::table_of(&swept.sweeps);
         let answer = sweep::answer(&args, self.windows, &study, &swept, &table);
-        store::store(&answer, &self.lake, &self.out)?;
+        let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
+        let mut files = Files::new(&self.out)?;
+        if let Some((_, table)) = &selected {
+            files.table("sweep-selection", table)?;
+        }
+        self.publish(&answer, files)?;
         let table = sweep::table_of(&swept.sweeps[..1]);
         let first = table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN));
         show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
-        if let Some(selection) = &swept.selection {
-            let table = sweep::selection_table(selection);
-            store::store_table("sweep-selection", &table, &self.out)?;
-            show("the rule that the past would have chosen", &table)?;
+        if let Some((selection, table)) = &selected {
+            show("the rule that the past would have chosen", table)?;
             console::note(sweep::selection_line(selection));
         }
         Ok(())
@@ -391,11 +406,12 @@ impl Analysis {
             bail!("`detect` is parsed as itself");
         };
         let (lineup, plan) = detect::prepare(&args, &self.lake)?;
-        let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&self.out))?;
+        let mut files = Files::new(&self.out)?;
+        let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&mut files))?;
+        detect::put_details(&outcome, &plan, &mut files)?;
         let table = detect::table_of(&outcome, lineup.asked);
         let answer = detect::answer(&outcome, &plan, &lineup, self.windows, &table);
-        store::store(&answer, &self.lake, &self.out)?;
-        detect::store_details(&outcome, &plan, &self.out)?;
+        self.publish(&answer, files)?;
         show("straggler detectors", &table)?;
         console::note(detect::counts_line(&outcome));
         Ok(())

@@ -1,7 +1,6 @@
 //! What was found as tables, as `result.json` and series, and as a few lines of notes.
 
 use std::ops::Range;
-use std::path::Path;
 
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
@@ -11,8 +10,8 @@ use serde_json::{Value, json};
 use super::span::Span;
 use super::{FairnessArgs, charts, what_if};
 use crate::cli::console;
-use crate::cli::render::{Frame, render, rows};
-use crate::cli::store::{self, Answer};
+use crate::cli::render::{Frame, rows};
+use crate::cli::store::{self, Answer, Files, Origin};
 use crate::digits;
 use crate::fairness::gather::{Accrual, Counts};
 use crate::fairness::history::{Cell, History};
@@ -376,13 +375,12 @@ pub(super) fn give(found: &Found, table: &RecordBatch, args: &FairnessArgs) -> R
         settings: settings(found),
         charts: charts::charts(found, args.top),
     };
-    if let Some(folder) = &args.out {
-        let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
-        store::store_lakes(&answer, &lakes, folder)?;
-        write_series(found, folder)?;
-        console::note(format!("wrote {}", folder.join("result.json").display()));
+    let mut files = Files::in_out(args.out.as_deref())?;
+    if let Some(files) = &mut files {
+        put_series(found, files)?;
     }
-    Ok(console::data_bytes(&render(table, args.format, Some(&answer.json))?)?)
+    let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
+    store::give_with(&answer, files, &Origin::of_all(&lakes), args.format)
 }
 
 /// Definitions and choices that move the numbers.
@@ -406,16 +404,16 @@ pub(super) fn settings(found: &Found) -> Value {
 /// Intervals whose values are put into a table at once: users times indices times hours are many.
 const INTERVALS_AT_ONCE: usize = 32;
 
-fn write_series(found: &Found, folder: &Path) -> Result<()> {
-    let mut rows = store::Rows::new("series", &series_table(found, std::iter::empty()), folder)?;
+fn put_series(found: &Found, files: &mut Files) -> Result<()> {
+    let mut rows = files.rows("series", &series_table(found, std::iter::empty()))?;
     for (series, all) in whole_series(found) {
         for start in all.clone().step_by(INTERVALS_AT_ONCE) {
             let some = start..all.end.min(start + INTERVALS_AT_ONCE);
             rows.push(&series_table(found, std::iter::once((series, some))))?;
         }
     }
-    rows.finish()?;
+    files.take_rows(rows)?;
     let usage = usage_table(found);
-    store::store_table("usage", &usage, folder)?;
-    store::store_parquet("usage", &usage, folder)
+    files.table("usage", &usage)?;
+    files.parquet("usage", &usage)
 }

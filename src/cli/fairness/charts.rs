@@ -13,15 +13,10 @@ const DAY_S: f64 = 86_400.0;
 pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for series in &found.series {
-        let mut stem = stem(&series.index);
-        let is_taken = |stem: &str| {
-            let file = format!("fairness-{stem}");
-            all.iter().any(|(other, _)| *other == file || *other == format!("{file}-all"))
+        let stem = match stem(&series.index) {
+            stem if stem.is_empty() => "index".to_owned(),
+            stem => stem,
         };
-        if stem.is_empty() || is_taken(&stem) {
-            let gap = if stem.is_empty() { "" } else { "-" };
-            stem = format!("{stem}{gap}{}", all.len() + 1);
-        }
         if !series.columns.is_empty() {
             all.push((format!("fairness-{stem}"), of_users(found, series, top)));
         }

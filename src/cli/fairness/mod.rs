@@ -8,14 +8,14 @@ use arrow::record_batch::RecordBatch;
 use clap::{Args, Subcommand};
 
 use super::exit::Usage;
-use super::{Format, console, parse_window_end};
+use super::{Format, console, end_on_signal, parse_window_end};
 use crate::digits;
 use crate::fairness::accounts::Tree;
 use crate::fairness::factors::Factors;
 use crate::fairness::formula;
 use crate::fairness::gather::{Accrual, By, Machines, gather};
 use crate::fairness::indices::{self, Formulated, Index};
-use crate::fairness::program::Program;
+use crate::fairness::program::{self, Program};
 use crate::fairness::series::{Series, evaluate};
 use crate::fairness::template;
 use crate::studies::ledger::CpuDefinition;
@@ -210,6 +210,9 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
 fn find(args: &FairnessArgs) -> Result<Found> {
     check(args)?;
     let mut indices = indices_of(args)?;
+    if !args.index_program.is_empty() {
+        end_on_signal(program::stop_all)?;
+    }
     let mut span = span::plan(args)?;
     span.plan.keeps_ends = indices.iter().any(|(_, index)| index.reads_ends());
     span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());

@@ -5,20 +5,22 @@
 //! ```
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
 
 use super::super::console;
-use super::super::exit::Usage;
+use super::super::exit::BadFile;
 use super::super::render::Frame;
-use super::super::store;
+use super::super::store::Files;
 use super::{Run, Setting};
 use crate::replay::journal::Line;
 use crate::replay::workload::NONE;
@@ -34,40 +36,40 @@ pub(crate) struct JournalArgs {
     pub file: PathBuf,
 }
 
-/// Columns of a stored journal.
-const COLUMNS: [&str; 6] = ["time_us", "event", "job_id", "task_index", "machine_id", "attempt"];
-
 pub(crate) fn run(args: &JournalArgs) -> Result<()> {
     let shown = args.file.display();
     let file = File::open(&args.file).with_context(|| format!("could not open `{shown}`"))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .with_context(|| format!("`{shown}` is no Parquet file"))?
-        .build()?;
-    for batch in reader {
-        let batch = batch.with_context(|| format!("could not read `{shown}`"))?;
-        let missing = COLUMNS.iter().find(|column| batch.column_by_name(column).is_none());
-        if let Some(column) = missing {
-            return Err(
-                Usage(format!("`{shown}` is no journal: it has no column `{column}`")).into()
-            );
+    let bad = |problem: String| BadFile { path: args.file.clone(), problem };
+    // What the machine could not read says nothing about the file.
+    let failed = |error: ParquetError| match error {
+        ParquetError::External(cause) if cause.is::<io::Error>() => {
+            anyhow!(cause).context(format!("could not read `{shown}`"))
         }
-        console::data(&text_of(&batch)?)?;
+        error => bad(format!("is damaged, or no Parquet file: {error}")).into(),
+    };
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(ParquetRecordBatchReaderBuilder::build)
+        .map_err(failed)?;
+    for batch in reader {
+        let batch = batch.map_err(|error| failed(error.into()))?;
+        let text = text_of(&batch).map_err(|problem| bad(format!("is no journal: {problem}")))?;
+        console::data(&text)?;
     }
     Ok(())
 }
 
-/// The lines of a journal's rows.
-fn text_of(batch: &RecordBatch) -> Result<String> {
+/// The lines of a journal's rows; or what they lack to be some.
+fn text_of(batch: &RecordBatch) -> Result<String, String> {
+    let column =
+        |name: &str| batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"));
     let ints = |name: &str| {
-        let column =
-            batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int64Type>());
-        column
-            .with_context(|| format!("column `{name}` of the journal does not hold whole numbers"))
+        let numbers = column(name)?.as_primitive_opt::<Int64Type>();
+        numbers.ok_or_else(|| format!("column `{name}` does not hold whole numbers"))
     };
     let (times, jobs, tasks) = (ints("time_us")?, ints("job_id")?, ints("task_index")?);
     let (machines, attempts) = (ints("machine_id")?, ints("attempt")?);
-    let events = batch.column_by_name("event").and_then(|column| column.as_string_opt::<i32>());
-    let events = events.context("column `event` of the journal does not hold words")?;
+    let events = column("event")?.as_string_opt::<i32>();
+    let events = events.ok_or("column `event` does not hold words")?;
     let mut text = String::new();
     for row in 0..batch.num_rows() {
         let known = |column: &arrow::array::Int64Array| {
@@ -86,8 +88,8 @@ fn text_of(batch: &RecordBatch) -> Result<String> {
     Ok(text)
 }
 
-/// Stores the journals of a seed's replays.
-pub(super) fn store(runs: &[Run], setting: &Setting, folder: &Path) -> Result<()> {
+/// The journals of a seed's replays.
+pub(super) fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     for (number, run) in (1..).zip(runs) {
         let rows = || run.journal.entries();
         let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);
@@ -100,10 +102,11 @@ pub(super) fn store(runs: &[Run], setting: &Setting, folder: &Path) -> Result<()
             .maybe_int("machine_id", rows().map(|entry| machine(entry.machine)))
             .int("attempt", rows().map(|entry| i64::from(entry.attempt)))
             .batch();
-        store::store_parquet(&format!("journal-{number}"), &table, folder)?;
-        let path = folder.join(format!("journal-{number}.txt"));
-        fs::write(&path, text_of(&table)?)
-            .with_context(|| format!("could not write `{}`", path.display()))?;
+        files.parquet(&format!("journal-{number}"), &table)?;
+        files.put(
+            format!("journal-{number}.txt"),
+            text_of(&table).expect("made above").as_bytes(),
+        )?;
     }
     Ok(())
 }

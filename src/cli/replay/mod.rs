@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::exit::Usage;
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::replay::cluster::{Cluster, Remark};
+use crate::replay::cluster::{Cluster, ClusterError, Remark};
 use crate::replay::engine::{Plan, replay};
 use crate::replay::history::{self, History, HistoryPlan, RerunWork};
 use crate::replay::journal::Journal;
@@ -41,6 +41,8 @@ mod table;
 /// along, killed tasks are killed at their recorded age. What is assumed is said on stderr and
 /// kept with the result. Jobs are paired with those under the first policy: hurt and helped are
 /// those over in both with another response, harmed those that finished there and not here.
+/// Heartbeats pass over long empty times: after a million at which no attempt has begun or ended the
+/// next is just before the next event.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate replay --lake lake\n  jobfate replay --lake lake --policies fifo fair fifo+late fifo+wqr:copies=2 --sample 0.1\n  jobfate replay --lake swf --policies fifo easy --out results --journal\n  jobfate replay --lake lake --cluster cluster:nodes=100,cpu=0.5,memory=0.5 --from 1 --until 3"
@@ -264,11 +266,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         }),
         charts: charts::of(&runs[0], &first),
     };
-    store::give(&answer, &lake, &args.answer)?;
-    match &args.answer.out {
-        Some(folder) if args.journal => journal::store(&runs[0], &first, folder),
-        _ => Ok(()),
+    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    if let Some(files) = files.as_mut().filter(|_| args.journal) {
+        journal::put(&runs[0], &first, files)?;
     }
+    store::give_with(&answer, files, &Origin::of(&lake), args.answer.format)
 }
 
 /// Reads what is to be replayed under a seed.
@@ -303,12 +305,17 @@ fn cluster_of(
     plan: &HistoryPlan,
 ) -> Result<(Cluster, Vec<Remark>)> {
     Ok(match &args.cluster {
-        Some(spec) => spec.build(plan.seed)?,
+        Some(spec) => spec.build(plan.seed).map_err(|error| Usage(error.to_string()))?,
         None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
             let hint = "the lake holds no machines; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
         }
-        None => history::cluster(lake, plan)??,
+        None => match history::cluster(lake, plan)? {
+            Err(ClusterError::Empty) if args.machines < 1.0 => {
+                return Err(Usage("--machines leaves no machine".to_owned()).into());
+            }
+            machines => machines?,
+        },
     })
 }
 

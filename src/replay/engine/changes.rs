@@ -1,6 +1,8 @@
 //! What machines and timers do to a replay.
 
-use super::{Change, Engine, Event, Fate, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, Role};
+use super::{
+    Change, Engine, Event, Fate, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS, Role,
+};
 
 impl Engine<'_> {
     /// A machine joins, leaves or changes.
@@ -187,7 +189,15 @@ impl Engine<'_> {
         self.quiet_beats += 1;
         let is_idle = self.state.live + self.state.waiting == 0;
         if something_comes || (!is_idle && self.quiet_beats < QUIET_BEATS_MAX) {
-            let mut next_us = self.state.now_us + period_us;
+            let mut next_us = self.state.now_us.saturating_add(period_us);
+            let quiet_us = self.state.now_us - self.quiet_since_us;
+            if QUIET_PERIODS.saturating_mul(period_us) <= quiet_us {
+                let is_no_timer =
+                    |event: &Event| !matches!(event, Event::Heartbeat | Event::Reorder);
+                let event_us = self.queue.next_of(is_no_timer).unwrap_or(i64::MAX);
+                let before_us = event_us.min(self.next_arrival_us()) - 1;
+                next_us = next_us.max(before_us / period_us * period_us);
+            }
             // With nothing to be judged, heartbeats go on from the next arrival.
             if is_idle && event == Event::Heartbeat && self.next_arrival_us() < i64::MAX {
                 next_us = next_us.max(on_beat(self.next_arrival_us(), period_us));

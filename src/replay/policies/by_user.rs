@@ -17,8 +17,8 @@ pub(super) trait Score: fmt::Debug + Send {
         None
     }
 
-    /// A period is over.
-    fn reorder(&mut self, _in_use: &[[u64; 2]]) {}
+    /// Some periods are over, in which nobody's use has changed.
+    fn reorder(&mut self, _in_use: &[[u64; 2]], _periods: i64) {}
 }
 
 /// An order by user.
@@ -29,6 +29,8 @@ pub(super) struct ByUser<S> {
     /// Users with tasks in their line, without an order.
     active: Vec<u32>,
     in_use: Vec<[u64; 2]>,
+    /// When the score last changed by itself, µs.
+    reordered_us: Option<i64>,
     /// Position in `active` of the user whose turn it is, until something changes.
     turn: Option<usize>,
     passing: Passing,
@@ -41,6 +43,7 @@ impl<S: Score> ByUser<S> {
             waiting: vec![VecDeque::new(); user_count],
             active: Vec::new(),
             in_use: vec![[0, 0]; user_count],
+            reordered_us: None,
             turn: None,
             passing: Passing { depth, ..Passing::default() },
         }
@@ -110,8 +113,12 @@ impl<S: Score> Order for ByUser<S> {
         self.score.period_us()
     }
 
-    fn reorder(&mut self, _state: &State<'_>) {
-        self.score.reorder(&self.in_use);
+    fn reorder(&mut self, state: &State<'_>) {
+        let since_us = self.reordered_us.replace(state.now_us);
+        let periods = since_us.zip(self.score.period_us());
+        let periods =
+            periods.map_or(1, |(since_us, period_us)| (state.now_us - since_us) / period_us);
+        self.score.reorder(&self.in_use, periods);
         self.turn = None;
     }
 

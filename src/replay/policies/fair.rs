@@ -79,8 +79,10 @@ impl Score for Priorities {
         Some((self.plan.interval_s * 1e6) as i64)
     }
 
-    fn reorder(&mut self, in_use: &[[u64; 2]]) {
-        let (interval_s, half_life_s) = (self.plan.interval_s, self.plan.half_life_s);
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 periods")]
+    fn reorder(&mut self, in_use: &[[u64; 2]], periods: i64) {
+        let interval_s = self.plan.interval_s * periods as f64;
+        let half_life_s = self.plan.half_life_s;
         for (real, in_use) in self.real.iter_mut().zip(in_use) {
             let cpus = in_use[0] as f64 / UNITS as f64;
             *real = rup_after(*real, cpus, interval_s, half_life_s).max(PRIORITY_MIN);
@@ -96,9 +98,23 @@ mod tests {
     fn a_priority_halves_in_a_day_of_rest() {
         let plan = Plan { half_life_s: 86_400.0, interval_s: 86_400.0, depth: 0 };
         let mut priorities = Priorities { plan, real: vec![10.0, 0.6] };
-        priorities.reorder(&[[0, 0]; 2]);
+        priorities.reorder(&[[0, 0]; 2], 1);
         assert_eq!(priorities.real, [5.0, 0.5]);
-        priorities.reorder(&[[0, 0]; 2]);
+        priorities.reorder(&[[0, 0]; 2], 1);
         assert_eq!(priorities.real, [2.5, 0.5]);
+    }
+
+    #[test]
+    fn many_periods_at_once_are_as_many_one_by_one() {
+        let plan = Plan { half_life_s: 86_400.0, interval_s: 60.0, depth: 0 };
+        let real = vec![10.0, 0.6, 700.0];
+        let in_use = [[UNITS, 0], [0, 0], [30 * UNITS, 0]];
+        let mut one_by_one = Priorities { plan: plan.clone(), real: real.clone() };
+        (0..5000).for_each(|_| one_by_one.reorder(&in_use, 1));
+        let mut at_once = Priorities { plan, real };
+        at_once.reorder(&in_use, 5000);
+        for (one, other) in one_by_one.real.iter().zip(at_once.real) {
+            assert!((one / other - 1.0).abs() < 1e-9, "{one} {other}");
+        }
     }
 }

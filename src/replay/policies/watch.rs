@@ -8,7 +8,8 @@
 //!  heartbeat   |----------|----------|      progress is reported at every heartbeat
 //!  flagged        copies of what was flagged at the last one go out as machines become free
 //! ```
-//! - `heartbeat_s`: time between two heartbeats, 3 s;
+//! - `heartbeat_s`: time between two heartbeats, 3 s; after a million of them at which no
+//!   attempt has begun or ended the next is just before the next event;
 //! - `copies=first|last`: whether flagged copies go before waiting tasks, `first`: a detector that
 //!   holds back while its group waits flags nothing then;
 //! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs, `unknown`.

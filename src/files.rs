@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that are there whole or not at all, and sums that tell whether they still are.
 //!
 //! In: bytes or a file written beside. Out: a file under its final name, on disk even if the
 //! power fails in the next instant: written, synced, renamed, and the folder synced.
@@ -7,12 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Syncs a written file, gives it its final name and syncs the folder's entry.
-pub(crate) fn publish(file: &File, beside: &Path, path: &Path) -> io::Result<()> {
-    file.sync_all()?;
-    fs::rename(beside, path)?;
-    sync_folder(path.parent().unwrap_or(Path::new("")))
-}
+use sha2::{Digest, Sha256};
+
+use crate::sources::hex;
 
 /// Makes the names in a folder survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
@@ -33,7 +30,9 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;
     file.write_all(bytes)?;
-    publish(&file, &beside, path)
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    sync_folder(path.parent().unwrap_or(Path::new("")))
 }
 
 /// A file that is written from its begin to its end, with its size and checksum.
@@ -80,6 +79,43 @@ pub(crate) fn crc32_of(path: &Path) -> io::Result<u32> {
             Ok(count) => crc32.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The text of a JSON object with, as its last field, a SHA-256 of the text without that field.
+pub(crate) fn sealed(object: &str) -> String {
+    let open = object.strip_suffix("\n}").expect("a pretty object");
+    format!("{open}{SEAL}{}{SEAL_END}", sum_of(object))
+}
+
+/// The SHA-256 that [`sealed`] adds to the text of a JSON object.
+pub(crate) fn sum_of(object: &str) -> String {
+    hex(&Sha256::digest(object))
+}
+
+/// Whether not a byte of a text has changed since it was [`sealed`].
+pub(crate) fn is_sealed(text: &str) -> bool {
+    text.rsplit_once(SEAL).is_some_and(|(open, _)| sealed(&format!("{open}\n}}")) == text)
+}
+
+const SEAL: &str = ",\n  \"checksum\": \"";
+const SEAL_END: &str = "\"\n}\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_holds_for_the_very_text() {
+        let text = sealed("{\n  \"a\": 1\n}");
+        assert!(text.starts_with("{\n  \"a\": 1,\n  \"checksum\": \""), "{text}");
+        assert!(is_sealed(&text));
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            assert!(!is_sealed(&String::from_utf8(bytes).unwrap()), "byte {at}");
+            assert!(!is_sealed(&text[..at]), "cut at {at}");
         }
     }
 }
