@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         let only = "TRACE_DIR and --window-end are for studies of a trace, and this one has none";
         return Err(Usage(only.to_owned()).into());
     }
+    let mut files = Files::in_out(args.answer.out.as_deref())?;
     let experiment = match args.study {
         StudyName::Tan => of_tan(args),
         StudyName::Asahara => of_asahara(args),
@@ -52,7 +53,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         charts: experiment.figures.iter().flat_map(|figure| charts(&experiment, figure)).collect(),
     };
     let origin = Origin { source: json!(experiment.paper), inputs: json!([]) };
-    let mut files = Files::in_out(args.answer.out.as_deref())?;
     if let Some(files) = &mut files {
         files.table(&format!("{}-curves", experiment.name), &curves_table(&experiment))?;
     }

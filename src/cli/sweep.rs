@@ -209,14 +209,15 @@ pub(crate) fn asked(args: &SweepArgs) -> Result<Asked> {
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let study = study_of(&lake, windows, &asked(args)?, &args.engine)?;
+    let asked = asked(args)?;
+    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let study = study_of(&lake, windows, &asked, &args.engine)?;
     console::note(edges::sentence(&study.censoring()));
     let swept = sweep_all(&study, args.price);
     let table = match study.asked.all_harmed_at {
         Some(step) => harmed_table(&study, step),
         None => table_of(&swept.sweeps),
     };
-    let mut files = Files::in_out(args.answer.out.as_deref())?;
     let selected = swept.selection.as_ref().map(|found| (found, selection_table(found)));
     if let (Some(files), Some((_, table))) = (&mut files, &selected) {
         files.table("sweep-selection", table)?;
