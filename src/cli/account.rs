@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::Frame;
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
@@ -69,6 +69,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     if args.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
+    let files = Files::in_out(args.answer.out.as_deref())?;
     let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.group_by);
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         console::note(counts);
     }
     console::note(edges::sentence(&ledger.censoring));
-    store::give(&answer(&ledger, windows, &table), &lake, &args.answer)
+    store::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), args.answer.format)
 }
 
 /// The study, by whoever is to compute its facts.

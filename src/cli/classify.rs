@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
 use super::render::Frame;
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
@@ -159,11 +159,13 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     super::show_remarks(&lake, args.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
+    let files = Files::in_out(args.answer.out.as_deref())?;
     let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let choice = Choice { by: args.by, classes: args.classes, windows };
     console::note(choice.edges(&outcome));
-    store::give(&answer(&lake, &outcome, choice, &table)?, &lake, &args.answer)
+    let answer = answer(&lake, &outcome, choice, &table)?;
+    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
 }
 
 /// What was counted, and how.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::engine::EngineArgs;
 use super::render::Frame;
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
@@ -128,9 +128,10 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     if args.what == What::Waiting {
         super::show_remarks(&lake, crate::schema::Table::TaskEvents, "wait ");
     }
+    let files = Files::in_out(args.answer.out.as_deref())?;
     let described = described(&lake, windows, Question::of(args), &args.engine)?;
     console::note(edges::sentence(&described.censoring));
-    store::give(&described.answer(windows), &lake, &args.answer)
+    store::give(&described.answer(windows), files, &Origin::of(&lake), args.answer.format)
 }
 
 /// A description in all its forms.

@@ -256,7 +256,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     if let Some(files) = &mut files {
         put_details(&outcome, &plan, files)?;
     }
-    store::give_with(&answer, files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
 }
 
 /// The answer in all its forms.

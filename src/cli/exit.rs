@@ -17,6 +17,7 @@ use crate::fairness::FairnessError;
 use crate::lake::LakeError;
 use crate::lake::LakeErrorKind;
 use crate::replay::cluster::ClusterError;
+use crate::replay::workload::WorkloadError;
 use crate::report::ReportError;
 use crate::sources::{Reject, SourceError};
 use crate::synth::{SynthError, SynthErrorKind};
@@ -194,6 +195,9 @@ fn code_of(error: &anyhow::Error) -> Code {
     }
     if error.is::<CheckFailed>() {
         return Code::CheckFailed;
+    }
+    if let Some(WorkloadError::Late { .. }) = error.downcast_ref() {
+        return Code::Usage;
     }
     if error.is::<Usage>() || error.is::<ConfigError>() {
         return Code::Usage;

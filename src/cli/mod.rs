@@ -91,7 +91,8 @@ pub(crate) struct AnswerArgs {
     ///
     /// Made if it is not there. Holds `result.json` (the answer with the command line, the
     /// settings, the checksums of the input and of the other files), the answer as CSV and
-    /// Parquet, and charts as SVG and PNG. Files of an earlier run are replaced or removed.
+    /// Parquet, and charts as SVG and PNG. Files of an earlier run of the command are replaced or
+    /// removed; a `result.json` of another command is kept under the name of its answer.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

@@ -12,7 +12,7 @@ use super::describe::{Question, describe, summaries};
 use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
-use super::store::{self, Answer};
+use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, reproduce_experiments, stop_on_signal, sweep_charts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -112,6 +112,7 @@ fn recorded(args: ReproduceArgs) -> Result<()> {
         );
     }
     let windows = super::windows(&lake, &args.answer)?;
+    let files = Files::in_out(args.answer.out.as_deref())?;
     let mut all = Comparisons::default();
     let mut charts = Vec::new();
     jobs(&lake, windows, &mut all)?;
@@ -151,7 +152,7 @@ fn recorded(args: ReproduceArgs) -> Result<()> {
         settings: json!({"windows": windows, "classes": "sequence"}),
         charts,
     };
-    store::give(&answer, &lake, &args.answer)
+    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
 }
 
 /// How far numbers from these tables can be compared with those of the whole trace.

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::render::{parquet_writer, render};
-use super::{AnswerArgs, Format, console};
+use super::{Format, console};
 use crate::charts::{Chart, png_of, svg_of};
 use crate::files::{self, Summed};
 use crate::lake::Lake;
@@ -79,13 +79,9 @@ impl Origin {
     }
 }
 
-/// Stores the answer if `--out` is given, and gives it on stdout.
-pub(crate) fn give(answer: &Answer, lake: &Lake, args: &AnswerArgs) -> Result<()> {
-    give_with(answer, Files::in_out(args.out.as_deref())?, &Origin::of(lake), args.format)
-}
-
-/// The same with further files, and from wherever the answer is.
-pub(crate) fn give_with(
+/// Stores the answer with its further files if there are any, as `--out` wants, and gives it on
+/// stdout.
+pub(crate) fn give(
     answer: &Answer,
     files: Option<Files>,
     origin: &Origin,
@@ -112,6 +108,8 @@ pub(crate) const RESULT: &str = "result";
 /// ```
 pub(crate) struct Files {
     folder: PathBuf,
+    /// Whether the folder is not older than this.
+    is_own: bool,
     written: Vec<ResultFile>,
     #[expect(dead_code, reason = "held, not read: no other process writes into the folder")]
     lock: Option<File>,
@@ -123,19 +121,23 @@ const WORK: &str = ".jobfate-work";
 impl Files {
     /// Begins the files of an answer in a folder.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
+        let is_own = !folder.exists();
         files::create_folder(folder)
             .with_context(|| format!("could not make `{}`", folder.display()))?;
         let lock = lock(folder)?;
+        // One that cannot be read could not be synced at the end.
+        files::sync_folder(folder)
+            .with_context(|| format!("could not write into `{}`", folder.display()))?;
         let work = folder.join(WORK);
         let cleared = match fs::remove_dir_all(&work) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::create_dir(&work),
         };
         cleared.with_context(|| format!("could not make `{}`", work.display()))?;
-        Ok(Self { folder: folder.to_owned(), written: Vec::new(), lock })
+        Ok(Self { folder: folder.to_owned(), is_own, written: Vec::new(), lock })
     }
 
-    /// The same where `--out` is given.
+    /// The same where `--out` is given; before anything is computed, which may take long.
     pub(crate) fn in_out(out: Option<&Path>) -> Result<Option<Self>> {
         out.map(Self::new).transpose()
     }
@@ -210,7 +212,7 @@ impl Files {
         let text = text_of(answer, &charts, origin, &named)?;
         let json = format!("{stem}.json");
         let path = self.folder.join(&json);
-        let before = earlier(&path, answer.name)?;
+        let before = self.earlier()?;
         // After this nothing is too large for the disk, and no name is taken by a folder.
         self.put(json.clone(), text.as_bytes())?;
         if let Some(file) = self.written.iter().find(|file| self.folder.join(&file.file).is_dir()) {
@@ -221,8 +223,21 @@ impl Files {
         }
         // What the same answer left before would pass for a part of this one.
         let is_named = |old: &ResultFile| named.iter().any(|file| file.file == old.file);
-        for old in before.iter().filter(|old| !is_named(old)) {
-            remove(old, &self.folder)?;
+        for earlier in &before {
+            if earlier.name == answer.name {
+                for old in earlier.files.iter().filter(|old| !is_named(old)) {
+                    remove(old, &self.folder)?;
+                }
+            }
+            let is_replaced = earlier.name == answer.name || earlier.files.iter().any(is_named);
+            let own = self.folder.join(format!("{}.json", earlier.name));
+            if is_replaced && earlier.path != path {
+                fs::remove_file(&earlier.path)
+                    .with_context(|| format!("could not remove `{}`", earlier.path.display()))?;
+            } else if !is_replaced && earlier.path == path && own != path {
+                // That of another command keeps its files, and a JSON of its own.
+                fs::rename(&path, &own).with_context(|| could_not_write(&own))?;
+            }
         }
         self.sync()?;
         self.give_place(&json)?;
@@ -235,6 +250,25 @@ impl Files {
         fs::rename(self.folder.join(WORK).join(file), &path).with_context(|| could_not_write(&path))
     }
 
+    /// The answers that the folder holds.
+    fn earlier(&self) -> Result<Vec<Earlier>> {
+        let failed = || format!("could not read `{}`", self.folder.display());
+        let mut all = Vec::new();
+        for entry in fs::read_dir(&self.folder).with_context(failed)? {
+            let path = entry.with_context(failed)?.path();
+            if path.extension().is_none_or(|end| end != "json") || !path.is_file() {
+                continue;
+            }
+            let bytes =
+                fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
+            if let Some((name, files)) = files_of_result(&String::from_utf8_lossy(&bytes)) {
+                all.push(Earlier { path, name, files });
+            }
+        }
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(all)
+    }
+
     fn sync(&self) -> Result<()> {
         files::sync_folder(&self.folder)
             .with_context(|| format!("could not write into `{}`", self.folder.display()))
@@ -245,6 +279,10 @@ impl Drop for Files {
     fn drop(&mut self) {
         // The next run would do it too.
         let _ = fs::remove_dir_all(self.folder.join(WORK));
+        if self.is_own {
+            // Where nothing was published; it is empty then.
+            let _ = fs::remove_dir(&self.folder);
+        }
     }
 }
 
@@ -277,13 +315,11 @@ fn with_own_stems(charts: &[(String, Chart)]) -> Vec<(String, &Chart)> {
     all
 }
 
-/// The files of the answer that a folder holds under this name.
-fn earlier(json: &Path, name: &str) -> Result<Vec<ResultFile>> {
-    match fs::read(json) {
-        Ok(bytes) => Ok(files_of_result(&String::from_utf8_lossy(&bytes), name)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error).with_context(|| format!("could not read `{}`", json.display())),
-    }
+/// An answer that a folder holds.
+struct Earlier {
+    path: PathBuf,
+    name: String,
+    files: Vec<ResultFile>,
 }
 
 /// Removes a file of an earlier answer, unless someone has changed it.
@@ -366,7 +402,8 @@ fn text_of(
 
 /// The command line; wherever the program lies, it is called by its name.
 fn command() -> Vec<String> {
-    std::iter::once("jobfate".to_owned()).chain(std::env::args().skip(1)).collect()
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("jobfate".to_owned()).chain(words).collect()
 }
 
 /// The tables of a lake and their checksums.

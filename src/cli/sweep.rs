@@ -223,7 +223,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         files.table("sweep-selection", table)?;
     }
     let answer = answer(args, windows, &study, &swept, &table);
-    store::give_with(&answer, files, &Origin::of(&lake), args.answer.format)?;
+    store::give(&answer, files, &Origin::of(&lake), args.answer.format)?;
     if let Some((selection, table)) = &selected {
         console::note(selection_line(selection));
         if args.answer.format == Format::Table {

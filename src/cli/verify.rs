@@ -85,6 +85,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     super::ingest::check_table(args.source, args.table)?;
     let folder = open_trace(trace, args.source, args.table)?;
     let sums = Checksums::of_folder(&folder.path)?;
+    let files = Files::in_out(args.answer.out.as_deref())?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
     let bar = Bar::follow(
@@ -116,8 +117,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     };
     // The sums of the parts are what is being checked.
     let origin = Origin { source: Value::Null, inputs: json!([]) };
-    let files = Files::in_out(args.answer.out.as_deref())?;
-    store::give_with(&answer, files, &origin, args.answer.format)?;
+    store::give(&answer, files, &origin, args.answer.format)?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
         count => Err(CheckFailed(format!(
@@ -214,9 +214,10 @@ fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
 }
 
 fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
+    let files = Files::in_out(args.out.as_deref())?;
     let report = lake_report(lake)?;
     let table = report.table();
-    store::give(&report.answer(&table), lake, args)?;
+    store::give(&report.answer(&table), files, &Origin::of(lake), args.format)?;
     report.into_result()
 }
 

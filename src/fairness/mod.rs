@@ -10,7 +10,7 @@
 //!                          └──────► heaviest users, suggestions
 //! ```
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -115,8 +115,21 @@ fn said(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
 }
 
-/// Reads a small text file.
-fn read_text(path: &Path) -> Result<String, FairnessError> {
-    std::fs::read_to_string(path)
-        .map_err(|cause| FairnessError::Read { path: path.to_owned(), cause })
+/// Text files that users write are not longer.
+const TEXT_MAX: u64 = 1 << 24;
+
+/// Reads a text file of the user's.
+///
+/// # Errors
+/// It cannot be read, is no text or of more than 16 MiB.
+pub fn read_text(path: &Path) -> Result<String, FairnessError> {
+    let read = || {
+        let mut text = String::new();
+        std::fs::File::open(path)?.take(TEXT_MAX + 1).read_to_string(&mut text)?;
+        if TEXT_MAX < text.len() as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too long"));
+        }
+        Ok(text)
+    };
+    read().map_err(|cause| FairnessError::Read { path: path.to_owned(), cause })
 }

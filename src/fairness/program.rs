@@ -38,6 +38,9 @@ use crate::units::CpuTime;
 /// A longer answer line is no answer.
 const LINE_MAX: u64 = 1 << 16;
 
+/// How long nothing is said before it is looked whether the program is still there.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// How much of stderr is kept for the message.
 const STDERR_MAX: usize = 500;
 
@@ -129,10 +132,21 @@ impl Program {
     /// The next line of its stdout.
     fn line(&mut self) -> Result<String, FairnessError> {
         let Some(running) = &mut self.running else { return Err(self.fail("it is not running")) };
-        let left = running.deadline.saturating_duration_since(now());
-        match running.lines.recv_timeout(left) {
-            // One that says more and more is not waited for either.
-            Ok(_) if left.is_zero() => Err(self.too_late()),
+        let received = loop {
+            let left = running.deadline.saturating_duration_since(now());
+            match running.lines.recv_timeout(left.min(LOOK)) {
+                // One that says more and more is not waited for either.
+                Ok(_) if left.is_zero() => break Err(RecvTimeoutError::Timeout),
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() => {
+                    // What it has started may hold its output open when it has ended.
+                    if !matches!(running.child.try_wait(), Ok(None)) {
+                        running.end_group();
+                    }
+                }
+                received => break received,
+            }
+        };
+        match received {
             Ok(line) => Ok(line),
             Err(RecvTimeoutError::Timeout) => Err(self.too_late()),
             Err(RecvTimeoutError::Disconnected) => {
@@ -361,7 +375,7 @@ impl Running {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => {
-                    self.forget();
+                    self.end_group();
                     return Some(status);
                 }
                 Ok(None) if now() < deadline => thread::sleep(Duration::from_millis(5)),
@@ -377,17 +391,19 @@ impl Running {
     }
 
     fn stop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            stop_group(self.child.id());
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-        self.forget();
+        self.end_group();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 
-    /// From here on its number may be that of another.
-    fn forget(&self) {
-        groups().running.retain(|&group| group != self.child.id());
+    /// Ends what is left of its group, once: later the number may be that of another.
+    fn end_group(&self) {
+        let mut groups = groups();
+        let count = groups.running.len();
+        groups.running.retain(|&group| group != self.child.id());
+        if groups.running.len() < count {
+            stop_group(self.child.id());
+        }
     }
 }
 

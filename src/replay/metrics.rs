@@ -69,6 +69,8 @@ pub struct Fates {
     pub is_finished: Vec<bool>,
     /// Whether a kill rule condemned it.
     pub is_condemned: Vec<bool>,
+    /// Whether no machine could ever have taken it.
+    pub is_refused: Vec<bool>,
     /// Time of the attempt that finished it, µs.
     pub run_us: Vec<i64>,
 }
@@ -157,6 +159,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
         end_us: none.clone(),
         is_finished: vec![false; task_count],
         is_condemned: vec![false; task_count],
+        is_refused: vec![false; task_count],
         run_us: none,
     };
     // Where the running attempts of a task began: by (task, attempt).
@@ -176,7 +179,10 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 }
                 begun.insert((entry.task, entry.attempt), at_us);
             }
-            Kind::Refuse => (fates.submit_us[task], fates.end_us[task]) = (at_us, at_us),
+            Kind::Refuse => {
+                (fates.submit_us[task], fates.end_us[task]) = (at_us, at_us);
+                fates.is_refused[task] = true;
+            }
             Kind::Finish => {
                 fates.end_us[task] = at_us;
                 fates.is_finished[task] = true;
@@ -258,7 +264,7 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
         let span = &mut spans[workload.job.get(task) as usize];
         span.0 = span.0.min(workload.arrival_us.get(task));
         span.1 = span.1.max(fates.end_us[idx]);
-        span.2 &= 0 <= fates.end_us[idx];
+        span.2 &= 0 <= fates.end_us[idx] && !fates.is_refused[idx];
         span.3 &= fates.is_finished[idx];
         span.4 |= fates.is_condemned[idx];
     }
@@ -278,7 +284,7 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobEnd {
-    /// First submit to last end, s; `None` for a job with a task that was not over.
+    /// First submit to last end, s; `None` for a job with a task that was refused or not over.
     pub response_s: Option<f64>,
     /// Whether all of its tasks finished.
     pub is_finished: bool,
@@ -455,7 +461,8 @@ impl Tally {
         let mut at_us = from_us;
         while at_us < to_us {
             let idx = (at_us - self.first_us) / self.stretch_us;
-            let until_us = (self.first_us + (idx + 1) * self.stretch_us).min(to_us);
+            let end_us = self.first_us.saturating_add((idx + 1).saturating_mul(self.stretch_us));
+            let until_us = end_us.min(to_us);
             let length = i128::from(until_us - at_us);
             let idx = usize::try_from(idx).expect("never before the first");
             let last = self.stretches.len() - 1;
@@ -481,7 +488,7 @@ impl Tally {
         let mut samples = Vec::new();
         let mut from_us = self.first_us;
         for stretch in &self.stretches {
-            let until_us = (from_us + self.stretch_us).min(self.last_us);
+            let until_us = from_us.saturating_add(self.stretch_us).min(self.last_us);
             if until_us <= from_us {
                 break;
             }

@@ -188,7 +188,7 @@ impl FromStr for ClusterSpec {
 }
 
 /// Failures of a cluster, give or take what is drawn.
-const FAILURES_MAX: f64 = 1e7;
+const FAILURES_MAX: f64 = 1e6;
 
 impl ClusterSpec {
     /// The cluster under a seed.

@@ -4,11 +4,12 @@
 //! and tasks with what became of them so far. Everything is an array indexed by machine, task or
 //! slot; the only links are numbers. Policies read, the engine alone writes.
 
+use std::cell::Cell;
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Drawn};
 use super::random::{Draws, Purpose};
 use super::workload::{Column, Fate, NONE, Workload};
 
@@ -97,6 +98,8 @@ pub struct Attempts {
     pub(super) since_us: Vec<i64>,
     /// Work per µs since then, without the load of others.
     pub(super) rate: Vec<f64>,
+    /// What is known of that time already; of another attempt if it begins elsewhere.
+    drawn: Vec<Cell<Drawn>>,
     pub(super) generation: Vec<u32>,
     /// Next and previous on the same machine.
     pub(super) next: Vec<u32>,
@@ -348,7 +351,13 @@ impl<'a> State<'a> {
         }
         let machine = self.attempts.machine[idx];
         let (since_us, rate) = (self.attempts.since_us[idx], self.attempts.rate[idx]);
-        let done = self.cluster.work_between(machine, since_us, self.now_us, rate);
+        let cell = &self.attempts.drawn[idx];
+        let mut drawn = cell.get();
+        if drawn.from_us != since_us {
+            drawn = Drawn::from(since_us);
+        }
+        let done = self.cluster.work_until(machine, &mut drawn, self.now_us, rate);
+        cell.set(drawn);
         (self.attempts.left[idx] - done).max(0.0)
     }
 
@@ -406,6 +415,7 @@ impl<'a> State<'a> {
         attempts.work[idx] = work;
         attempts.left[idx] = work;
         attempts.since_us[idx] = self.now_us;
+        attempts.drawn[idx].set(Drawn::from(self.now_us));
         attempts.rate[idx] = self.machines.speed[machine_idx];
         let head = std::mem::replace(&mut self.machines.first[machine_idx], slot);
         attempts.next[idx] = head;
@@ -492,6 +502,7 @@ impl Attempts {
         self.left.push(0.0);
         self.since_us.push(0);
         self.rate.push(0.0);
+        self.drawn.push(Cell::default());
         self.generation.push(0);
         self.next.push(NONE);
         self.previous.push(NONE);

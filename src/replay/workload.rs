@@ -219,7 +219,7 @@ pub struct Workload {
 }
 
 /// Why a workload was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum WorkloadError {
     /// A column of another length.
     #[error("column `{column}` does not have one entry for each of the {task_count} tasks")]
@@ -238,6 +238,12 @@ pub enum WorkloadError {
         task: u32,
         /// What was found.
         value: i64,
+    },
+    /// An arrival beyond the end of time.
+    #[error("at a load of {load} the last task would arrive more than 290,000 years from now")]
+    Late {
+        /// The factor of the arrival rate.
+        load: f64,
     },
     /// More tasks than can be numbered.
     #[error("{0} tasks are more than can be numbered")]

@@ -108,6 +108,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
         let folder = out.join(folder);
         fs::create_dir_all(&folder).map_err(|cause| ReportError::io(&folder, cause))?;
     }
+    remove_pages(out)?;
     put(out, "style.css", include_str!("style.css"))?;
     put(out, "script.js", include_str!("script.js"))?;
     for result in results {
@@ -132,6 +133,30 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
         }
     }
     Ok(out.join("index.html"))
+}
+
+/// Removes the pages of an earlier report; this one may have other studies and users.
+fn remove_pages(out: &Path) -> Result<(), ReportError> {
+    let mut pages: Vec<PathBuf> = STUDIES.iter().map(|study| out.join(study.file)).collect();
+    for folder in ["users", "machines"].map(|name| out.join(name)) {
+        for entry in fs::read_dir(&folder).map_err(|cause| ReportError::io(&folder, cause))? {
+            let path = entry.map_err(|cause| ReportError::io(&folder, cause))?.path();
+            let stem = path.file_stem().unwrap_or_default().as_encoded_bytes();
+            let is_page = path.extension().is_some_and(|end| end == "html");
+            if is_page && stem.iter().all(u8::is_ascii_digit) {
+                pages.push(path);
+            }
+        }
+    }
+    for page in pages {
+        match fs::remove_file(&page) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(ReportError::io(&page, cause));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReportError> {

@@ -164,6 +164,10 @@ impl Stored {
                     return Err(ReportError::Changed { path, result: self.path.clone() });
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                    // A report holds no table that would be too large for it.
+                    if file.file.ends_with(".csv") && file.bytes <= PAGE_LIMITS.bytes {
+                        return Err(ReportError::Changed { path, result: self.path.clone() });
+                    }
                     self.missing.push(file.file);
                 }
                 Err(cause) => return Err(ReportError::io(&path, cause)),
@@ -277,7 +281,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
 
 /// Reads a result and the tables of it; `None` of a file that is something else.
 fn read_result(path: &Path, limits: Limits) -> Result<Option<Stored>, ReportError> {
-    if path.extension().is_none_or(|end| end != "json") {
+    if path.extension().is_none_or(|end| end != "json") || !path.is_file() {
         return Ok(None);
     }
     let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
@@ -318,12 +322,12 @@ fn files_of(value: &Value) -> Vec<ResultFile> {
     files.filter(|entry| is_name(&entry.file)).collect()
 }
 
-/// The files that the text of a JSON names; none if that is not, as it was written, the result of
-/// this name.
-pub fn files_of_result(text: &str, name: &str) -> Vec<ResultFile> {
-    let value: Value = serde_json::from_str(text).unwrap_or_default();
-    let is_it = value["name"] == name && value["format_version"] == RESULT_VERSION;
-    if is_it && files::is_sealed(text) { files_of(&value) } else { Vec::new() }
+/// The name of a result and the files that its JSON names, if a text is one and as it was written.
+pub fn files_of_result(text: &str) -> Option<(String, Vec<ResultFile>)> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let name = value["name"].as_str().filter(|name| is_name(name))?;
+    let is_whole = value["format_version"] == RESULT_VERSION && files::is_sealed(text);
+    is_whole.then(|| (name.to_owned(), files_of(&value)))
 }
 
 /// A word as a shell takes it.

@@ -294,13 +294,8 @@ fn an_index_program_ends_with_its_index() {
         fs::remove_file(place.path("pid")).unwrap();
         Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        // One that nobody has waited for yet is there as a zombie.
-        let is_alive = || {
-            let state = fs::read_to_string(format!("/proc/{pid}/stat"));
-            state.is_ok_and(|state| !state.contains(") Z "))
-        };
         let begin = now();
-        while is_alive() {
+        while is_alive(&pid) {
             assert!(begin.elapsed() < Duration::from_secs(5), "it is still there");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -361,7 +356,7 @@ fn clusters_have_limits() {
     for (cluster, said) in [
         ("cluster:nodes=4294967295", "from 1 to 1000000"),
         ("cluster:period_s=1e-7", "a time from 0.001 s"),
-        ("cluster:mtbf_s=1e-9,mttr_s=1e-9,span_s=1e9", "10 million are the most"),
+        ("cluster:mtbf_s=1e-9,mttr_s=1e-9,span_s=1e9", "1 million are the most"),
     ] {
         let run = place.run(&["replay", "--cluster", cluster]);
         assert_eq!(run.code, Some(2), "{}", run.stderr);
@@ -396,4 +391,143 @@ fn what_is_wrong_has_its_code() {
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
     }
+}
+
+const SWF: &str = "; MaxNodes: 4\n; MaxProcs: 4\n";
+
+fn swf_job(number: i32, arrival_s: i64, length_s: i64, cores: i32) -> String {
+    let rest = format!("-1 -1 {cores} {length_s} -1 1 1 1 1 1 1 -1 -1");
+    format!("{number} {arrival_s} 0 {length_s} {cores} {rest}\n")
+}
+
+/// A job that no machine can take counted as one that took no time.
+#[test]
+fn refused_jobs_have_no_response() {
+    let place = Place::new();
+    let log = SWF.to_owned() + &swf_job(1, 0, 100, 4) + &swf_job(2, 200, 100, 1);
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    let replay = |cluster: &str| {
+        let args = ["replay", "--policies", "fifo", "--cluster", cluster, "--format", "json"];
+        place.run(&args).ok().json()["policies"][0].clone()
+    };
+    let found = replay("cluster:nodes=2,cpu=1,memory=1");
+    assert_eq!(found["refused"], 1);
+    assert_eq!(found["metrics"]["job_response_s"]["mean"], 100.0);
+    let none = replay("cluster:nodes=2,cpu=0.5,memory=1");
+    assert_eq!(none["refused"], 2);
+    assert!(none["metrics"]["job_response_s"].is_null());
+}
+
+/// Every heartbeat went through all periods of an attempt again.
+#[test]
+fn heartbeats_and_periods_go_together() {
+    let place = Place::new();
+    let log = SWF.to_owned() + &swf_job(1, 0, 864_000, 1) + &swf_job(2, 10, 864_000, 1);
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    let begin = now();
+    let cluster = "cluster:nodes=2,cpu=1,memory=1,period_s=10";
+    place.run(&["replay", "--policies", "fifo+late", "fifo+tqst", "--cluster", cluster]).ok();
+    assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
+}
+
+/// Times near 2^63 made a panic, arrivals beyond it negative ones.
+#[test]
+fn a_replay_knows_the_end_of_time() {
+    let place = Place::new();
+    let mut events = Vec::new();
+    for job in 1..8 {
+        let last = (i64::MAX - 1, 5);
+        let all =
+            [(600_000_000, 0), (600_000_010, 1)].into_iter().chain((job == 1).then_some(last));
+        events.extend(all.map(|(time, kind)| (time, job, kind)));
+    }
+    events.sort_unstable();
+    let line =
+        |(time, job, kind): &(i64, i32, u32)| format!("{time},,{job},0,5,{kind},u,0,1,0.1,0.1,,\n");
+    place.part("task_events", 0, events.iter().map(line).collect::<String>());
+    place.part("machine_events", 0, "0,5,0,p,1,1\n");
+    place.ingest(&[]).ok();
+    place.run(&["replay", "--policies", "fifo", "fair+late", "--journal", "--out", "r"]).ok();
+    let log = SWF.to_owned() + &swf_job(1, 0, 60, 1) + &swf_job(2, 1_000_000_000_000, 60, 1);
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "swf"]).ok();
+    let cluster = ["--cluster", "cluster:nodes=2,cpu=1,memory=1"];
+    let load = ["replay", "--lake", "swf", "--policies", "fifo", "--load", "0.001"];
+    let load = [&load[..], &cluster].concat();
+    let run = place.run(&load);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("at a load of 0.001"), "{}", run.stderr);
+}
+
+/// A file that was named after a second sign, or in another file, changed nothing.
+#[test]
+fn an_analysis_sees_every_file_that_it_follows_from() {
+    let place = Place::new().with_golden_trace();
+    fs::create_dir(place.path("seed=1")).unwrap();
+    let formula = |factor: u32| {
+        let text = format!("display score = {factor} * usage\n");
+        fs::write(place.path("seed=1/f.formula"), text).unwrap();
+    };
+    let charges = |factor: u32| {
+        fs::write(place.path("seed=1/charges.txt"), format!("machine 9001 {factor}\n")).unwrap();
+    };
+    let index = "name = \"bill\"\ntemplate = \"metered\"\ncharges = \"charges.txt\"\n";
+    fs::write(place.path("seed=1/index.toml"), index).unwrap();
+    let config = "steps = [\"fairness\"]\n[definitions]\ncpu = \"slots\"\n[fairness]\n\
+        formula = \"own=seed=1/f.formula\"\nindex-file = \"seed=1/index.toml\"\n";
+    fs::write(place.path("a.toml"), config).unwrap();
+    let is_done = || {
+        let run = place.run(&["analyze", "trace", "--config", "a.toml", "--out", "found"]).ok();
+        run.stderr.contains("fairness: done before")
+    };
+    formula(1);
+    charges(2);
+    assert!(!is_done() && is_done());
+    formula(3);
+    assert!(!is_done() && is_done());
+    charges(4);
+    assert!(!is_done() && is_done());
+}
+
+/// What an index program had started stayed, and was waited for when the program had ended.
+#[test]
+fn an_index_program_leaves_nobody_behind() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let program = place.path("parent");
+    fs::write(&program, "#!/bin/sh\nsleep 237 &\necho $! > child\nexit 0\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let begin = now();
+    let run = place.run(&["fairness", "--cpu", "slots", "--index-program", "x=./parent"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("before it had answered"), "{}", run.stderr);
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+    let child = fs::read_to_string(place.path("child")).unwrap();
+    let begin = now();
+    while is_alive(child.trim()) {
+        assert!(begin.elapsed() < Duration::from_secs(5), "it is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// One that nobody has waited for yet is there as a zombie.
+fn is_alive(pid: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{pid}/stat"));
+    state.is_ok_and(|state| !state.contains(") Z "))
+}
+
+/// A path that is no text panicked when all was computed, and nothing was left of it.
+#[test]
+fn names_of_folders_need_not_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let folder = OsStr::from_bytes(b"r\xff");
+    let mut command = place.command(&["account", "--cpu", "slots", "--out"]);
+    assert!(command.arg(folder).output().unwrap().status.success());
+    assert!(place.path("").join(folder).join("result.json").exists());
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::engines::{python, script};
 use super::support::{Place, skipped, tree};
@@ -257,15 +258,59 @@ fn results_that_are_not_as_they_were_written_are_refused() {
         if !name.ends_with("result.json") {
             assert_eq!(report().code, Some(3), "{name} removed");
         }
+        if name.ends_with(".csv") {
+            let run = place.run(&["report", "--compare", "found", "found"]);
+            assert_eq!(run.code, Some(3), "{name} removed");
+        }
         fs::write(&path, bytes).unwrap();
     }
     report().ok();
-    // What is gone is not compared, and that is said.
-    fs::remove_file(place.path("found/sweep-selection.csv")).unwrap();
-    let run = place.run(&["report", "--compare", "found", "found", "--format", "csv"]).ok();
-    assert!(
-        run.stdout_text().contains("sweep-selection.csv,0,0,0,0,0,\"too large, or not there\"")
-    );
+    // What is no file is no result.
+    fs::create_dir(place.path("found/folder.json")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.path("found/dangling.json")).unwrap();
+    assert!(Command::new("mkfifo").arg(place.path("found/pipe.json")).status().unwrap().success());
+    report().ok();
+}
+
+/// Results of other commands lost their JSON, and those of an analysis never agreed again.
+#[test]
+fn answers_of_several_commands_share_a_folder() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let jsons = || {
+        let names = tree(&place.path("found")).into_keys();
+        names.filter(|name| name.ends_with(".json") && !name.contains('/')).collect::<Vec<_>>()
+    };
+    for command in
+        [&["classify"][..], &["classify", "--by", "task"], &["account", "--cpu", "slots"]]
+    {
+        place.run(&[command, &["--out", "found"]].concat()).ok();
+    }
+    assert_eq!(jsons(), ["classify-jobs.json", "classify-tasks.json", "result.json"]);
+    place.run(&["report", "found", "--out", "report"]).ok();
+    place.run(&["classify", "--out", "found"]).ok();
+    assert_eq!(jsons(), ["account.json", "classify-tasks.json", "result.json"]);
+    place.run(&["report", "found", "--out", "report"]).ok();
+    fs::remove_dir_all(place.path("found")).unwrap();
+    let config = "steps = [\"classify\", \"account\"]\n[definitions]\ncpu = \"slots\"\n";
+    fs::write(place.path("a.toml"), config).unwrap();
+    let analyze = ["analyze", "trace", "--lake", "lake", "--config", "a.toml", "--out", "found"];
+    place.run(&analyze).ok();
+    place.run(&["account", "--cpu", "slots", "--out", "found"]).ok();
+    place.run(&["report", "found", "--out", "report"]).ok();
+    let said = place.run(&analyze).ok().stderr;
+    assert!(said.contains("[2/2] account\n") && said.contains("[1/2] classify: done"), "{said}");
+    assert!(!place.path("found/result.json").exists());
+    place.run(&["report", "found", "--out", "report"]).ok();
+    // A report of fewer results keeps no page of more.
+    place.run(&["account", "--cpu", "slots", "--out", "one"]).ok();
+    place.run(&["fairness", "--cpu", "slots", "--out", "two"]).ok();
+    place.run(&["report", "two", "--out", "report"]).ok();
+    assert!(place.path("report/users/0001.html").exists());
+    place.run(&["report", "one", "--out", "report"]).ok();
+    for page in ["users/0001.html", "fairness.html"] {
+        assert!(!place.path("report").join(page).exists(), "{page}");
+    }
 }
 
 /// Two processes that wrote results into one folder mixed them.

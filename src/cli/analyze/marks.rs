@@ -119,9 +119,29 @@ pub(super) fn made_from(texts: &[&str], words: &[String]) -> String {
         hasher.update(word);
         hasher.update([0]);
         // Accounts, factors, formulas: another content is another question.
-        for piece in word.split(['=', ',', ':']).filter(|piece| Path::new(piece).is_file()) {
-            hasher.update(fs::read(piece).unwrap_or_default());
+        for file in files_in(word) {
+            let bytes = fs::read(file).unwrap_or_default();
+            hasher.update(&bytes);
+            // An index file names further ones, beside itself and between quotes.
+            let folder = file.parent().unwrap_or(Path::new(""));
+            for quoted in String::from_utf8_lossy(&bytes).split('"').skip(1).step_by(2) {
+                let further = folder.join(quoted);
+                if further.is_file() {
+                    hasher.update(fs::read(further).unwrap_or_default());
+                }
+            }
         }
     }
     hex(&hasher.finalize())
+}
+
+/// The files that a word names, wherever in it: after a key, in a list, in a notation.
+fn files_in(word: &str) -> Vec<&Path> {
+    let signs = ['=', ',', ':'];
+    let begins = std::iter::once(0).chain(word.match_indices(signs).map(|(at, _)| at + 1));
+    let ends = || word.match_indices(signs).map(|(at, _)| at).chain([word.len()]);
+    let pieces = begins.flat_map(|begin| {
+        ends().filter(move |&end| begin < end).map(move |end| Path::new(&word[begin..end]))
+    });
+    pieces.filter(|path| path.is_file()).collect()
 }

@@ -367,7 +367,12 @@ fn json_of(found: &Found, args: &FairnessArgs) -> Value {
 }
 
 /// Stores the answer if `--out` is given, and gives the table on stdout.
-pub(super) fn give(found: &Found, table: &RecordBatch, args: &FairnessArgs) -> Result<()> {
+pub(super) fn give(
+    found: &Found,
+    table: &RecordBatch,
+    mut files: Option<Files>,
+    args: &FairnessArgs,
+) -> Result<()> {
     let answer = Answer {
         name: "fairness",
         table,
@@ -375,12 +380,11 @@ pub(super) fn give(found: &Found, table: &RecordBatch, args: &FairnessArgs) -> R
         settings: settings(found),
         charts: charts::charts(found, args.top),
     };
-    let mut files = Files::in_out(args.out.as_deref())?;
     if let Some(files) = &mut files {
         put_series(found, files)?;
     }
     let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
-    store::give_with(&answer, files, &Origin::of_all(&lakes), args.format)
+    store::give(&answer, files, &Origin::of_all(&lakes), args.format)
 }
 
 /// Definitions and choices that move the numbers.

@@ -1,6 +1,6 @@
 //! `jobfate fairness`: who used how much, when, and what indices of fairness make of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -8,6 +8,7 @@ use arrow::record_batch::RecordBatch;
 use clap::{Args, Subcommand};
 
 use super::exit::Usage;
+use super::store::Files;
 use super::{Format, console, end_on_signal, parse_window_end};
 use crate::digits;
 use crate::fairness::accounts::Tree;
@@ -200,10 +201,11 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if let Some(Action::New(new)) = &args.action {
         return new::run(new);
     }
+    let files = Files::in_out(args.out.as_deref())?;
     let found = find(args)?;
     let table: RecordBatch = answer::table(&found, args);
     answer::notes(&found, args.days);
-    answer::give(&found, &table, args)
+    answer::give(&found, &table, files, args)
 }
 
 /// Gathers usage and feeds every index.
@@ -287,9 +289,7 @@ fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
     }
     for pair in &args.formula {
         let (name, path) = named(pair, "--formula", "FILE")?;
-        let text = std::fs::read_to_string(path).map_err(|cause| {
-            crate::fairness::FairnessError::Read { path: PathBuf::from(path), cause }
-        })?;
+        let text = crate::fairness::read_text(Path::new(path))?;
         let formula = formula::parse(&text, &[]).map_err(|place| {
             crate::fairness::FairnessError::Formula { path: PathBuf::from(path), place }
         })?;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{FairnessArgs, Found, answer, charts, find};
 use crate::cli::render::Frame;
-use crate::cli::store::{self, Answer};
+use crate::cli::store::{self, Answer, Files, Origin};
 use crate::cli::{AnswerArgs, console};
 use crate::fairness::indices::{pool_shares, rup_after};
 use crate::fairness::usage::{UserUsage, users};
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
         FairnessArgs::augment_args(Command::new("fairness")).try_get_matches_from(words)?;
     let mut week = FairnessArgs::from_arg_matches(&matches)?;
     week.window_end = args.window_end;
+    let files = Files::in_out(args.out.as_deref())?;
     let found = find(&week)?;
     let mut all = Comparisons::default();
     examples(&mut all);
@@ -53,7 +54,8 @@ pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
         settings: answer::settings(&found),
         charts: drawn.into_iter().map(|(stem, chart)| (figure(&stem).to_owned(), chart)).collect(),
     };
-    store::give(&answer, &found.span.clusters[0].lake, args)
+    let origin = Origin::of(&found.span.clusters[0].lake);
+    store::give(&answer, files, &origin, args.format)
 }
 
 /// Section 3.1.2.

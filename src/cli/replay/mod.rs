@@ -270,7 +270,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     if let Some(files) = files.as_mut().filter(|_| args.journal) {
         journal::put(&runs[0], &first, files)?;
     }
-    store::give_with(&answer, files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
 }
 
 /// Reads what is to be replayed under a seed.

@@ -63,9 +63,10 @@ fn response(run: &Run, value: fn(Spread) -> f64) -> Option<f64> {
     run.metrics.job_response_s.map(value)
 }
 
-/// CPU time spent on attempts that were overtaken, started anew or had to make room, CPU-s.
+/// CPU time spent on attempts that were overtaken, started anew, lost with their machine or had to
+/// make room, CPU-s.
 fn wasted_cpu_s(metrics: &Metrics) -> f64 {
-    metrics.overtaken.cpu_s + metrics.restarted.cpu_s + metrics.evicted.cpu_s
+    metrics.overtaken.cpu_s + metrics.restarted.cpu_s + metrics.lost.cpu_s + metrics.evicted.cpu_s
 }
 
 /// A figure of every policy over the seeds; `None` where it is unknown under one of them.

@@ -373,7 +373,12 @@ fn assemble(
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let mut workload = Workload::plain(items.len(), Column::Same(0));
     workload.arrival_us =
-        each(&items, |item| start_us + scaled(item.arrival_us - start_us, plan.load));
+        each(&items, |item| start_us.saturating_add(scaled(item.arrival_us - start_us, plan.load)));
+    if let Some(last) = items.len().checked_sub(1).and_then(|last| u32::try_from(last).ok())
+        && workload.arrival_us.get(last) == i64::MAX
+    {
+        return Err(WorkloadError::Late { load: plan.load });
+    }
     workload.work_us = each(&items, |item| item.work_us);
     workload.cpu = each(&items, |item| item.cpu.map_or(default_cpu, units));
     workload.memory = each(&items, |item| item.memory.map_or(0, units));
