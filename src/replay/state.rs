@@ -351,13 +351,14 @@ impl<'a> State<'a> {
         }
         let machine = self.attempts.machine[idx];
         let (since_us, rate) = (self.attempts.since_us[idx], self.attempts.rate[idx]);
-        let cell = &self.attempts.drawn[idx];
-        let mut drawn = cell.get();
-        if drawn.from_us != since_us {
-            drawn = Drawn::from(since_us);
-        }
+        // Where nobody else uses machines there is nothing to be kept.
+        let cell = self.cluster.utilisation.is_some().then(|| &self.attempts.drawn[idx]);
+        let known = cell.map(Cell::get).filter(|drawn| drawn.from_us == since_us);
+        let mut drawn = known.unwrap_or(Drawn::from(since_us));
         let done = self.cluster.work_until(machine, &mut drawn, self.now_us, rate);
-        cell.set(drawn);
+        if let Some(cell) = cell {
+            cell.set(drawn);
+        }
         (self.attempts.left[idx] - done).max(0.0)
     }
 
