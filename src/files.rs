@@ -1,11 +1,12 @@
-//! Files that are there whole or not at all, and sums that tell whether they still are.
+//! Files that are there whole or not at all, sums that tell whether they still are, and locks on
+//! folders.
 //!
 //! In: bytes or a file written beside. Out: a file under its final name, on disk even if the
 //! power fails in the next instant: written, synced, renamed, and the folder synced.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -19,10 +20,16 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Makes a folder and those above it, where they are not there yet.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    create_folders(folder).map(|_| ())
+}
+
+/// The same; returns those that were not there, the innermost first.
+fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-    let new: Vec<&Path> = folder.ancestors().take_while(is_new).collect();
+    let new: Vec<PathBuf> = folder.ancestors().take_while(is_new).map(Path::to_path_buf).collect();
     fs::create_dir_all(folder)?;
-    new.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
+    new.iter().filter_map(|path| path.parent()).try_for_each(sync_folder)?;
+    Ok(new)
 }
 
 /// Writes a whole file; a reader sees the old one or the new one.
@@ -33,6 +40,128 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&beside, path)?;
     sync_folder(path.parent().unwrap_or(Path::new("")))
+}
+
+/// A folder into which no other process writes as long as this is held.
+///
+/// The folder is made if it is not there; if it is still empty in the end, it is removed again.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    folder: PathBuf,
+    /// The folders that were made for this, the innermost first.
+    made: Vec<PathBuf>,
+    #[expect(dead_code, reason = "held, not read; none where the file system knows no locks")]
+    file: Option<File>,
+}
+
+impl FolderLock {
+    /// Locks a folder; `None` if another process holds it.
+    pub(crate) fn take(folder: &Path) -> io::Result<Option<Self>> {
+        let mut made = Vec::new();
+        loop {
+            made.extend(create_folders(folder)?);
+            let file = match lock_of(folder) {
+                // The process that held it before may have removed or replaced the folder.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Ok(Held::Here(file)) if !is_at(&file, folder) => continue,
+                Ok(Held::ByAnother) => return Ok(None),
+                Ok(Held::Unknown) => None,
+                Ok(Held::Here(file)) => Some(file),
+                Err(error) => return Err(error),
+            };
+            return Ok(Some(Self { folder: folder.to_owned(), made, file }));
+        }
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Fails where something was written, which is as it should be.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+enum Held {
+    Here(File),
+    ByAnother,
+    /// The file system knows no locks.
+    Unknown,
+}
+
+fn lock_of(folder: &Path) -> io::Result<Held> {
+    let file = File::open(folder)?;
+    Ok(match file.try_lock() {
+        Ok(()) => Held::Here(file),
+        Err(TryLockError::WouldBlock) => Held::ByAnother,
+        Err(TryLockError::Error(_)) => Held::Unknown,
+    })
+}
+
+/// Whether an open folder is still the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    file.metadata().map(identity_of).is_ok_and(|here| Some(here) == identity(path))
+}
+
+/// What tells the folder at a path from others; `None` where there is none.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).map(identity_of).ok()
+}
+
+#[cfg(unix)]
+#[expect(clippy::needless_pass_by_value, reason = "what `map` gives")]
+fn identity_of(about: fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+
+    (about.dev(), about.ino())
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::needless_pass_by_value, reason = "what `map` gives")]
+fn identity_of(_: fs::Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// Puts a folder at the place of another one in one step; the other then lies where the first was.
+///
+/// Where the system cannot do it in one step, the place is empty for an instant.
+pub(crate) fn exchange(new: &Path, place: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+        let done = renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE);
+        match done.map_err(io::Error::from) {
+            Ok(()) => return Ok(()),
+            Err(error) if can_exchange(&error) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    exchange_in_steps(new, place)
+}
+
+/// Whether an error is about this exchange, and not about exchanges as such.
+#[cfg(target_os = "linux")]
+fn can_exchange(error: &io::Error) -> bool {
+    !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
+}
+
+fn exchange_in_steps(new: &Path, place: &Path) -> io::Result<()> {
+    let mut aside = new.as_os_str().to_owned();
+    aside.push("-earlier");
+    let aside = PathBuf::from(aside);
+    fs::rename(place, &aside)?;
+    if let Err(error) = fs::rename(new, place) {
+        fs::rename(&aside, place)?;
+        return Err(error);
+    }
+    fs::rename(&aside, new)
 }
 
 /// A file that is written from its begin to its end, with its size and checksum.
@@ -105,6 +234,40 @@ const SEAL_END: &str = "\"\n}\n";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_locked_by_one_and_removed_if_nothing_came() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a/b");
+        let lock = FolderLock::take(&folder).unwrap().unwrap();
+        assert!(FolderLock::take(&folder).unwrap().is_none());
+        drop(lock);
+        assert!(!place.path().join("a").exists());
+        drop(
+            FolderLock::take(&folder)
+                .unwrap()
+                .inspect(|_| fs::write(folder.join("x"), "").unwrap()),
+        );
+        assert!(folder.join("x").exists());
+    }
+
+    #[test]
+    fn folders_change_places_either_way() {
+        let here = tempfile::tempdir().unwrap();
+        let path = |name: &str| here.path().join(name);
+        for swap in [exchange, exchange_in_steps] {
+            for name in ["old", "new"] {
+                fs::create_dir_all(path(name)).unwrap();
+                fs::write(path(name).join(name), "").unwrap();
+            }
+            swap(&path("new"), &path("old")).unwrap();
+            assert!(path("old/new").exists() && path("new/old").exists());
+            assert_eq!(fs::read_dir(here.path()).unwrap().count(), 2);
+            for name in ["old", "new"] {
+                fs::remove_dir_all(path(name)).unwrap();
+            }
+        }
+    }
 
     #[test]
     fn a_seal_holds_for_the_very_text() {

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     if args.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
-    let files = Files::in_out(args.answer.out.as_deref())?;
+    let files = Files::in_out(args.answer.out.as_deref(), "account")?;
     let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.group_by);

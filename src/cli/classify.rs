@@ -89,6 +89,14 @@ impl By {
         Window { windows, end_us }
     }
 
+    pub(crate) const fn answer(self) -> &'static str {
+        match self {
+            Self::Job => "classify-jobs",
+            Self::Task => "classify-tasks",
+        }
+    }
+
+    /// What is counted.
     pub(crate) const fn plural(self) -> &'static str {
         match self {
             Self::Job => "jobs",
@@ -159,7 +167,7 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     super::show_remarks(&lake, args.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
-    let files = Files::in_out(args.answer.out.as_deref())?;
+    let files = Files::in_out(args.answer.out.as_deref(), args.by.answer())?;
     let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let choice = Choice { by: args.by, classes: args.classes, windows };
@@ -200,10 +208,7 @@ pub(crate) fn answer<'a>(
     choice: Choice,
     table: &'a RecordBatch,
 ) -> Result<Answer<'a>> {
-    let name = match choice.by {
-        By::Job => "classify-jobs",
-        By::Task => "classify-tasks",
-    };
+    let name = choice.by.answer();
     let plural = choice.by.plural();
     let entry = lake.require(choice.by.table())?;
     Ok(Answer {

@@ -1,7 +1,9 @@
 //! The only place that writes to the user: data to stdout, everything else to stderr.
 //!
 //! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal. A
-//! reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends.
+//! reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. A stdout
+//! that is closed from the start counts as `/dev/null`: Rust opens that in its place before `main`,
+//! and the two cannot be told apart.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     if args.what == What::Waiting {
         super::show_remarks(&lake, crate::schema::Table::TaskEvents, "wait ");
     }
-    let files = Files::in_out(args.answer.out.as_deref())?;
+    let files = Files::in_out(args.answer.out.as_deref(), args.what.name())?;
     let described = described(&lake, windows, Question::of(args), &args.engine)?;
     console::note(edges::sentence(&described.censoring));
     store::give(&described.answer(windows), files, &Origin::of(&lake), args.answer.format)

@@ -241,7 +241,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?;
     let (lineup, plan) = prepare(args, &lake)?;
     let started = super::now();
-    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let mut files = Files::in_out(args.answer.out.as_deref(), "detect")?;
     let outcome = detect_into(&lake, windows, &plan, files.as_mut())?;
     console::note(counts_line(&outcome));
     #[expect(clippy::cast_precision_loss, reason = "a count shown with few digits")]

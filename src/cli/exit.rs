@@ -140,8 +140,14 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<SourceError>() {
         return error.kind.hint();
     }
-    if let Some(ReportError::Changed { .. }) = error.downcast_ref() {
-        return Some("run the command in the JSON again");
+    match error.downcast_ref() {
+        Some(ReportError::Changed { .. }) => return Some("run the command in the JSON again"),
+        Some(ReportError::Foreign { .. }) => return Some("move it away, or give another --out"),
+        Some(ReportError::CurrentFolder { .. }) => return Some("give another --out"),
+        Some(ReportError::OtherAnalysis { .. }) => {
+            return Some("make a report of each, or run `analyze` again");
+        }
+        _ => {}
     }
     if error.is::<Bug>() {
         return Some("please report it with the command line and this message");
@@ -188,10 +194,13 @@ fn code_of(error: &anyhow::Error) -> Code {
         };
     }
     if let Some(error) = error.downcast_ref::<ReportError>() {
-        return of_data(matches!(
-            error,
-            ReportError::BadResult { .. } | ReportError::Changed { .. }
-        ));
+        return match error {
+            ReportError::BadResult { .. } | ReportError::Changed { .. } => Code::BadData,
+            ReportError::Foreign { .. }
+            | ReportError::CurrentFolder { .. }
+            | ReportError::OtherAnalysis { .. } => Code::Usage,
+            _ => Code::Environment,
+        };
     }
     if error.is::<CheckFailed>() {
         return Code::CheckFailed;

@@ -23,6 +23,7 @@ use crate::units::micros_to_seconds;
 mod account;
 pub(crate) mod analyze;
 mod classify;
+mod commit;
 mod console;
 mod damage;
 mod describe;
@@ -92,7 +93,8 @@ pub(crate) struct AnswerArgs {
     /// Made if it is not there. Holds `result.json` (the answer with the command line, the
     /// settings, the checksums of the input and of the other files), the answer as CSV and
     /// Parquet, and charts as SVG and PNG. Files of an earlier run of the command are replaced or
-    /// removed; a `result.json` of another command is kept under the name of its answer.
+    /// removed; a `result.json` of another command is kept under the name of its answer. A file
+    /// that no result names is never overwritten: the command refuses the folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

@@ -1,16 +1,15 @@
-//! `jobfate query`: runs one of the facts' queries and gives its table.
+//! `jobfate query`: runs one of the facts' queries and gives its table, or all of them as one set.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
 use super::exit::Usage;
-use super::render::{render, rows};
+use super::render::{Frame, render, rows};
 use super::store::{Answer, Files, Origin, RESULT};
 use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, console};
@@ -21,6 +20,14 @@ use crate::lake::Lake;
 
 /// Every query that the tables allow.
 const ALL: &str = "all";
+
+/// The name of the answer that holds all of them.
+pub(crate) const FACTS: &str = "facts";
+
+/// Whether an answer is one of the facts.
+pub(crate) fn is_fact(name: &str) -> bool {
+    QUERIES.iter().any(|query| query.name == name)
+}
 
 /// Run one of the facts' queries
 ///
@@ -33,7 +40,9 @@ const ALL: &str = "all";
 pub(crate) struct QueryArgs {
     /// Number or name of the query, such as q01, or all
     ///
-    /// `all` runs every query that the tables of the lake allow, and keeps the answers in --out.
+    /// `all` runs every query that the tables of the lake allow, and keeps the answers in --out as
+    /// one set: `result.json` names the lake and the checksum of each file, and takes the place of
+    /// an earlier set as a whole.
     #[arg(value_name = "QUERY")]
     pub query: Option<String>,
 
@@ -71,17 +80,20 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     }
     let lake = Lake::open(&args.answer.lake)?;
     let settings = settings(args, &lake)?;
+    let files = Files::in_out(args.answer.out.as_deref(), query.name)?;
     let batch = engine(args)?.facts(&lake, &[query.name], &settings)?.single();
-    if let Some(out) = &args.answer.out {
-        keep(query, &batch, &lake, &settings, (out, RESULT))?;
+    if let Some(files) = files {
+        let (name, json) = (query.name, described(query, &batch));
+        let settings = settings_json(&settings);
+        let answer = Answer { name, table: &batch, json, settings, charts: Vec::new() };
+        files.publish(RESULT, &answer, &Origin::of(&lake))?;
     }
-    let whole =
-        (args.answer.format == super::Format::Json).then(|| serde_json::Value::Array(rows(&batch)));
+    let whole = (args.answer.format == super::Format::Json).then(|| Value::Array(rows(&batch)));
     console::data_bytes(&render(&batch, args.answer.format, whole.as_ref())?)?;
     Ok(())
 }
 
-/// Runs every query that the tables allow and keeps the answers.
+/// Runs every query that the tables allow and keeps the answers as one set.
 fn run_all(args: &QueryArgs) -> Result<()> {
     let Some(out) = &args.answer.out else {
         return Err(Usage("`all` keeps its answers in a folder: give --out".to_owned()).into());
@@ -96,13 +108,27 @@ fn run_all(args: &QueryArgs) -> Result<()> {
         }
     }
     let names: Vec<&str> = queries.iter().map(|query| query.name).collect();
+    let mut files = Files::new(out, FACTS)?;
     let facts = engine(args)?.facts(&lake, &names, &settings)?;
+    let mut all = Vec::new();
     for query in queries {
         let batch = facts.of(query.number()).batch();
-        keep(query, batch, &lake, &settings, (out, query.name))?;
+        files.table(query.name, batch)?;
+        files.parquet(query.name, batch)?;
         let count = digits::counted(batch.num_rows() as u64, "row");
         console::note(format!("{}: {count}", query.name));
+        all.push((query, batch));
     }
+    let table = Frame::default()
+        .text("query", all.iter().map(|(query, _)| query.name))
+        .text("question", all.iter().map(|(query, _)| query.question()))
+        .count("rows", all.iter().map(|(_, batch)| batch.num_rows() as u64))
+        .batch();
+    let json = all.iter().map(|(query, batch)| described(query, batch)).collect();
+    let settings = settings_json(&settings);
+    let answer = Answer { name: FACTS, table: &table, json, settings, charts: Vec::new() };
+    let path = files.publish(RESULT, &answer, &Origin::of(&lake))?;
+    console::note(format!("wrote {}", path.display()));
     Ok(())
 }
 
@@ -115,26 +141,16 @@ fn engine(args: &QueryArgs) -> Result<SqlEngine> {
     Ok(args.engine.sql()?.unwrap_or(SqlEngine::Polars))
 }
 
-/// Keeps an answer with a result, of a stem, that says where it comes from.
-fn keep(
-    query: &Query,
-    batch: &RecordBatch,
-    lake: &Lake,
-    settings: &Settings,
-    (out, stem): (&Path, &str),
-) -> Result<()> {
-    // The rows are in the files; a fact may have many millions of them.
+fn settings_json(settings: &Settings) -> Value {
+    json!({"windows": settings.windows, "thresholds": settings.thresholds})
+}
+
+/// What an answer holds. The rows are in the files; a fact may have many millions of them.
+fn described(query: &Query, batch: &RecordBatch) -> Value {
     let schema = batch.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let answer = Answer {
-        name: query.name,
-        table: batch,
-        json: json!({
-            "query": query.name, "question": query.question(), "key": query.key(),
-            "columns": columns, "rows": batch.num_rows(),
-        }),
-        settings: json!({"windows": settings.windows, "thresholds": settings.thresholds}),
-        charts: Vec::new(),
-    };
-    Files::new(out)?.publish(stem, &answer, &Origin::of(lake)).map(|_| ())
+    json!({
+        "query": query.name, "question": query.question(), "key": query.key(),
+        "columns": columns, "rows": batch.num_rows(),
+    })
 }

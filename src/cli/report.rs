@@ -1,6 +1,6 @@
 //! `jobfate report`: stored results as pages for a browser, or two sets of them side by side.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -8,8 +8,8 @@ use clap::Args;
 use super::render::{Frame, render};
 use super::{Format, console};
 use crate::report::{
-    COMPARE_LIMITS, PAGE_LIMITS, ResultChange, Side, compare, largest, read_all, write,
-    write_comparison,
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, check_place, compare, largest,
+    read_all, write, write_comparison,
 };
 
 /// Write stored results as pages for a browser
@@ -18,6 +18,8 @@ use crate::report::{
 /// are read as well. Nothing is computed anew and nothing is fetched: the pages open from disk.
 /// Every chart stands with its data, its caption and the command that made it; of fairness each user
 /// and each machine has a page.
+///
+/// Of a folder that `analyze` has filled, only results of that analysis are shown; others are named.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages\n  jobfate report --compare before after --out changes"
@@ -32,11 +34,16 @@ pub(crate) struct ReportArgs {
     /// Says of every table which rows are in one only and which numbers changed, and which
     /// settings and inputs differ: a table on stdout, and with --out the page `comparison.html`
     /// with every change, and `comparison.json`. Rows are paired by the first columns that tell
-    /// them apart.
+    /// them apart, which must be the same in both; where rows repeat, equal ones are counted. Rows
+    /// that stand for different things and numbers of different units are not compared, and that is
+    /// said.
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with = "results")]
     pub compare: Option<Vec<PathBuf>>,
 
     /// Folder for the pages, by default `report` in RESULTS
+    ///
+    /// New, empty, or that of an earlier report, which is replaced as a whole. A folder that holds
+    /// anything else, or a page that was changed, is refused.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -47,8 +54,8 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some([first, second]) = args.compare.as_deref() {
-        let folder =
-            |path: &PathBuf| read_all(std::slice::from_ref(path), COMPARE_LIMITS, &|_| true);
+        check(args.out.as_deref())?;
+        let folder = |path: &PathBuf| read(std::slice::from_ref(path), COMPARE_LIMITS);
         let changes = compare(&folder(first)?, &folder(second)?);
         if let Some(out) = &args.out {
             let names = [first, second].map(|path| path.display().to_string());
@@ -59,8 +66,24 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         return Ok(console::data_bytes(&render(&table(&changes), args.format, Some(&json))?)?);
     }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
-    let first = write(&read_all(&args.results, PAGE_LIMITS, &|_| true)?, &out)?;
+    check(Some(&out))?;
+    let first = write(&read(&args.results, PAGE_LIMITS)?, &out)?;
     Ok(console::data(&format!("{}\n", first.display()))?)
+}
+
+/// Refuses a folder that holds anything else, before anything is read.
+fn check(out: Option<&Path>) -> Result<()> {
+    Ok(out.map_or(Ok(()), check_place)?)
+}
+
+/// Reads the results that belong together, and names the others.
+fn read(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>> {
+    let chosen = read_all(folders, limits)?;
+    for left_out in &chosen.left_out {
+        let of = if left_out.has_analysis { "of another analysis" } else { "of no analysis" };
+        console::warn(format!("left out: `{}`, which is {of}", left_out.path.display()));
+    }
+    Ok(chosen.results)
 }
 
 /// A row per table, and per result that only one of the two has.
@@ -80,7 +103,7 @@ fn table(changes: &[ResultChange]) -> arrow::record_batch::RecordBatch {
             most.push(String::new());
         }
         let no_table = change.side == Side::Both && change.tables.is_empty();
-        let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), *why));
+        let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), why.as_str()));
         for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
             results.push(change.name.as_str());
             files.push(file);

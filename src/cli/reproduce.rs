@@ -83,6 +83,19 @@ pub(crate) enum StudyName {
     Cui,
 }
 
+impl StudyName {
+    /// The name of the answer.
+    pub(crate) const fn answer(self) -> &'static str {
+        match self {
+            Self::Mandai => "mandai",
+            Self::Ota => "ota",
+            Self::Tan => "tan",
+            Self::Asahara => "asahara",
+            Self::Cui => "cui",
+        }
+    }
+}
+
 pub(crate) fn run(args: ReproduceArgs) -> Result<()> {
     match args.study {
         StudyName::Mandai | StudyName::Ota => recorded(args),
@@ -112,7 +125,7 @@ fn recorded(args: ReproduceArgs) -> Result<()> {
         );
     }
     let windows = super::windows(&lake, &args.answer)?;
-    let files = Files::in_out(args.answer.out.as_deref())?;
+    let files = Files::in_out(args.answer.out.as_deref(), "mandai")?;
     let mut all = Comparisons::default();
     let mut charts = Vec::new();
     jobs(&lake, windows, &mut all)?;

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         let only = "TRACE_DIR and --window-end are for studies of a trace, and this one has none";
         return Err(Usage(only.to_owned()).into());
     }
-    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let mut files = Files::in_out(args.answer.out.as_deref(), args.study.answer())?;
     let experiment = match args.study {
         StudyName::Tan => of_tan(args),
         StudyName::Asahara => of_asahara(args),

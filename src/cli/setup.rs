@@ -1,7 +1,8 @@
 //! `jobfate completions` and `jobfate man`: what a shell and a reader of manuals want.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,6 +10,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::console;
+use super::exit::Usage;
 
 /// Print completions for a shell
 ///
@@ -51,8 +53,29 @@ pub(crate) fn man(args: &ManArgs) -> Result<()> {
     };
     let failed = || format!("could not write into `{}`", folder.display());
     fs::create_dir_all(folder).with_context(failed)?;
+    if let Some(path) = page_of_another(folder).with_context(failed)? {
+        let text = format!("`{}` is no manual page of jobfate: move it away", path.display());
+        return Err(Usage(text).into());
+    }
     let pages = clap_mangen::generate_to(command, folder);
     pages.with_context(failed)?;
     console::note(format!("wrote {}", folder.join("jobfate.1").display()));
     Ok(())
+}
+
+/// Something that has the name of a page and is none; pages lie among those of other programs.
+fn page_of_another(folder: &Path) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.starts_with("jobfate") || !name.ends_with(".1") {
+            continue;
+        }
+        let is_file = fs::symlink_metadata(&path)?.is_file();
+        let is_page = is_file && String::from_utf8_lossy(&fs::read(&path)?).contains(".TH jobfate");
+        if !is_page {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }

@@ -4,10 +4,10 @@
 //! running anything again. Every `result.json` carries the command line, the settings, the
 //! program's version, the checksums of the input and those of the files beside it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
@@ -16,12 +16,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::commit::{self, Earlier, WORK};
 use super::render::{parquet_writer, render};
 use super::{Format, console};
 use crate::charts::{Chart, png_of, svg_of};
-use crate::files::{self, Summed};
+use crate::files::{self, FolderLock, Summed};
 use crate::lake::Lake;
-use crate::report::{RESULT_VERSION, ResultFile, files_of_result};
+use crate::report::{RESULT_VERSION, ResultFile};
 use crate::sources::hex;
 
 /// An answer in all its forms.
@@ -48,14 +49,50 @@ pub(crate) struct Input {
     sha256: String,
 }
 
-/// The whole analysis that answers are part of, as resolved; once in a process.
-static ANALYSIS: OnceLock<Value> = OnceLock::new();
+/// A whole analysis, as resolved, and what it is known by.
+pub(crate) struct Whole {
+    /// A SHA-256 over its `analysis.toml` and the checksums of what it reads.
+    pub sha256: String,
+    /// What it asks.
+    pub asks: Value,
+}
+
+/// The analysis that answers are part of; one in a process.
+static ANALYSIS: OnceLock<Whole> = OnceLock::new();
 
 /// From here on every result holds the analysis that it is part of.
-pub(crate) fn set_analysis(analysis: Value) {
-    // A process runs one analysis: a second would be told by its results as the first.
+pub(crate) fn set_analysis(analysis: Whole) {
     let is_first = ANALYSIS.set(analysis).is_ok();
     debug_assert!(is_first, "one analysis in a process");
+}
+
+/// Says in the JSON of a result that it is part of this analysis; its numbers stay to the digit.
+pub(crate) fn adopt(path: &Path) -> Result<()> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("could not read `{}`", path.display()))?;
+    // A key of the object itself: those within are indented further, and texts have no line ends.
+    let at = text.find(&format!(",\n  \"{ANALYSIS_KEY}\": "));
+    let (Some(at), Some(analysis)) = (at.filter(|_| files::is_sealed(&text)), ANALYSIS.get())
+    else {
+        bail!("`{}` is no result of an analysis", path.display());
+    };
+    let adopted = files::sealed(&with_analysis(&format!("{}\n}}", &text[..at]), analysis)?);
+    if adopted != text {
+        files::write_whole(path, adopted.as_bytes()).with_context(|| could_not_write(path))?;
+    }
+    Ok(())
+}
+
+/// The first of the last keys of a result.
+const ANALYSIS_KEY: &str = "analysis_sha256";
+
+/// The text of a JSON object with the analysis as its last keys.
+fn with_analysis(object: &str, analysis: &Whole) -> Result<String> {
+    let last = json!({ANALYSIS_KEY: analysis.sha256, "analysis": analysis.asks});
+    let last = serde_json::to_string_pretty(&last).context("an analysis is plain data")?;
+    let (open, last) = (object.strip_suffix("\n}"), last.strip_prefix('{'));
+    let (open, last) = open.zip(last).context("a result is an object")?;
+    Ok(format!("{open},{last}"))
 }
 
 /// Where the numbers of an answer come from, as it is stored with them.
@@ -99,47 +136,42 @@ pub(crate) fn give(
 pub(crate) const RESULT: &str = "result";
 
 /// The files of an answer. They lie in a folder of their own until all are whole; then they take
-/// their places, and the JSON that names them comes last. So a folder never tells of one run with
-/// the files of another, but that a sum says so.
-///
-/// ```text
-///  out/.jobfate-work/sweep.csv  ─► synced ─► out/sweep.csv ─► out/result.json
-///                                            killed here: the sums of the earlier JSON differ
-/// ```
+/// their places, all of them or none.
 pub(crate) struct Files {
-    folder: PathBuf,
-    /// Whether the folder is not older than this.
-    is_own: bool,
+    lock: Arc<FolderLock>,
+    /// The name of the answer.
+    name: String,
     written: Vec<ResultFile>,
-    #[expect(dead_code, reason = "held, not read: no other process writes into the folder")]
-    lock: Option<File>,
 }
-
-/// Where files are in the making. What a killed run has left there the next one removes.
-const WORK: &str = ".jobfate-work";
 
 impl Files {
     /// Begins the files of an answer in a folder.
-    pub(crate) fn new(folder: &Path) -> Result<Self> {
-        let is_own = !folder.exists();
-        files::create_folder(folder)
-            .with_context(|| format!("could not make `{}`", folder.display()))?;
-        let lock = lock(folder)?;
+    pub(crate) fn new(folder: &Path, name: &str) -> Result<Self> {
+        Self::within(&lock(folder)?, name)
+    }
+
+    /// The same in a folder that this process holds.
+    pub(crate) fn within(lock: &Arc<FolderLock>, name: &str) -> Result<Self> {
+        let folder = lock.folder();
         // One that cannot be read could not be synced at the end.
         files::sync_folder(folder)
             .with_context(|| format!("could not write into `{}`", folder.display()))?;
+        // Most names are known only in the end; these are refused before anything is computed.
+        let names = ["csv", "parquet"].map(|end| format!("{name}.{end}"));
+        let names = names.iter().map(String::as_str).chain(["result.json"]);
+        commit::check_names(folder, name, &Earlier::all(folder)?, names)?;
         let work = folder.join(WORK);
         let cleared = match fs::remove_dir_all(&work) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::create_dir(&work),
         };
         cleared.with_context(|| format!("could not make `{}`", work.display()))?;
-        Ok(Self { folder: folder.to_owned(), is_own, written: Vec::new(), lock })
+        Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written: Vec::new() })
     }
 
     /// The same where `--out` is given; before anything is computed, which may take long.
-    pub(crate) fn in_out(out: Option<&Path>) -> Result<Option<Self>> {
-        out.map(Self::new).transpose()
+    pub(crate) fn in_out(out: Option<&Path>, name: &str) -> Result<Option<Self>> {
+        out.map(|out| Self::new(out, name)).transpose()
     }
 
     /// Writes a further table of the answer, as `<stem>.csv`.
@@ -179,7 +211,7 @@ impl Files {
     }
 
     fn create(&self, file: String) -> Result<New> {
-        let path = self.folder.join(WORK).join(&file);
+        let path = self.lock.folder().join(WORK).join(&file);
         let to = File::create_new(&path).with_context(|| could_not_write(&path))?;
         Ok(New { file, path, to: BufWriter::new(Summed::of(to)) })
     }
@@ -193,14 +225,15 @@ impl Files {
         Ok(())
     }
 
-    /// Writes table and charts of the answer, then gives all files their places, and last of all
-    /// `<stem>.json`, whose path is returned.
+    /// Writes table and charts of the answer and `<stem>.json`, whose path is returned, then gives
+    /// all files their places.
     pub(crate) fn publish(
         mut self,
         stem: &str,
         answer: &Answer,
         origin: &Origin,
     ) -> Result<PathBuf> {
+        debug_assert_eq!(self.name, answer.name, "names are checked before the answer is there");
         self.table(answer.name, answer.table)?;
         self.parquet(answer.name, answer.table)?;
         let charts = with_own_stems(&answer.charts);
@@ -211,90 +244,31 @@ impl Files {
         let named = self.written.clone();
         let text = text_of(answer, &charts, origin, &named)?;
         let json = format!("{stem}.json");
-        let path = self.folder.join(&json);
-        let before = self.earlier()?;
-        // After this nothing is too large for the disk, and no name is taken by a folder.
         self.put(json.clone(), text.as_bytes())?;
-        if let Some(file) = self.written.iter().find(|file| self.folder.join(&file.file).is_dir()) {
-            bail!("could not write `{}`: it is a folder", self.folder.join(&file.file).display());
-        }
-        for file in &named {
-            self.give_place(&file.file)?;
-        }
-        // What the same answer left before would pass for a part of this one.
-        let is_named = |old: &ResultFile| named.iter().any(|file| file.file == old.file);
-        for earlier in &before {
-            if earlier.name == answer.name {
-                for old in earlier.files.iter().filter(|old| !is_named(old)) {
-                    remove(old, &self.folder)?;
-                }
-            }
-            let is_replaced = earlier.name == answer.name || earlier.files.iter().any(is_named);
-            let own = self.folder.join(format!("{}.json", earlier.name));
-            if is_replaced && earlier.path != path {
-                fs::remove_file(&earlier.path)
-                    .with_context(|| format!("could not remove `{}`", earlier.path.display()))?;
-            } else if !is_replaced && earlier.path == path && own != path {
-                // That of another command keeps its files, and a JSON of its own.
-                fs::rename(&path, &own).with_context(|| could_not_write(&own))?;
-            }
-        }
-        self.sync()?;
-        self.give_place(&json)?;
-        self.sync()?;
-        Ok(path)
-    }
-
-    fn give_place(&self, file: &str) -> Result<()> {
-        let path = self.folder.join(file);
-        fs::rename(self.folder.join(WORK).join(file), &path).with_context(|| could_not_write(&path))
-    }
-
-    /// The answers that the folder holds.
-    fn earlier(&self) -> Result<Vec<Earlier>> {
-        let failed = || format!("could not read `{}`", self.folder.display());
-        let mut all = Vec::new();
-        for entry in fs::read_dir(&self.folder).with_context(failed)? {
-            let path = entry.with_context(failed)?.path();
-            if path.extension().is_none_or(|end| end != "json") || !path.is_file() {
-                continue;
-            }
-            let bytes =
-                fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
-            if let Some((name, files)) = files_of_result(&String::from_utf8_lossy(&bytes)) {
-                all.push(Earlier { path, name, files });
-            }
-        }
-        all.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(all)
-    }
-
-    fn sync(&self) -> Result<()> {
-        files::sync_folder(&self.folder)
-            .with_context(|| format!("could not write into `{}`", self.folder.display()))
+        commit::give_places(self.lock.folder(), &self.name, &named, &json)?;
+        Ok(self.lock.folder().join(json))
     }
 }
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // The next run would do it too.
-        let _ = fs::remove_dir_all(self.folder.join(WORK));
-        if self.is_own {
-            // Where nothing was published; it is empty then.
-            let _ = fs::remove_dir(&self.folder);
+        // The next run would do it too; or finish what could not be finished.
+        if !commit::is_waiting(self.lock.folder()) {
+            let _ = fs::remove_dir_all(self.lock.folder().join(WORK));
         }
     }
 }
 
-/// Keeps other processes from writing answers into a folder, where the file system knows locks.
-fn lock(folder: &Path) -> Result<Option<File>> {
-    let Ok(file) = File::open(folder) else { return Ok(None) };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => {
-            bail!("another process is writing results into `{}`", folder.display())
+/// Makes a folder and keeps other processes from writing results into it.
+pub(crate) fn lock(folder: &Path) -> Result<Arc<FolderLock>> {
+    let lock = FolderLock::take(folder)
+        .with_context(|| format!("could not make `{}`", folder.display()))?;
+    match lock {
+        Some(lock) => {
+            commit::finish_earlier(folder)?;
+            Ok(Arc::new(lock))
         }
-        Err(TryLockError::Error(_)) => Ok(None),
+        None => bail!("another process is writing results into `{}`", folder.display()),
     }
 }
 
@@ -313,25 +287,6 @@ fn with_own_stems(charts: &[(String, Chart)]) -> Vec<(String, &Chart)> {
         all.push((own.expect("numbers never end"), chart));
     }
     all
-}
-
-/// An answer that a folder holds.
-struct Earlier {
-    path: PathBuf,
-    name: String,
-    files: Vec<ResultFile>,
-}
-
-/// Removes a file of an earlier answer, unless someone has changed it.
-fn remove(old: &ResultFile, folder: &Path) -> Result<()> {
-    let path = folder.join(&old.file);
-    let removed = match old.is_in(folder) {
-        Ok(true) => fs::remove_file(&path),
-        Ok(false) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    };
-    removed.with_context(|| format!("could not remove `{}`", path.display()))
 }
 
 /// A file in the making.
@@ -379,7 +334,7 @@ fn text_of(
     origin: &Origin,
     named: &[ResultFile],
 ) -> Result<String> {
-    let mut result = json!({
+    let result = json!({
         "program": crate::PROGRAM,
         "format_version": RESULT_VERSION,
         "name": answer.name,
@@ -393,11 +348,11 @@ fn text_of(
         "files": named,
         "answer": answer.json,
     });
-    if let Some(analysis) = ANALYSIS.get() {
-        result["analysis"] = analysis.clone();
-    }
     let text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
-    Ok(files::sealed(&text))
+    Ok(files::sealed(&match ANALYSIS.get() {
+        Some(analysis) => with_analysis(&text, analysis)?,
+        None => text,
+    }))
 }
 
 /// The command line; wherever the program lies, it is called by its name.

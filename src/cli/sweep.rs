@@ -78,7 +78,7 @@ pub(crate) struct SweepArgs {
     pub seed: u64,
 
     /// List the harmed jobs of one threshold instead of the sweep
-    #[arg(long, value_name = "THRESHOLD")]
+    #[arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..))]
     pub harmed: Option<i64>,
 
     #[command(flatten)]
@@ -210,7 +210,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     let asked = asked(args)?;
-    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let mut files = Files::in_out(args.answer.out.as_deref(), "sweep")?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
     console::note(edges::sentence(&study.censoring()));
     let swept = sweep_all(&study, args.price);

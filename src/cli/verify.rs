@@ -85,7 +85,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     super::ingest::check_table(args.source, args.table)?;
     let folder = open_trace(trace, args.source, args.table)?;
     let sums = Checksums::of_folder(&folder.path)?;
-    let files = Files::in_out(args.answer.out.as_deref())?;
+    let files = Files::in_out(args.answer.out.as_deref(), "verify")?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
     let bar = Bar::follow(
@@ -214,7 +214,7 @@ fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
 }
 
 fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
-    let files = Files::in_out(args.out.as_deref())?;
+    let files = Files::in_out(args.out.as_deref(), "verify")?;
     let report = lake_report(lake)?;
     let table = report.table();
     store::give(&report.answer(&table), files, &Origin::of(lake), args.format)?;

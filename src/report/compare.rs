@@ -2,7 +2,8 @@
 //!
 //! In: stored results of two folders. Out: settings and inputs that differ, and of every table the
 //! rows that are in one only and the numbers that changed. Rows are paired by the first columns
-//! that tell them apart in both tables.
+//! that tell them apart, the same in both tables; where nothing does, equal rows are counted. Never
+//! compared: rows that stand for different things, and numbers of different units.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ pub struct ResultChange {
     /// Tables that both have.
     pub tables: Vec<TableChange>,
     /// Tables that are not compared, and why.
-    pub not_compared: Vec<(String, &'static str)>,
+    pub not_compared: Vec<(String, String)>,
 }
 
 /// Where something is.
@@ -43,7 +44,7 @@ pub enum Side {
 pub struct TableChange {
     /// The file.
     pub file: String,
-    /// The columns that pair rows; `row` alone where none tell them apart: pairs by number.
+    /// The columns that pair rows; empty where rows repeat, so that equal rows are counted.
     pub key: Vec<String>,
     /// Rows that are in both.
     pub rows: usize,
@@ -55,6 +56,10 @@ pub struct TableChange {
     pub only_second: Vec<Vec<String>>,
     /// Columns in one only.
     pub columns: Vec<String>,
+    /// The two units, where they differ: numbers without a unit of their own are not compared.
+    pub units: Option<(String, String)>,
+    /// Columns that are not compared because of it.
+    pub other_unit: Vec<String>,
     /// Values that changed, by row and column.
     pub cells: Vec<CellChange>,
 }
@@ -89,6 +94,7 @@ impl TableChange {
             && self.only_first.is_empty()
             && self.only_second.is_empty()
             && self.columns.is_empty()
+            && self.units.is_none()
     }
 }
 
@@ -117,27 +123,38 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     for key in ["program", "source", "settings", "inputs"] {
         differences(key, &first.value[key], &second.value[key], &mut made_from);
     }
-    let tables = first.tables.iter().filter_map(|table| {
-        let other = second.tables.iter().find(|other| other.file == table.file)?;
-        Some(compare_tables(table, other))
-    });
-    let tables = tables.collect();
+    let mut not_compared: Vec<(String, String)> = Vec::new();
+    let mut tables = Vec::new();
+    for table in &first.tables {
+        let Some(other) = second.tables.iter().find(|other| other.file == table.file) else {
+            continue;
+        };
+        let compared = match other_rows(first, second) {
+            Some(why) => Err(why),
+            None => compare_tables(table, other, units(first, second)),
+        };
+        match compared {
+            Ok(change) => tables.push(change),
+            Err(why) => not_compared.push((table.file.clone(), why)),
+        }
+    }
     let has = |result: &Stored, file: &str| result.tables.iter().any(|table| table.file == file);
     let lacks = |result: &Stored, file: &str| {
         !has(result, file) && !result.left_out.iter().any(|name| name == file)
     };
-    let mut not_compared: Vec<(String, &'static str)> = Vec::new();
     for (one, other, why) in
         [(first, second, "only in the first"), (second, first, "only in the second")]
     {
         let files = one.tables.iter().map(|table| &table.file).chain(&one.left_out);
-        not_compared
-            .extend(files.filter(|file| lacks(other, file)).map(|file| (file.clone(), why)));
+        not_compared.extend(
+            files.filter(|file| lacks(other, file)).map(|file| (file.clone(), why.to_owned())),
+        );
     }
     let large = first.left_out.iter().chain(&second.left_out);
     let is_in_both = |file: &&String| !lacks(first, file) && !lacks(second, file);
     let large: BTreeSet<&String> = large.filter(is_in_both).collect();
-    not_compared.extend(large.into_iter().map(|file| (file.clone(), "too large, or not there")));
+    let why = "too large, or not there";
+    not_compared.extend(large.into_iter().map(|file| (file.clone(), why.to_owned())));
     let name = first.name.clone();
     ResultChange { name, side: Side::Both, made_from, tables, not_compared }
 }
@@ -176,61 +193,140 @@ fn differences(
     }
 }
 
+/// Settings that say what a row stands for.
+const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
+
+/// Why rows of two results of one name cannot be paired: they stand for different things.
+fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
+    let word = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "nothing".to_owned(),
+        other => other.to_string(),
+    };
+    QUESTIONS.into_iter().find_map(|question| {
+        let places = ["settings", "answer"].into_iter();
+        let mut pairs = places.map(|it| (&first.value[it][question], &second.value[it][question]));
+        let (one, other) = pairs.find(|(one, other)| one != other)?;
+        let question = question.replace('_', " ");
+        Some(format!("other rows: {question} {} and {}", word(one), word(other)))
+    })
+}
+
+/// The units of two results, where they differ.
+fn units(first: &Stored, second: &Stored) -> Option<(String, String)> {
+    let unit = |result: &Stored| result.answer()["unit"].as_str().map(str::to_owned);
+    unit(first).zip(unit(second)).filter(|(one, other)| one != other)
+}
+
+/// Whether a number of a column means the same whatever unit its table is in: a share, a time, a
+/// count.
+fn has_own_unit(column: &str) -> bool {
+    const ENDS: [&str; 16] = [
+        "share",
+        "us",
+        "s",
+        "h",
+        "bytes",
+        "rows",
+        "jobs",
+        "tasks",
+        "events",
+        "attempts",
+        "users",
+        "machines",
+        "count",
+        "intervals",
+        "flags",
+        "row",
+    ];
+    let name = column.trim_end_matches("_low").trim_end_matches("_high");
+    let end = name.rsplit('_').next().unwrap_or(name);
+    let is_cpu = name.split('_').any(|word| word == "cpu" || word == "usage");
+    end == "share" || ENDS.contains(&end) && !is_cpu
+}
+
 type Row<'a> = &'a [String];
-
-/// The rows of a table by the cells of some columns, if these tell all of them apart.
-fn by_key<'a>(table: &'a Table, places: &[usize]) -> Option<BTreeMap<Vec<String>, Row<'a>>> {
-    let mut rows = BTreeMap::new();
-    for row in &table.rows {
-        let key: Vec<String> = places.iter().map(|&place| row[place].clone()).collect();
-        if rows.insert(key, row.as_slice()).is_some() {
-            return None;
-        }
-    }
-    Some(rows)
-}
-
-/// The rows of a table by their number, where nothing else tells them apart.
-fn by_number(table: &Table) -> BTreeMap<Vec<String>, Row<'_>> {
-    (1..)
-        .zip(&table.rows)
-        .map(|(number, row)| (vec![format!("{number:07}")], row.as_slice()))
-        .collect()
-}
 
 fn place_of(table: &Table, column: &str) -> usize {
     table.header.iter().position(|name| name == column).expect("a column of both tables")
 }
 
-fn compare_tables(first: &Table, second: &Table) -> TableChange {
-    let common: Vec<&String> =
-        first.header.iter().filter(|name| second.header.contains(name)).collect();
-    let places = |table: &Table, count: usize| -> Vec<usize> {
-        common[..count].iter().map(|name| place_of(table, name)).collect()
-    };
-    let keyed = (1..=common.len()).find_map(|count| {
-        let one = by_key(first, &places(first, count))?;
-        Some((count, one, by_key(second, &places(second, count))?))
-    });
+/// The cells of a row in some columns.
+fn cells_of(table: &Table, row: Row, columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|column| row[place_of(table, column)].clone()).collect()
+}
+
+/// The first columns of a table that tell all its rows apart.
+fn own_key(table: &Table) -> Option<Vec<&str>> {
+    (1..=table.header.len()).find_map(|count| {
+        let mut seen = BTreeSet::new();
+        let is_unique = table.rows.iter().all(|row| seen.insert(&row[..count]));
+        is_unique.then(|| table.header[..count].iter().map(String::as_str).collect())
+    })
+}
+
+/// The columns by which rows of two tables are paired: all that either of them needs. `None` where
+/// rows repeat.
+fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>>, String> {
+    let is_in = |table: &Table, name: &str| table.header.iter().any(|column| column == name);
+    match (own_key(first), own_key(second)) {
+        (Some(one), Some(other)) => {
+            let (more, fewer) =
+                if one.len() < other.len() { (&other, &one) } else { (&one, &other) };
+            let is_within = fewer.iter().all(|name| more.contains(name));
+            let is_in_both = more.iter().all(|name| is_in(first, name) && is_in(second, name));
+            if is_within && is_in_both {
+                return Ok(Some(more.clone()));
+            }
+            Err(format!("other rows: told apart by {} and by {}", one.join(", "), other.join(", ")))
+        }
+        _ if first.header == second.header => Ok(None),
+        _ => Err("rows repeat, and the columns differ".to_owned()),
+    }
+}
+
+fn compare_tables(
+    first: &Table,
+    second: &Table,
+    units: Option<(String, String)>,
+) -> Result<TableChange, String> {
     let in_one = |one: &Table, other: &Table| -> Vec<String> {
         one.header.iter().filter(|name| !other.header.contains(name)).cloned().collect()
     };
-    let columns = [in_one(first, second), in_one(second, first)].concat();
+    let key = key_of(first, second)?;
     let mut change = TableChange {
         file: first.file.clone(),
-        key: Vec::new(),
+        key: key.iter().flatten().map(|&name| name.to_owned()).collect(),
         rows: 0,
         changed_rows: 0,
         only_first: Vec::new(),
         only_second: Vec::new(),
-        columns,
+        columns: [in_one(first, second), in_one(second, first)].concat(),
+        units,
+        other_unit: Vec::new(),
         cells: Vec::new(),
     };
-    let (count, ours, theirs) = keyed.unwrap_or_else(|| (0, by_number(first), by_number(second)));
-    change.key = common[..count].iter().map(|name| (*name).clone()).collect();
-    if count == 0 {
-        change.key.push("row".to_owned());
+    match key {
+        Some(key) => pair(first, second, &key, &mut change),
+        None => count(first, second, &mut change),
     }
+    Ok(change)
+}
+
+/// Compares the rows of two tables that have the same key.
+fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
+    fn by_key<'a>(table: &'a Table, key: &[&str]) -> BTreeMap<Vec<String>, Row<'a>> {
+        table.rows.iter().map(|row| (cells_of(table, row, key), row.as_slice())).collect()
+    }
+    let (ours, theirs) = (by_key(first, key), by_key(second, key));
+    let is_compared =
+        |name: &&String| second.header.contains(name) && !key.contains(&name.as_str());
+    let columns: Vec<&String> = first.header.iter().filter(is_compared).collect();
+    let unit = |row: Row, table: &Table| {
+        let place = table.header.iter().position(|name| name == "unit")?;
+        Some(row[place].clone())
+    };
+    let mut other_unit: BTreeSet<&str> = BTreeSet::new();
     change.only_second = theirs.keys().filter(|key| !ours.contains_key(*key)).cloned().collect();
     for (key, row) in &ours {
         let Some(other) = theirs.get(key) else {
@@ -238,16 +334,46 @@ fn compare_tables(first: &Table, second: &Table) -> TableChange {
             continue;
         };
         change.rows += 1;
+        let own = unit(row, first).zip(unit(other, second)).filter(|(one, other)| one != other);
+        if change.units.is_none() {
+            change.units.clone_from(&own);
+        }
+        // A column says it row by row; where there is none, the whole result does.
+        let is_other = own.is_some() || (change.units.is_some() && unit(row, first).is_none());
         let before = change.cells.len();
-        for column in &common[count..] {
+        for &column in &columns {
             let (one, other) = (&row[place_of(first, column)], &other[place_of(second, column)]);
-            if one != other {
+            let is_number = one.parse::<f64>().is_ok() || other.parse::<f64>().is_ok();
+            if is_other && is_number && !has_own_unit(column) {
+                other_unit.insert(column);
+            } else if one != other {
                 change.cells.push(cell_change(key.clone(), column, one, other));
             }
         }
         change.changed_rows += usize::from(before < change.cells.len());
     }
-    change
+    change.other_unit = other_unit.into_iter().map(str::to_owned).collect();
+}
+
+/// Counts the rows that two tables have in common, where rows repeat: no row of one is a certain row
+/// of the other.
+fn count(first: &Table, second: &Table, change: &mut TableChange) {
+    let mut theirs: BTreeMap<Row, usize> = BTreeMap::new();
+    for row in &second.rows {
+        *theirs.entry(row).or_default() += 1;
+    }
+    for row in &first.rows {
+        match theirs.get_mut(row.as_slice()).filter(|count| 0 < **count) {
+            Some(count) => {
+                *count -= 1;
+                change.rows += 1;
+            }
+            None => change.only_first.push(row.clone()),
+        }
+    }
+    for (row, count) in theirs {
+        change.only_second.extend(std::iter::repeat_n(row.to_vec(), count));
+    }
 }
 
 fn cell_change(key: Vec<String>, column: &str, first: &str, second: &str) -> CellChange {
@@ -274,11 +400,16 @@ mod tests {
         Table { file: "a.csv".into(), header: cells(header), row_count: rows.len(), rows }
     }
 
+    fn compared(first: &Table, second: &Table) -> TableChange {
+        compare_tables(first, second, None).unwrap()
+    }
+
     #[test]
     fn rows_are_paired_by_what_tells_them_apart() {
         let first = table("outcome,class,cpu,old", &["a,1,10,x", "a,2,20,x", "b,1,0,x"]);
         let second = table("class,outcome,cpu,new", &["1,a,15,y", "2,a,20,y", "3,c,1,y"]);
-        let change = compare_tables(&first, &second);
+        // The second tells its rows apart by class alone, the first needs both.
+        let change = compared(&first, &second);
         assert_eq!(change.key, ["outcome", "class"]);
         assert_eq!((change.rows, change.changed_rows), (2, 1));
         assert_eq!(change.only_first, [["b", "1"]]);
@@ -290,21 +421,78 @@ mod tests {
             ("cpu", Some(5.0), Some(0.5))
         );
         assert!(!change.is_same());
-        assert!(compare_tables(&first, &first.clone()).is_same());
+        assert!(compared(&first, &first.clone()).is_same());
     }
 
     #[test]
-    fn rows_that_nothing_tells_apart_are_paired_by_number() {
+    fn rows_of_other_keys_are_not_compared() {
+        let all = table("threshold,saved", &["3,10", "5,20"]);
+        let by_rule = table("rule,threshold,saved", &["a,3,10", "a,5,20", "b,3,1"]);
+        let why = compare_tables(&all, &by_rule, None).unwrap_err();
+        assert_eq!(why, "other rows: told apart by threshold and by rule, threshold");
+        let one_rule = table("rule,threshold,saved", &["a,3,10", "a,5,21"]);
+        assert_eq!(compared(&by_rule, &one_rule).key, ["rule", "threshold"]);
+    }
+
+    #[test]
+    fn rows_that_nothing_tells_apart_are_counted() {
         let first = table("a,b", &["1,2", "1,2", "3,4"]);
-        let second = table("a,b", &["1,2", "1,5", "3,4"]);
-        let change = compare_tables(&first, &second);
-        assert_eq!((change.key.as_slice(), change.rows), (&["row".to_owned()][..], 3));
-        assert_eq!(change.cells.len(), 1);
-        assert_eq!(
-            (change.cells[0].key[0].as_str(), change.cells[0].change),
-            ("0000002", Some(3.0))
-        );
-        assert!(!change.is_same() && compare_tables(&first, &first.clone()).is_same());
+        let second = table("a,b", &["3,4", "1,2", "1,5"]);
+        let change = compared(&first, &second);
+        assert_eq!((change.key.len(), change.rows), (0, 2));
+        assert_eq!(change.only_first, [["1", "2"]]);
+        assert_eq!(change.only_second, [["1", "5"]]);
+        assert!(change.cells.is_empty() && !change.is_same());
+        assert!(compared(&first, &table("a,b", &["3,4", "1,2", "1,2"])).is_same());
+        assert!(compare_tables(&first, &table("a,c", &["1,2", "1,2"]), None).is_err());
+    }
+
+    #[test]
+    fn numbers_of_other_units_are_not_compared() {
+        let header = "outcome,jobs,cpu,cpu_share";
+        let (first, second) = (table(header, &["a,2,10,0.5"]), table(header, &["a,3,99,0.75"]));
+        let units = Some(("task-s".to_owned(), "NCU-s".to_owned()));
+        let change = compare_tables(&first, &second, units).unwrap();
+        assert_eq!(change.other_unit, ["cpu"]);
+        let columns: Vec<&str> = change.cells.iter().map(|cell| cell.column.as_str()).collect();
+        assert_eq!(columns, ["jobs", "cpu_share"]);
+        assert!(!change.is_same());
+        // A column of units says it row by row.
+        let header = "rule,threshold,unit";
+        let first = table(header, &["a,5,events", "b,60,s"]);
+        let second = table(header, &["a,5,events", "b,1,events"]);
+        let change = compared(&first, &second);
+        assert_eq!(change.units, Some(("s".to_owned(), "events".to_owned())));
+        let cells: Vec<&str> = change.cells.iter().map(|cell| cell.column.as_str()).collect();
+        assert_eq!(cells, ["unit"]);
+        assert_eq!(change.key, ["rule"]);
+        assert_eq!(change.other_unit, ["threshold"]);
+    }
+
+    proptest::proptest! {
+        /// Every row of either table is paired, or in one only; what is paired has one key.
+        #[test]
+        fn no_row_is_lost_or_paired_twice(
+            ours in proptest::collection::vec((0..4_u8, 0..4_u8, 0..3_u8), 0..12),
+            theirs in proptest::collection::vec((0..4_u8, 0..4_u8, 0..3_u8), 0..12),
+        ) {
+            let table_of = |rows: &[(u8, u8, u8)]| {
+                let lines: Vec<String> =
+                    rows.iter().map(|(a, b, c)| format!("k{a},l{b},{c}")).collect();
+                table("a,b,c", &lines.iter().map(String::as_str).collect::<Vec<_>>())
+            };
+            let (first, second) = (table_of(&ours), table_of(&theirs));
+            let change = compared(&first, &second);
+            proptest::prop_assert_eq!(change.rows + change.only_first.len(), ours.len());
+            proptest::prop_assert_eq!(change.rows + change.only_second.len(), theirs.len());
+            for cell in &change.cells {
+                let holds = |rows: &[Vec<String>], value: &String| {
+                    rows.iter().any(|row| row.starts_with(&cell.key) && row.contains(value))
+                };
+                proptest::prop_assert!(holds(&first.rows, &cell.first));
+                proptest::prop_assert!(holds(&second.rows, &cell.second));
+            }
+        }
     }
 
     #[test]

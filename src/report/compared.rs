@@ -7,20 +7,22 @@ use super::ReportError;
 use super::compare::{ResultChange, Side, TableChange};
 use super::html::{self, Cell, Navigation, Page, escape};
 use super::pages::caption;
+use super::place::NewFolder;
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
 
-/// Writes the page of a comparison of two folders to `out`, with its data; returns its path.
+/// Writes the page of a comparison of two folders, with its data, to the folder `out`, which is
+/// replaced as a whole; returns its path.
 ///
 /// # Errors
-/// A file cannot be written.
+/// The folder holds something else than an earlier report, or a file cannot be written.
 pub fn write_comparison(
     changes: &[ResultChange],
     names: [&str; 2],
     out: &Path,
 ) -> Result<PathBuf, ReportError> {
-    std::fs::create_dir_all(out).map_err(|cause| ReportError::io(out, cause))?;
+    let mut folder = NewFolder::begin(out)?;
     let mut body = format!(
         "<p class=\"lead\">First: <b>{}</b>. Second: <b>{}</b>.</p>\n",
         escape(names[0]),
@@ -34,14 +36,14 @@ pub fn write_comparison(
     let file = "comparison.html".to_owned();
     let page = Page { file, title: "What changed".to_owned(), within: "comparison.html", body };
     let navigation = Navigation { pages: vec![("comparison.html", "What changed")] };
-    super::put(out, "style.css", include_str!("style.css"))?;
-    super::put(out, "script.js", include_str!("script.js"))?;
+    folder.put("style.css", include_str!("style.css"))?;
+    folder.put("script.js", include_str!("script.js"))?;
     let json = serde_json::json!({
         "program": crate::PROGRAM, "first": names[0], "second": names[1], "results": changes,
     });
-    super::put(out, "comparison.json", &format!("{json:#}\n"))?;
-    super::put(out, "comparison.html", &page.html(&navigation))?;
-    Ok(out.join("comparison.html"))
+    folder.put("comparison.json", &format!("{json:#}\n"))?;
+    folder.put("comparison.html", &page.html(&navigation))?;
+    Ok(folder.publish()?.join("comparison.html"))
 }
 
 /// A line per table.
@@ -96,8 +98,13 @@ fn overview(changes: &[ResultChange]) -> String {
     html::table("Table by table", &header.map(str::to_owned), &rows)
 }
 
-/// The largest relative change of a table, in words.
+/// The largest relative change of a table, in words; where units differ, these.
 pub fn largest(table: &TableChange) -> String {
+    if let Some((first, second)) = &table.units {
+        let columns = table.other_unit.join(", ");
+        let rest = if columns.is_empty() { "" } else { " not compared" };
+        return format!("units differ ({first}, {second}) {columns}{rest}").trim_end().to_owned();
+    }
     let Some(cell) = table.largest() else { return String::new() };
     let share = cell.relative.map_or_else(String::new, |share| format!(" {:+.3} %", share * 100.0));
     format!("{} of {}{share}", cell.column, cell.key.join(" "))
@@ -125,6 +132,21 @@ fn section(change: &ResultChange) -> String {
 
 fn table_section(table: &TableChange) -> String {
     let mut text = String::new();
+    if let Some((first, second)) = &table.units {
+        let _ = writeln!(
+            text,
+            "<p>The first is in {}, the second in {}.</p>",
+            escape(first),
+            escape(second)
+        );
+    }
+    if !table.other_unit.is_empty() {
+        let columns = escape(&table.other_unit.join(", "));
+        let _ = writeln!(text, "<p>Not compared, for their units differ: {columns}</p>");
+    }
+    if table.key.is_empty() {
+        text.push_str("<p>Rows repeat in this table: equal rows are counted.</p>\n");
+    }
     for (side, keys) in [("first", &table.only_first), ("second", &table.only_second)] {
         if !keys.is_empty() {
             let names: Vec<String> = keys.iter().take(20).map(|key| key.join(" ")).collect();

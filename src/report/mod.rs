@@ -10,11 +10,11 @@
 //!    users/0001.html ...        machines/0001.html ...     by CPU time
 //!    charts/*.svg *.png         data/*.csv *.json          what the pages show, and where it is from
 //!    style.css  script.js
+//!    files.json                                            every file with its sum
 //! ```
 //!
 //! Two sets of results can be compared: a page of what changed.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,24 +22,28 @@ use thiserror::Error;
 
 use crate::charts::ChartError;
 
+mod chosen;
 mod compare;
 mod compared;
 mod drawing;
 mod fairness;
 mod html;
 mod pages;
+mod place;
 mod sentences;
 mod stored;
 
+pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
 pub use compared::{largest, write_comparison};
+pub use place::check_place;
 pub use stored::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, RESULT_VERSION, ResultFile, Stored, files_of_result,
-    read_all,
 };
 
 use html::{Navigation, Page};
 use pages::STUDIES;
+use place::NewFolder;
 
 /// A report could not be built.
 #[derive(Debug, Error)]
@@ -68,6 +72,45 @@ pub enum ReportError {
         path: PathBuf,
         /// The JSON that names it.
         result: PathBuf,
+    },
+    /// Results are of different analyses.
+    #[error(
+        "`{}` and `{}` are of different analyses, whose numbers do not belong side by side",
+        first.display(), second.display()
+    )]
+    OtherAnalysis {
+        /// A folder or result.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
+    /// The folder of a report holds something else.
+    #[error(
+        "`{}` is not of an earlier report, or was changed: a report replaces its whole folder",
+        folder.join(entry).display()
+    )]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// What it holds, below it.
+        entry: PathBuf,
+    },
+    /// The folder of a report is the one in which the program runs.
+    #[error("`{}` is the current folder, and a report replaces its whole folder", path.display())]
+    CurrentFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something came into the folder of a report while a new one was written.
+    #[error(
+        "something was put into `{}` while the report was written: the earlier folder is now `{}`",
+        place.display(), kept.display()
+    )]
+    Kept {
+        /// The folder of the report.
+        place: PathBuf,
+        /// The earlier one.
+        kept: PathBuf,
     },
     /// A file could not be read or written.
     #[error("could not read or write `{}`", path.display())]
@@ -99,20 +142,18 @@ pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     found.into_iter().take(count).map(|(_, sentence)| sentence).collect()
 }
 
-/// Builds the report of `results` in `out`; returns the path of its first page.
+/// Builds the report of `results` in the folder `out`, which is replaced as a whole; returns the
+/// path of its first page.
 ///
 /// # Errors
-/// A result is not one of this program, or a file cannot be read or written.
+/// The folder holds something else than an earlier report, a result is not one of this program, or
+/// a file cannot be read or written.
 pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
-    for folder in ["charts", "data", "users", "machines"] {
-        let folder = out.join(folder);
-        fs::create_dir_all(&folder).map_err(|cause| ReportError::io(&folder, cause))?;
-    }
-    remove_pages(out)?;
-    put(out, "style.css", include_str!("style.css"))?;
-    put(out, "script.js", include_str!("script.js"))?;
+    let mut folder = NewFolder::begin(out)?;
+    folder.put("style.css", include_str!("style.css"))?;
+    folder.put("script.js", include_str!("script.js"))?;
     for result in results {
-        result.copy_files(out)?;
+        result.copy_files(&mut folder)?;
     }
     let here: Vec<&pages::Study> =
         STUDIES.iter().filter(|study| results.iter().any(|result| study.shows(result))).collect();
@@ -121,7 +162,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
             .chain(here.iter().map(|study| (study.file, study.title)))
             .collect(),
     };
-    let save = |page: Page| put(out, &page.file.clone(), &page.html(&navigation));
+    let mut save = |page: Page| folder.put(&page.file, &page.html(&navigation));
     save(pages::overview(results, &here)?)?;
     for study in here {
         let own: Vec<&Stored> = results.iter().filter(|result| study.shows(result)).collect();
@@ -132,40 +173,5 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
             }
         }
     }
-    Ok(out.join("index.html"))
-}
-
-/// Removes the pages of an earlier report; this one may have other studies and users.
-fn remove_pages(out: &Path) -> Result<(), ReportError> {
-    let mut pages: Vec<PathBuf> = STUDIES.iter().map(|study| out.join(study.file)).collect();
-    for folder in ["users", "machines"].map(|name| out.join(name)) {
-        for entry in fs::read_dir(&folder).map_err(|cause| ReportError::io(&folder, cause))? {
-            let path = entry.map_err(|cause| ReportError::io(&folder, cause))?.path();
-            let stem = path.file_stem().unwrap_or_default().as_encoded_bytes();
-            let is_page = path.extension().is_some_and(|end| end == "html");
-            if is_page && stem.iter().all(u8::is_ascii_digit) {
-                pages.push(path);
-            }
-        }
-    }
-    for page in pages {
-        match fs::remove_file(&page) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(ReportError::io(&page, cause));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReportError> {
-    let path = folder.join(name);
-    let wrote = without_link(&path).and_then(|()| fs::write(&path, text));
-    wrote.map_err(|cause| ReportError::io(&path, cause))
-}
-
-/// Removes a link that lies where a file of the report goes: what it leads to is none of ours.
-fn without_link(path: &Path) -> io::Result<()> {
-    if path.is_symlink() { fs::remove_file(path) } else { Ok(()) }
+    Ok(folder.publish()?.join("index.html"))
 }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ReportError, without_link};
+use super::ReportError;
+use super::place::NewFolder;
 use crate::cells::unguarded;
 use crate::files;
 
@@ -110,6 +111,50 @@ pub struct Picture<'a> {
 }
 
 impl Stored {
+    /// Reads the JSON of a result; `None` of a file that is something else.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>, ReportError> {
+        let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
+        let bad = |problem: String| ReportError::BadResult { path: path.to_owned(), problem };
+        let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
+            return Ok(None);
+        };
+        if value["format_version"] != RESULT_VERSION {
+            let version = &value["format_version"];
+            return Err(bad(format!(
+                "its format is {version}, not {RESULT_VERSION}; run its command again"
+            )));
+        }
+        if !files::is_sealed(&text) {
+            return Err(
+                bad("it was changed after it was written: its checksum differs".to_owned()),
+            );
+        }
+        // Files are copied by their names: none may lead out of the folder.
+        if !is_name(name) {
+            return Err(bad(format!("`{name}` is no name of a result")));
+        }
+        let (name, path) = (name.to_owned(), path.to_owned());
+        let (tables, left_out, files, missing) = Default::default();
+        let stored = Self { name, value, tables, left_out, files, missing, path };
+        if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
+            return Err(bad(format!("`{}` is no name of a chart", chart.file)));
+        }
+        Ok(Some(stored))
+    }
+
+    /// Checks its files and reads its tables.
+    pub(super) fn complete(&mut self, limits: Limits) -> Result<(), ReportError> {
+        self.check_files()?;
+        self.read_tables(limits)
+    }
+
+    /// What the analysis that it is part of is known by.
+    pub fn analysis(&self) -> Option<&str> {
+        self.value["analysis_sha256"].as_str()
+    }
+
     /// Where it is stored.
     pub fn path(&self) -> &Path {
         &self.path
@@ -202,117 +247,24 @@ impl Stored {
     }
 
     /// Copies its JSON, tables and charts into the report.
-    pub(super) fn copy_files(&self, out: &Path) -> Result<(), ReportError> {
+    pub(super) fn copy_files(&self, to: &mut NewFolder) -> Result<(), ReportError> {
         if let Some(file) = self.missing.first() {
             let path = self.folder().join(file);
             return Err(ReportError::Changed { path, result: self.path.clone() });
         }
-        let copy = |from: PathBuf, to: PathBuf| {
-            // The report of results that lie in the report has them already.
-            if from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to)) {
-                return Ok(());
-            }
-            let copied = without_link(&to).and_then(|()| fs::copy(&from, &to));
-            copied.map(|_| ()).map_err(|cause| ReportError::io(&from, cause))
-        };
-        copy(self.path.clone(), out.join("data").join(format!("{}.json", self.name)))?;
+        to.copy(&self.path, &format!("data/{}.json", self.name))?;
         let columns = format!("{}.parquet", self.name);
         for file in self.tables.iter().map(|table| &table.file).chain([&columns]) {
-            copy(self.path_of(file)?, out.join("data").join(file))?;
+            to.copy(&self.path_of(file)?, &format!("data/{file}"))?;
         }
         for chart in self.charts() {
             for end in ["svg", "png"] {
                 let file = format!("{}.{end}", chart.file);
-                copy(self.path_of(&file)?, out.join("charts").join(&file))?;
+                to.copy(&self.path_of(&file)?, &format!("charts/{file}"))?;
             }
         }
         Ok(())
     }
-}
-
-/// Reads the results of some folders and of the folders in them, by name; of all only those whose
-/// JSON file `is_wanted`.
-///
-/// # Errors
-/// A folder cannot be read or holds no result, or a result is not one of this program or was cut off
-/// or changed after it was written.
-pub fn read_all(
-    folders: &[PathBuf],
-    limits: Limits,
-    is_wanted: &dyn Fn(&Path) -> bool,
-) -> Result<Vec<Stored>, ReportError> {
-    let mut all: Vec<Stored> = Vec::new();
-    for folder in folders {
-        let mut here = Vec::new();
-        // A folder with a dot holds what is in the making.
-        let is_hidden = |path: &Path| {
-            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-        };
-        let inner = entries(folder)?
-            .into_iter()
-            .filter(|path| !is_hidden(path) && path.join("result.json").is_file());
-        for folder in std::iter::once(folder.clone()).chain(inner) {
-            for path in entries(&folder)?.iter().filter(|path| is_wanted(path)) {
-                here.extend(read_result(path, limits)?);
-            }
-        }
-        if here.is_empty() {
-            return Err(ReportError::NoResults { path: folder.clone() });
-        }
-        all.extend(here);
-    }
-    all.sort_by(|one, other| one.name.cmp(&other.name));
-    if let Some([one, other]) = all.array_windows().find(|[one, other]| one.name == other.name) {
-        let problem = format!("`{}` has a result of `{}` as well", one.path.display(), one.name);
-        return Err(ReportError::BadResult { path: other.path.clone(), problem });
-    }
-    Ok(all)
-}
-
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
-    let fail = |cause| ReportError::io(folder, cause);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(fail)? {
-        paths.push(entry.map_err(fail)?.path());
-    }
-    paths.sort();
-    Ok(paths)
-}
-
-/// Reads a result and the tables of it; `None` of a file that is something else.
-fn read_result(path: &Path, limits: Limits) -> Result<Option<Stored>, ReportError> {
-    if path.extension().is_none_or(|end| end != "json") || !path.is_file() {
-        return Ok(None);
-    }
-    let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
-    let bad = |problem: String| ReportError::BadResult { path: path.to_owned(), problem };
-    let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
-        return Ok(None);
-    };
-    if value["format_version"] != RESULT_VERSION {
-        let version = &value["format_version"];
-        return Err(bad(format!(
-            "its format is {version}, not {RESULT_VERSION}; run its command again"
-        )));
-    }
-    if !files::is_sealed(&text) {
-        return Err(bad("it was changed after it was written: its checksum differs".to_owned()));
-    }
-    // Files are copied by their names: none may lead out of the folder.
-    if !is_name(name) {
-        return Err(bad(format!("`{name}` is no name of a result")));
-    }
-    let (name, path) = (name.to_owned(), path.to_owned());
-    let (tables, left_out, files, missing) = Default::default();
-    let mut stored = Stored { name, value, tables, left_out, files, missing, path };
-    if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
-        return Err(bad(format!("`{}` is no name of a chart", chart.file)));
-    }
-    stored.check_files()?;
-    stored.read_tables(limits)?;
-    Ok(Some(stored))
 }
 
 /// The files that the JSON of a result names; those that lie beside it, whatever it says.
@@ -322,12 +274,14 @@ fn files_of(value: &Value) -> Vec<ResultFile> {
     files.filter(|entry| is_name(&entry.file)).collect()
 }
 
-/// The name of a result and the files that its JSON names, if a text is one and as it was written.
+/// The name of a result and the files that its JSON names, if a text is one, of whichever version
+/// of this program.
 pub fn files_of_result(text: &str) -> Option<(String, Vec<ResultFile>)> {
     let value: Value = serde_json::from_str(text).ok()?;
-    let name = value["name"].as_str().filter(|name| is_name(name))?;
-    let is_whole = value["format_version"] == RESULT_VERSION && files::is_sealed(text);
-    is_whole.then(|| (name.to_owned(), files_of(&value)))
+    let program = crate::PROGRAM.split(' ').next().unwrap_or_default();
+    let is_ours = value["program"].as_str().is_some_and(|it| it.starts_with(program));
+    let name = value["name"].as_str().filter(|name| is_ours && is_name(name))?;
+    Some((name.to_owned(), files_of(&value)))
 }
 
 /// A word as a shell takes it.

@@ -1118,6 +1118,8 @@ fn wrong_use_is_told_from_everything_else() {
         &["query", "q01", "--thresholds", "ten"],
         &["query", "q01", "--thresholds", "-5"],
         &["query", "q01", "--thresholds", "0"],
+        &["sweep", "--harmed=-1"],
+        &["sweep", "--harmed", "0"],
         &["verify", "--table", "job_events"],
         &["synth", "trace", "--scale", "1", "--jobs", "5"],
         &["synth", "trace", "--jobs", "0"],

@@ -1,9 +1,11 @@
-/* Makes system calls on files below a folder fail, or read little at a time, for the tests of
- * broken disks. Loaded into the program with LD_PRELOAD.
+/* Makes system calls on files below a folder fail, kill the program, or read little at a time, for
+ * the tests of broken disks. Loaded into the program with LD_PRELOAD.
  *
  *   FAULT_UNDER   what the paths begin with, as the program names them
- *   FAULT_CALLS   open, read, write, sync, rename or mkdir: which calls are counted
+ *   FAULT_CALLS   open, read, write, sync, rename, unlink or mkdir: which calls are counted; several
+ *                 with blanks between
  *   FAULT_AT      the first call that fails, from 1; 0 for none
+ *   FAULT_KILL    1: the program is killed as it makes that call, which is not done
  *   FAULT_ERROR   the error number
  *   FAULT_STAYS   1: all later calls fail as well, as on a full disk
  *   FAULT_SHORT   1: every read gives a few bytes, now and then late; 2: and is interrupted
@@ -13,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@
 
 static const char *under, *calls;
 static long at, error_number;
-static int stays, is_short;
+static int stays, is_short, kills;
 static long seen;
 static unsigned char watched[1 << 16];
 
@@ -41,6 +44,7 @@ __attribute__((constructor)) static void begin(void) {
     error_number = atol(setting("FAULT_ERROR", "5"));
     stays = atoi(setting("FAULT_STAYS", "0"));
     is_short = atoi(setting("FAULT_SHORT", "0"));
+    kills = atoi(setting("FAULT_KILL", "0"));
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -56,17 +60,19 @@ static int is_below(const char *path) { return strncmp(path, under, strlen(under
 
 /* Counts a call and says whether it fails. */
 static int fails(const char *kind) {
-    if (strcmp(kind, calls) != 0) return 0;
+    const char *named = strstr(calls, kind);
+    if (!named || (named[strlen(kind)] && named[strlen(kind)] != ' ')) return 0;
     long number = __atomic_add_fetch(&seen, 1, __ATOMIC_SEQ_CST);
     if (at == 0 || number < at || (number > at && !stays)) return 0;
+    if (kills) raise(SIGKILL);
     errno = (int)error_number;
     return 1;
 }
 
 static int is_watched(int fd) { return fd >= 0 && fd < (int)sizeof watched && watched[fd]; }
 
-static int opened(const char *path, int fd) {
-    if (fd >= 0 && fd < (int)sizeof watched) watched[fd] = (unsigned char)is_below(path);
+static int opened(int is_ours, int fd) {
+    if (fd >= 0 && fd < (int)sizeof watched) watched[fd] = (unsigned char)is_ours;
     return fd;
 }
 
@@ -80,8 +86,9 @@ static mode_t mode_of(int flags, va_list list) {
         va_start(list, flags);                                  \
         mode_t mode = mode_of(flags, list);                     \
         va_end(list);                                           \
-        if (is_below(path) && fails("open")) return -1;         \
-        return opened(path, REAL(name)(path, flags, mode));     \
+        int is_ours = is_below(path);                           \
+        if (is_ours && fails("open")) return -1;                \
+        return opened(is_ours, REAL(name)(path, flags, mode));  \
     }
 OPEN(open)
 OPEN(open64)
@@ -92,8 +99,9 @@ OPEN(open64)
         va_start(list, flags);                                      \
         mode_t mode = mode_of(flags, list);                         \
         va_end(list);                                               \
-        if (is_below(path) && fails("open")) return -1;             \
-        return opened(path, REAL(name)(folder, path, flags, mode)); \
+        int is_ours = is_below(path) || is_watched(folder);         \
+        if (is_ours && fails("open")) return -1;                    \
+        return opened(is_ours, REAL(name)(folder, path, flags, mode)); \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -159,4 +167,19 @@ int rename(const char *from, const char *to) {
 int mkdir(const char *path, mode_t mode) {
     if (is_below(path) && fails("mkdir")) return -1;
     return REAL(mkdir)(path, mode);
+}
+
+int unlink(const char *path) {
+    if (is_below(path) && fails("unlink")) return -1;
+    return REAL(unlink)(path);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    if ((is_below(path) || is_watched(folder)) && fails("unlink")) return -1;
+    return REAL(unlinkat)(folder, path, flags);
+}
+
+int rmdir(const char *path) {
+    if (is_below(path) && fails("unlink")) return -1;
+    return REAL(rmdir)(path);
 }

@@ -267,7 +267,7 @@ fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
 // Failing calls
 
 /// The library that makes calls fail, compiled once.
-static FAILING_DISK: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+pub(crate) static FAILING_DISK: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let beside = folder.join(format!("failing_disk-{}.so", std::process::id()));
     let source = repository().join("tests/it/failing_disk.c");

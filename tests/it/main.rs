@@ -8,6 +8,7 @@
 //!  resume     steps, shards and threads leave the same lake
 //!  concurrent two programs at one lake: one of them leaves, or both add up to one
 //!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
+//!  publish    what --out promises, also to two at once and to those who are killed
 //!  regression faults that were found once
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
 //!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
@@ -63,6 +64,8 @@ mod layering;
 mod logs;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod publish;
 #[cfg(test)]
 mod queries;
 #[cfg(test)]

@@ -332,8 +332,8 @@ fn results_are_written_by_one_process_at_a_time() {
     fs::remove_file(place.path("found/sweep-saved.svg")).unwrap();
     fs::create_dir(place.path("found/sweep-saved.svg")).unwrap();
     let run = place.run(&again);
-    assert_eq!(run.code, Some(4), "{}", run.stderr);
-    assert!(run.stderr.contains("`found/sweep-saved.svg`: it is a folder"), "{}", run.stderr);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("`found/sweep-saved.svg` is in the way: it is a folder"));
     let now = tree(&place.path("found"));
     assert!(now.iter().all(|(name, bytes)| before[name] == *bytes), "{:?}", now.keys());
     fs::remove_dir(place.path("found/sweep-saved.svg")).unwrap();

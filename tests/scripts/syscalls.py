@@ -55,7 +55,7 @@ FILE_CALLS = OPENS + WRITES + COPIES + SYNCS + NAMES + UNKNOWN + ["mmap"]
 # Files that may vanish with the power, with what is in them: the lock is held, not read.
 TRANSIENT = re.compile(r"\.lock.*")
 # What every run of analyze makes anew, and no mark names.
-REMADE = re.compile(r".*/report(/.*)?")
+REMADE = re.compile(r".*/(report|\.report\.jobfate-\d+)(/.*)?")
 # Where results are in the making.
 WORK = "/.jobfate-work/"
 # Longer than any index of these runs; what is written in longer pieces is not kept.
@@ -248,7 +248,7 @@ def named_by_manifest(document):
 
 
 def named_by_steps(document):
-    return [file["file"] for mark in document.values() for file in mark["files"]]
+    return [file["file"] for mark in document["steps"].values() for file in mark["files"]]
 
 
 MANIFEST = re.compile(r"manifest(-\d+-of-\d+)?\.json")
@@ -318,7 +318,7 @@ class Disk:
         """Applies a call; returns whether an index may have lost something by it."""
         paths = self.inside(call)
         is_across = call.name in NAMES and 0 < len(paths) < len(call.paths)
-        if call.name in UNKNOWN or is_across or "RENAME_EXCHANGE" in call.flags or "O_TMPFILE" in call.flags:
+        if call.name in UNKNOWN or is_across or "O_TMPFILE" in call.flags:
             sys.exit(f"a call that is not followed: {call}")
         if call.name in ("sync", "syncfs"):
             self.sync_all(self.top, call)
@@ -364,8 +364,9 @@ class Disk:
                 self.fault("renamed unsynced", f"the content of {os.path.relpath(paths[1], self.root)}", node.calls)
             if isinstance(node, File) and WORK in paths[0] and paths[1].endswith(".json"):
                 self.check_result(paths[1], node, call)
+            other = self.find(paths[1]) if "RENAME_EXCHANGE" in call.flags else None
             self.put(paths[1], node, call)
-            self.put(paths[0], None, call)
+            self.put(paths[0], other, call)
         elif call.name.startswith("link"):
             self.put(paths[1], node, call)
         elif call.name.startswith(("unlink", "rmdir")):

@@ -51,6 +51,9 @@ const SECTIONS: [(&str, &str); 8] = [
 /// The section of what several studies have in common.
 pub(crate) const DEFINITIONS: &str = "definitions";
 
+/// How the file of an analysis begins that was run.
+pub(crate) const FIRST_WORDS: &str = "# As run by";
+
 /// Its keys.
 const SHARED: [&str; 3] = ["cpu", "classes", "window-end"];
 
@@ -247,7 +250,7 @@ impl Config {
     /// The file that says the same.
     pub(crate) fn toml(&self) -> String {
         let mut text = format!(
-            "# As run by {}; `jobfate analyze --config FILE` does it again.\n\nsteps = {}\n",
+            "{FIRST_WORDS} {}; `jobfate analyze --config FILE` does it again.\n\nsteps = {}\n",
             crate::PROGRAM,
             list(self.steps.iter().copied())
         );

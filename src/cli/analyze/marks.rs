@@ -1,11 +1,13 @@
 //! Which steps of an analysis are done, and by what they were made.
 //!
-//! In: `steps.json` of an earlier run. Out: per step a mark (what its results follow from) and the
-//! files that it wrote. A step is done as long as its mark is the same and its files are what they
-//! were; its mark goes before the step begins, so that results half-made are never taken for whole.
+//! In: `steps.json` of an earlier run. Out: which analysis the folder is of, and per step a mark
+//! (what its results follow from) and the files that it wrote. A step is done as long as its mark is
+//! the same and its files are what they were; its mark goes before the step begins, so that results
+//! half-made are never taken for whole.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,8 +15,10 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::cli::exit::Usage;
+use crate::cli::store;
 use crate::files;
-use crate::report::ResultFile;
+use crate::report::{ANALYSIS_STEPS as FILE, ResultFile};
 use crate::sources::hex;
 
 /// A step that was done.
@@ -28,23 +32,58 @@ struct Mark {
 /// The steps that were done.
 pub(super) struct Marks {
     out: PathBuf,
-    marks: BTreeMap<String, Mark>,
+    steps: Steps,
+}
+
+/// What `steps.json` holds.
+#[derive(Default, Serialize, Deserialize)]
+struct Steps {
+    /// The analysis that was begun last.
+    analysis_sha256: String,
+    steps: BTreeMap<String, Mark>,
 }
 
 /// Files with the time of their last change.
 pub(super) type Listing = BTreeMap<String, SystemTime>;
 
 impl Marks {
-    pub(super) fn load(out: &Path) -> Self {
-        // A file that does not read marks nothing.
-        let text = fs::read(out.join(FILE)).ok();
-        let marks = text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-        Self { out: out.to_owned(), marks }
+    /// Begins an analysis: what is marked was done by an earlier one.
+    pub(super) fn begin(out: &Path, analysis_sha256: &str) -> Result<Self> {
+        let mut steps = Self::load(out)?;
+        analysis_sha256.clone_into(&mut steps.analysis_sha256);
+        let marks = Self { out: out.to_owned(), steps };
+        marks.store()?;
+        Ok(marks)
+    }
+
+    /// Refuses a folder in which another file has the name of the marks.
+    pub(super) fn check(out: &Path) -> Result<()> {
+        Self::load(out).map(|_| ())
+    }
+
+    fn load(out: &Path) -> Result<Steps> {
+        let path = out.join(FILE);
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Steps::default()),
+            text => text.with_context(|| format!("could not read `{}`", path.display()))?,
+        };
+        if let Ok(steps) = serde_json::from_slice(&text) {
+            return Ok(steps);
+        }
+        // Earlier versions kept the marks alone; their steps are done again.
+        match serde_json::from_slice::<BTreeMap<String, Mark>>(&text) {
+            Ok(_) => Ok(Steps::default()),
+            Err(_) => Err(Usage(format!(
+                "`{}` is not of an earlier analysis: move it away, or give another --out",
+                path.display()
+            ))
+            .into()),
+        }
     }
 
     /// Whether the results of a step are there and made from the same.
     pub(super) fn has(&self, step: &str, made_from: &str) -> bool {
-        self.marks.get(step).is_some_and(|mark| {
+        self.steps.steps.get(step).is_some_and(|mark| {
             mark.made_from == made_from
                 && mark.files.iter().all(|file| file.is_in(&self.out).unwrap_or(false))
         })
@@ -52,7 +91,7 @@ impl Marks {
 
     /// Forgets a step that is about to begin.
     pub(super) fn remove(&mut self, step: &str) -> Result<()> {
-        if self.marks.remove(step).is_some() { self.store() } else { Ok(()) }
+        if self.steps.steps.remove(step).is_some() { self.store() } else { Ok(()) }
     }
 
     /// Marks a step whose results are there: what has changed since `before`.
@@ -64,16 +103,23 @@ impl Marks {
                 .with_context(|| format!("could not read `{}`", self.out.join(file).display()))
         };
         let files = now.iter().filter(is_new).map(mark).collect::<Result<Vec<_>>>()?;
-        self.marks.insert(step.to_owned(), Mark { made_from, files });
+        self.steps.steps.insert(step.to_owned(), Mark { made_from, files });
         self.store()
     }
 
-    /// The files of a step.
-    pub(super) fn has_written(&self, step: &str, path: &Path) -> bool {
-        let Ok(file) = path.strip_prefix(&self.out) else { return false };
-        self.marks
-            .get(step)
-            .is_some_and(|mark| mark.files.iter().any(|known| Path::new(&known.file) == file))
+    /// Makes the results of a step that was done before a part of this analysis.
+    pub(super) fn adopt(&mut self, step: &str) -> Result<()> {
+        let Some(mark) = self.steps.steps.get_mut(step) else { return Ok(()) };
+        let mut is_changed = false;
+        for file in mark.files.iter_mut().filter(|file| file.file.ends_with(".json")) {
+            store::adopt(&self.out.join(&file.file))?;
+            let now = ResultFile::of(&self.out, &file.file).with_context(|| {
+                format!("could not read `{}`", self.out.join(&file.file).display())
+            })?;
+            is_changed |= now != *file;
+            *file = now;
+        }
+        if is_changed { self.store() } else { Ok(()) }
     }
 
     /// The results in the folder of the analysis and in the folders of commands.
@@ -99,13 +145,11 @@ impl Marks {
 
     fn store(&self) -> Result<()> {
         let path = self.out.join(FILE);
-        let text = serde_json::to_string_pretty(&self.marks)? + "\n";
+        let text = serde_json::to_string_pretty(&self.steps)? + "\n";
         files::write_whole(&path, text.as_bytes())
             .with_context(|| format!("could not write `{}`", path.display()))
     }
 }
-
-const FILE: &str = "steps.json";
 
 /// What the results of a step follow from: `texts`, the words of its command, and the files that
 /// these name.

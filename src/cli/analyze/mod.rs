@@ -9,6 +9,7 @@
 //! ```
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
@@ -22,12 +23,12 @@ use super::describe::{DescribeArgs, Question, describe};
 use super::detect;
 use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::store::{self, Answer, Files, Origin};
+use super::store::{self, Answer, Files, Origin, Whole};
 use super::sweep::{self, SweepArgs};
-use super::{Cli, Command, Format, console, render, stop_on_signal, synth, verify};
+use super::{Cli, Command, Format, Stop, console, render, stop_on_signal, synth, verify};
 use crate::facts::window::Windows;
-use crate::files;
-use crate::lake::Lake;
+use crate::files::{self, FolderLock};
+use crate::lake::{Lake, LakeErrorKind};
 use crate::report;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, fold};
@@ -44,8 +45,9 @@ mod marks;
 /// Ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with charts,
 /// and a report of it all. What the tables at hand do not allow is skipped, and said. Without
 /// `TRACE_DIR` a small synthetic trace is made on the spot, so that everything can be looked at
-/// before anything is downloaded. What is done is kept: an analysis that was stopped goes on when
-/// the same command is run again.
+/// before anything is downloaded; with --lake and no `TRACE_DIR` a lake that is there is analysed.
+/// What is done is kept: an analysis that was stopped goes on when the same command is run again.
+/// The folder of --out holds one analysis, and one process at a time writes into it.
 ///
 /// --config names a TOML file that holds the whole of it: `steps`, and a section per command
 /// (`trace` for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys
@@ -53,10 +55,12 @@ mod marks;
 /// them. Every analysis leaves such a file, `analysis.toml` in --out, with every choice written out.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze --config analysis.toml"
+    after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml"
 )]
 pub(crate) struct AnalyzeArgs {
-    /// Folder of the downloaded trace; synthetic if none is given
+    /// Folder of the downloaded trace, or its file
+    ///
+    /// Without it the lake of --lake is analysed if it is there, and a synthetic trace if not.
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
@@ -86,6 +90,9 @@ pub(crate) struct AnalyzeArgs {
 /// Where results go if nothing is said.
 const OUT: &str = "reports/analysis";
 
+/// The folder of the pages, in that of the results.
+const REPORT: &str = "report";
+
 pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     let mut config = match &args.config {
         Some(path) => Config::load(path)?,
@@ -93,55 +100,125 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     };
     let choice = ingest_choice(&mut config, &args.choice)?;
     let out = args.out.or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
-    let trace = match args.trace.or_else(|| config.path("folder")) {
-        Some(trace) => trace,
-        None => synthetic(&out.join("synthetic-trace"))?,
+    // From here to the end no other analysis writes into the folder.
+    let lock = store::lock(&out)?;
+    let file = out.join("analysis.toml");
+    let is_users = args.config.as_ref().is_some_and(|path| is_same_file(path, &file));
+    check_out(&out, &file, is_users)?;
+    let lake = args.lake.or_else(|| config.path("lake"));
+    let trace = args.trace.or_else(|| config.path("folder"));
+    let trace = match trace {
+        None if is_there(lake.as_deref(), &out)? => None,
+        None => Some(synthetic(&out.join(SYNTHETIC))?),
+        given => given,
     };
     let stop = stop_on_signal()?;
-    let lake = args.lake.or_else(|| config.path("lake")).unwrap_or_else(|| out.join("lake"));
-    for (option, path) in [("folder", &trace), ("lake", &lake), ("out", &out)] {
-        config.set("trace", option, Setting::One(path_text(path)?));
+    let lake = lake.unwrap_or_else(|| out.join("lake"));
+    let paths = [("folder", trace.as_deref()), ("lake", Some(&lake)), ("out", Some(&out))];
+    for (option, path) in paths {
+        if let Some(path) = path {
+            config.set("trace", option, Setting::One(path_text(path)?));
+        }
     }
-    console::note(format!("ingest {} into {}", trace.display(), lake.display()));
-    let is_forced = choice.force;
-    let plan = ingest::plan(&IngestArgs { trace, lake: lake.clone(), choice })?;
-    ingest::run_plan(&plan, is_forced, &stop)?;
-    stop.at_once()?;
+    read_in(trace, &lake, choice, &stop)?;
     let lake = Lake::open(&lake)?;
     defaults::settle(&mut config, &lake)?;
     // Nothing that a command would refuse is found out after hours.
     config.check().map_err(Usage)?;
-    files::create_folder(&out).with_context(|| format!("could not make `{}`", out.display()))?;
-    let file = out.join("analysis.toml");
-    let is_own = |path: &PathBuf| path.canonicalize().ok() == file.canonicalize().ok();
     // The file that a user wrote stays as it is.
-    if !args.config.as_ref().is_some_and(is_own) || !file.exists() {
+    if !is_users {
         files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
-    store::set_analysis(config.json());
-    Analysis::new(lake, out, config, args.again)?.run()
+    Analysis::new(lake, lock, config, args.again)?.run()
+}
+
+/// The folder of the trace that is made where none is given, in that of the results.
+const SYNTHETIC: &str = "synthetic-trace";
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+/// Refuses a folder in which files of someone else have the names of those of an analysis.
+fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
+    report::check_place(&out.join(REPORT))?;
+    Marks::check(out)?;
+    let is_taken = match std::fs::read(file) {
+        Ok(bytes) => !is_users && !bytes.starts_with(config::FIRST_WORDS.as_bytes()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+        Err(error) => {
+            return Err(error).with_context(|| format!("could not read `{}`", file.display()));
+        }
+    };
+    if is_taken {
+        let text = format!(
+            "`{}` is not of an earlier analysis: give it as --config, or give another --out",
+            file.display()
+        );
+        return Err(Usage(text).into());
+    }
+    Ok(())
+}
+
+/// Whether there is a lake to analyse where no trace is given: the one that is named, or that of an
+/// earlier analysis of a real trace.
+fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
+    let is_lake = |path: &Path| match Lake::open(path) {
+        Err(error) if matches!(error.kind, LakeErrorKind::NoLake) => Ok(false),
+        lake => lake.map(|_| true),
+    };
+    Ok(match lake {
+        Some(lake) => is_lake(lake)?,
+        None => !out.join(SYNTHETIC).exists() && is_lake(&out.join("lake"))?,
+    })
+}
+
+/// Ingests the trace, if there is one.
+fn read_in(trace: Option<PathBuf>, lake: &Path, choice: IngestChoice, stop: &Stop) -> Result<()> {
+    let Some(trace) = trace else {
+        if let Some((option, _)) = given_options().into_iter().next() {
+            let text = format!("--{option} says how a trace is read, and no TRACE_DIR is given");
+            return Err(Usage(text).into());
+        }
+        console::note(format!("no TRACE_DIR is given: analysing the lake {}", lake.display()));
+        return stop.at_once();
+    };
+    console::note(format!("ingest {} into {}", trace.display(), lake.display()));
+    let is_forced = choice.force;
+    let plan = ingest::plan(&IngestArgs { trace, lake: lake.to_owned(), choice })?;
+    ingest::run_plan(&plan, is_forced, stop)?;
+    stop.at_once()
+}
+
+/// Options of `ingest` that an analysis can hold, as far as the command line names them.
+fn given_options() -> Vec<(String, Setting)> {
+    // Only the process's own words tell what was given from what is a default.
+    let matches = Cli::command().try_get_matches_from(std::env::args_os());
+    let matches = matches.ok();
+    let Some(matches) = matches.as_ref().and_then(|all| all.subcommand_matches("analyze")) else {
+        return Vec::new();
+    };
+    let is_given = |option: &&str| {
+        matches.value_source(option) == Some(clap::parser::ValueSource::CommandLine)
+    };
+    let options = ["source", "table", "tables", "parts", "max_rejects", "buckets"];
+    let setting = |option: &str| {
+        let raw = matches.get_raw(option).into_iter().flatten();
+        let words: Vec<String> = raw.map(|word| word.to_string_lossy().into_owned()).collect();
+        let setting = match words.as_slice() {
+            [word] => Setting::One(word.clone()),
+            _ => Setting::Many(words),
+        };
+        (option.replace('_', "-"), setting)
+    };
+    options.into_iter().filter(is_given).map(setting).collect()
 }
 
 /// The choice of `ingest`: of the file, and before it of the command line, which is put into it.
 fn ingest_choice(config: &mut Config, given: &IngestChoice) -> Result<IngestChoice> {
-    let command = Cli::command();
-    // Only the process's own words tell what was given from what is a default.
-    let matches = command.try_get_matches_from(std::env::args_os());
-    if let Some(matches) = matches.ok().as_ref().and_then(|all| all.subcommand_matches("analyze")) {
-        for option in ["source", "table", "tables", "parts", "max_rejects", "buckets"] {
-            let is_given =
-                matches.value_source(option) == Some(clap::parser::ValueSource::CommandLine);
-            let raw = matches.get_raw(option).into_iter().flatten();
-            let words: Vec<String> = raw.map(|word| word.to_string_lossy().into_owned()).collect();
-            if is_given {
-                let setting = match words.as_slice() {
-                    [word] => Setting::One(word.clone()),
-                    _ => Setting::Many(words),
-                };
-                config.set("trace", &option.replace('_', "-"), setting);
-            }
-        }
+    for (option, setting) in given_options() {
+        config.set("trace", &option, setting);
     }
     let parsed: IngestArgs = match parse("ingest", config.words("trace"), &["-"])? {
         Command::Ingest(args) => args,
@@ -197,8 +274,11 @@ const SENTENCES: usize = 3;
 struct Analysis {
     lake: Lake,
     windows: Windows,
-    out: PathBuf,
+    /// On the folder of the results.
+    lock: Arc<FolderLock>,
     config: Config,
+    /// What the analysis is known by.
+    sha256: String,
     /// The kind of trace, the tables and their checksums, the window.
     inputs: String,
     marks: Marks,
@@ -207,15 +287,23 @@ struct Analysis {
 }
 
 impl Analysis {
-    fn new(lake: Lake, out: PathBuf, config: Config, is_again: bool) -> Result<Self> {
+    fn new(lake: Lake, lock: Arc<FolderLock>, config: Config, is_again: bool) -> Result<Self> {
         let Command::Account(args) = parse("account", config.words("account"), &[])? else {
             bail!("`account` is parsed as itself");
         };
         let windows = super::windows(&lake, &args.answer)?;
         let source = lake.source();
         let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
-        let marks = Marks::load(&out);
-        Ok(Self { lake, windows, out, config, inputs, marks, is_again })
+        // What is asked, and of what: results of another lake are of another analysis.
+        let sha256 = made_from(&[&config.toml(), &inputs], &[]);
+        store::set_analysis(Whole { sha256: sha256.clone(), asks: config.json() });
+        let marks = Marks::begin(lock.folder(), &sha256)?;
+        Ok(Self { lake, windows, lock, config, sha256, inputs, marks, is_again })
+    }
+
+    /// The folder of the results.
+    fn out(&self) -> &Path {
+        self.lock.folder()
     }
 
     /// Runs every step and writes the report; fails where a check of the lake has.
@@ -234,6 +322,7 @@ impl Analysis {
             let made_from = made_from(&[step, &self.inputs], &self.config.words(step));
             if !self.is_again && self.marks.has(step, &made_from) {
                 say(": done before");
+                self.marks.adopt(step)?;
                 continue;
             }
             say("");
@@ -242,20 +331,14 @@ impl Analysis {
             self.step(step)?;
             self.marks.put(step, made_from, &before)?;
         }
-        // What lies there from another analysis is no part of this one.
-        let is_ours = |path: &Path| {
-            (path == self.out.join("verify.json") && verified.is_some())
-                || steps.iter().any(|step| self.marks.has_written(step, path))
-        };
-        let folders = std::slice::from_ref(&self.out);
-        let results = report::read_all(folders, report::PAGE_LIMITS, &is_ours)?;
-        let first = report::write(&results, &self.out.join("report"))?;
+        let results = report::read_analysis(self.out(), report::PAGE_LIMITS, &self.sha256)?;
+        let first = report::write(&results, &self.out().join(REPORT))?;
         let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
         console::data("\n")?;
         for sentence in report::sentences(&results, SENTENCES) {
             console::data(&format!("{sentence}\n"))?;
         }
-        console::note(format!("results and charts: {}", self.out.display()));
+        console::note(format!("results and charts: {}", self.out().display()));
         console::note(format!("report: {}", first.display()));
         verdict
     }
@@ -275,10 +358,15 @@ impl Analysis {
 
     /// Stores an answer under its name.
     fn store(&self, answer: &Answer) -> Result<()> {
-        self.publish(answer, Files::new(&self.out)?)
+        self.publish(answer, self.files(answer.name)?)
     }
 
-    /// The same for one with further files.
+    /// Begins the files of an answer.
+    fn files(&self, name: &str) -> Result<Files> {
+        Files::within(&self.lock, name)
+    }
+
+    /// Stores an answer that has further files.
     fn publish(&self, answer: &Answer, files: Files) -> Result<()> {
         files.publish(answer.name, answer, &Origin::of(&self.lake)).map(|_| ())
     }
@@ -383,7 +471,7 @@ impl Analysis {
         let table = sweep::table_of(&swept.sweeps);
         let answer = sweep::answer(&args, self.windows, &study, &swept, &table);
         let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
-        let mut files = Files::new(&self.out)?;
+        let mut files = self.files(answer.name)?;
         if let Some((_, table)) = &selected {
             files.table("sweep-selection", table)?;
         }
@@ -406,7 +494,7 @@ impl Analysis {
             bail!("`detect` is parsed as itself");
         };
         let (lineup, plan) = detect::prepare(&args, &self.lake)?;
-        let mut files = Files::new(&self.out)?;
+        let mut files = self.files("detect")?;
         let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&mut files))?;
         detect::put_details(&outcome, &plan, &mut files)?;
         let table = detect::table_of(&outcome, lineup.asked);
@@ -445,7 +533,7 @@ impl Analysis {
 
     /// Runs a command whose results have a folder of their own.
     fn command(&self, name: &str, words: Vec<String>) -> Result<()> {
-        let folder = format!("--out={}", path_text(&self.out.join(name))?);
+        let folder = format!("--out={}", path_text(&self.out().join(name))?);
         let lake = format!("--lake={}", path_text(&self.lake.path)?);
         super::run(parse(name, words, &[&lake, &folder])?)
     }

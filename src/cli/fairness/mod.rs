@@ -201,7 +201,7 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if let Some(Action::New(new)) = &args.action {
         return new::run(new);
     }
-    let files = Files::in_out(args.out.as_deref())?;
+    let files = Files::in_out(args.out.as_deref(), "fairness")?;
     let found = find(args)?;
     let table: RecordBatch = answer::table(&found, args);
     answer::notes(&found, args.days);

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
         FairnessArgs::augment_args(Command::new("fairness")).try_get_matches_from(words)?;
     let mut week = FairnessArgs::from_arg_matches(&matches)?;
     week.window_end = args.window_end;
-    let files = Files::in_out(args.out.as_deref())?;
+    let files = Files::in_out(args.out.as_deref(), "ota")?;
     let found = find(&week)?;
     let mut all = Comparisons::default();
     examples(&mut all);

@@ -223,7 +223,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let first = setting(args, &lake, windows, args.seed)?;
     tell(&first, started.elapsed().as_secs_f64());
     warn_of_apart(&first.history, &first.cluster);
-    let mut files = Files::in_out(args.answer.out.as_deref())?;
+    let mut files = Files::in_out(args.answer.out.as_deref(), "replay")?;
     let mut runs = vec![replay_all(&policies, &first, args.seed)];
     for run in &runs[0] {
         report(run, &first.history);

@@ -1,0 +1,235 @@
+//! Gives the files of an answer their places in the folder of `--out`: all of them or none.
+//!
+//! In: files that lie whole in the work folder. Out: the same files in their places, the JSON that
+//! names them last, and the files of the earlier answer that it replaces removed. What is to be
+//! done is written down first: whoever writes into the folder next finishes it after a kill. A file
+//! that no result in the folder names is never overwritten or removed.
+//!
+//! ```text
+//!  out/.jobfate-work/sweep.csv ...  ─► synced ─► .jobfate-work/commit
+//!      killed before: the earlier answer is whole     killed after: the next run goes on
+//!  out/sweep.csv ... ─► stale files removed ─► out/result.json ─► .jobfate-work removed
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::exit::Usage;
+use super::{console, query};
+use crate::files;
+use crate::report::{ResultFile, files_of_result};
+
+/// Where files are in the making. What a killed run has left there the next one finishes or
+/// removes.
+pub(super) const WORK: &str = ".jobfate-work";
+
+/// In the work folder: what is to be done with its files.
+const LIST: &str = "commit";
+
+/// What gives the files of an answer their places.
+#[derive(Debug, Serialize, Deserialize)]
+struct Commit {
+    /// JSON files of other answers that get their own names, and these.
+    rename: Vec<(ResultFile, String)>,
+    /// Files that come from the work folder.
+    place: Vec<String>,
+    /// Files of earlier answers that this one replaces.
+    remove: Vec<ResultFile>,
+    /// The JSON that names the files; it comes last.
+    json: String,
+}
+
+/// Gives the files of an answer their places, and last of all its JSON; they are in the work folder.
+pub(super) fn give_places(
+    folder: &Path,
+    name: &str,
+    named: &[ResultFile],
+    json: &str,
+) -> Result<()> {
+    let earlier = Earlier::all(folder)?;
+    check_names(folder, name, &earlier, named.iter().map(|file| file.file.as_str()).chain([json]))?;
+    let own =
+        |path: &str| ResultFile::of(folder, path).with_context(|| could_not_read(folder, path));
+    let is_named = |old: &ResultFile| named.iter().any(|file| file.file == old.file);
+    let mut commit = Commit {
+        rename: Vec::new(),
+        place: named.iter().map(|file| file.file.clone()).collect(),
+        remove: Vec::new(),
+        json: json.to_owned(),
+    };
+    for old in &earlier {
+        if is_replaced(&old.name, name) {
+            commit.remove.extend(old.files.iter().filter(|file| !is_named(file)).cloned());
+            if old.json != json {
+                commit.remove.push(own(&old.json)?);
+            }
+        } else if old.json == json {
+            // That of another command keeps its files, and a JSON of its own.
+            let own_name = old.own_json();
+            check_names(folder, &old.name, &earlier, [own_name.as_str()].into_iter())?;
+            commit.rename.push((own(json)?, own_name));
+        }
+    }
+    let text = serde_json::to_string_pretty(&commit).context("a list of files is plain data")?;
+    let list = folder.join(WORK).join(LIST);
+    let written = files::write_whole(&list, files::sealed(&text).as_bytes());
+    written.and_then(|()| files::sync_folder(folder)).with_context(|| could_not_write(&list))?;
+    commit.apply(folder)
+}
+
+/// Finishes what a killed run had begun to do.
+pub(super) fn finish_earlier(folder: &Path) -> Result<()> {
+    let list = folder.join(WORK).join(LIST);
+    let text = match fs::read_to_string(&list) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        text => text.with_context(|| format!("could not read `{}`", list.display()))?,
+    };
+    match serde_json::from_str::<Commit>(&text).ok().filter(|_| files::is_sealed(&text)) {
+        Some(commit) => commit.apply(folder)?,
+        None => bail!("`{}` was changed or damaged: remove it by hand", list.display()),
+    }
+    console::note(format!(
+        "put the results of an earlier run that was stopped in their places in `{}`",
+        folder.display()
+    ));
+    Ok(())
+}
+
+/// Whether a list of what is to be done is waiting.
+pub(super) fn is_waiting(folder: &Path) -> bool {
+    folder.join(WORK).join(LIST).exists()
+}
+
+impl Commit {
+    /// Does all of it, but for what is done already.
+    fn apply(&self, folder: &Path) -> Result<()> {
+        for (old, to) in &self.rename {
+            if is_unchanged(old, folder)? {
+                let path = folder.join(to);
+                fs::rename(folder.join(&old.file), &path)
+                    .with_context(|| could_not_write(&path))?;
+            }
+        }
+        for file in &self.place {
+            give_place(folder, file)?;
+        }
+        for old in &self.remove {
+            // What someone has changed stays.
+            if is_unchanged(old, folder)? {
+                let path = folder.join(&old.file);
+                fs::remove_file(&path)
+                    .with_context(|| format!("could not remove `{}`", path.display()))?;
+            }
+        }
+        sync(folder)?;
+        give_place(folder, &self.json)?;
+        sync(folder)?;
+        let work = folder.join(WORK);
+        fs::remove_file(work.join(LIST))
+            .and_then(|()| fs::remove_dir_all(&work))
+            .with_context(|| format!("could not remove `{}`", work.display()))
+    }
+}
+
+fn give_place(folder: &Path, file: &str) -> Result<()> {
+    let path = folder.join(file);
+    match fs::rename(folder.join(WORK).join(file), &path) {
+        // It has its place already.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => Ok(()),
+        renamed => renamed.with_context(|| could_not_write(&path)),
+    }
+}
+
+fn is_unchanged(file: &ResultFile, folder: &Path) -> Result<bool> {
+    match file.is_in(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        known => known.with_context(|| could_not_read(folder, &file.file)),
+    }
+}
+
+fn sync(folder: &Path) -> Result<()> {
+    files::sync_folder(folder)
+        .with_context(|| format!("could not write into `{}`", folder.display()))
+}
+
+fn could_not_write(path: &Path) -> String {
+    format!("could not write `{}`", path.display())
+}
+
+fn could_not_read(folder: &Path, file: &str) -> String {
+    format!("could not read `{}`", folder.join(file).display())
+}
+
+/// An answer that a folder holds.
+pub(super) struct Earlier {
+    /// Its JSON, without the folder.
+    json: String,
+    name: String,
+    files: Vec<ResultFile>,
+}
+
+impl Earlier {
+    /// The answers that a folder holds.
+    pub(super) fn all(folder: &Path) -> Result<Vec<Self>> {
+        let failed = || format!("could not read `{}`", folder.display());
+        let mut all = Vec::new();
+        for entry in fs::read_dir(folder).with_context(failed)? {
+            let path = entry.with_context(failed)?.path();
+            let json = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !json.ends_with(".json") || !path.is_file() {
+                continue;
+            }
+            let bytes = fs::read(&path).with_context(|| could_not_read(folder, &json))?;
+            if let Some((name, files)) = files_of_result(&String::from_utf8_lossy(&bytes)) {
+                all.push(Self { json, name, files });
+            }
+        }
+        all.sort_by(|one, other| one.json.cmp(&other.json));
+        Ok(all)
+    }
+
+    /// The JSON of its own name.
+    fn own_json(&self) -> String {
+        format!("{}.json", self.name)
+    }
+
+    fn owns(&self, file: &str) -> bool {
+        self.json == file || self.files.iter().any(|own| own.file == file)
+    }
+}
+
+/// Whether an answer takes the place of an earlier one.
+fn is_replaced(old: &str, new: &str) -> bool {
+    old == new || (new == query::FACTS && query::is_fact(old))
+}
+
+/// Refuses names that something else has in the folder: neither this answer's earlier one, nor the
+/// JSON of another command, which makes room.
+pub(super) fn check_names<'a>(
+    folder: &Path,
+    name: &str,
+    earlier: &[Earlier],
+    mut names: impl Iterator<Item = &'a str>,
+) -> Result<()> {
+    let taken = names.find_map(|file| {
+        let about = fs::symlink_metadata(folder.join(file)).ok()?;
+        let owner = earlier.iter().find(|old| old.owns(file));
+        match owner {
+            _ if about.is_dir() => Some((file, "it is a folder".to_owned())),
+            None => Some((file, "it is not of an earlier result".to_owned())),
+            Some(old) if is_replaced(&old.name, name) || old.json == file => None,
+            Some(old) => Some((file, format!("it belongs to the result `{}`", old.name))),
+        }
+    });
+    let Some((file, why)) = taken else { return Ok(()) };
+    let path: PathBuf = folder.join(file);
+    Err(Usage(format!(
+        "`{}` is in the way: {why}; move it away, or give another --out",
+        path.display()
+    ))
+    .into())
+}

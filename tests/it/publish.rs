@@ -1,0 +1,579 @@
+//! What `--out` promises, of every command that writes: results of one run and never of two, nothing
+//! of others overwritten or removed, and one process at a time; also where a command is killed inside
+//! the moment in which its results are put in place.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::thread;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+use super::faults::FAILING_DISK;
+use super::support::{Place, Run, now, tree};
+
+/// Calls in which each of the commands is killed as it puts its results in place.
+pub(crate) const KILLS_INSIDE: usize = 40;
+
+/// Pairs of programs that begin at about the same time, of each command.
+pub(crate) const PAIRS: usize = 6;
+
+/// Instants at which an analysis is killed over another one that is done.
+pub(crate) const ANALYSES_KILLED: usize = 20;
+
+const TRACE: &str = "synth trace --jobs 120 --days 0.5 --parts 2 --machines 12 --seed 3";
+const OTHER: &str = "synth other --jobs 60 --days 0.4 --parts 2 --machines 9 --seed 4 --no-usage";
+
+/// A command with two settings, and where it writes.
+struct Writer {
+    name: &'static str,
+    commands: [&'static str; 2],
+    /// The folder that is given as --out.
+    out: &'static str,
+}
+
+/// Every command that writes results or pages. Both settings answer the same question.
+static WRITERS: [Writer; 11] = [
+    Writer {
+        name: "sweep",
+        commands: [
+            "sweep --cpu slots --thresholds 2..=9 --rules events,failures --train-until 0.2 --out found",
+            "sweep --cpu slots --thresholds 3,5 --out found",
+        ],
+        out: "found",
+    },
+    Writer {
+        name: "detect",
+        commands: [
+            "detect --detectors late hadoop --min-tasks 2 --out found",
+            "detect --detectors mantri --min-tasks 2 --out found",
+        ],
+        out: "found",
+    },
+    Writer {
+        name: "replay",
+        commands: [
+            "replay --policies fifo fair --journal --out found",
+            "replay --policies fifo --out found",
+        ],
+        out: "found",
+    },
+    Writer {
+        name: "fairness",
+        commands: [
+            "fairness --cpu slots --interval 3600 --out found",
+            "fairness --cpu slots --interval 7200 --out found",
+        ],
+        out: "found",
+    },
+    Writer {
+        name: "query all",
+        commands: [
+            "query all --thresholds 2 --out found",
+            "query all --thresholds 3 --lake lake2 --out found",
+        ],
+        out: "found",
+    },
+    Writer {
+        name: "account",
+        commands: ["account --cpu slots --out found", "account --cpu requested --out found"],
+        out: "found",
+    },
+    Writer {
+        name: "classify",
+        commands: ["classify --out found", "classify --classes terminal --out found"],
+        out: "found",
+    },
+    Writer {
+        name: "describe",
+        commands: [
+            "describe --what waiting --group-by priority --out found",
+            "describe --what waiting --out found",
+        ],
+        out: "found",
+    },
+    Writer {
+        name: "verify",
+        commands: ["verify trace --out found", "verify --lake lake --out found"],
+        out: "found",
+    },
+    Writer {
+        name: "report",
+        commands: ["report one --out pages/report", "report two --out pages/report"],
+        out: "pages/report",
+    },
+    Writer {
+        name: "analyze",
+        commands: [
+            "analyze --lake lake --config one.toml --out found",
+            "analyze --lake lake --config two.toml --out found",
+        ],
+        out: "found",
+    },
+];
+
+/// Commands that are killed inside the moment in which they put their results in place.
+const KILLED: [&str; 7] =
+    ["sweep", "detect", "replay", "fairness", "query all", "report", "analyze"];
+
+const ONE_TOML: &str = "steps = [\"classify\", \"account\", \"sweep\", \"fairness\"]\n\
+    [definitions]\ncpu = \"slots\"\n[sweep]\nrules = [\"events\"]\nthresholds = \"3,5\"\n";
+const TWO_TOML: &str = "steps = [\"classify\", \"account\", \"sweep\", \"fairness\"]\n\
+    [definitions]\ncpu = \"requested\"\nclasses = \"terminal\"\n[sweep]\nrules = [\"failures\"]\nbootstrap = 0\n";
+
+/// Lakes of two traces, and two sets of results.
+static LAKES: LazyLock<Place> = LazyLock::new(|| {
+    let place = Place::new();
+    for command in [
+        TRACE,
+        OTHER,
+        "ingest trace --lake lake --buckets 2",
+        "ingest other --lake lake2 --buckets 2",
+        "account --cpu slots --out one/account",
+        "fairness --cpu slots --out one/fairness",
+        "account --lake lake2 --cpu slots --out two/account",
+        "classify --lake lake2 --out two/classify",
+    ] {
+        run(&place, command).ok();
+    }
+    place
+});
+
+/// A folder with the lakes, the results and the files of the analyses.
+fn place() -> Place {
+    let place = Place::new();
+    for name in ["trace", "lake", "lake2", "one", "two"] {
+        symlink(LAKES.path(name), place.path(name)).unwrap();
+    }
+    fs::write(place.path("one.toml"), ONE_TOML).unwrap();
+    fs::write(place.path("two.toml"), TWO_TOML).unwrap();
+    fs::create_dir(place.path("pages")).unwrap();
+    place
+}
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn words(command: &str) -> Vec<&str> {
+    command.split(' ').collect()
+}
+
+fn run(place: &Place, command: &str) -> Run {
+    place.run(&words(command))
+}
+
+/// What each setting of a command leaves in an empty place.
+fn alone(writer: &Writer) -> [Files; 2] {
+    writer.commands.map(|command| {
+        let place = place();
+        run(&place, command).ok();
+        tree(&place.path(writer.out))
+    })
+}
+
+fn of_name(name: &str) -> &'static Writer {
+    WRITERS.iter().find(|writer| writer.name == name).unwrap()
+}
+
+/// Whether a folder holds every file of a run as it wrote it.
+fn holds(found: &Files, run: &Files) -> bool {
+    run.iter().all(|(name, bytes)| found.get(name) == Some(bytes))
+}
+
+/// Names of files that are the same in none of two folders, for messages.
+fn differing(one: &Files, other: &Files) -> Vec<String> {
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    names.into_iter().filter(|name| one.get(*name) != other.get(*name)).cloned().collect()
+}
+
+/// The analyses whose results a report shows.
+fn analyses_in(report: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(report.join("data")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .map(|path| {
+            let value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            value["analysis_sha256"].to_string()
+        })
+        .collect()
+}
+
+/// What is found after a command was stopped somewhere: results of one run, or it is said.
+fn assert_one_or_said(writer: &Writer, place: &Place, whole: &[Files; 2], about: &str) {
+    let found = tree(&place.path(writer.out));
+    if writer.name == "report" {
+        assert!(whole.contains(&found), "{about}: {:?}", differing(&found, &whole[0]));
+        return;
+    }
+    let report = run(place, "report found --out check");
+    let is_of_one = whole.iter().any(|files| holds(&found, files));
+    match report.code {
+        Some(0) if writer.name == "analyze" => {
+            let analyses = analyses_in(&place.path("check"));
+            assert_eq!(analyses.len(), 1, "{about}: {analyses:?}");
+        }
+        Some(0) => assert!(is_of_one, "{about}"),
+        Some(3) => {
+            let words = "is not what `found/";
+            assert!(report.stderr.contains(words), "{about}: {}", report.stderr);
+        }
+        code => panic!("{about}: {code:?} {}", report.stderr),
+    }
+}
+
+/// The number of a command's calls of some kinds, or a run that is killed in one of them.
+fn with_calls(place: &Place, writer: &Writer, calls: &str, kill_at: usize) -> (Output, usize) {
+    let library = FAILING_DISK.as_ref().unwrap();
+    let count = place.path("count");
+    let output = place
+        .command(&words(writer.commands[1]))
+        .env("LD_PRELOAD", library)
+        .env("FAULT_UNDER", writer.out.split('/').next().unwrap())
+        .env("FAULT_CALLS", calls)
+        .env("FAULT_AT", kill_at.to_string())
+        .env("FAULT_KILL", "1")
+        .env("FAULT_COUNT", &count)
+        .output()
+        .unwrap();
+    let calls = fs::read_to_string(&count).ok().and_then(|text| text.trim().parse().ok());
+    (output, calls.unwrap_or(0))
+}
+
+/// Promise: whenever a command is killed, the folder holds one run or the mix is told, and the same
+/// command run again leaves what it leaves undisturbed.
+#[test]
+fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
+    if FAILING_DISK.is_none() {
+        return;
+    }
+    let mut draws = ChaCha8Rng::seed_from_u64(41);
+    for writer in KILLED.map(of_name) {
+        let whole = alone(writer);
+        let fresh = || {
+            let place = place();
+            run(&place, writer.commands[0]).ok();
+            place
+        };
+        // Renames and removals are the moment itself; syncs and new folders lead to it.
+        let mut killed = 0;
+        for (calls, wanted) in
+            [("rename unlink", KILLS_INSIDE * 3 / 4), ("sync mkdir", KILLS_INSIDE / 4)]
+        {
+            let place = fresh();
+            let (output, count) = with_calls(&place, writer, calls, 0);
+            assert!(output.status.success() && 0 < count, "{}: {count} {calls}", writer.name);
+            assert!(tree(&place.path(writer.out)) == whole[1], "{}", writer.name);
+            for _ in 0..wanted {
+                let at = draws.random_range(1..=count);
+                let place = fresh();
+                let (output, _) = with_calls(&place, writer, calls, at);
+                let about = format!("{} at call {at} of {count} {calls}", writer.name);
+                killed += usize::from(!output.status.success());
+                assert_one_or_said(writer, &place, &whole, &about);
+                let again = run(&place, writer.commands[1]);
+                assert_eq!(again.code, Some(0), "{about}: {}", again.stderr);
+                let found = tree(&place.path(writer.out));
+                assert!(found == whole[1], "{about}: {:?}", differing(&found, &whole[1]));
+                // Nothing is left beside.
+                let beside = tree(&place.path(writer.out.split('/').next().unwrap()));
+                assert_eq!(beside.len(), found.len(), "{about}: {:?}", beside.keys());
+            }
+        }
+        assert!(KILLS_INSIDE * 3 / 4 < killed, "{}: {killed} kills", writer.name);
+    }
+}
+
+fn start(place: &Place, command: &str) -> Child {
+    let mut command = place.command(&words(command));
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Promise: of two programs with one --out each either does the whole of its work, or leaves at
+/// once and says why; the folder is that of one of them.
+#[test]
+fn two_at_once_leave_what_one_leaves() {
+    let mut draws = ChaCha8Rng::seed_from_u64(42);
+    let mut refused = 0;
+    for writer in &WRITERS {
+        let whole = alone(writer);
+        let begin = now();
+        run(&place(), writer.commands[0]).ok();
+        let takes = begin.elapsed();
+        for _ in 0..PAIRS {
+            let place = place();
+            let first = start(&place, writer.commands[0]);
+            thread::sleep(takes.mul_f64(draws.random_range(0.0..0.6)));
+            let second = start(&place, writer.commands[1]);
+            let both = [first, second].map(|child| child.wait_with_output().unwrap());
+            let mut done = 0;
+            for output in &both {
+                let said = String::from_utf8_lossy(&output.stderr);
+                match output.status.code() {
+                    Some(0) => done += 1,
+                    Some(4) => {
+                        refused += 1;
+                        let words = "another process is writing results into `found";
+                        assert!(said.contains(words), "{}: {said}", writer.name);
+                    }
+                    code => panic!("{}: {code:?} {said}", writer.name),
+                }
+            }
+            assert!(0 < done, "{}", writer.name);
+            let found = tree(&place.path(writer.out));
+            assert!(whole.contains(&found), "{}: {:?}", writer.name, differing(&found, &whole[0]));
+        }
+    }
+    assert!(PAIRS < refused, "{refused} programs met another one");
+}
+
+/// Promise: no command overwrites or removes a file that it has not written; it says so before
+/// anything has changed.
+#[test]
+fn nothing_of_others_is_overwritten() {
+    let mut draws = ChaCha8Rng::seed_from_u64(36);
+    for writer in &WRITERS {
+        let whole = alone(writer);
+        let is_analysis = writer.name == "analyze";
+        let own: Vec<&String> = whole[1].keys().collect();
+        let mut names: Vec<String> =
+            (0..12).map(|_| own[draws.random_range(0..own.len())].clone()).collect();
+        if writer.name == "report" {
+            names.extend(["mine.txt", "users/mine.html", "data/deep/mine"].map(str::to_owned));
+        }
+        for name in names {
+            let place = place();
+            let mine = place.path(writer.out).join(&name);
+            fs::create_dir_all(mine.parent().unwrap()).unwrap();
+            fs::write(&mine, "mine").unwrap();
+            let before = tree(&place.path(writer.out));
+            let refused = run(&place, writer.commands[1]);
+            let about = format!("{} `{name}`: {}", writer.name, refused.stderr);
+            assert_eq!(refused.code, Some(2), "{about}");
+            let first = name.split('/').next().unwrap();
+            assert!(refused.stderr.contains(&format!("`{}/{first}", writer.out)), "{about}");
+            assert_eq!(fs::read(&mine).unwrap(), b"mine", "{about}");
+            // Steps of an analysis that were done before are kept.
+            assert!(is_analysis || before == tree(&place.path(writer.out)), "{about}");
+        }
+    }
+}
+
+/// Promise: a report replaces its own earlier pages alone, all of them or none.
+#[test]
+fn a_report_replaces_only_a_report() {
+    let place = place();
+    let report = |results: &str| run(&place, &format!("report {results} --out pages/report"));
+    report("one").ok();
+    assert!(place.path("pages/report/users/0001.html").exists());
+    report("two").ok();
+    for page in ["users", "fairness.html"] {
+        assert!(!place.path("pages/report").join(page).exists(), "{page}");
+    }
+    let whole = tree(&place.path("pages/report"));
+    let mut draws = ChaCha8Rng::seed_from_u64(37);
+    let names: Vec<&String> = whole.keys().collect();
+    for _ in 0..20 {
+        // A byte of a page, a further file, a file less: what was changed is someone's.
+        let path = place.path("pages/report").join(names[draws.random_range(0..names.len())]);
+        let bytes = fs::read(&path).unwrap();
+        let mut changed = bytes.clone();
+        let at = draws.random_range(0..bytes.len());
+        changed[at] ^= 1;
+        fs::write(&path, &changed).unwrap();
+        let refused = report("one");
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains("is not of an earlier report"), "{}", refused.stderr);
+        assert_eq!(fs::read(&path).unwrap(), changed);
+        fs::write(&path, &bytes).unwrap();
+        let further = path.with_extension("mine");
+        fs::write(&further, "").unwrap();
+        assert_eq!(report("one").code, Some(2));
+        fs::remove_file(&further).unwrap();
+    }
+    assert!(tree(&place.path("pages/report")) == whole);
+    let mut here = place.command(&words("report ../../one --out ."));
+    let output = here.current_dir(place.path("pages/report")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is the current folder"));
+    report("one").ok();
+    // Through a link the folder that it leads to is replaced, and the link stays.
+    symlink("report", place.path("pages/link")).unwrap();
+    run(&place, "report two --out pages/link").ok();
+    assert!(place.path("pages/link").is_symlink());
+    assert!(tree(&place.path("pages/report")) == whole);
+    assert_eq!(fs::read_dir(place.path("pages")).unwrap().count(), 2);
+}
+
+#[test]
+fn manual_pages_replace_only_manual_pages() {
+    let place = Place::new();
+    for _ in 0..2 {
+        run(&place, "man --out man1").ok();
+    }
+    fs::write(place.path("man1/jobfate-sweep.1"), "mine").unwrap();
+    let refused = run(&place, "man --out man1");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`man1/jobfate-sweep.1` is no manual page"));
+    assert_eq!(fs::read(place.path("man1/jobfate-sweep.1")).unwrap(), b"mine");
+}
+
+/// A report on a disk without room named a file that it read.
+#[test]
+fn a_report_that_cannot_be_written_names_what_it_writes() {
+    let Some(library) = &*FAILING_DISK else { return };
+    let place = place();
+    for calls in ["write", "open", "sync", "mkdir"] {
+        let mut command = place.command(&words("report one --out pages/report"));
+        command.env("LD_PRELOAD", library).env("FAULT_UNDER", "pages").env("FAULT_CALLS", calls);
+        command.env("FAULT_AT", "3").env("FAULT_ERROR", "28").env("FAULT_STAYS", "1");
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{calls}: {said}");
+        assert!(said.contains("`pages/") && said.contains("No space left"), "{calls}: {said}");
+        assert!(!said.contains("`one/") && !said.contains(".jobfate"), "{calls}: {said}");
+        assert!(!place.path("pages/report").exists(), "{calls}");
+    }
+}
+
+/// Promise: the facts in a folder are those of one lake, and `result.json` says of which.
+#[test]
+fn facts_are_one_set() {
+    let place = place();
+    let sums = |lake: &str| {
+        let manifest = fs::read(place.path(lake).join("manifest.json")).unwrap();
+        let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+        manifest["tables"].as_object().unwrap().keys().cloned().collect::<BTreeSet<String>>()
+    };
+    let mut draws = ChaCha8Rng::seed_from_u64(35);
+    for _ in 0..8 {
+        let lake = ["lake", "lake2"][draws.random_range(0..2)];
+        let threshold = draws.random_range(2..5);
+        run(&place, &format!("query all --lake {lake} --thresholds {threshold} --out facts")).ok();
+        let found = tree(&place.path("facts"));
+        let result: Value = serde_json::from_slice(&found["result.json"]).unwrap();
+        let inputs = result["inputs"].as_array().unwrap().iter();
+        let inputs: BTreeSet<String> =
+            inputs.map(|input| input["table"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(inputs, sums(lake));
+        assert_eq!(result["settings"]["thresholds"], serde_json::json!([threshold]));
+        // Every file is one of the set, as it was written, and every query has its file.
+        let files = result["files"].as_array().unwrap();
+        let named: BTreeSet<&str> = files.iter().map(|it| it["file"].as_str().unwrap()).collect();
+        let there: BTreeSet<&str> = found.keys().map(String::as_str).collect();
+        assert_eq!(there, named.iter().copied().chain(["result.json"]).collect());
+        for file in files {
+            let bytes = &found[file["file"].as_str().unwrap()];
+            assert_eq!(file["bytes"], bytes.len());
+            assert_eq!(file["crc32"], crc32fast::hash(bytes));
+        }
+        for query in result["answer"].as_array().unwrap() {
+            let csv = &found[&format!("{}.csv", query["query"].as_str().unwrap())];
+            let rows = csv::Reader::from_reader(&csv[..]).records().count();
+            assert_eq!(query["rows"], rows);
+        }
+        let has_usage = found.contains_key("q07_cpu_measured.csv");
+        assert_eq!(has_usage, lake == "lake", "facts of tables that this lake has");
+    }
+    // One fact is no set, and takes none of its files.
+    let refused = run(&place, "query q01 --lake lake --out facts");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it belongs to the result `facts`"), "{}", refused.stderr);
+}
+
+/// Promise: a report shows one analysis, and names the results of another one.
+#[test]
+fn an_analysis_killed_over_another_one_is_not_mixed_with_it() {
+    let mut draws = ChaCha8Rng::seed_from_u64(32);
+    let writer = of_name("analyze");
+    let whole = alone(writer);
+    let begin = now();
+    run(&place(), writer.commands[1]).ok();
+    let takes = begin.elapsed();
+    let (mut named, mut killed) = (0, 0);
+    for _ in 0..ANALYSES_KILLED {
+        let place = place();
+        run(&place, writer.commands[0]).ok();
+        let mut child = start(&place, writer.commands[1]);
+        thread::sleep(takes.mul_f64(draws.random_range(0.0..1.0)));
+        child.kill().unwrap();
+        killed += usize::from(!child.wait().unwrap().success());
+        assert_one_or_said(writer, &place, &whole, "killed");
+        let report = run(&place, "report found --out check");
+        named += usize::from(report.stderr.contains("which is of another analysis"));
+        run(&place, writer.commands[1]).ok();
+        assert!(tree(&place.path("found")) == whole[1]);
+        // Its report is the one of a run that nothing disturbed.
+        let report = run(&place, "report found --out check").ok();
+        assert!(!report.stderr.contains("left out"), "{}", report.stderr);
+    }
+    assert!(ANALYSES_KILLED / 4 < killed && 0 < named, "{killed} killed, {named} named");
+    // Results that a command leaves in the folder of an analysis are not of it.
+    let place = place();
+    run(&place, writer.commands[1]).ok();
+    run(&place, "account --cpu slots --out found/own").ok();
+    let report = run(&place, "report found --out check").ok();
+    assert!(report.stderr.contains("left out: `found/own/result.json`, which is of no analysis"));
+    // Two analyses are not shown together.
+    run(&place, &writer.commands[0].replace("--out found", "--out other")).ok();
+    let both = run(&place, "report found other --out check");
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+    assert!(both.stderr.contains("are of different analyses"), "{}", both.stderr);
+}
+
+/// Promise: `analyze` takes a lake, a file or a folder, and says the same of the same data.
+#[test]
+fn an_analysis_takes_a_lake_a_file_or_a_folder() {
+    let place = place();
+    let log = "; MaxProcs: 4\n1 0 5 60 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1\n\
+        2 10 0 30 2 -1 -1 2 60 -1 0 2 1 -1 1 -1 -1 -1\n\
+        3 20 9 90 1 -1 -1 1 99 -1 5 1 1 -1 1 -1 -1 -1\n";
+    fs::create_dir(place.path("log")).unwrap();
+    fs::write(place.path("log/a.swf"), log).unwrap();
+    fs::write(place.path("a.toml"), "steps = [\"classify\", \"account\"]\n").unwrap();
+    let analyze = |from: &str, out: &str| {
+        run(&place, &format!("analyze {from} --config a.toml --out {out}")).ok().stderr
+    };
+    analyze("log/a.swf", "file");
+    analyze("log", "folder");
+    let said = analyze("--lake file/lake", "lake-alone");
+    assert!(said.contains("no TRACE_DIR is given: analysing the lake file/lake"), "{said}");
+    assert!(!place.path("lake-alone/synthetic-trace").exists());
+    // The lake of an earlier analysis needs no word.
+    let again = run(&place, "analyze --config a.toml --out file").ok().stderr;
+    assert!(again.contains("analysing the lake file/lake"), "{again}");
+    for table in ["classify-jobs.csv", "classify-tasks.csv", "account.csv"] {
+        let of = |out: &str| fs::read(place.path(out).join(table)).unwrap();
+        assert!(of("file") == of("folder") && of("file") == of("lake-alone"), "{table}");
+    }
+    // What is left behind repeats it.
+    run(&place, "analyze --config lake-alone/analysis.toml --out again").ok();
+    assert!(!place.path("again/synthetic-trace").exists());
+    let odd = run(&place, "analyze --lake file/lake --parts 0-1 --out odd");
+    assert_eq!(odd.code, Some(2), "{}", odd.stderr);
+    assert!(odd.stderr.contains("--parts says how a trace is read"), "{}", odd.stderr);
+    let nowhere = run(&place, "analyze nowhere --out deep/er");
+    assert_eq!(nowhere.code, Some(4), "{}", nowhere.stderr);
+    assert!(!place.path("deep").exists() && !place.path("odd").exists(), "nothing is left");
+}
+
+/// The tests look at every command that has --out.
+#[test]
+fn every_command_that_writes_is_there() {
+    let commands = Command::new(env!("CARGO_BIN_EXE_jobfate")).arg("--help").output().unwrap();
+    let help = String::from_utf8_lossy(&commands.stdout).into_owned();
+    let known: BTreeSet<&str> =
+        WRITERS.iter().map(|writer| writer.name.split(' ').next().unwrap()).collect();
+    for line in help.lines().filter_map(|line| line.strip_prefix("  ")) {
+        let Some(name) = line.split(' ').next().filter(|name| !name.is_empty()) else { continue };
+        let help = Command::new(env!("CARGO_BIN_EXE_jobfate")).args([name, "--help"]).output();
+        let help = String::from_utf8_lossy(&help.unwrap().stdout).into_owned();
+        // The studies of `reproduce` are written as the others are; manuals have their own test.
+        let writes = help.contains("--out <DIR>") && !["reproduce", "man", "help"].contains(&name);
+        assert!(!writes || known.contains(name), "{name} is not among the writers");
+    }
+}
