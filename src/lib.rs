@@ -196,6 +196,7 @@
 pub mod cells;
 pub mod charts;
 pub mod cli;
+pub mod defaults;
 pub mod digits;
 pub mod facts;
 pub mod fairness;

@@ -11,6 +11,7 @@ use super::render::Frame;
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
@@ -48,8 +49,8 @@ pub(crate) struct AccountArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CpuChoice {
     /// What CPU time means
-    #[arg(long, value_enum, default_value_t)]
-    pub cpu: CpuDefinition,
+    #[arg(long, value_enum, long_help = defaults::cpu_help())]
+    pub cpu: Option<CpuDefinition>,
 
     /// How outcomes are told: sequence or terminal
     #[arg(long, value_name = "CLASSES", default_value_t)]
@@ -57,9 +58,10 @@ pub(crate) struct CpuChoice {
 }
 
 impl CpuChoice {
-    /// A study of these definitions.
-    pub(crate) fn asked(self) -> Asked {
-        Asked { cpu: self.cpu, classes: self.classes, ..Asked::default() }
+    /// A study of these definitions; where none was chosen, the default of the lake.
+    pub(crate) fn asked(self, lake: &Lake) -> Asked {
+        let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
+        Asked { cpu, classes: self.classes, ..Asked::default() }
     }
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let files = Files::in_out(args.answer.out.as_deref(), "account")?;
-    let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
+    let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked(&lake) };
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.group_by);
     console::note(closing_line(&ledger));

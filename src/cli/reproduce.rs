@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::account::{self, CpuChoice};
+use super::account;
 use super::classify::{self, By};
 use super::describe::{Question, describe, summaries};
 use super::exit::Usage;
@@ -333,15 +333,13 @@ fn cpu(
     let rules = vec![RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
     let has_usage = !matches!(basis, Basis::Missing(_));
     // Without usage the curves are drawn for slots, and nothing is compared with them.
-    let choice = CpuChoice {
-        cpu: if has_usage { CpuDefinition::Published } else { CpuDefinition::Slots },
-        classes: Classes::Sequence,
-    };
+    let cpu = if has_usage { CpuDefinition::Published } else { CpuDefinition::Slots };
     if !lake.has(Table::TaskEvents) || !lake.has(Table::JobEvents) {
         console::note("skipped: figures 4.2.1 and 4.2.2, for want of job_events or task_events");
         return Ok(());
     }
-    let study = fold(lake, windows, &Asked { rules, ..choice.asked() })?;
+    let asked = Asked { cpu, classes: Classes::Sequence, rules, ..Asked::default() };
+    let study = fold(lake, windows, &asked)?;
     let book = ledger(&study);
     for (outcome, share) in
         [("finished", 0.710), ("failed", 0.931), ("killed", 43.175), ("running", 54.377)]
@@ -390,7 +388,7 @@ fn cpu(
             &harm_basis,
         );
     }
-    charts.push((format!("table-3.1.2-{}", choice.cpu), account::chart(&book)));
+    charts.push((format!("table-3.1.2-{cpu}"), account::chart(&book)));
     charts.extend(sweep_charts::charts(&study, std::slice::from_ref(&swept)));
     Ok(())
 }

@@ -182,7 +182,7 @@ pub(crate) fn sweep_all(study: &Study, price: f64) -> Swept {
 }
 
 /// What the flags ask of the lake.
-pub(crate) fn asked(args: &SweepArgs) -> Result<Asked> {
+pub(crate) fn asked(args: &SweepArgs, lake: &Lake) -> Result<Asked> {
     let days = args.train_until;
     if days.is_some_and(|days| !(0.0..=DAYS_MAX).contains(&days)) {
         let days = days.unwrap_or_default();
@@ -202,14 +202,14 @@ pub(crate) fn asked(args: &SweepArgs) -> Result<Asked> {
         split_us,
         rounds: args.bootstrap,
         seed: args.seed,
-        ..args.choice.asked()
+        ..args.choice.asked(lake)
     })
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let asked = asked(args)?;
+    let asked = asked(args, &lake)?;
     let mut files = Files::in_out(args.answer.out.as_deref(), "sweep")?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
     console::note(edges::sentence(&study.censoring()));
@@ -246,7 +246,7 @@ pub(crate) fn answer<'a>(
         name: "sweep",
         table,
         settings: json!({
-            "cpu": args.choice.cpu, "classes": args.choice.classes, "windows": windows,
+            "cpu": study.asked.cpu, "classes": study.asked.classes, "windows": windows,
             "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
             "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
             "bootstrap_rounds": args.bootstrap, "seed": args.seed,

@@ -62,11 +62,11 @@ fn both_accruals_of_a_log_drawn_by_hand() {
     //  user 2                     |..|44444|   job 3 waits 600 s, runs 7800 to 9600
     //  hours   [0        )[1        )[2        )
     let place = small();
-    let end = series(&place, &["--index", "metered"]);
+    let end = series(&place, &["--index", "metered", "--accrual", "end"]);
     // A job that ends at 3600 s ends in the hour that begins there.
     assert_eq!(of(&end, "metered", "1", "rv"), [0.0, 7200.0, 14_400.0]);
     assert_eq!(of(&end, "metered", "2", "rv"), [0.0, 0.0, 7200.0]);
-    let running = series(&place, &["--index", "metered", "--accrual", "running"]);
+    let running = series(&place, &["--index", "metered"]);
     assert_eq!(of(&running, "metered", "1", "rv"), [9000.0, 12_600.0, 14_400.0]);
     assert_eq!(of(&running, "metered", "2", "rv"), [0.0, 0.0, 7200.0]);
     let slots = series(&place, &["--index", "metered", "--cpu", "slots", "--accrual", "running"]);
@@ -84,7 +84,7 @@ fn both_accruals_of_a_log_drawn_by_hand() {
 fn a_span_can_be_cut_out_with_what_came_before() {
     let place = small();
     let hour = (3600.0_f64 / 86_400.0).to_string();
-    let cold = series(&place, &["--index", "metered", "--from", &hour]);
+    let cold = series(&place, &["--index", "metered", "--accrual", "end", "--from", &hour]);
     assert_eq!(of(&cold, "metered", "1", "rv"), [7200.0, 14_400.0]);
     let warm = series(
         &place,
@@ -105,7 +105,8 @@ fn usage_by_user_and_hour_is_that_of_the_query() {
     assert!(2 < rows.len(), "several users and hours");
     for (cpu, column) in [("slots", 3), ("requested", 4)] {
         let args = ["fairness", "--cpu", cpu, "--show", "series", "--format", "csv"];
-        let found = place.run(&[&args[..], &["--index", "metered"]].concat()).ok();
+        let more = ["--index", "metered", "--accrual", "end"];
+        let found = place.run(&[&args[..], &more].concat()).ok();
         let mut compared = 0;
         for row in csv::Reader::from_reader(found.stdout_text().as_bytes()).records() {
             let row = row.unwrap();
@@ -172,6 +173,8 @@ fn indices_of_ones_own_are_named_and_compared_like_the_others() {
     let all = series(
         &place,
         &[
+            "--accrual",
+            "end",
             "--index",
             "condor",
             "--index",
@@ -442,7 +445,7 @@ fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
     let job = "1 0 0 36000 1 -1 -1 1 -1 -1 1 1 1 -1 1 1 -1 -1\n";
     fs::write(place.path("small.swf"), format!("; MaxProcs: 2\n{job}")).unwrap();
     place.run(&["ingest", "small.swf", "--lake", "lake"]).ok();
-    let found = place.run(&["fairness", "--format", "json"]).ok().json();
+    let found = place.run(&["fairness", "--accrual", "end", "--format", "json"]).ok().json();
     assert_eq!(found["users"][0]["peak_cores"], 1.0);
     assert_eq!(found["users"][0]["largest_step_share"], 1.0);
     assert_eq!(found["load"][0], 0.5);
@@ -454,8 +457,8 @@ fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
 fn orders_are_compared_where_both_indices_tell_users_apart() {
     let place = no_machines();
     let pair = |index: &str| {
-        let args =
-            ["fairness", "--what-if", "--index", "metered", "--index", index, "--format", "json"];
+        let base = ["fairness", "--what-if", "--accrual", "end", "--format", "json"];
+        let args = [&base[..], &["--index", "metered", "--index", index]].concat();
         place.run(&args).ok().json()["what_if"][0].clone()
     };
     let sge = pair("sge");

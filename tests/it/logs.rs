@@ -119,7 +119,10 @@ fn every_question_is_answered_or_refused_with_a_reason() {
             let expected = i32::from(has_bad_lines);
             assert_eq!(run.code, Some(expected), "{name} {args:?}: {}", run.stderr);
         }
-        for args in [&["account"][..], &["sweep"], &["query", "q06"], &["query", "q11"]] {
+        let measured = |command| [command, "--cpu", "measured"];
+        for args in
+            [&measured("account")[..], &measured("sweep"), &["query", "q06"], &["query", "q11"]]
+        {
             let run = place.run(args);
             assert_eq!(run.code, Some(3), "{name} {args:?}: {}", run.stderr);
             assert!(run.stderr.contains("has no table `task_usage`"), "{}", run.stderr);

@@ -39,7 +39,10 @@ fn history() -> Place {
 
 fn replay(place: &Place, more: &[&str]) -> Run {
     let policies = ["replay", "--format", "json", "--policies", "fifo priority:preempt=yes"];
-    place.run(&[&policies, more].concat())
+    // A machine holds what it has, unless more is asked for.
+    let has_machines = more.iter().any(|word| matches!(*word, "--cluster" | "--overcommit"));
+    let whole = if has_machines { &[][..] } else { &["--overcommit", "1"] };
+    place.run(&[&policies, whole, more].concat())
 }
 
 #[test]

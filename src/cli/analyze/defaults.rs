@@ -1,10 +1,13 @@
-//! What an analysis asks where its file is silent, some of it by what the lake holds.
+//! What an analysis asks where its file is silent: the defaults of the kind of trace, which every
+//! command has, and beside them what an analysis alone asks (all rules, a replay of a few minutes).
+
+use std::fmt::Write;
 
 use super::config::{Config, DEFINITIONS, Setting};
+use crate::defaults::{self, Defaults};
 use crate::facts::window::Windows;
 use crate::lake::{Lake, LakeError};
-use crate::schema::Table;
-use crate::studies::ledger::CpuDefinition;
+use crate::schema::{Source, Table};
 use crate::studies::rules::Rule;
 use crate::studies::samples::What;
 use crate::units::MICROS_PER_DAY;
@@ -20,23 +23,17 @@ const WHATS: [What; 7] = [
     What::FinishGivenEvents,
 ];
 
-/// Policies that are replayed.
-const REPLAYED: [&str; 3] =
-    ["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"];
-
 /// Rows of `task_events` that are replayed: a minute or two on two cores. Of a larger trace a share
 /// of jobs and machines is.
 const REPLAYED_ROWS: f64 = 2e6;
-
-/// A trace of fewer days is cut into hours, a longer one into days.
-const HOURLY_DAYS: i64 = 100;
 
 /// Resamplings of jobs for the intervals of the sweep.
 const BOOTSTRAP_ROUNDS: &str = "200";
 
 /// Settles what was left open.
 pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> {
-    config.default_to(DEFINITIONS, "cpu", cpu_of(lake).to_string().as_str().into());
+    let usual = Defaults::of(lake);
+    config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
     let whats = WHATS.map(|what| what.name().to_owned()).to_vec();
     config.default_to("describe", "what", Setting::Many(whats));
     let rules = Rule::ALL.map(|rule| rule.name().to_owned()).to_vec();
@@ -48,10 +45,10 @@ pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> 
     #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
     let half = (end_us / 2 - 600_000_000).max(0) as f64 / MICROS_PER_DAY as f64;
     config.default_to("sweep", "train-until", format!("{half:.4}").as_str().into());
-    let policies = REPLAYED.map(str::to_owned).to_vec();
+    let policies = usual.policies.iter().map(|&policy| policy.to_owned()).collect();
     config.default_to("replay", "policies", Setting::Many(policies));
     if config.get("replay", "cluster").is_none() {
-        config.default_to("replay", "overcommit", "1.25".into());
+        config.default_to("replay", "overcommit", usual.overcommit.to_string().as_str().into());
     }
     if lake.has(Table::TaskEvents) {
         let events = lake.require(Table::TaskEvents)?;
@@ -63,17 +60,40 @@ pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> 
             config.default_to("replay", "machines", share.as_str().into());
         }
         let first = events.parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
-        let last = events.parts.iter().filter_map(|part| part.max_time_us).max().unwrap_or(0);
-        let is_short = last - first < HOURLY_DAYS * MICROS_PER_DAY;
-        config.default_to("fairness", "interval", if is_short { "3600" } else { "86400" }.into());
+        let interval = defaults::interval_s(windows.task_end_us.saturating_sub(first));
+        // Where days are chosen, `fairness` takes what fits them.
+        if config.get("fairness", "days").is_none() {
+            config.default_to("fairness", "interval", interval.to_string().as_str().into());
+        }
     }
-    // The ledger's CPU, as it runs, so that the sum is the ledger's as well.
-    config.default_to("fairness", "accrual", "running".into());
+    let accrual = defaults::accrual_name(usual.accrual);
+    config.default_to("fairness", "accrual", accrual.into());
     config.fill_in();
     Ok(())
 }
 
-/// Measured CPU where there is a usage table, slots where there is none.
-fn cpu_of(lake: &Lake) -> CpuDefinition {
-    if lake.has(Table::TaskUsage) { CpuDefinition::Measured } else { CpuDefinition::Slots }
+/// Options that follow from the kind of trace, with their sections.
+const OF_SOURCE: [(&str, &str); 7] = [
+    (DEFINITIONS, "cpu"),
+    ("fairness", "accrual"),
+    ("fairness", "interval"),
+    ("replay", "overcommit"),
+    ("replay", "policies"),
+    ("replay", "sample"),
+    ("replay", "machines"),
+];
+
+/// The choices that follow from the kind of trace, one line each; those of the user as well.
+pub(super) fn table(config: &Config, source: Source) -> String {
+    let mut text = format!("for {source} (--config FILE with other values changes them):");
+    for (section, option) in OF_SOURCE {
+        let value = match config.get(section, option) {
+            Some(Setting::One(word)) => word.clone(),
+            Some(Setting::Many(words)) => words.join(" "),
+            Some(Setting::Flag(_)) | None => continue,
+        };
+        let of = if section == DEFINITIONS { "account, sweep, fairness" } else { section };
+        let _ = write!(text, "\n  {:<13}{value} ({of})", format!("--{option}"));
+    }
+    text
 }

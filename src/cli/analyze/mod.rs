@@ -32,13 +32,16 @@ use crate::lake::{Lake, LakeErrorKind};
 use crate::report;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, fold};
-use crate::studies::ledger::{CpuDefinition, ledger};
+use crate::studies::ledger::ledger;
 use crate::studies::samples::What;
 use crate::synth::{SynthConfig, remove_unfinished};
 
 pub(crate) mod config;
 mod defaults;
 mod marks;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml";
 
 /// Run the whole analysis of a trace
 ///
@@ -55,7 +58,7 @@ mod marks;
 /// them. Every analysis leaves such a file, `analysis.toml` in --out, with every choice written out.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml"
+    after_long_help = format!("{}\n\n{EXAMPLES}", crate::defaults::help())
 )]
 pub(crate) struct AnalyzeArgs {
     /// Folder of the downloaded trace, or its file
@@ -123,6 +126,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     read_in(trace, &lake, choice, &stop)?;
     let lake = Lake::open(&lake)?;
     defaults::settle(&mut config, &lake)?;
+    console::note(defaults::table(&config, lake.source()));
     // Nothing that a command would refuse is found out after hours.
     config.check().map_err(Usage)?;
     // The file that a user wrote stays as it is.
@@ -449,14 +453,14 @@ impl Analysis {
             return Ok(());
         }
         let args = self.account_args()?;
-        if !self.lake.has(Table::TaskUsage) && args.choice.cpu == CpuDefinition::Slots {
-            self.is_missing(Table::TaskUsage, "measured CPU (slots instead)");
+        let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked(&self.lake) };
+        if !self.lake.has(Table::TaskUsage) && !asked.cpu.needs_usage() {
+            console::note(format!("CPU time is {}: there is no table `task_usage`", asked.cpu));
         }
-        let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked() };
         let book = ledger(&fold(&self.lake, self.windows, &asked)?);
         let table = account::table_of(&book, &args.group_by);
         self.store(&account::answer(&book, self.windows, &table))?;
-        show(&format!("CPU time per outcome ({})", args.choice.cpu), &table)?;
+        show(&format!("CPU time per outcome ({})", book.cpu), &table)?;
         console::note(account::closing_line(&book));
         Ok(())
     }
@@ -466,7 +470,7 @@ impl Analysis {
             return Ok(());
         }
         let args = self.sweep_args()?;
-        let study = fold(&self.lake, self.windows, &sweep::asked(&args)?)?;
+        let study = fold(&self.lake, self.windows, &sweep::asked(&args, &self.lake)?)?;
         let swept = sweep::sweep_all(&study, args.price);
         let table = sweep::table_of(&swept.sweeps);
         let answer = sweep::answer(&args, self.windows, &study, &swept, &table);

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use super::exit::Usage;
 use super::store::Files;
 use super::{Format, console, end_on_signal, parse_window_end};
+use crate::defaults;
 use crate::digits;
 use crate::fairness::accounts::Tree;
 use crate::fairness::factors::Factors;
@@ -52,24 +53,25 @@ pub(crate) struct FairnessArgs {
     pub lake: Vec<String>,
 
     /// What CPU time means
-    ///
-    /// A log (SWF, GWF) has `requested` (processors times time) and `slots`. `published` is known
-    /// per job only and refused. By default `measured` where there is a usage table and otherwise
-    /// `requested`.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, long_help = defaults::cpu_help())]
     pub cpu: Option<CpuDefinition>,
 
     /// When CPU time is charged
-    #[arg(long, value_enum, default_value_t)]
-    pub accrual: Accrual,
+    ///
+    /// By default, as every source has it, `running`: under `end` what still runs when the trace
+    /// stops is not charged at all.
+    #[arg(long, value_enum)]
+    pub accrual: Option<Accrual>,
 
     /// What usage is told apart by
     #[arg(long, value_name = "KEY", value_enum, default_value_t)]
     pub by: By,
 
     /// Length of an interval in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0)]
-    pub interval: f64,
+    ///
+    /// By default an hour (3600), and a day (86400) where 100 days or more are shown.
+    #[arg(long, value_name = "SECONDS")]
+    pub interval: Option<f64>,
 
     /// First day that is shown, from the first event
     #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
@@ -252,7 +254,7 @@ fn check(args: &FairnessArgs) -> Result<()> {
             return wrong(format!("{flag} is a number of days of 0 or more"));
         }
     }
-    if !(1.0..=1e9).contains(&args.interval) {
+    if args.interval.is_some_and(|interval| !(1.0..=1e9).contains(&interval)) {
         return wrong("--interval is a number of seconds of 1 or more".to_owned());
     }
     if !(0.0..=1.0).contains(&args.free) {

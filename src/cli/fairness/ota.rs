@@ -20,7 +20,7 @@ const DAY_S: f64 = 86_400.0;
 
 pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
     let lake = args.lake.display().to_string();
-    let words = ["fairness", "--lake", &lake, "--days", "7"];
+    let words = ["fairness", "--lake", &lake, "--days", "7", "--accrual", "end"];
     let matches =
         FairnessArgs::augment_args(Command::new("fairness")).try_get_matches_from(words)?;
     let mut week = FairnessArgs::from_arg_matches(&matches)?;

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use super::FairnessArgs;
 use crate::cli::exit::Usage;
+use crate::defaults::{self, Defaults};
 use crate::facts::window::Windows;
 use crate::fairness::gather::{By, Cluster, Plan};
 use crate::fairness::history::Grid;
@@ -37,7 +38,6 @@ pub(crate) struct Span {
 const INTERVALS_MAX: i64 = 200_000;
 
 pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
-    let interval_us = micros(args.interval, MICROS_PER_SECOND);
     let mut clusters = Vec::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
     for text in &args.lake {
@@ -67,6 +67,10 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         }
         clusters.push(Cluster { name, lake, window_end_us, shift_us });
     }
+    let length_us =
+        args.days.map_or(last.saturating_sub(first), |days| micros(days, MICROS_PER_DAY));
+    let interval = args.interval.unwrap_or_else(|| defaults::interval_s(length_us).into());
+    let interval_us = micros(interval, MICROS_PER_SECOND);
     let origin = first.div_euclid(interval_us) * interval_us;
     let from = origin + micros(args.from, MICROS_PER_DAY) / interval_us * interval_us;
     let end = args.days.map_or(last, |days| (from + micros(days, MICROS_PER_DAY)).min(last));
@@ -84,13 +88,15 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         );
         return Err(Usage(text).into());
     }
-    let cpu = definition(args, &clusters)?;
+    let lakes: Vec<&Lake> = clusters.iter().map(|cluster| &cluster.lake).collect();
+    let usual = Defaults::of_all(&lakes);
+    let cpu = definition(args.cpu.unwrap_or(usual.cpu), &lakes)?;
     let unit = unit_of(&clusters, cpu)?;
     let in_range = "checked above";
     let grid = Grid { start_us, interval_us, count: u32::try_from(count).expect(in_range) };
     let plan = Plan {
         cpu,
-        accrual: args.accrual,
+        accrual: args.accrual.unwrap_or(usual.accrual),
         by: args.by,
         machines: super::machines_of(args),
         separate_users: !args.same_users,
@@ -143,16 +149,11 @@ fn micros(value: f64, unit: i64) -> i64 {
     (value * unit as f64).round() as i64
 }
 
-fn definition(args: &FairnessArgs, clusters: &[Cluster]) -> Result<CpuDefinition> {
-    let has_usage = clusters.iter().all(|cluster| cluster.lake.has(Table::TaskUsage));
-    let cpu = args.cpu.unwrap_or(if has_usage {
-        CpuDefinition::Measured
-    } else {
-        CpuDefinition::Requested
-    });
+/// Checks that every lake has the table of a definition.
+fn definition(cpu: CpuDefinition, lakes: &[&Lake]) -> Result<CpuDefinition> {
     if cpu.needs_usage() {
-        for cluster in clusters {
-            cluster.lake.require(Table::TaskUsage)?;
+        for lake in lakes {
+            lake.require(Table::TaskUsage)?;
         }
     }
     Ok(cpu)

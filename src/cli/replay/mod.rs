@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::exit::Usage;
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console};
+use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -34,6 +35,9 @@ mod charts;
 pub(crate) mod journal;
 mod table;
 
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate replay --lake lake --policies fifo fair fifo+late fifo+wqr:copies=2 --sample 0.1\n  jobfate replay --lake swf --policies fifo easy --out results --journal\n  jobfate replay --lake lake --cluster cluster:nodes=100,cpu=0.5,memory=0.5 --from 1 --until 3";
+
 /// Replay recorded history under other policies
 ///
 /// Runs the tasks of the lake on the machines of the lake, or on a made-up cluster, once per
@@ -45,7 +49,7 @@ mod table;
 /// next is just before the next event.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate replay --lake lake\n  jobfate replay --lake lake --policies fifo fair fifo+late fifo+wqr:copies=2 --sample 0.1\n  jobfate replay --lake swf --policies fifo easy --out results --journal\n  jobfate replay --lake lake --cluster cluster:nodes=100,cpu=0.5,memory=0.5 --from 1 --until 3"
+    after_long_help = format!("{}\n\n{EXAMPLES}", defaults::policies_help())
 )]
 pub(crate) struct ReplayArgs {
     /// Policies, one word each; the first is compared with
@@ -59,7 +63,7 @@ pub(crate) struct ReplayArgs {
     /// sweep`: `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within
     /// an hour); `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and
     /// %2C for `,`) name tasks that it leaves alone.
-    #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies, default_value = "fifo priority fair")]
+    #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies)]
     pub policies: Vec<PolicyList>,
 
     /// Machines by specification instead of the lake's
@@ -88,10 +92,8 @@ pub(crate) struct ReplayArgs {
     pub machines: f64,
 
     /// Factor of the capacities of the lake's machines
-    ///
-    /// Real clusters hand out more than they have, since tasks ask for more than they use.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_overcommit, conflicts_with = "cluster")]
-    pub overcommit: f64,
+    #[arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = defaults::overcommit_help())]
+    pub overcommit: Option<f64>,
 
     /// What a copy or a restart has to do
     #[arg(long, value_enum, default_value_t)]
@@ -142,6 +144,15 @@ fn parse_policies(text: &str) -> Result<PolicyList, String> {
     } else {
         Ok(PolicyList(policies))
     }
+}
+
+/// The policies that were asked for, and otherwise those of the kind of trace.
+fn policies(args: &ReplayArgs, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
+    if args.policies.is_empty() {
+        let usual = Defaults::of(lake).policies.join(" ");
+        return Ok(parse_policies(&usual).map_err(Usage)?.0);
+    }
+    Ok(args.policies.iter().flat_map(|list| list.0.clone()).collect())
 }
 
 /// More than these are a slip, or somebody's joke: braces multiply.
@@ -217,8 +228,8 @@ struct Setting {
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
-    let policies: Vec<&(String, PolicyPlan)> =
-        args.policies.iter().flat_map(|list| &list.0).collect();
+    let policies = policies(args, &lake)?;
+    let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let started = super::now();
     let first = setting(args, &lake, windows, args.seed)?;
     tell(&first, started.elapsed().as_secs_f64());
@@ -261,7 +272,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         }),
         settings: json!({
             "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<String>>(),
-            "history": history_plan(args, args.seed), "seeds": args.seeds,
+            "history": history_plan(args, &lake, args.seed), "seeds": args.seeds,
             "windows": windows, "tolerance": TOLERANCE,
             "machines": if args.cluster.is_some() { "specification" } else { "machine_events" },
         }),
@@ -275,7 +286,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
 
 /// Reads what is to be replayed under a seed.
 fn setting(args: &ReplayArgs, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
-    let plan = history_plan(args, seed);
+    let plan = history_plan(args, lake, seed);
     let (cluster, remarks) = cluster_of(args, lake, &plan)?;
     let history = history::workload(lake, windows, &plan)??;
     if history.workload.task_count == 0 {
@@ -285,7 +296,9 @@ fn setting(args: &ReplayArgs, lake: &Lake, windows: Windows, seed: u64) -> Resul
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
-fn history_plan(args: &ReplayArgs, seed: u64) -> HistoryPlan {
+fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
+    // Machines by specification are as large as it says.
+    let usual = if args.cluster.is_some() { 1.0 } else { Defaults::of(lake).overcommit };
     let micros = |hours: f64| (hours * 3.6e9).round() as i64;
     HistoryPlan {
         from_us: micros(args.from),
@@ -293,7 +306,7 @@ fn history_plan(args: &ReplayArgs, seed: u64) -> HistoryPlan {
         sample: args.sample,
         machines: args.machines,
         load: args.load,
-        overcommit: args.overcommit,
+        overcommit: args.overcommit.unwrap_or(usual),
         reruns: args.reruns,
         seed,
     }

@@ -1,0 +1,226 @@
+//! What every command takes where the command line is silent, by the kind of trace.
+//!
+//! In: lakes. Out: one set of definitions, which `account`, `sweep`, `fairness`, `replay` and
+//! `analyze` share, so that their figures are of the same CPU time and the same machines. Help
+//! texts are written from the same table. No command has defaults of its own for these options.
+
+use std::fmt::Write;
+
+use crate::fairness::gather::Accrual;
+use crate::lake::Lake;
+use crate::schema::{Source, Table};
+use crate::studies::ledger::CpuDefinition;
+use crate::units::MICROS_PER_DAY;
+
+/// A trace of fewer days is cut into hours, a longer one into days.
+const HOURLY_DAYS: i64 = 100;
+
+/// Seconds of an hour and of a day.
+const INTERVALS_S: [u32; 2] = [3600, 86_400];
+
+/// When CPU time is charged: what runs is charged as it runs. Under `end` whatever still runs when
+/// the trace stops would be left out, 76 % of the CPU in 17 parts of the 2011 trace.
+const ACCRUAL: Accrual = Accrual::Running;
+
+/// Kinds of trace that share their defaults.
+#[derive(Debug)]
+struct Family {
+    /// The kinds.
+    sources: &'static [Source],
+    /// CPU time where there is no usage table.
+    cpu: CpuDefinition,
+    /// Factor of the capacities of machines in a replay.
+    overcommit: f64,
+    /// Policies of a replay.
+    policies: &'static [&'static str],
+}
+
+/// The table.
+///
+/// - Google: tasks ask for CPU as a share of the largest machine, and the cluster hands out more
+///   than it has, since tasks use less than they ask for.
+/// - SWF and GWF: jobs get whole processors, as many as there are. EASY is what such clusters run.
+/// - Rumen: an attempt takes a slot, whatever it uses.
+const TABLE: [Family; 3] = [
+    Family {
+        sources: &[Source::Google2011, Source::Google2019, Source::Google2019AllocSets],
+        cpu: CpuDefinition::Requested,
+        overcommit: 1.25,
+        policies: &["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"],
+    },
+    Family {
+        sources: &[Source::Swf, Source::Gwf],
+        cpu: CpuDefinition::Requested,
+        overcommit: 1.0,
+        policies: &["fifo", "easy", "fair"],
+    },
+    Family {
+        sources: &[Source::Rumen],
+        cpu: CpuDefinition::Slots,
+        overcommit: 1.0,
+        policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
+    },
+];
+
+/// The row of a kind of trace.
+fn family(source: Source) -> &'static Family {
+    let row = TABLE.iter().find(|row| row.sources.contains(&source));
+    row.expect("a test looks every source up")
+}
+
+/// What the commands take for one trace, or for several together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Defaults {
+    /// What CPU time means: `account`, `sweep`, `fairness`.
+    pub cpu: CpuDefinition,
+    /// When it is charged: `fairness`.
+    pub accrual: Accrual,
+    /// Factor of the capacities of the lake's machines: `replay`.
+    pub overcommit: f64,
+    /// Policies: `replay`.
+    pub policies: &'static [&'static str],
+}
+
+impl Defaults {
+    /// The defaults for a lake.
+    pub fn of(lake: &Lake) -> Self {
+        Self::of_all(std::slice::from_ref(&lake))
+    }
+
+    /// The defaults for several lakes together. Where they would be counted by different
+    /// definitions, all are counted in slots, which every trace knows.
+    pub fn of_all(lakes: &[&Lake]) -> Self {
+        let first = lakes.first().map_or(Source::default(), |lake| lake.source());
+        let Family { overcommit, policies, .. } = *family(first);
+        let cpus = || lakes.iter().map(|lake| cpu_of(lake.source(), lake.has(Table::TaskUsage)));
+        let has_usage = lakes.iter().all(|lake| lake.has(Table::TaskUsage));
+        let cpu = if has_usage {
+            CpuDefinition::Measured
+        } else {
+            let known = family(first).cpu;
+            let is_same = cpus().all(|cpu| cpu == known || cpu == CpuDefinition::Measured);
+            if is_same { known } else { CpuDefinition::Slots }
+        };
+        Self { cpu, accrual: ACCRUAL, overcommit, policies }
+    }
+}
+
+/// Measured CPU where there is a usage table, and otherwise what the trace knows.
+fn cpu_of(source: Source, has_usage: bool) -> CpuDefinition {
+    if has_usage { CpuDefinition::Measured } else { family(source).cpu }
+}
+
+/// Length of an interval of `fairness` for a span of time, s: hours below 100 days, then days.
+pub const fn interval_s(length_us: i64) -> u32 {
+    INTERVALS_S[if length_us < HOURLY_DAYS * MICROS_PER_DAY { 0 } else { 1 }]
+}
+
+/// The values of an option by family, each value once: `1.25 (google-2011, ...), 1 (swf, gwf)`.
+fn by_source(value: impl Fn(&Family) -> String) -> String {
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &TABLE {
+        let value = value(row);
+        let names = row.sources.iter().map(|source| source.name());
+        match values.iter_mut().find(|known| known.0 == value) {
+            Some((_, known)) => known.extend(names),
+            None => values.push((value, names.collect())),
+        }
+    }
+    let parts = values.iter().map(|(value, names)| format!("{value} ({})", names.join(", ")));
+    parts.collect::<Vec<String>>().join(", ")
+}
+
+/// The default of `--cpu`, for its help.
+pub fn cpu_help() -> String {
+    let known = by_source(|row| row.cpu.to_string());
+    format!(
+        "What CPU time means\n\nBy default as the source has it: measured where the lake has a \
+         table task_usage, and otherwise {known}. `published` is known per job and not over time."
+    )
+}
+
+/// The default of `--overcommit`, for its help.
+pub fn overcommit_help() -> String {
+    let factors = by_source(|row| row.overcommit.to_string());
+    format!(
+        "Factor of the capacities of the lake's machines\n\nSome clusters hand out more than they \
+         have, since tasks ask for more than they use. By default as the source has it: {factors}."
+    )
+}
+
+/// The default of `--policies`, for the end of the help of `replay`.
+pub fn policies_help() -> String {
+    format!(
+        "Policies by default, as the source has it: {}",
+        by_source(|row| row.policies.join(" "))
+    )
+}
+
+/// The whole table, for the help of `analyze`.
+pub fn help() -> String {
+    let mut text = String::from(
+        "Defaults, as the source has it (the same for every command; printed when an analysis begins):\n",
+    );
+    for row in &TABLE {
+        let names: Vec<&str> = row.sources.iter().map(|source| source.name()).collect();
+        let _ = writeln!(
+            text,
+            "  {}\n    --cpu         {}, with a table task_usage measured\n    --overcommit  {}\n    --policies    {}",
+            names.join(", "),
+            row.cpu,
+            row.overcommit,
+            row.policies.join(" ")
+        );
+    }
+    let [hour, day] = INTERVALS_S;
+    let accrual = accrual_name(ACCRUAL);
+    let _ = write!(
+        text,
+        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s, from {HOURLY_DAYS} days on {day} s"
+    );
+    text
+}
+
+/// The word of an accrual on the command line.
+pub const fn accrual_name(accrual: Accrual) -> &'static str {
+    match accrual {
+        Accrual::End => "end",
+        Accrual::Running => "running",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::policies::PolicyPlan;
+
+    #[test]
+    fn every_source_has_defaults_that_its_commands_take() {
+        for source in Source::ALL {
+            let rows = TABLE.iter().filter(|row| row.sources.contains(&source)).count();
+            assert_eq!(rows, 1, "{source}");
+            let row = family(source);
+            assert!(!row.cpu.needs_usage(), "{source}: there may be no usage table");
+            for policy in row.policies {
+                policy.parse::<PolicyPlan>().unwrap();
+            }
+            assert_eq!(cpu_of(source, true), CpuDefinition::Measured);
+            // A replay has as many processors as the log says.
+            assert_eq!(row.overcommit == 1.0, !source.is_google(), "{source}");
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_source_and_every_value() {
+        for text in [cpu_help(), overcommit_help(), policies_help(), help()] {
+            for source in Source::ALL {
+                assert!(text.contains(source.name()), "{source}: {text}");
+            }
+        }
+        assert!(help().contains("--overcommit  1.25") && help().contains("--accrual     running"));
+        assert_eq!(
+            [0, 99, 100, 5000].map(|days| interval_s(days * MICROS_PER_DAY)),
+            [3600, 3600, 86_400, 86_400]
+        );
+    }
+}
