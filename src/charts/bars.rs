@@ -101,7 +101,7 @@ pub(super) fn rows_builder<'a, 'b, DB: DrawingBackend>(
     let mut builder = ChartBuilder::on(area);
     builder
         .margin(8 * zoom)
-        .margin_right(24 * zoom)
+        .margin_right(44 * zoom)
         .x_label_area_size(44 * zoom)
         .y_label_area_size(label_width * zoom);
     builder

@@ -124,12 +124,16 @@ where
     X: AsRangedCoord<Value = f64>,
     X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
 {
+    // The name of the axis stands beside its longest number.
+    let ends = [y_range.start, y_range.end].map(theme::axis_number);
+    let digits = ends.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    let digits = u32::try_from(digits.min(12)).expect("a number is short");
     let mut builder = ChartBuilder::on(area);
     builder
         .margin(8 * zoom)
         .margin_right(24 * zoom)
         .x_label_area_size(44 * zoom)
-        .y_label_area_size(84 * zoom);
+        .y_label_area_size((digits * 8 + 28).max(84) * zoom);
     let mut plot = builder.build_cartesian_2d(x_range, y_range.clone())?;
     let left = plot.x_range().start;
     plot.configure_mesh()

@@ -50,6 +50,22 @@ impl Chart {
             Self::Gantt(chart) => &chart.caption,
         }
     }
+
+    /// The same with the tables and hours that it is about at the end of its caption, unless the
+    /// caption names them itself.
+    #[must_use]
+    pub fn about(mut self, scope: &str) -> Self {
+        let caption = match &mut self {
+            Self::Bars(chart) => &mut chart.caption,
+            Self::Lines(chart) => &mut chart.caption,
+            Self::Gantt(chart) => &mut chart.caption,
+        };
+        if !scope.is_empty() && !caption.contains(scope) {
+            let space = if caption.is_empty() { "" } else { " " };
+            *caption = format!("{caption}{space}Tables: {scope}.");
+        }
+        self
+    }
 }
 
 /// A chart could not be drawn.

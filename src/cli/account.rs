@@ -103,10 +103,20 @@ pub(crate) fn study_of(
 
 /// The answer in all its forms.
 pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
+    let mut json = json!(ledger);
+    if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs == 0) {
+        json[store::NOTHING] = format!(
+            "What became of the jobs that used {} {} ({}) is unknown: `job_events` does not hold them.",
+            digits::six_digits(ledger.total),
+            ledger.unit,
+            ledger.cpu
+        )
+        .into();
+    }
     Answer {
         name: "account",
         table,
-        json: json!(ledger),
+        json,
         settings: json!({"cpu": ledger.cpu, "classes": ledger.classes, "windows": windows}),
         charts: vec![(format!("account-{}", ledger.cpu), chart(ledger))],
     }

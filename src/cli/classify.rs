@@ -89,6 +89,7 @@ impl By {
         Window { windows, end_us }
     }
 
+    /// The name of its result.
     pub(crate) const fn answer(self) -> &'static str {
         match self {
             Self::Job => "classify-jobs",
@@ -266,12 +267,10 @@ fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart 
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} told {how}. {}. Table {}, {} rows of parts {}.",
+            "Outcomes of {} told {how}. {}. Made from {} rows.",
             by.plural(),
             choice.edges(outcome),
-            by.table(),
-            grouped(entry.rows()),
-            entry.part_ranges()
+            grouped(entry.rows())
         ),
         value_axis: by.plural().to_owned(),
         bars,

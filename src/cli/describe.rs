@@ -17,6 +17,7 @@ use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::Counted;
 use crate::studies::distributions::{
@@ -126,7 +127,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?;
     if args.what == What::Waiting {
-        super::show_remarks(&lake, crate::schema::Table::TaskEvents, "wait ");
+        super::show_remarks(&lake, Table::TaskEvents, "wait ");
     }
     let files = Files::in_out(args.answer.out.as_deref(), args.what.name())?;
     let described = described(&lake, windows, Question::of(args), &args.engine)?;
@@ -141,6 +142,8 @@ pub(crate) struct Described {
     pub table: RecordBatch,
     rows: serde_json::Value,
     pub chart: Chart,
+    /// The number of waits where all of them are assumed.
+    assumed_waits: Option<u64>,
 }
 
 impl Described {
@@ -150,10 +153,32 @@ impl Described {
         Answer {
             name,
             table: &self.table,
-            json: json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": self.rows}),
+            json: self.json(),
             settings: json!({"classes": classes, "censored": censored, "group_by": group_by, "windows": windows}),
             charts: vec![(name.to_owned(), self.chart.clone())],
         }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let what = self.question.what;
+        let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": self.rows});
+        let mut rows = self.rows.as_array().into_iter().flatten();
+        let is_counted = |row: &serde_json::Value| row["count"] != 0;
+        if let Some(count) = self.assumed_waits {
+            json[store::NOTHING] = format!(
+                "No wait is known: the log has none for any of its {}, which are taken to start when they are submitted.",
+                digits::counted(count, "job")
+            )
+            .into();
+        } else if !rows.any(is_counted) {
+            json[store::NOTHING] = match what {
+                What::FinishGivenEvents => {
+                    "No task is of a job that is known to have ended.".into()
+                }
+                _ => format!("There are no {} to describe.", what.of()).into(),
+            };
+        }
+        json
     }
 }
 
@@ -179,7 +204,7 @@ fn described(
         collect(lake, windows, what, split)?
     };
     if what == What::FinishGivenEvents {
-        return Ok(finish_given_events(lake, question, &samples));
+        return Ok(finish_given_events(question, &samples));
     }
     let censored_out = if question.censored == Censored::Exclude && what != What::JobSurvival {
         samples.without_censored()
@@ -190,7 +215,7 @@ fn described(
     censoring.censored_out = censored_out;
     let parts = parts_of(&samples, question);
     let lines = lines(&parts, question);
-    let chart = chart(lake, question, &censoring, &parts[0].1, lines);
+    let chart = chart(question, &censoring, &parts[0].1, lines);
     let (table, rows) = if what == What::JobSurvival {
         survival(&parts, question.group_by)
     } else {
@@ -203,7 +228,16 @@ fn described(
             .collect();
         (summary_table(&summaries, question.group_by), json!(summaries))
     };
-    Ok(Described { question, censoring, table, rows, chart })
+    let assumed_waits = assumed_waits(lake, what, parts[0].1.count(|_| true));
+    Ok(Described { question, censoring, table, rows, chart, assumed_waits })
+}
+
+/// The number of waits, where the log tells none of them and all are taken to be 0.
+fn assumed_waits(lake: &Lake, what: What, count: u64) -> Option<u64> {
+    let remarks = lake.remarks(Table::TaskEvents).into_iter();
+    let assumed = remarks.filter(|(wording, _)| wording.starts_with("wait unknown"));
+    let assumed: u64 = assumed.map(|(_, count)| count).sum();
+    (what == What::Waiting && 0 < count && count <= assumed).then_some(count)
 }
 
 /// Whose values a row is made of.
@@ -220,7 +254,11 @@ fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
     let outcome_count = question.classes.outcomes().len();
     let every = || question.group_by.map(|_| "all".to_owned());
     let mut parts = vec![(Part { group: every(), outcome: "all" }, samples.of(|_| true))];
-    for outcome in 0..=outcome_count {
+    // Without `job_events` no outcome is known: a row of 0 jobs that finished would be made up.
+    let mut outcomes = samples.values.keys().map(|key| key.1).peekable();
+    let is_unknown = outcomes.peek().is_some() && outcomes.all(|outcome| outcome == outcome_count);
+    let first = if is_unknown { outcome_count } else { 0 };
+    for outcome in first..=outcome_count {
         let values = samples.of_outcome(outcome);
         if outcome < outcome_count || !values.is_empty() {
             parts.push((Part { group: every(), outcome: question.outcome_name(outcome) }, values));
@@ -301,7 +339,7 @@ pub(crate) fn summaries(lake: &Lake, windows: Windows, what: What) -> Result<Vec
         .collect())
 }
 
-fn finish_given_events(lake: &Lake, question: Question, samples: &Samples) -> Described {
+fn finish_given_events(question: Question, samples: &Samples) -> Described {
     let Question { what, classes, group_by, .. } = question;
     // A job that still runs is neither; an unmatched one is unknown.
     let is_settled = |outcome: usize| {
@@ -347,10 +385,9 @@ fn finish_given_events(lake: &Lake, question: Question, samples: &Samples) -> De
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "Share of tasks with at least so many events whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out. {}. Tables: {}.",
+            "Share of tasks with at least so many events whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out. {}.",
             by_group(group_by),
             edges::sentence(&censoring),
-            tables(lake),
         ),
         x_axis: "events of the task so far".to_owned(),
         y_axis: "chance to finish".to_owned(),
@@ -368,19 +405,8 @@ fn finish_given_events(lake: &Lake, question: Question, samples: &Samples) -> De
         .count("left_censored", rows.iter().map(|row| row.left_censored))
         .batch();
     let question = Question { censored: Censored::Exclude, ..question };
-    Described { question, censoring, table, rows: json!(rows), chart }
-}
-
-/// The parts of the tables that the study reads.
-fn tables(lake: &Lake) -> String {
-    let parts: Vec<String> = lake
-        .manifest
-        .tables
-        .iter()
-        .filter(|(table, _)| matches!(table.as_str(), "job_events" | "task_events"))
-        .map(|(table, entry)| format!("{table} parts {}", entry.part_ranges()))
-        .collect();
-    parts.join("; ")
+    let rows = json!(rows);
+    Described { question, censoring, table, rows, chart, assumed_waits: None }
 }
 
 fn by_group(group_by: Option<GroupBy>) -> String {
@@ -390,13 +416,7 @@ fn by_group(group_by: Option<GroupBy>) -> String {
     })
 }
 
-fn chart(
-    lake: &Lake,
-    question: Question,
-    censoring: &Censoring,
-    all: &Counted,
-    lines: Vec<Line>,
-) -> Chart {
+fn chart(question: Question, censoring: &Censoring, all: &Counted, lines: Vec<Line>) -> Chart {
     let Question { what, classes, group_by, .. } = question;
     let how = if what == What::JobSurvival {
         "Kaplan-Meier with Greenwood's 95 % band, unended jobs censored. "
@@ -410,11 +430,10 @@ fn chart(
     Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "{} {}{spread}. {how}{}. Tables: {}.",
+            "{} {}{spread}. {how}{}.",
             digits::grouped(all.count(|_| true)),
             what.of(),
-            edges::sentence(censoring),
-            tables(lake)
+            edges::sentence(censoring)
         ),
         x_axis: match what.name().replace('-', " ") {
             name if name.split(' ').next() == Some(what.unit()) => name,

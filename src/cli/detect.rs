@@ -385,7 +385,7 @@ fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup) -> Value
             json!({"detector": curve.name, "parameter": curve.key, "points": points})
         })
         .collect();
-    json!({
+    let mut json = json!({
         "truths": plan.truths,
         "stragglers": outcome.stragglers,
         "counts": outcome.counts,
@@ -395,7 +395,15 @@ fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup) -> Value
         "curves": curves,
         "copies": outcome.copies,
         "shifts": outcome.shifts,
-    })
+    });
+    if outcome.counts.groups == 0 {
+        let nothing = format!(
+            "No job or phase has {} that finished (--min-tasks): there is nothing to judge a detector by.",
+            digits::counted(plan.tasks_min as u64, "task")
+        );
+        json[store::NOTHING] = nothing.into();
+    }
+    json
 }
 
 fn flags_table(flags: &[FlagRow], names: &[String]) -> RecordBatch {

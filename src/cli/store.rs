@@ -4,6 +4,7 @@
 //! running anything again. Every `result.json` carries the command line, the settings, the
 //! program's version, the checksums of the input and those of the files beside it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
@@ -22,8 +23,9 @@ use super::{Format, console};
 use crate::charts::{Chart, png_of, svg_of};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::Lake;
-use crate::report::{RESULT_VERSION, ResultFile};
+use crate::report::{self, RESULT_VERSION, ResultFile};
 use crate::sources::hex;
+use crate::units::micros_to_seconds;
 
 /// An answer in all its forms.
 pub(crate) struct Answer<'a> {
@@ -44,7 +46,16 @@ pub(crate) struct Answer<'a> {
 pub(crate) struct Input {
     table: String,
     parts: String,
+    /// Parts in the lake, and of how many, where their names say so.
+    part_count: usize,
+    parts_of: Option<u32>,
     rows: u64,
+    /// First and last time of a row in the lake, s.
+    start_s: Option<f64>,
+    end_s: Option<f64>,
+    /// What had to be assumed of its rows, and how often.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    remarks: BTreeMap<String, u64>,
     /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
     sha256: String,
 }
@@ -128,8 +139,19 @@ pub(crate) fn give(
         let path = files.publish(RESULT, answer, origin)?;
         console::note(format!("wrote {}", path.display()));
     }
-    Ok(console::data_bytes(&render(answer.table, format, Some(&answer.json))?)?)
+    show(answer, format)
 }
+
+/// Gives an answer on stdout; where there is none, one sentence says why instead of a table.
+pub(crate) fn show(answer: &Answer, format: Format) -> Result<()> {
+    match answer.json[NOTHING].as_str().filter(|_| format == Format::Table) {
+        Some(nothing) => Ok(console::data(&format!("{nothing}\n"))?),
+        None => Ok(console::data_bytes(&render(answer.table, format, Some(&answer.json))?)?),
+    }
+}
+
+/// Where the JSON of an answer says in a sentence why a study can say nothing of this trace.
+pub(crate) const NOTHING: &str = "nothing";
 
 /// The stem of the JSON of an answer that is the only one of its folder; of several each has its
 /// name.
@@ -236,7 +258,8 @@ impl Files {
         debug_assert_eq!(self.name, answer.name, "names are checked before the answer is there");
         self.table(answer.name, answer.table)?;
         self.parquet(answer.name, answer.table)?;
-        let charts = with_own_stems(&answer.charts);
+        let scope = report::scope(answer.name, &answer.settings, &origin.inputs);
+        let charts = with_own_stems(&answer.charts, &scope);
         for (stem, chart) in &charts {
             self.put(format!("{stem}.svg"), svg_of(chart)?.as_bytes())?;
             self.put(format!("{stem}.png"), &png_of(chart)?)?;
@@ -276,15 +299,16 @@ fn could_not_write(path: &Path) -> String {
     format!("could not write `{}`", path.display())
 }
 
-/// Charts whose files do not take each other's places: a number after what stood there before.
-fn with_own_stems(charts: &[(String, Chart)]) -> Vec<(String, &Chart)> {
-    let mut all: Vec<(String, &Chart)> = Vec::new();
+/// Charts whose files do not take each other's places (a number after what stood there before),
+/// each with the tables and hours that it is about.
+fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart)> {
+    let mut all: Vec<(String, Chart)> = Vec::new();
     for (stem, chart) in charts {
         let numbered = (2..).map(|number| format!("{stem}-{number}"));
         let own = std::iter::once(stem.clone())
             .chain(numbered)
             .find(|own| all.iter().all(|(taken, _)| taken != own));
-        all.push((own.expect("numbers never end"), chart));
+        all.push((own.expect("numbers never end"), chart.clone().about(scope)));
     }
     all
 }
@@ -330,7 +354,7 @@ impl Rows {
 /// The text of an answer's JSON.
 fn text_of(
     answer: &Answer,
-    charts: &[(String, &Chart)],
+    charts: &[(String, Chart)],
     origin: &Origin,
     named: &[ResultFile],
 ) -> Result<String> {
@@ -368,11 +392,21 @@ pub(crate) fn inputs(lake: &Lake) -> Vec<Input> {
         .iter()
         .map(|(table, entry)| {
             let mut hasher = Sha256::new();
+            let times = entry.parts.iter();
+            let mut remarks: BTreeMap<String, u64> = BTreeMap::new();
+            for (wording, count) in entry.parts.iter().flat_map(|part| &part.remarks) {
+                *remarks.entry(wording.clone()).or_default() += count;
+            }
             entry.parts.iter().for_each(|part| hasher.update(part.sha256.as_bytes()));
             Input {
                 table: table.clone(),
                 parts: entry.part_ranges(),
+                part_count: entry.parts.len(),
+                parts_of: entry.parts.iter().find_map(|part| part.of),
                 rows: entry.rows(),
+                start_s: times.filter_map(|part| part.min_time_us).min().map(micros_to_seconds),
+                end_s: entry.max_time_us().map(micros_to_seconds),
+                remarks,
                 sha256: hex(&hasher.finalize()),
             }
         })

@@ -20,6 +20,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::studies::fold::{Asked, Study};
 use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
+use crate::studies::ledger::UNMATCHED;
 use crate::studies::rules::{Rule, RuleGrid};
 use crate::studies::selection::{Choice, Score, Selection, intervals, select};
 use crate::units::MICROS_PER_DAY;
@@ -272,7 +273,33 @@ fn json_of(study: &Study, swept: &Swept) -> Value {
     if let Some(selection) = &swept.selection {
         json["selection"] = json!(selection);
     }
+    if let Some(nothing) = nothing(study, &swept.sweeps) {
+        json[store::NOTHING] = nothing.into();
+    }
     json
+}
+
+/// Why there is nothing to see: no job has a known outcome, or no rule kills a task at its lowest
+/// threshold.
+fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
+    let totals = total_cpu(study);
+    let mut used = totals.iter().filter(|of| of.1.as_f64() != Some(0.0)).peekable();
+    if used.peek().is_some() && used.all(|(outcome, _)| outcome == UNMATCHED) {
+        let nothing = "What killing tasks would have saved and whom it would have harmed is unknown: no job has a known outcome.";
+        return Some(nothing.to_owned());
+    }
+    let mut rows = sweeps.iter().flat_map(|sweep| &sweep.rows);
+    if rows.any(|row| 0 < sum_of(&row.condemned_tasks)) {
+        return None;
+    }
+    let lowest = sweeps.iter().filter_map(|sweep| {
+        let row = sweep.rows.first()?;
+        Some(format!("{} {}", sweep.rule, digits::grouped_signed(row.threshold)))
+    });
+    Some(format!(
+        "No task passes the lowest threshold of a rule ({}): nothing would have been killed, saved or harmed.",
+        lowest.collect::<Vec<String>>().join(", ")
+    ))
 }
 
 /// Every parameter of every rule; the rule is a column where there are several.

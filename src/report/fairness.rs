@@ -43,7 +43,7 @@ const HASH_SHOWN: usize = 8;
 const HASH_LETTERS: usize = 40;
 
 /// A name with a hash cut short; the whole of it stands on its own page.
-fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {
         return name.to_owned();

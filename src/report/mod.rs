@@ -30,6 +30,7 @@ mod fairness;
 mod html;
 mod pages;
 mod place;
+mod scope;
 mod sentences;
 mod stored;
 
@@ -37,6 +38,7 @@ pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
 pub use compared::{largest, write_comparison};
 pub use place::check_place;
+pub use scope::scope;
 pub use stored::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, RESULT_VERSION, ResultFile, Stored, files_of_result,
 };
@@ -135,11 +137,12 @@ impl ReportError {
 /// What was found, in sentences with numbers, at most `count`, the most telling first.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     let mut found = sentences::of(results);
-    // What became of jobs, what it cost, what could have been saved; then the rest.
+    // What became of jobs, what it cost, what could have been saved; then the rest, and last what
+    // could not be answered.
     let telling = ["classify-jobs", "account", "sweep"];
     let place = |name| telling.iter().position(|one| *one == name).unwrap_or(telling.len());
-    found.sort_by_key(|(name, _)| place(*name));
-    found.into_iter().take(count).map(|(_, sentence)| sentence).collect()
+    found.sort_by_key(|found| (found.is_nothing, place(found.name)));
+    found.into_iter().take(count).map(|found| found.sentence).collect()
 }
 
 /// Builds the report of `results` in the folder `out`, which is replaced as a whole; returns the
@@ -166,7 +169,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     save(pages::overview(results, &here)?)?;
     for study in here {
         let own: Vec<&Stored> = results.iter().filter(|result| study.shows(result)).collect();
-        save(pages::study(study, &own)?)?;
+        save(pages::study(study, &own, results)?)?;
         for result in own.into_iter().filter(|result| result.name == "fairness") {
             for page in fairness::pages(result)? {
                 save(page)?;

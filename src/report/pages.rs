@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::html::{self, Cell, Page, escape};
 use super::stored::Stored;
-use super::{ReportError, sentences};
+use super::{ReportError, scope, sentences};
+use crate::digits::{counted, grouped, six_digits};
 
 /// A page and the results that it shows.
 pub(super) struct Study {
@@ -98,9 +99,9 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, Repo
     let _ = writeln!(body, "<p class=\"lead\">From: <b>{}</b>.</p>", escape(&sources.join(", ")));
     let found: Vec<(String, &&Study)> = sentences::of(results)
         .into_iter()
-        .filter_map(|(name, sentence)| {
-            let study = here.iter().find(|study| study.names.contains(&name))?;
-            Some((sentence, study))
+        .filter_map(|found| {
+            let study = here.iter().find(|study| study.names.contains(&found.name))?;
+            Some((found.sentence, study))
         })
         .collect();
     if !found.is_empty() {
@@ -114,7 +115,7 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, Repo
     let figures = sentences::FIGURES
         .iter()
         .filter_map(|start| {
-            results.iter().find_map(|result| {
+            results.iter().filter(|result| !has_nothing(result)).find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(start))?;
                 Some(html::figure(chart, result, ""))
@@ -140,37 +141,67 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, Repo
     Ok(Page { file, title, within: "index.html", body })
 }
 
-/// The tables that the results were made from, with their checksums.
+/// Whether a result says only why it has no answer.
+fn has_nothing(result: &Stored) -> bool {
+    sentences::nothing(result.answer()).is_some()
+}
+
+/// The tables that the results were made from, with their hours and checksums.
 fn inputs(results: &[Stored]) -> String {
-    let mut lines: Vec<[String; 4]> = Vec::new();
+    let mut lines: Vec<[String; 6]> = Vec::new();
     for input in results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten() {
         let cell = |name: &str| match &input[name] {
             Value::String(text) => text.clone(),
+            Value::Null => "unknown".to_owned(),
             other => other.to_string(),
         };
-        let line = ["table", "parts", "rows", "sha256"].map(cell);
+        let mut line = ["table", "parts", "rows", "start_s", "end_s", "sha256"].map(cell);
+        if let Some(of) = input["parts_of"].as_u64() {
+            line[1] = format!("{} of {of}", line[1]);
+        }
         if !lines.contains(&line) {
             lines.push(line);
         }
     }
-    let header = ["table", "parts", "rows", "SHA-256 of the parts' SHA-256"].map(str::to_owned);
+    let header =
+        ["table", "parts", "rows", "first_row_s", "last_row_s", "SHA-256 of the parts' SHA-256"];
     let rows: Vec<Vec<Cell>> = lines
         .iter()
-        .map(|[table, parts, rows, sum]| {
-            vec![Cell::name(table), Cell::name(parts), Cell::of(rows), Cell::name(sum)]
+        .map(|[table, parts, rows, start, end, sum]| {
+            let (start, end) = (Cell::of(start), Cell::of(end));
+            vec![Cell::name(table), Cell::name(parts), Cell::of(rows), start, end, Cell::name(sum)]
         })
         .collect();
-    html::table("Tables that were read", &header, &rows)
+    html::table("Tables that were read", &header.map(str::to_owned), &rows)
 }
 
 /// The page of a study.
-pub(super) fn study(study: &Study, results: &[&Stored]) -> Result<Page, ReportError> {
+pub(super) fn study(
+    study: &Study,
+    results: &[&Stored],
+    all: &[Stored],
+) -> Result<Page, ReportError> {
     let mut results = results.to_vec();
     results.sort_by_key(|result| study.place(result));
     let mut body = format!("<p class=\"lead\">{}</p>\n", escape(study.question));
+    if results.iter().any(|result| result.name == "verify") {
+        body.push_str(&holes(all));
+    }
     for result in results {
         let heading = caption(&result.name);
         let _ = writeln!(body, "<section>\n<h2 id=\"{0}\">{1}</h2>", result.name, escape(&heading));
+        let scope = result.scope();
+        if !scope.is_empty() {
+            let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&scope));
+        }
+        if let Some(nothing) = sentences::nothing(result.answer()) {
+            let _ = writeln!(body, "<p>{}</p>", escape(nothing));
+            if result.name == "fairness" {
+                body.push_str(&super::fairness::index(result));
+            }
+            let _ = writeln!(body, "{}</section>", settings(result));
+            continue;
+        }
         if let Some(assumptions) = result.answer()["assumptions"].as_array() {
             body.push_str("<p>Assumed:</p>\n<ul>\n");
             for assumption in assumptions.iter().filter_map(Value::as_str) {
@@ -192,6 +223,40 @@ pub(super) fn study(study: &Study, results: &[&Stored]) -> Result<Page, ReportEr
         body.push_str("</section>\n");
     }
     Ok(Page { file: study.file.into(), title: study.title.into(), within: study.file, body })
+}
+
+/// What the lake lacks between its parts, and the attempts whose end lies there.
+fn holes(results: &[Stored]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let inputs = results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten();
+    for input in inputs {
+        for gap in input["gaps"].as_array().into_iter().flatten() {
+            let table = input["table"].as_str().unwrap_or("unknown");
+            let line = format!("{table} lacks {} between its parts.", scope::missing(gap));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.extend(results.iter().filter(|result| result.name == "account").filter_map(closed));
+    let lines = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line)));
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("<ul class=\"found\">\n{lines}</ul>\n") }
+}
+
+/// The attempts of a ledger that are closed at the end of their job.
+fn closed(account: &Stored) -> Option<String> {
+    let answer = account.answer();
+    let attempts = answer["attempts_closed_with_job"].as_u64().filter(|count| 0 < *count)?;
+    let cpu = answer["closed_with_job_cpu"].as_f64().map_or_else(String::new, |cpu| {
+        let unit = answer["unit"].as_str().unwrap_or_default();
+        format!(" They hold {} {unit}, in the ledger.", six_digits(cpu))
+    });
+    Some(format!(
+        "{} without an end in the loaded parts, of {}: closed at the end of the job.{cpu}",
+        counted(attempts, "attempt"),
+        grouped(answer["attempts"].as_u64()?),
+    ))
 }
 
 /// Results and tables in the words of a reader.

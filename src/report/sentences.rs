@@ -4,35 +4,70 @@
 
 use serde_json::Value;
 
+use super::fairness::short;
+use super::pages::caption;
 use super::stored::Stored;
-use crate::digits::{counted, grouped, six_digits};
+use crate::digits::{counted, grouped, grouped_signed, six_digits};
 
 /// Beginnings of the charts that stand on the overview, in their order.
 pub(super) const FIGURES: [&str; 6] =
     ["classify-jobs", "account-", "job-durations", "sweep-plane", "detect-scores", "fairness-"];
 
-/// One sentence per result that has something to say, with the result's name.
-pub(super) fn of(results: &[Stored]) -> Vec<(&'static str, String)> {
-    type Say = fn(&Value) -> Option<String>;
+/// What was found by one study.
+pub(super) struct Found {
+    /// The result.
+    pub name: &'static str,
+    /// The sentence.
+    pub sentence: String,
+    /// Whether it says why there is no answer.
+    pub is_nothing: bool,
+}
+
+/// One sentence per result.
+pub(super) fn of(results: &[Stored]) -> Vec<Found> {
+    type Say = fn(&Value, &Value) -> Option<String>;
     let all: [(&str, Say); 8] = [
-        ("classify-jobs", outcomes),
-        ("account", cpu),
-        ("job-durations", durations),
-        ("sweep", kill),
-        ("detect", stragglers),
-        ("replay", replay),
+        ("classify-jobs", |answer, _| outcomes(answer)),
+        ("account", |answer, _| cpu(answer)),
+        ("job-durations", |answer, _| durations(answer)),
+        ("sweep", |answer, _| kill(answer)),
+        ("detect", |answer, _| stragglers(answer)),
+        ("replay", |answer, _| replay(answer)),
         ("fairness", fairness),
-        ("verify", quality),
+        ("verify", |answer, _| quality(answer)),
     ];
     all.into_iter()
         .filter_map(|(name, say)| {
             let result = results.iter().find(|result| result.name == name)?;
-            Some((name, say(result.answer())?))
+            let nothing = nothing(result.answer());
+            let sentence = match nothing {
+                Some(nothing) => match nothing.strip_prefix("Not asked: ") {
+                    Some(why) => format!("{}: not asked, as {why}", caption(name)),
+                    None => nothing.to_owned(),
+                },
+                None => {
+                    with_scope(&say(result.answer(), &result.value["settings"])?, &result.scope())
+                }
+            };
+            Some(Found { name, sentence, is_nothing: nothing.is_some() })
         })
         .collect()
 }
 
+/// A sentence with the tables and hours that it is about.
+fn with_scope(said: &str, scope: &str) -> String {
+    if scope.is_empty() { format!("{said}.") } else { format!("{said} ({scope}).") }
+}
+
+/// Why a study has nothing to say of this trace, where it has not.
+pub(super) fn nothing(answer: &Value) -> Option<&str> {
+    answer["nothing"].as_str()
+}
+
 fn percent(share: f64) -> String {
+    if share == 0.0 {
+        return "0 %".to_owned();
+    }
     if 0.0 < share && share < 0.0005 {
         return "under 0.1 %".to_owned();
     }
@@ -43,57 +78,130 @@ fn rows(answer: &Value) -> impl Iterator<Item = &Value> {
     answer["rows"].as_array().into_iter().flatten()
 }
 
-/// The row whose `key` is `value`.
-fn row<'a>(answer: &'a Value, key: &str, value: &str) -> Option<&'a Value> {
-    rows(answer).find(|row| row[key] == value)
+/// Whether a row is of all groups together.
+fn is_whole(row: &Value) -> bool {
+    let is_all = |group: &Value| group.is_null() || group == "all";
+    is_all(&row["group"]) && row["groups"].as_array().is_none_or(Vec::is_empty)
+}
+
+/// The sum of a number over the rows of an outcome: one row, or one per group.
+fn sum_of(answer: &Value, outcome: &str, key: &str) -> f64 {
+    let own = rows(answer).filter(|row| row["outcome"] == outcome);
+    own.filter_map(|row| row[key].as_f64()).sum()
 }
 
 fn outcomes(answer: &Value) -> Option<String> {
+    let total = answer["total"].as_u64()?;
+    if total == 0 {
+        return Some("There are no jobs".to_owned());
+    }
     let parts: Vec<String> = rows(answer)
         .filter_map(|row| {
             let share = row["share"].as_f64().filter(|share| 0.0 < *share)?;
             Some(format!("{} {}", percent(share), row["outcome"].as_str()?))
         })
         .collect();
-    let jobs = counted(answer["total"].as_u64()?, "job");
-    Some(format!("Of {jobs}, {}.", parts.join(", ")))
+    Some(format!("Of {}, {}", counted(total, "job"), parts.join(", ")))
 }
 
 fn cpu(answer: &Value) -> Option<String> {
-    let finished = row(answer, "outcome", "finished")?["share"].as_f64()?;
+    let (unit, cpu) = (answer["unit"].as_str()?, answer["cpu"].as_str()?);
     let total = answer["total"].as_f64()?;
-    Some(format!(
-        "Jobs that finished used {} of the CPU time ({} {}, {}).",
-        percent(finished),
-        six_digits(total),
-        answer["unit"].as_str()?,
-        answer["cpu"].as_str()?,
-    ))
+    if total <= 0.0 {
+        return Some(format!("No CPU time is known ({cpu})"));
+    }
+    let amount = format!("{} {unit}, {cpu}", six_digits(total));
+    let unmatched = answer["unmatched"].as_f64().unwrap_or(0.0);
+    let finished = sum_of(answer, "finished", "cpu") / total;
+    let unknown = (unmatched + sum_of(answer, "unknown", "cpu")) / total;
+    let rest = if unknown < UNKNOWN_SAID {
+        String::new()
+    } else {
+        format!(", jobs of unknown outcome {}", percent(unknown))
+    };
+    Some(format!("Jobs that finished used {} of the CPU time ({amount}){rest}", percent(finished)))
 }
 
+/// Shares of unknown outcome below this one go without saying.
+const UNKNOWN_SAID: f64 = 0.0005;
+
 fn durations(answer: &Value) -> Option<String> {
-    let all = row(answer, "outcome", "all")?;
+    let all = rows(answer).find(|row| row["outcome"] == "all" && is_whole(row))?;
+    let count = all["count"].as_u64()?;
+    let open = match all["censored"].as_u64() {
+        Some(open) if 0 < open => {
+            format!("; {} had not ended and stand with the time seen so far", grouped(open))
+        }
+        _ => String::new(),
+    };
+    // Of fewer jobs a hundredth is none.
+    let longest = if count < 100 {
+        format!("the longest {} s", six_digits(all["max"].as_f64()?))
+    } else {
+        format!("one in a hundred more than {} s", six_digits(all["p99"].as_f64()?))
+    };
     Some(format!(
-        "Half of the jobs took at most {} s, one in a hundred more than {} s; the mean is {} s.",
+        "Half of {} took at most {} s, {longest}; the mean is {} s{open}",
+        counted(count, "job"),
         six_digits(all["median"].as_f64()?),
-        six_digits(all["p99"].as_f64()?),
         six_digits(all["mean"].as_f64()?),
     ))
 }
 
+/// What a threshold of a rule counts: `10 events`, `3 failures in a row`.
+fn condition(rule: &str, threshold: &Value) -> String {
+    let name = rule.split(['+', '~', '=']).next().unwrap_or(rule);
+    let counts = match name {
+        "failures" => "failures in a row",
+        "dead-time" => "s of dead time",
+        "restarts" => "restarts within an hour",
+        other => other,
+    };
+    if name == rule {
+        format!("{threshold} {counts}")
+    } else {
+        format!("{threshold} {counts} ({rule})")
+    }
+}
+
 fn kill(answer: &Value) -> Option<String> {
-    let row = rows(answer).next()?;
+    let row = rows(answer).find(|row| is_whole(row))?;
+    let condition = condition(answer["rule"].as_str()?, &row["threshold"]);
+    let interval = &row["interval"];
     let saved = row["saved_share"]["failed"].as_f64();
     let saved = saved.map_or_else(String::new, |share| {
-        format!(" would have saved {} of the CPU of failed jobs and", percent(share))
+        let bounds = bounds(&interval["saved_share"]["failed"], percent);
+        format!(" would have saved {} of the CPU of failed jobs{bounds} and", percent(share))
     });
+    #[expect(clippy::cast_possible_truncation, reason = "a count of jobs, shown whole")]
+    let jobs = bounds(&interval["harmed_jobs"], |jobs| grouped_signed(jobs.round() as i64));
     Some(format!(
-        "Killing tasks after {} {}{saved} would have harmed {}.",
-        row["threshold"],
-        answer["rule"].as_str()?,
+        "Killing tasks after {condition}{saved} would have harmed {}{jobs}{}",
         counted(row["harmed_jobs"].as_u64()?, "finished job"),
+        concentration(row),
     ))
 }
+
+/// ` (95 % interval 5.2 % to 38.4 %)`; nothing where jobs were not resampled.
+fn bounds(interval: &Value, text: impl Fn(f64) -> String) -> String {
+    match interval[0].as_f64().zip(interval[1].as_f64()) {
+        Some((low, high)) => format!(" (95 % interval {} to {})", text(low), text(high)),
+        None => String::new(),
+    }
+}
+
+/// Says so where one job makes up most of the work that a kill would have destroyed.
+fn concentration(row: &Value) -> String {
+    let largest = row["harmed"][0]["destroyed_cpu"].as_f64();
+    let shares = largest.zip(row["destroyed_cpu"].as_f64().filter(|cpu| 0.0 < *cpu));
+    match shares.map(|(largest, all)| largest / all).filter(|share| MOST <= *share) {
+        Some(share) => format!("; one job makes up {} of the work destroyed", percent(share)),
+        None => String::new(),
+    }
+}
+
+/// From this share on one job is most of a sum.
+const MOST: f64 = 0.5;
 
 fn stragglers(answer: &Value) -> Option<String> {
     let scored = rows(answer).filter(|row| row["name"] != "oracle").filter_map(|row| {
@@ -101,8 +209,16 @@ fn stragglers(answer: &Value) -> Option<String> {
         Some((score["f1"].as_f64()?, row["name"].as_str()?, score))
     });
     let (_, name, score) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let judged = match (&answer["counts"]["judged_tasks"], &answer["counts"]["groups"]) {
+        (Value::Number(tasks), Value::Number(groups)) => format!(
+            " among {} in {}",
+            counted(tasks.as_u64()?, "judged task"),
+            counted(groups.as_u64()?, "group"),
+        ),
+        _ => String::new(),
+    };
     Some(format!(
-        "Of {}, {name} would have found {} with {} of its judged flags right: the best F1 of this run's detectors.",
+        "Of {}{judged}, {name} would have found {} with {} of its judged flags right: the best F1 of this run's detectors",
         counted(answer["stragglers"][0].as_u64()?, "straggler"),
         percent(score["recall"].as_f64()?),
         percent(score["precision"].as_f64()?),
@@ -117,24 +233,49 @@ fn replay(answer: &Value) -> Option<String> {
         .filter_map(|row| Some((response(row)?, row["policy"].as_str()?)))
         .min_by(|one, other| one.0.total_cmp(&other.0))?;
     let (under, took) = (first["policy"].as_str()?, response(first)?);
+    if policies().all(|row| row["metrics"]["waiting_s"]["mean"].as_f64() == Some(0.0)) {
+        let names: Vec<&str> = policies().filter_map(|row| row["policy"].as_str()).collect();
+        return Some(format!(
+            "Replayed under {}, no task waits: there is always room, and the policies cannot be told apart",
+            names.join(", ")
+        ));
+    }
     let other =
         if best.0 == took { "the same".to_owned() } else { format!("{} s", six_digits(best.0)) };
+    let jobs = answer["history"]["jobs"].as_u64().map_or_else(
+        || "jobs".to_owned(),
+        |jobs| match answer["machines"].as_u64() {
+            Some(machines) => {
+                format!("{} on {}", counted(jobs, "job"), counted(machines, "machine"))
+            }
+            None => counted(jobs, "job"),
+        },
+    );
     Some(format!(
-        "Replayed under {under}, jobs would have taken {} s in the mean; under {}, {other}.",
+        "Replayed under {under}, {jobs} would have taken {} s in the mean; under {}, {other}",
         six_digits(took),
         best.1,
     ))
 }
 
-fn fairness(answer: &Value) -> Option<String> {
+fn fairness(answer: &Value, settings: &Value) -> Option<String> {
     let users = answer["users"].as_array()?;
     let heaviest = users.first()?;
+    let count = match (answer["by"].as_str().unwrap_or("user"), users.len() as u64) {
+        ("class", 1) => "1 class".to_owned(),
+        ("class", several) => format!("{} classes", grouped(several)),
+        (by, count) => counted(count, by),
+    };
+    let charged = match settings["accrual"].as_str() {
+        Some("end") => ", charged when an attempt ends",
+        _ => "",
+    };
+    let cpu = settings["cpu"].as_str().map_or_else(String::new, |cpu| format!(" ({cpu}{charged})"));
     Some(format!(
-        "{} used {} {}; the heaviest, {}, {} of it.",
-        counted(users.len() as u64, "user"),
+        "{count} used {} {}{cpu}; the heaviest ({}) {} of it",
         six_digits(answer["total_cpu_s"].as_f64()?),
         answer["unit"].as_str()?,
-        heaviest["user"].as_str()?,
+        short(heaviest["user"].as_str().unwrap_or("(unknown)")),
         percent(heaviest["share"].as_f64()?),
     ))
 }
@@ -143,12 +284,12 @@ fn quality(answer: &Value) -> Option<String> {
     let checks = answer["checks"].as_array()?;
     let differing = checks.iter().filter(|check| check["found"] != check["published"]).count();
     Some(if checks.is_empty() {
-        "The published counts do not apply to this trace; what is odd in it is counted.".to_owned()
+        "The published counts do not apply to this trace; what is odd in it is counted".to_owned()
     } else if differing == 0 {
-        format!("All {} published counts that apply agree.", grouped(checks.len() as u64))
+        format!("All {} published counts that apply agree", grouped(checks.len() as u64))
     } else {
         format!(
-            "{} of {} published counts differ.",
+            "{} of {} published counts differ",
             grouped(differing as u64),
             grouped(checks.len() as u64)
         )
@@ -167,20 +308,20 @@ mod tests {
             {"outcome": "finished", "count": 385_581, "share": 0.57372},
             {"outcome": "failed", "count": 9, "share": 0.0},
             {"outcome": "killed", "count": 9, "share": 0.4}], "total": 672_074});
-        assert_eq!(outcomes(&answer).unwrap(), "Of 672,074 jobs, 57.4 % finished, 40.0 % killed.");
+        assert_eq!(outcomes(&answer).unwrap(), "Of 672,074 jobs, 57.4 % finished, 40.0 % killed");
         assert_eq!(outcomes(&json!({})), None);
         let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
-            {"outcome": "finished", "share": 0.25}, {"outcome": "failed", "share": 0.75}]});
+            {"outcome": "finished", "cpu": 50.0}, {"outcome": "failed", "cpu": 150.0}]});
         assert_eq!(
             cpu(&answer).unwrap(),
-            "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)."
+            "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)"
         );
         let answer = json!({"rows": [
-            {"outcome": "all", "median": 178.5, "p99": 1000.0, "mean": 255.0},
+            {"outcome": "all", "count": 700, "censored": 2, "median": 178.5, "p99": 1000.0, "mean": 255.0},
             {"outcome": "failed", "median": 1.0, "p99": 1.0, "mean": 1.0}]});
         assert_eq!(
             durations(&answer).unwrap(),
-            "Half of the jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s."
+            "Half of 700 jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s; 2 had not ended and stand with the time seen so far"
         );
         let score = |f1: f64, recall: f64| json!({"f1": f1, "recall": recall, "precision": 0.5});
         let answer = json!({"stragglers": [397, 1], "rows": [
@@ -189,31 +330,95 @@ mod tests {
             {"name": "tqst", "scores": [score(0.6, 0.75), score(0.1, 0.1)]}]});
         assert_eq!(
             stragglers(&answer).unwrap(),
-            "Of 397 stragglers, tqst would have found 75.0 % with 50.0 % of its judged flags right: the best F1 of this run's detectors."
+            "Of 397 stragglers, tqst would have found 75.0 % with 50.0 % of its judged flags right: the best F1 of this run's detectors"
         );
         let policy = |name: &str, mean: f64| json!({"policy": name, "metrics": {"job_response_s": {"mean": mean}}});
         let answer =
             json!({"policies": [policy("fifo", 50.0), policy("easy", 30.0), policy("fair", 40.0)]});
         assert_eq!(
             replay(&answer).unwrap(),
-            "Replayed under fifo, jobs would have taken 50 s in the mean; under easy, 30 s."
+            "Replayed under fifo, jobs would have taken 50 s in the mean; under easy, 30 s"
         );
+        let idle = |name: &str| json!({"policy": name, "metrics": {"job_response_s": {"mean": 5.0}, "waiting_s": {"mean": 0.0}}});
+        let said = replay(&json!({"policies": [idle("fifo"), idle("easy")]})).unwrap();
+        assert!(said.starts_with("Replayed under fifo, easy, no task waits:"), "{said}");
         let answer = json!({"unit": "NCU-s", "total_cpu_s": 10.0, "users": [
             {"user": "a", "share": 0.6}, {"user": "b", "share": 0.4}]});
         assert_eq!(
-            fairness(&answer).unwrap(),
-            "2 users used 10 NCU-s; the heaviest, a, 60.0 % of it."
+            fairness(&answer, &json!({"cpu": "slots", "accrual": "running"})).unwrap(),
+            "2 users used 10 NCU-s (slots); the heaviest (a) 60.0 % of it"
         );
         let check = |found: u64| json!({"table": "job_events", "published": 5, "found": found});
         let said = |checks: &[Value]| quality(&json!({"checks": checks})).unwrap();
-        assert_eq!(said(&[check(5), check(5)]), "All 2 published counts that apply agree.");
-        assert_eq!(said(&[check(5), check(6)]), "1 of 2 published counts differ.");
+        assert_eq!(said(&[check(5), check(5)]), "All 2 published counts that apply agree");
+        assert_eq!(said(&[check(5), check(6)]), "1 of 2 published counts differ");
         assert!(said(&[]).starts_with("The published counts do not apply"));
         let answer = json!({"rule": "events", "rows": [
             {"threshold": 10, "saved_share": {"failed": 0.89}, "harmed_jobs": 1}]});
         assert_eq!(
             kill(&answer).unwrap(),
-            "Killing tasks after 10 events would have saved 89.0 % of the CPU of failed jobs and would have harmed 1 finished job."
+            "Killing tasks after 10 events would have saved 89.0 % of the CPU of failed jobs and would have harmed 1 finished job"
+        );
+    }
+
+    #[test]
+    fn a_result_in_groups_is_told_as_the_whole_that_they_add_up_to() {
+        let row = |group: &str, outcome: &str, cpu: f64| json!({"groups": [group], "outcome": outcome, "cpu": cpu});
+        let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
+            row("0", "finished", 10.0), row("0", "failed", 70.0),
+            row("9", "finished", 40.0), row("9", "failed", 80.0)]});
+        assert_eq!(
+            cpu(&answer).unwrap(),
+            "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)"
+        );
+        // Where no row is of all groups together there is no sentence.
+        let row = |group: Value| json!({"group": group, "outcome": "all", "count": 1, "median": 1.0, "max": 2.0, "mean": 3.0});
+        assert_eq!(durations(&json!({"rows": [row(json!("9"))]})), None);
+        for all in [json!("all"), Value::Null] {
+            assert!(durations(&json!({"rows": [row(json!("9")), row(all)]})).is_some());
+        }
+        let answer = json!({"rule": "events", "rows": [
+            {"group": "a", "threshold": 10, "harmed_jobs": 1}]});
+        assert_eq!(kill(&answer), None);
+    }
+
+    #[test]
+    fn a_figure_of_one_job_says_so_with_its_interval() {
+        let row = |largest: f64| {
+            json!({"rule": "events", "rows": [{"threshold": 10, "harmed_jobs": 8,
+                "saved_share": {"failed": 0.349}, "destroyed_cpu": 100.0,
+                "interval": {"saved_share": {"failed": [0.052, 0.384]}, "harmed_jobs": [4.0, 14.0]},
+                "harmed": [{"destroyed_cpu": largest}, {"destroyed_cpu": 1.0}]}]})
+        };
+        let said = "Killing tasks after 10 events would have saved 34.9 % of the CPU of failed jobs (95 % interval 5.2 % to 38.4 %) and would have harmed 8 finished jobs (95 % interval 4 to 14)";
+        assert_eq!(kill(&row(20.0)).unwrap(), said);
+        assert_eq!(
+            kill(&row(97.7)).unwrap(),
+            format!("{said}; one job makes up 97.7 % of the work destroyed")
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_said_to_be_unknown() {
+        let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "unmatched": 50.0,
+            "rows": [{"outcome": "finished", "cpu": 150.0}]});
+        assert_eq!(
+            cpu(&answer).unwrap(),
+            "Jobs that finished used 75.0 % of the CPU time (200 task-s, slots), jobs of unknown outcome 25.0 %"
+        );
+        let nothing = "Not asked: the lake has no table `task_events`.";
+        assert_eq!(super::nothing(&json!({"nothing": nothing})), Some(nothing));
+        assert_eq!(super::nothing(&json!({"rows": []})), None);
+    }
+
+    #[test]
+    fn a_sentence_ends_with_its_tables_and_hours() {
+        assert_eq!(with_scope("A", ""), "A.");
+        assert_eq!(with_scope("A", "task_events: all, 2 days"), "A (task_events: all, 2 days).");
+        assert_eq!(condition("dead-time", &json!(3600)), "3600 s of dead time");
+        assert_eq!(
+            condition("failures+events=5", &json!(3)),
+            "3 failures in a row (failures+events=5)"
         );
     }
 }

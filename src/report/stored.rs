@@ -171,6 +171,11 @@ impl Stored {
         words.filter_map(Value::as_str).map(quoted).collect::<Vec<String>>().join(" ")
     }
 
+    /// The tables that it is made of and their hours, in words.
+    pub fn scope(&self) -> String {
+        super::scope(&self.name, &self.value["settings"], &self.value["inputs"])
+    }
+
     /// Its charts.
     pub fn charts(&self) -> Vec<Picture<'_>> {
         let all = self.value["charts"].as_array().into_iter().flatten();

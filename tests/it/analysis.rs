@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::support::{Place, now, tree};
+use super::support::{Place, golden, now, tree};
 
 fn place() -> Place {
     let place = Place::new();
@@ -207,4 +207,200 @@ fn a_file_that_is_none_is_shown_at_its_place() {
     assert!(text.contains("`analysis.toml`: line 2, column 1: [sweep] has no `prise`"), "{text}");
     let said = place.run(&["analyze", "--config", "nowhere.toml"]).text();
     assert!(said.contains("exit code: 4") && said.contains("nowhere.toml"), "{said}");
+}
+
+/// The JSON of a result.
+fn result(place: &Place, path: &str) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(place.path(path)).unwrap()).unwrap()
+}
+
+/// Traces of every kind of which a lake can be made here, each as a folder `trace`: with and
+/// without a usage table.
+fn traces() -> Vec<(&'static str, Place)> {
+    let log = |name: &str, beside: &[&str]| {
+        let place = Place::new();
+        for name in [&[name], beside].concat() {
+            let bytes = fs::read(golden("logs").join(name)).unwrap();
+            place.raw(name, bytes);
+        }
+        place
+    };
+    let without_usage = place();
+    fs::remove_dir_all(without_usage.path("trace/task_usage")).unwrap();
+    vec![
+        ("google-2011", place()),
+        ("google-2011 without usage", without_usage),
+        ("swf", log("small.swf", &[])),
+        ("gwf", log("small.gwf", &[])),
+        ("rumen", log("small-trace.json", &["small-topology.json"])),
+    ]
+}
+
+/// What an analysis says of CPU time is one thing: the definition is the same in every step and in
+/// every command that is called by itself, and users together used what the ledger holds.
+#[test]
+fn every_command_takes_the_same_defaults_for_a_trace() {
+    for (kind, place) in traces() {
+        let args = ["analyze", "trace", "--out", "all", "--max-rejects", "100%"];
+        let run = place.run(&args).ok();
+        let expected = match kind {
+            "google-2011" => "measured",
+            "rumen" => "slots",
+            _ => "requested",
+        };
+        assert!(
+            run.stderr.contains(&format!("--cpu        {expected} (")),
+            "{kind}: {}",
+            run.stderr
+        );
+        let of = |path: &str, key: &str| result(&place, path)["settings"][key].clone();
+        for path in ["all/account.json", "all/sweep.json", "all/fairness/result.json"] {
+            assert_eq!(of(path, "cpu"), expected, "{kind}: {path}");
+        }
+        for command in ["account", "sweep", "fairness"] {
+            let args = [command, "--lake", "all/lake", "--out", command];
+            place.run(&args).ok();
+            assert_eq!(of(&format!("{command}/result.json"), "cpu"), expected, "{kind}: {command}");
+        }
+        // Everything that ran is in both, open attempts included; the ledger adds up by itself.
+        let ledger = result(&place, "account/result.json")["answer"].clone();
+        let number = |value: &serde_json::Value| value.as_f64().unwrap();
+        let ran = number(&ledger["total"]) - number(&ledger["outside_attempts"]);
+        for path in ["fairness/result.json", "all/fairness/result.json"] {
+            let used = number(&result(&place, path)["answer"]["total_cpu_s"]);
+            assert!((used - ran).abs() <= 1e-6 * ran, "{kind}: {used} of {ran}");
+            assert_eq!(of(path, "accrual"), "running", "{kind}");
+        }
+        // A log's processors are as many as it says.
+        if !place.path("all/replay/result.json").exists() {
+            continue;
+        }
+        place.run(&["replay", "--lake", "all/lake", "--out", "replay"]).ok();
+        for path in ["replay/result.json", "all/replay/result.json"] {
+            let settings = result(&place, path)["settings"].clone();
+            let expected = if kind.starts_with("google") { 1.25 } else { 1.0 };
+            assert_eq!(settings["history"]["overcommit"], expected, "{kind}: {path}");
+            assert_eq!(settings["policies"], of("all/replay/result.json", "policies"), "{kind}");
+        }
+    }
+}
+
+/// Of a folder with the events of tasks alone nothing is known about the outcome of jobs: no
+/// sentence, caption or page gives a share of an outcome.
+#[test]
+fn what_a_folder_cannot_tell_is_said_to_be_unknown() {
+    let place = place();
+    for table in fs::read_dir(place.path("trace")).unwrap() {
+        let path = table.unwrap().path();
+        if path.is_dir() && !path.ends_with("task_events") {
+            fs::remove_dir_all(path).unwrap();
+        }
+    }
+    let run = place.run(&["analyze", "trace", "--out", "all"]).ok();
+    let said = run.stdout_text();
+    assert!(!said.contains("Jobs that finished used"), "{said}");
+    assert!(said.contains("is unknown: `job_events` does not hold them."), "{said}");
+    let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
+    assert!(index.contains("is unknown"), "{index}");
+    assert!(index.contains("What became of the jobs: not asked, as the lake has no"), "{index}");
+    assert!(
+        !index.contains("Jobs that finished used") && !index.contains("finished job"),
+        "{index}"
+    );
+    assert!(index.contains("The policies side by side: not asked, as the lake has no"), "{index}");
+    // Every sentence about numbers names its tables and hours.
+    for line in index.lines().filter(|line| line.starts_with("<li>") && line.contains(".html\">")) {
+        let has_scope = line.contains("(task_events: all, ");
+        assert!(has_scope || line.contains("unknown") || line.contains("not asked"), "{line}");
+    }
+}
+
+/// A log of one user, without machines, whose jobs have a single task and never fail.
+#[test]
+fn one_sentence_stands_for_a_table_of_zeros() {
+    let place = Place::new();
+    let job = |number: u64| {
+        format!("{number} {} 0 100 1 -1 -1 1 -1 -1 1 7 1 1 1 1 -1 -1\n", number * 1000)
+    };
+    place.raw("log.swf", (1..=20).map(job).collect::<String>());
+    let run = place.run(&["analyze", "trace", "--out", "all"]).ok();
+    let said = run.stdout_text();
+    for sentence in [
+        "No job or phase has 10 tasks that finished",
+        "No task passes the lowest threshold of a rule (events 10,",
+        "There is one user, ",
+    ] {
+        assert!(said.contains(sentence), "{sentence}\n{said}");
+    }
+    assert!(run.stderr.contains("skipped: replay: "), "{}", run.stderr);
+    let page =
+        |name: &str| fs::read_to_string(place.path(&format!("all/report/{name}.html"))).unwrap();
+    for (name, sentence) in [
+        ("stragglers", "No job or phase has 10 tasks"),
+        ("sweep", "No task passes"),
+        ("fairness", "There is one user"),
+        ("replay", "Not asked: "),
+    ] {
+        let page = page(name);
+        assert!(page.contains(sentence) && !page.contains("<figure"), "{name}: {page}");
+    }
+    let index = page("index");
+    assert!(index.contains("(job_events: all, 5.3 hours)."), "{index}");
+    // The numbers are there for programs.
+    let json = place.run(&["detect", "--lake", "all/lake", "--format", "json"]).ok().json();
+    assert_eq!(json["counts"]["groups"], 0);
+}
+
+/// A log that has no status and no wait: what is made of that is said with every outcome, and no
+/// table shows waits of 0.
+#[test]
+fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
+    let place = Place::new();
+    let job = |number: u64| {
+        format!(
+            "{number} {} -1 100 1 -1 -1 1 -1 -1 -1 {} 1 1 1 1 -1 -1\n",
+            number * 100,
+            number % 3
+        )
+    };
+    let jobs: String = (1..=30).map(job).collect();
+    place.raw("log.swf", format!("; MaxProcs: 4\n{jobs}"));
+    let run = place.run(&["analyze", "trace", "--out", "all"]).ok();
+    let assumed = "status unknown, has run: taken as finished: 30";
+    let sentences: Vec<&str> =
+        run.stdout_text().lines().filter(|line| line.contains("inished")).collect();
+    let last = sentences.iter().rev().take(2);
+    last.for_each(|sentence| assert!(sentence.contains(assumed), "{sentence}"));
+    for name in ["classify-jobs.json", "account.json", "replay/result.json"] {
+        let result = result(&place, &format!("all/{name}"));
+        for chart in result["charts"].as_array().unwrap() {
+            assert!(chart["caption"].as_str().unwrap().contains(assumed), "{name}: {chart}");
+        }
+    }
+    let page = fs::read_to_string(place.path("all/report/distributions.html")).unwrap();
+    assert!(page.contains("No wait is known: the log has none for any of its 30 jobs"), "{page}");
+}
+
+/// What the overview says of a result in groups is what it says of the whole.
+#[test]
+fn the_overview_of_a_result_in_groups_is_of_the_whole() {
+    let place = place();
+    place.ingest(&[]).ok();
+    let sentence = |by: Option<&str>| {
+        let group: Vec<&str> = by.iter().flat_map(|by| ["--group-by", by]).collect();
+        for command in [&["account", "--cpu", "slots"][..], &["describe"]] {
+            let folder = format!("found/{}", command[0]);
+            place.run(&[command, &["--out", &folder], &group].concat()).ok();
+        }
+        place.run(&["report", "found", "--out", "pages"]).ok();
+        let index = fs::read_to_string(place.path("pages/index.html")).unwrap();
+        let said = index.lines().filter(|line| line.starts_with("<li>")).map(str::to_owned);
+        said.filter(|line| line.contains("Jobs that finished") || line.contains("Half of"))
+            .collect::<Vec<String>>()
+    };
+    let whole = sentence(None);
+    assert_eq!(whole.len(), 2, "{whole:?}");
+    for by in ["user", "priority", "class"] {
+        assert_eq!(sentence(Some(by)), whole, "{by}");
+    }
 }

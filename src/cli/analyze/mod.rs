@@ -14,6 +14,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
 use clap::{Args, CommandFactory, Parser};
+use serde_json::json;
 
 use self::config::{Config, Setting};
 use self::marks::{Marks, made_from};
@@ -23,12 +24,13 @@ use super::describe::{DescribeArgs, Question, describe};
 use super::detect;
 use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
+use super::render::Frame;
 use super::store::{self, Answer, Files, Origin, Whole};
 use super::sweep::{self, SweepArgs};
 use super::{Cli, Command, Format, Stop, console, render, stop_on_signal, synth, verify};
 use crate::facts::window::Windows;
 use crate::files::{self, FolderLock};
-use crate::lake::{Lake, LakeErrorKind};
+use crate::lake::{Lake, LakeErrorKind, TableEntry};
 use crate::report;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, fold};
@@ -375,13 +377,32 @@ impl Analysis {
         files.publish(answer.name, answer, &Origin::of(&self.lake)).map(|_| ())
     }
 
-    /// Says that a step is skipped, if its table is not there.
-    fn is_missing(&self, table: Table, step: &str) -> bool {
-        let is_missing = !self.lake.has(table);
-        if is_missing {
-            console::note(format!("skipped: {step}, for want of table `{table}`"));
+    /// Says that a step is skipped if its table is not there or is empty; its result says so too.
+    fn is_missing(&self, table: Table, name: &'static str) -> Result<bool> {
+        let rows = self.lake.manifest.table(table).map(TableEntry::rows);
+        let why = match rows {
+            None => format!("the lake has no table `{table}`"),
+            Some(0) => format!("the table `{table}` is empty"),
+            Some(_) => return Ok(false),
+        };
+        console::note(format!("skipped: {name}: {why}"));
+        let nothing = format!("Not asked: {why}.");
+        let table = Frame::default().text(store::NOTHING, [nothing.as_str()]).batch();
+        let answer = Answer {
+            name,
+            table: &table,
+            json: json!({ store::NOTHING: nothing }),
+            settings: json!({}),
+            charts: Vec::new(),
+        };
+        // Results of these two lie in folders of their own.
+        if matches!(name, "replay" | "fairness") {
+            let files = Files::new(&self.out().join(name), name)?;
+            files.publish(store::RESULT, &answer, &Origin::of(&self.lake))?;
+        } else {
+            self.store(&answer)?;
         }
-        is_missing
+        Ok(true)
     }
 
     fn verify(&self) -> Result<verify::LakeReport> {
@@ -394,7 +415,7 @@ impl Analysis {
     fn classify(&self) -> Result<()> {
         let classes = self.sweep_args()?.choice.classes;
         for by in [By::Job, By::Task] {
-            if self.is_missing(by.table(), &format!("classify {}", by.plural())) {
+            if self.is_missing(by.table(), by.answer())? {
                 continue;
             }
             let choice = Choice { by, classes, windows: self.windows };
@@ -415,21 +436,23 @@ impl Analysis {
             let Command::Describe(args) = parse("describe", rest.clone(), &[&what])? else {
                 bail!("`describe` is parsed as itself");
             };
-            let step = format!("describe {}", args.what.name());
-            let mut tables = args.what.tables(args.group_by).into_iter();
-            if tables.any(|table| self.is_missing(table, &step)) {
-                continue;
+            let mut missing = false;
+            for table in args.what.tables(args.group_by) {
+                missing = missing || self.is_missing(table, args.what.name())?;
             }
-            self.describe_one(&args)?;
+            if !missing {
+                self.describe_one(&args)?;
+            }
         }
         Ok(())
     }
 
     fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
         let described = describe(&self.lake, self.windows, Question::of(args))?;
-        self.store(&described.answer(self.windows))?;
+        let answer = described.answer(self.windows);
+        self.store(&answer)?;
         if args.what == What::JobDurations {
-            show("job durations (s)", &described.table)?;
+            show_answer("job durations (s)", &answer)?;
         }
         Ok(())
     }
@@ -449,7 +472,7 @@ impl Analysis {
     }
 
     fn account(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "account") {
+        if self.is_missing(Table::TaskEvents, "account")? {
             return Ok(());
         }
         let args = self.account_args()?;
@@ -459,14 +482,15 @@ impl Analysis {
         }
         let book = ledger(&fold(&self.lake, self.windows, &asked)?);
         let table = account::table_of(&book, &args.group_by);
-        self.store(&account::answer(&book, self.windows, &table))?;
-        show(&format!("CPU time per outcome ({})", book.cpu), &table)?;
+        let answer = account::answer(&book, self.windows, &table);
+        self.store(&answer)?;
+        show_answer(&format!("CPU time per outcome ({})", book.cpu), &answer)?;
         console::note(account::closing_line(&book));
         Ok(())
     }
 
     fn sweep(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "sweep") {
+        if self.is_missing(Table::TaskEvents, "sweep")? {
             return Ok(());
         }
         let args = self.sweep_args()?;
@@ -480,6 +504,9 @@ impl Analysis {
             files.table("sweep-selection", table)?;
         }
         self.publish(&answer, files)?;
+        if answer.json[store::NOTHING].is_string() {
+            return show_answer("killing tasks", &answer);
+        }
         let table = sweep::table_of(&swept.sweeps[..1]);
         let first = table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN));
         show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
@@ -491,7 +518,7 @@ impl Analysis {
     }
 
     fn detect(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "straggler detectors") {
+        if self.is_missing(Table::TaskEvents, "detect")? {
             return Ok(());
         }
         let Command::Detect(args) = parse("detect", self.config.words("detect"), &[])? else {
@@ -504,7 +531,7 @@ impl Analysis {
         let table = detect::table_of(&outcome, lineup.asked);
         let answer = detect::answer(&outcome, &plan, &lineup, self.windows, &table);
         self.publish(&answer, files)?;
-        show("straggler detectors", &table)?;
+        show_answer("straggler detectors", &answer)?;
         console::note(detect::counts_line(&outcome));
         Ok(())
     }
@@ -513,7 +540,7 @@ impl Analysis {
     fn replay(&self) -> Result<()> {
         let has_cluster = self.config.get("replay", "cluster").is_some();
         for table in [Table::TaskEvents, Table::MachineEvents] {
-            if (table == Table::TaskEvents || !has_cluster) && self.is_missing(table, "replay") {
+            if (table == Table::TaskEvents || !has_cluster) && self.is_missing(table, "replay")? {
                 return Ok(());
             }
         }
@@ -523,7 +550,7 @@ impl Analysis {
 
     /// Who used how much, by hour; by day where the trace is long.
     fn fairness(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "fairness") {
+        if self.is_missing(Table::TaskEvents, "fairness")? {
             return Ok(());
         }
         let mut words = self.config.words("fairness");
@@ -541,6 +568,12 @@ impl Analysis {
         let lake = format!("--lake={}", path_text(&self.lake.path)?);
         super::run(parse(name, words, &[&lake, &folder])?)
     }
+}
+
+/// Shows a whole answer, or why there is none.
+fn show_answer(title: &str, answer: &Answer) -> Result<()> {
+    console::data(&format!("\n{title}\n"))?;
+    store::show(answer, Format::Table)
 }
 
 fn show(title: &str, table: &RecordBatch) -> Result<()> {

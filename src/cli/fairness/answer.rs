@@ -13,7 +13,7 @@ use crate::cli::console;
 use crate::cli::render::{Frame, rows};
 use crate::cli::store::{self, Answer, Files, Origin};
 use crate::digits;
-use crate::fairness::gather::{Accrual, Counts};
+use crate::fairness::gather::{Accrual, By, Counts};
 use crate::fairness::history::{Cell, History};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
@@ -360,10 +360,26 @@ fn json_of(found: &Found, args: &FairnessArgs) -> Value {
         "suggestions": found.suggestions(args),
         "indices": indices,
     });
+    if users.len() < 2 && args.show == Show::Heaviest && found.span.plan.by == By::User {
+        answer[store::NOTHING] = alone(found, &users).into();
+    }
     if args.what_if {
         answer["what_if"] = json!(what_if::compare(&found.series, &users));
     }
     answer
+}
+
+/// Why there is nobody to compare.
+fn alone(found: &Found, users: &[UserUsage]) -> String {
+    match users {
+        [only] => format!(
+            "There is one user, {}, who used {} {}: there is no other to compare with.",
+            only.user,
+            digits::six_digits(only.cpu_s),
+            found.span.unit
+        ),
+        _ => "No user used anything: there is nothing to compare.".to_owned(),
+    }
 }
 
 /// Stores the answer if `--out` is given, and gives the table on stdout.

@@ -457,6 +457,12 @@ fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<Strin
     if source.is_google() {
         told.push("Placement constraints other than different machines are ignored.".to_owned());
     }
+    if matches!(source, Source::Swf | Source::Gwf) {
+        told.push(
+            "Any processor takes any job: partitions and sites of the log are not kept apart."
+                .to_owned(),
+        );
+    }
     if source == Source::Rumen {
         told.push("Reduces arrive when they did and do not wait for maps.".to_owned());
     }

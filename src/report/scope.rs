@@ -1,0 +1,174 @@
+//! What a result is about: which tables of the lake it read, how much of them, how many hours.
+//!
+//! In: the `inputs` and the settings of a stored result. Out: words for its sentences and captions.
+//! A figure without them would pass for one of the whole trace.
+
+use serde_json::Value;
+
+use crate::digits::{counted, grouped};
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// Spans below this many days are given in hours.
+const HOURS_BELOW_DAYS: f64 = 3.0;
+
+/// The tables that an answer is made of, where it is not all of the lake.
+fn tables_of(name: &str, settings: &Value) -> Option<&'static [&'static str]> {
+    let has_usage = matches!(settings["cpu"].as_str(), Some("measured" | "published"));
+    Some(match name {
+        "classify-jobs" | "job-durations" | "job-survival" => &["job_events"],
+        "tasks-per-job" | "events-per-task" | "waiting" | "attempts" | "finish-given-events" => {
+            &["job_events", "task_events"]
+        }
+        "account" | "sweep" if has_usage => &["job_events", "task_events", "task_usage"],
+        "account" | "sweep" => &["job_events", "task_events"],
+        "fairness" if has_usage => &["task_events", "task_usage"],
+        "classify-tasks" | "detect" | "fairness" => &["task_events"],
+        "replay" => &["task_events", "machine_events"],
+        _ => return None,
+    })
+}
+
+/// `task_events: 17 of 500 parts, 25.0 hours; job_events: all, 29.0 days`; empty where nothing is
+/// known of the tables.
+pub fn scope(name: &str, settings: &Value, inputs: &Value) -> String {
+    let wanted = tables_of(name, settings);
+    let is_read = |table: &str| wanted.is_none_or(|wanted| wanted.contains(&table));
+    let mut extents: Vec<(String, Vec<&str>)> = Vec::new();
+    for input in inputs.as_array().into_iter().flatten() {
+        let Some(table) = input["table"].as_str().filter(|table| is_read(table)) else { continue };
+        let extent = extent(input);
+        match extents.iter_mut().find(|known| known.0 == extent) {
+            Some((_, tables)) if tables.contains(&table) => {}
+            Some((_, tables)) => tables.push(table),
+            None => extents.push((extent, vec![table])),
+        }
+    }
+    let pieces = extents.iter().map(|(extent, tables)| format!("{}: {extent}", joined(tables)));
+    let pieces = pieces.chain(assumed(name, inputs)).chain(drawn(settings));
+    pieces.collect::<Vec<String>>().join("; ")
+}
+
+/// What had to be assumed of the rows, as far as it bears on an answer: a status where outcomes are
+/// counted, a wait where waits and starts are.
+fn assumed(name: &str, inputs: &Value) -> Vec<String> {
+    let about: &[&str] = match name {
+        "verify" | "fairness" => &[],
+        "waiting" => &["wait "],
+        "job-durations" | "job-survival" | "replay" => &["status ", "wait "],
+        _ => &["status "],
+    };
+    let mut all: Vec<String> = Vec::new();
+    let remarks = inputs.as_array().into_iter().flatten();
+    for (wording, count) in remarks.filter_map(|input| input["remarks"].as_object()).flatten() {
+        let is_about = about.iter().any(|start| wording.starts_with(start));
+        let said = format!("{wording}: {}", grouped(count.as_u64().unwrap_or(0)));
+        if is_about && !all.contains(&said) {
+            all.push(said);
+        }
+    }
+    all
+}
+
+/// The shares of jobs and machines that a replay draws, where it does not take all.
+fn drawn(settings: &Value) -> Option<String> {
+    let share = |key: &str| settings["history"][key].as_f64().unwrap_or(1.0);
+    let (jobs, machines) = (share("sample"), share("machines"));
+    (jobs < 1.0 || machines < 1.0).then(|| {
+        format!(
+            "drawn by the seed: {:.1} % of the jobs, {:.1} % of the machines",
+            jobs * 100.0,
+            machines * 100.0
+        )
+    })
+}
+
+/// `a, b and c`.
+fn joined(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// How much of a table there is: `17 of 500 parts, 25.0 hours`.
+fn extent(input: &Value) -> String {
+    let has = input["part_count"].as_u64();
+    let parts = match (has, input["parts_of"].as_u64()) {
+        (Some(has), Some(of)) if has == of => "all".to_owned(),
+        (Some(has), Some(of)) => format!("{} of {}", grouped(has), counted(of, "part")),
+        (Some(has), None) => counted(has, "part"),
+        (None, _) => format!("parts {}", input["parts"].as_str().unwrap_or("unknown")),
+    };
+    let ends = input["start_s"].as_f64().zip(input["end_s"].as_f64());
+    let extent = match ends.map(|(start, end)| (end - start) / SECONDS_PER_DAY) {
+        None => parts,
+        // All that there is stands at one instant, such as the machines of a log.
+        Some(days) if days <= 0.0 => parts,
+        Some(days) if days < HOURS_BELOW_DAYS => format!("{parts}, {:.1} hours", days * 24.0),
+        Some(days) => format!("{parts}, {days:.1} days"),
+    };
+    let gaps = input["gaps"].as_array().into_iter().flatten();
+    gaps.fold(extent, |extent, gap| format!("{extent} without {}", missing(gap)))
+}
+
+/// What a table lacks between its parts: `part 14 (hours 19.5 to 20.9)`.
+pub(super) fn missing(gap: &Value) -> String {
+    let parts = gap["parts"].as_str().unwrap_or("unknown");
+    let noun = if parts.contains(['-', ',']) { "parts" } else { "part" };
+    match gap["from_h"].as_f64().zip(gap["until_h"].as_f64()) {
+        Some((from, until)) => format!("{noun} {parts} (hours {from:.2} to {until:.2})"),
+        None => format!("{noun} {parts}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_tables_of_an_answer_are_named_with_their_hours() {
+        let table = |name: &str, has: u64, of: Option<u64>, end_s: Option<f64>| {
+            let start_s = end_s.map(|_| 0.0);
+            json!({"table": name, "parts": "x", "part_count": has, "parts_of": of, "start_s": start_s, "end_s": end_s})
+        };
+        let inputs = json!([
+            table("job_events", 500, Some(500), Some(2_506_200.0)),
+            table("task_events", 17, Some(500), Some(90_000.0)),
+            table("task_usage", 1, None, None),
+        ]);
+        let said = |name: &str, cpu: &str| scope(name, &json!({"cpu": cpu}), &inputs);
+        assert_eq!(said("classify-jobs", ""), "job_events: all, 29.0 days");
+        assert_eq!(
+            said("account", "slots"),
+            "job_events: all, 29.0 days; task_events: 17 of 500 parts, 25.0 hours"
+        );
+        assert!(said("sweep", "measured").ends_with("; task_usage: 1 part"));
+        let log = json!([
+            table("job_events", 1, Some(1), Some(864_000.0)),
+            table("task_events", 1, Some(1), Some(864_000.0)),
+        ]);
+        let said = scope("sweep", &json!({"cpu": "requested"}), &log);
+        assert_eq!(said, "job_events and task_events: all, 10.0 days");
+        assert_eq!(scope("sweep", &json!({}), &json!([])), "");
+        let mut holed = table("task_events", 16, Some(500), Some(90_000.0));
+        holed["gaps"] = json!([{"parts": "14", "from_h": 19.5, "until_h": 20.875}]);
+        assert_eq!(
+            scope("detect", &json!({}), &json!([holed])),
+            "task_events: 16 of 500 parts, 25.0 hours without part 14 (hours 19.50 to 20.88)"
+        );
+        let mut assumed = log.clone();
+        assumed[1]["remarks"] =
+            json!({"status unknown: taken as finished": 1200, "wait unknown": 7});
+        let said = scope("account", &json!({"cpu": "slots"}), &assumed);
+        assert!(said.ends_with("10.0 days; status unknown: taken as finished: 1,200"), "{said}");
+        assert!(scope("waiting", &json!({}), &assumed).ends_with("; wait unknown: 7"));
+        assert_eq!(scope("fairness", &json!({}), &log), "task_events: all, 10.0 days");
+        let half = json!({"history": {"sample": 0.5, "machines": 0.25}});
+        let said = scope("replay", &half, &log);
+        assert!(said.ends_with("; drawn by the seed: 50.0 % of the jobs, 25.0 % of the machines"));
+    }
+}
