@@ -38,7 +38,12 @@ pub fn six_digits(value: f64) -> String {
     }
     let decimals = if value.fract() == 0.0 { 0.0 } else { (5.0 - magnitude).max(0.0) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
-    let text = format!("{value:.0$}", decimals as usize);
+    grouped_decimal(value, decimals as usize)
+}
+
+/// A number with so many decimals, thousands grouped: `15,308.95`.
+pub fn grouped_decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let sign = if whole.starts_with('-') { "-" } else { "" };
     let whole = grouped(whole.trim_start_matches('-').parse().unwrap_or(u64::MAX));

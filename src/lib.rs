@@ -205,6 +205,7 @@ mod files;
 pub mod fuzzing;
 pub mod lake;
 pub mod notation;
+pub mod progress;
 pub mod replay;
 pub mod report;
 pub mod schema;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
 use super::exit::Usage;
-use super::render::Frame;
+use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
@@ -18,7 +18,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, ledger};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         console::note(counts);
     }
     console::note(edges::sentence(&ledger.censoring));
-    store::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// The study, by whoever is to compute its facts.
@@ -90,6 +90,7 @@ pub(crate) fn study_of(
     asked: &Asked,
     engine: &EngineArgs,
 ) -> Result<Study> {
+    let _bar = console::Bar::of_work("fold", "rows");
     let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
     if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {
         let text = format!("`{rule}` has no query: with an engine only `events` is swept");
@@ -103,7 +104,7 @@ pub(crate) fn study_of(
 
 /// The answer in all its forms.
 pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
-    let mut json = json!(ledger);
+    let mut json = json_of(ledger, table);
     if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs == 0) {
         json[store::NOTHING] = format!(
             "What became of the jobs that used {} {} ({}) is unknown: `job_events` does not hold them.",
@@ -120,6 +121,13 @@ pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBat
         settings: json!({"cpu": ledger.cpu, "classes": ledger.classes, "windows": windows}),
         charts: vec![(format!("account-{}", ledger.cpu), chart(ledger))],
     }
+}
+
+/// The value of the contract; its rows are those of the table.
+fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
+    let mut json = json!(ledger);
+    json["rows"] = Value::Array(rows(table));
+    json
 }
 
 /// The line that shows that the ledger closes.
@@ -153,10 +161,27 @@ fn counts_line(ledger: &Ledger) -> Option<String> {
     }
 }
 
+/// Adds the column of what rows are split by: a number for a priority or a class, and nothing where
+/// it is unknown.
+pub(crate) fn keyed<'a>(
+    frame: Frame,
+    group: GroupBy,
+    cells: impl Iterator<Item = Option<&'a str>>,
+) -> Frame {
+    let known = cells.map(|cell| cell.filter(|text| *text != UNKNOWN));
+    match group {
+        GroupBy::User => frame.maybe_text(group.name(), known),
+        GroupBy::Class | GroupBy::Priority => {
+            frame.maybe_int(group.name(), known.map(|cell| cell?.parse().ok()))
+        }
+    }
+}
+
 pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
     let mut frame = Frame::default();
-    for (idx, group) in groups.iter().enumerate() {
-        frame = frame.text(group.name(), ledger.rows.iter().map(|row| row.groups[idx].as_str()));
+    for (idx, &group) in groups.iter().enumerate() {
+        let cells = ledger.rows.iter().map(|row| Some(row.groups[idx].as_str()));
+        frame = keyed(frame, group, cells);
     }
     let rows = || ledger.rows.iter();
     // The lines that close the ledger have neither jobs nor tasks of their own.
@@ -164,11 +189,11 @@ pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         .text("outcome", rows().map(|row| row.outcome.as_str()))
         .count("jobs", rows().map(|row| row.jobs))
         .count("tasks", rows().map(|row| row.tasks))
-        .float(
-            &format!("cpu_{}", ledger.unit.to_lowercase().replace('-', "_")),
-            rows().map(|row| Some(row.cpu)),
-        )
+        .float("cpu", rows().map(|row| Some(row.cpu)))
+        .unit(ledger.unit)
+        .text("unit", rows().map(|_| ledger.unit))
         .float("share", rows().map(|row| row.share))
+        .about("Share of the CPU time of the whole ledger")
         .batch()
 }
 

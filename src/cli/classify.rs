@@ -18,6 +18,7 @@ use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
 use crate::lake::{Lake, TableEntry};
+use crate::progress;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
@@ -115,6 +116,7 @@ pub(crate) fn classification(
     engine: Option<&SqlEngine>,
 ) -> Result<Classification> {
     lake.require(by.table())?;
+    let _bar = console::Bar::of_work("classify", "rows");
     // Polars goes bucket by bucket below, so that not every task is held at once.
     if let Some(spark @ SqlEngine::Spark(_)) = engine {
         let settings = Settings { windows, thresholds: Vec::new() };
@@ -123,12 +125,17 @@ pub(crate) fn classification(
         counter.add(&facts.single(), classes, by.window(windows));
         return Ok(counter.finish(classes));
     }
+    let rows = lake.expect_rows(&[by.table()]);
     let counters: Result<Vec<Counter>, FactError> = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
-        .map(|bucket| match engine {
-            None => by_fold(lake, windows, bucket, by, classes),
-            Some(_) => by_query(lake, windows, bucket, by, classes),
+        .map(|bucket| {
+            let counter = match engine {
+                None => by_fold(lake, windows, bucket, by, classes),
+                Some(_) => by_query(lake, windows, bucket, by, classes),
+            };
+            progress::step(rows);
+            counter
         })
         .collect();
     Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
@@ -174,7 +181,7 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let choice = Choice { by: args.by, classes: args.classes, windows };
     console::note(choice.edges(&outcome));
     let answer = answer(&lake, &outcome, choice, &table)?;
-    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// What was counted, and how.

@@ -6,13 +6,15 @@
 //! and the two cannot be told apart.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use terminal_size::terminal_size_of;
 
+use crate::progress;
 use crate::sources::part::Progress;
 
 /// Writes data to stdout. A reader that has gone away is no error: what is done goes on, and how
@@ -30,15 +32,75 @@ pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// The characters of a line of stdout, where it is a terminal.
+pub(crate) fn width() -> Option<usize> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let measured = terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
+    measured.filter(|&width| 0 < width).or_else(told).or(Some(80))
+}
+
+/// Whether only warnings and errors are written to stderr.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From here on only warnings and errors are written to stderr.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
 /// Writes a line about what is going on.
 pub(crate) fn note(text: impl AsRef<str>) {
-    // Nobody is left to be told that nobody reads this.
-    let _ = writeln!(io::stderr(), "{}", text.as_ref());
+    if !is_quiet() {
+        problem(text);
+    }
+}
+
+/// What was assumed so far, and whether it is written at the end.
+static ASSUMED: Mutex<(Vec<String>, bool)> = Mutex::new((Vec::new(), false));
+
+/// From here on assumptions are kept until [`assumptions`] writes them, so that they do not stand
+/// between tables.
+pub(crate) fn keep_assumptions() {
+    if let Ok(mut assumed) = ASSUMED.lock() {
+        assumed.1 = true;
+    }
+}
+
+/// Writes what was assumed, once, however often it is said.
+pub(crate) fn assume(text: &str) {
+    let Ok(mut assumed) = ASSUMED.lock() else { return };
+    if assumed.0.iter().all(|known| known != text) {
+        assumed.0.push(text.to_owned());
+        if !assumed.1 {
+            note(format!("assumed: {text}"));
+        }
+    }
+}
+
+/// Writes the assumptions that were kept.
+pub(crate) fn assumptions() {
+    let Ok(mut assumed) = ASSUMED.lock() else { return };
+    if std::mem::take(&mut assumed.1) {
+        assumed.0.iter().for_each(|text| note(format!("assumed: {text}")));
+    }
 }
 
 /// Writes a line about something the user should look at.
 pub(crate) fn warn(text: impl AsRef<str>) {
-    note(format!("warning: {}", text.as_ref()));
+    problem(format!("warning: {}", text.as_ref()));
+}
+
+/// Writes a line about what went wrong.
+pub(crate) fn problem(text: impl AsRef<str>) {
+    // stderr is closed: there is nowhere to report the error.
+    let _ = writeln!(io::stderr(), "{}", text.as_ref());
 }
 
 /// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is no terminal.
@@ -57,6 +119,9 @@ pub(crate) enum Counts {
     Percent,
 }
 
+/// How a bar of work looks: a part, a rate and the time left.
+const WORK: &str = "{msg} [{bar:30}] {percent} % of {human_len} {prefix}, {per_sec}, {eta} left";
+
 impl Bar {
     /// Follows `progress` up to `total`.
     pub(crate) fn follow(what: &str, counts: Counts, total: u64, progress: &Arc<Progress>) -> Self {
@@ -64,32 +129,53 @@ impl Bar {
             Counts::Bytes => "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",
             Counts::Percent => "{msg} [{bar:30}] {pos} %, {eta} left",
         };
-        let style =
-            ProgressStyle::with_template(template).expect("the template is checked by a test");
-        let target = if io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(total), target)
-            .with_style(style)
-            .with_message(what.to_owned());
+        let progress = Arc::clone(progress);
+        let bar = drawn(template, what).with_prefix("");
+        bar.set_length(total);
+        Self::updated(bar, move |bar| {
+            bar.set_position(match counts {
+                Counts::Bytes => progress.raw_bytes.load(Ordering::Relaxed),
+                Counts::Percent => progress.rows.load(Ordering::Relaxed),
+            });
+        })
+    }
+
+    /// Follows the work that is done from here on, counted in `units`.
+    pub(crate) fn of_work(what: &str, units: &'static str) -> Self {
+        progress::restart();
+        Self::updated(drawn(WORK, what).with_prefix(units), |bar| {
+            let (done, expected) = progress::so_far();
+            bar.set_length(expected);
+            bar.set_position(done);
+        })
+    }
+
+    /// A bar that is brought up to date ten times a second.
+    fn updated(bar: ProgressBar, update: impl Fn(&ProgressBar) + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        let follower = thread::spawn({
-            let (bar, progress, is_over) =
-                (bar.clone(), Arc::clone(progress), Arc::clone(&is_over));
-            move || {
+        // Where nothing is drawn nobody has to follow.
+        let follower = (!bar.is_hidden()).then(|| {
+            let (bar, is_over) = (bar.clone(), Arc::clone(&is_over));
+            thread::spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
-                    bar.set_position(match counts {
-                        Counts::Bytes => progress.raw_bytes.load(Ordering::Relaxed),
-                        Counts::Percent => progress.rows.load(Ordering::Relaxed),
-                    });
+                    update(&bar);
                     thread::park_timeout(Duration::from_millis(100));
                 }
-            }
+            })
         });
-        Self { drawn: bar, is_over, follower: Some(follower) }
+        Self { drawn: bar, is_over, follower }
     }
+}
+
+/// A bar on stderr; hidden where that is no terminal, or where nothing but problems is wanted.
+fn drawn(template: &str, what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is checked by a test");
+    let target = if io::stderr().is_terminal() && !is_quiet() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    ProgressBar::with_draw_target(Some(0), target).with_style(style).with_message(what.to_owned())
 }
 
 impl Drop for Bar {
@@ -114,5 +200,6 @@ mod tests {
         for counts in [Counts::Bytes, Counts::Percent] {
             drop(Bar::follow("test", counts, 10, &progress));
         }
+        drop(Bar::of_work("test", "rows"));
     }
 }

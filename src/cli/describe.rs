@@ -8,8 +8,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 
+use super::account::keyed;
 use super::engine::EngineArgs;
-use super::render::Frame;
+use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
@@ -129,10 +130,13 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     if args.what == What::Waiting {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
     }
-    let files = Files::in_out(args.answer.out.as_deref(), args.what.name())?;
+    let mut files = Files::in_out(args.answer.out.as_deref(), args.what.name())?;
     let described = described(&lake, windows, Question::of(args), &args.engine)?;
     console::note(edges::sentence(&described.censoring));
-    store::give(&described.answer(windows), files, &Origin::of(&lake), args.answer.format)
+    if let Some(files) = &mut files {
+        described.put_details(files)?;
+    }
+    store::give(&described.answer(windows), files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// A description in all its forms.
@@ -140,13 +144,20 @@ pub(crate) struct Described {
     question: Question,
     censoring: Censoring,
     pub table: RecordBatch,
-    rows: serde_json::Value,
+    /// The curves that the chart shows, where the table has none of them.
+    curves: Option<RecordBatch>,
     pub chart: Chart,
     /// The number of waits where all of them are assumed.
     assumed_waits: Option<u64>,
 }
 
 impl Described {
+    /// The further table: the share of values at or below each amount.
+    pub(crate) fn put_details(&self, files: &mut Files) -> Result<()> {
+        let stem = format!("{}-curves", self.question.what.name());
+        self.curves.as_ref().map_or(Ok(()), |curves| files.table(&stem, curves))
+    }
+
     pub(crate) fn answer(&self, windows: Windows) -> Answer<'_> {
         let Question { what, classes, censored, group_by } = self.question;
         let name = what.name();
@@ -161,16 +172,15 @@ impl Described {
 
     fn json(&self) -> serde_json::Value {
         let what = self.question.what;
-        let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": self.rows});
-        let mut rows = self.rows.as_array().into_iter().flatten();
-        let is_counted = |row: &serde_json::Value| row["count"] != 0;
+        let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": rows(&self.table)});
+        let is_empty = rows(&self.table).iter().all(|row| row["count"] == 0);
         if let Some(count) = self.assumed_waits {
             json[store::NOTHING] = format!(
                 "No wait is known: the log has none for any of its {}, which are taken to start when they are submitted.",
                 digits::counted(count, "job")
             )
             .into();
-        } else if !rows.any(is_counted) {
+        } else if is_empty {
             json[store::NOTHING] = match what {
                 What::FinishGivenEvents => {
                     "No task is of a job that is known to have ended.".into()
@@ -195,6 +205,7 @@ fn described(
     engine: &EngineArgs,
 ) -> Result<Described> {
     let (what, split) = (question.what, question.split());
+    let bar = console::Bar::of_work("describe", "rows");
     let mut samples = if let Some(engine) = engine.sql()? {
         let queries = of_facts::queries_of_samples(lake, what, split);
         let settings = Settings { windows, thresholds: Vec::new() };
@@ -203,6 +214,7 @@ fn described(
     } else {
         collect(lake, windows, what, split)?
     };
+    drop(bar);
     if what == What::FinishGivenEvents {
         return Ok(finish_given_events(question, &samples));
     }
@@ -216,8 +228,8 @@ fn described(
     let parts = parts_of(&samples, question);
     let lines = lines(&parts, question);
     let chart = chart(question, &censoring, &parts[0].1, lines);
-    let (table, rows) = if what == What::JobSurvival {
-        survival(&parts, question.group_by)
+    let (table, curves) = if what == What::JobSurvival {
+        (survival(&parts, question.group_by), None)
     } else {
         let summaries: Vec<Summary> = parts
             .iter()
@@ -226,10 +238,10 @@ fn described(
                 ..summarize(part.outcome, values, what.per_unit())
             })
             .collect();
-        (summary_table(&summaries, question.group_by), json!(summaries))
+        (summary_table(&summaries, question), Some(curves_table(&parts, question)))
     };
     let assumed_waits = assumed_waits(lake, what, parts[0].1.count(|_| true));
-    Ok(Described { question, censoring, table, rows, chart, assumed_waits })
+    Ok(Described { question, censoring, table, curves, chart, assumed_waits })
 }
 
 /// The number of waits, where the log tells none of them and all are taken to be 0.
@@ -252,8 +264,7 @@ struct Part {
 /// group with the outcomes that occur in it.
 fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
     let outcome_count = question.classes.outcomes().len();
-    let every = || question.group_by.map(|_| "all".to_owned());
-    let mut parts = vec![(Part { group: every(), outcome: "all" }, samples.of(|_| true))];
+    let mut parts = vec![(Part { group: None, outcome: "all" }, samples.of(|_| true))];
     // Without `job_events` no outcome is known: a row of 0 jobs that finished would be made up.
     let mut outcomes = samples.values.keys().map(|key| key.1).peekable();
     let is_unknown = outcomes.peek().is_some() && outcomes.all(|outcome| outcome == outcome_count);
@@ -261,7 +272,7 @@ fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
     for outcome in first..=outcome_count {
         let values = samples.of_outcome(outcome);
         if outcome < outcome_count || !values.is_empty() {
-            parts.push((Part { group: every(), outcome: question.outcome_name(outcome) }, values));
+            parts.push((Part { group: None, outcome: question.outcome_name(outcome) }, values));
         }
     }
     if question.group_by.is_none() {
@@ -296,7 +307,7 @@ fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
     }
     let mut groups: Vec<&(Part, Counted)> = parts[1..]
         .iter()
-        .filter(|(part, _)| part.outcome == "all" && part.group.as_deref() != Some("all"))
+        .filter(|(part, _)| part.outcome == "all" && part.group.is_some())
         .collect();
     groups.sort_by_key(|(_, values)| std::cmp::Reverse(values.count(|_| true)));
     groups.truncate(Tone::SERIES.len());
@@ -394,19 +405,21 @@ fn finish_given_events(question: Question, samples: &Samples) -> Described {
         x_scale: Scale::Log,
         lines,
     });
-    let table = Frame::default()
-        .text(group_by.map_or("group", GroupBy::name), rows.iter().map(|row| row.group.as_str()))
+    let mut frame = Frame::default();
+    if let Some(group_by) = group_by {
+        frame = keyed(frame, group_by, rows.iter().map(|row| Some(row.group.as_str())));
+    }
+    let table = frame
         .count("events", rows.iter().map(|row| row.events))
         .count("tasks", rows.iter().map(|row| row.tasks))
         .count("finished", rows.iter().map(|row| row.finished))
         .float("chance", rows.iter().map(|row| Some(row.chance)))
-        .float("low_95", rows.iter().map(|row| Some(row.low)))
-        .float("high_95", rows.iter().map(|row| Some(row.high)))
+        .float("chance_low", rows.iter().map(|row| Some(row.low)))
+        .float("chance_high", rows.iter().map(|row| Some(row.high)))
         .count("left_censored", rows.iter().map(|row| row.left_censored))
         .batch();
     let question = Question { censored: Censored::Exclude, ..question };
-    let rows = json!(rows);
-    Described { question, censoring, table, rows, chart, assumed_waits: None }
+    Described { question, censoring, table, curves: None, chart, assumed_waits: None }
 }
 
 fn by_group(group_by: Option<GroupBy>) -> String {
@@ -450,35 +463,88 @@ fn chart(question: Question, censoring: &Censoring, all: &Counted, lines: Vec<Li
     })
 }
 
-fn summary_table(rows: &[Summary], group_by: Option<GroupBy>) -> RecordBatch {
+/// Adds what values are split by, if by anything; rows of all groups together come first and say so.
+fn split_by<'a>(
+    frame: Frame,
+    group_by: Option<GroupBy>,
+    groups: impl Iterator<Item = Option<&'a str>> + Clone,
+) -> Frame {
+    let Some(group_by) = group_by else { return frame };
+    keyed(frame, group_by, groups.clone())
+        .flag("is_total", groups.map(|group| Some(group.is_none())))
+        .about("Whether the row is of all groups together")
+}
+
+fn summary_table(rows: &[Summary], question: Question) -> RecordBatch {
     let column =
         |value: fn(&Summary) -> Option<f64>| rows.iter().map(value).collect::<Vec<Option<f64>>>();
-    let mut frame = Frame::default();
-    if let Some(group_by) = group_by {
-        frame = frame.maybe_text(group_by.name(), rows.iter().map(|row| row.group.as_deref()));
-    }
-    frame
+    let unit = question.what.unit();
+    let groups = rows.iter().map(|row| row.group.as_deref());
+    split_by(Frame::default(), question.group_by, groups)
         .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
         .count("count", rows.iter().map(|row| row.count))
+        .about("Values that are described")
         .float("mean", column(|row| row.mean))
+        .unit(unit)
         .float("variance", column(|row| row.variance))
+        .unit(&format!("{unit}^2"))
         .float("min", column(|row| row.min))
+        .unit(unit)
         .float("p25", column(|row| row.p25))
+        .unit(unit)
         .float("median", column(|row| row.median))
+        .unit(unit)
         .float("p75", column(|row| row.p75))
+        .unit(unit)
         .float("p90", column(|row| row.p90))
+        .unit(unit)
         .float("p99", column(|row| row.p99))
+        .unit(unit)
         .float("max", column(|row| row.max))
+        .unit(unit)
+        .text("unit", rows.iter().map(|_| unit))
+        .about("The unit of the values; that of the variance is its square")
         .count("censored", rows.iter().map(|row| row.censored))
         .count("left_censored", rows.iter().map(|row| row.left_censored))
+        .view(&[
+            "priority",
+            "scheduling_class",
+            "user",
+            "outcome",
+            "count",
+            "mean",
+            "median",
+            "p90",
+            "p99",
+            "max",
+            "censored*",
+        ])
         .batch()
 }
 
-/// Survival curves as a table and as JSON rows.
-fn survival(
-    parts: &[(Part, Counted)],
-    group_by: Option<GroupBy>,
-) -> (RecordBatch, serde_json::Value) {
+/// The share of values at or below each amount, of every row of the answer; thinned to a few
+/// hundred points each, as in the chart.
+fn curves_table(parts: &[(Part, Counted)], question: Question) -> RecordBatch {
+    let what = question.what;
+    let points: Vec<(&Part, (f64, f64))> = parts
+        .iter()
+        .flat_map(|(part, values)| {
+            cumulative(values, what.per_unit()).into_iter().map(move |point| (part, point))
+        })
+        .collect();
+    let rows = || points.iter();
+    split_by(Frame::default(), question.group_by, rows().map(|row| row.0.group.as_deref()))
+        .text("outcome", rows().map(|row| row.0.outcome))
+        .float("value", rows().map(|row| Some(row.1.0)))
+        .unit(what.unit())
+        .text("unit", rows().map(|_| what.unit()))
+        .about("The unit of the values")
+        .float("share_at_or_below", rows().map(|row| Some(row.1.1)))
+        .batch()
+}
+
+/// Survival curves as a table.
+fn survival(parts: &[(Part, Counted)], group_by: Option<GroupBy>) -> RecordBatch {
     let rows: Vec<(&Part, Survival)> = parts
         .iter()
         .filter(|(part, _)| part.outcome != UNMATCHED)
@@ -487,25 +553,14 @@ fn survival(
     let column = |value: fn(&Survival) -> f64| {
         rows.iter().map(|(_, point)| Some(value(point))).collect::<Vec<_>>()
     };
-    let mut frame = Frame::default();
-    if let Some(group_by) = group_by {
-        frame = frame.maybe_text(group_by.name(), rows.iter().map(|row| row.0.group.as_deref()));
-    }
-    let table = frame
+    split_by(Frame::default(), group_by, rows.iter().map(|row| row.0.group.as_deref()))
         .text("outcome", rows.iter().map(|(part, _)| part.outcome))
         .float("time_s", column(|point| point.time_s))
-        .float("share_lasting_longer", column(|point| point.share))
-        .float("low_95", column(|point| point.low))
-        .float("high_95", column(|point| point.high))
+        .about("Time since the first attempt of the job began")
+        .float("share", column(|point| point.share))
+        .about("Share of the jobs that lasts longer, by Kaplan and Meier")
+        .float("share_low", column(|point| point.low))
+        .float("share_high", column(|point| point.high))
         .count("at_risk", rows.iter().map(|(_, point)| point.at_risk))
-        .batch();
-    let json = rows.iter().map(|(part, point)| {
-        let mut row = json!({"outcome": part.outcome, "point": point});
-        if let Some(group) = &part.group {
-            row["group"] = json!(group);
-        }
-        row
-    });
-    let json = json.collect();
-    (table, json)
+        .batch()
 }

@@ -16,6 +16,7 @@ use crate::lake::Lake;
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
 use crate::replay::detect::score::TRUTHS_MAX;
+use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::truth::Truth;
 use crate::replay::detect::walk::WalkPlan;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
@@ -242,6 +243,10 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let (lineup, plan) = prepare(args, &lake)?;
     let started = super::now();
     let mut files = Files::in_out(args.answer.out.as_deref(), "detect")?;
+    let origin = Origin::of(&lake);
+    if let Some(files) = &mut files {
+        files.are_made_from(&origin, &settings(&plan, windows));
+    }
     let outcome = detect_into(&lake, windows, &plan, files.as_mut())?;
     console::note(counts_line(&outcome));
     #[expect(clippy::cast_precision_loss, reason = "a count shown with few digits")]
@@ -254,9 +259,20 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let table = table_of(&outcome, lineup.asked);
     let answer = answer(&outcome, &plan, &lineup, windows, &table);
     if let Some(files) = &mut files {
-        put_details(&outcome, &plan, files)?;
+        put_details(&outcome, &plan, &lineup, files)?;
     }
-    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer, files, &origin, &args.answer.form())
+}
+
+/// Definitions and choices that move the numbers.
+pub(crate) fn settings(plan: &DetectPlan, windows: Windows) -> Value {
+    json!({
+        "detectors": plan.detectors.iter().map(ToString::to_string).collect::<Vec<String>>(),
+        "heartbeat_us": plan.walk.heartbeat_us, "progress": plan.walk.progress,
+        "work": plan.walk.work, "noise": plan.walk.noise, "seed": plan.walk.seed,
+        "truths": plan.truths, "phase": plan.phase, "min_tasks": plan.tasks_min,
+        "replacement": plan.replacement, "windows": windows,
+    })
 }
 
 /// The answer in all its forms.
@@ -271,13 +287,7 @@ pub(crate) fn answer<'a>(
         name: "detect",
         table,
         json: json_of(outcome, plan, lineup),
-        settings: json!({
-            "detectors": plan.detectors.iter().map(ToString::to_string).collect::<Vec<String>>(),
-            "heartbeat_us": plan.walk.heartbeat_us, "progress": plan.walk.progress,
-            "work": plan.walk.work, "noise": plan.walk.noise, "seed": plan.walk.seed,
-            "truths": plan.truths, "phase": plan.phase, "min_tasks": plan.tasks_min,
-            "replacement": plan.replacement, "windows": windows,
-        }),
+        settings: settings(plan, windows),
         charts: detect_charts::charts(outcome, plan, lineup),
     }
 }
@@ -297,6 +307,7 @@ pub(crate) fn detect_into(
         Some(files) => Some(files.rows("detect-flags", &flags_table(&[], &names))?),
         None => None,
     };
+    let bar = console::Bar::of_work("detect", "rows");
     let outcome = detect(lake, windows, plan, |flags| {
         // There may be millions, each with the whole text of its detector.
         for some in flags.chunks(FLAGS_AT_ONCE) {
@@ -306,6 +317,7 @@ pub(crate) fn detect_into(
         }
         anyhow::Ok(())
     })?;
+    drop(bar);
     if let (Some(files), Some(rows)) = (files, rows) {
         files.take_rows(rows)?;
     }
@@ -316,8 +328,16 @@ pub(crate) fn detect_into(
 pub(crate) fn put_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
+    lineup: &Lineup,
     files: &mut Files,
 ) -> Result<()> {
+    files.table("detect-shifts", &shifts_table(outcome))?;
+    if !lineup.curves.is_empty() {
+        files.table("detect-curves", &curves_table(outcome, lineup))?;
+    }
+    if !lineup.windows.is_empty() {
+        files.table("detect-windows", &windows_table(outcome, lineup))?;
+    }
     files.table("detect-truths", &truths_table(outcome, plan))?;
     files.table("detect-copies", &copies_table(outcome))?;
     files.table("detect-hours", &hours_table(outcome))
@@ -369,6 +389,18 @@ pub(crate) fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
         .count("copies_won", copies().map(|row| row.map_or(0, |row| row.won)))
         .float("lost_cpu_share", copies().map(|row| row.and_then(|row| row.lost_share)))
         .float("job_time_saved", copies().map(|row| row.and_then(|row| row.earlier_share)))
+        .view(&[
+            "detector",
+            "flags",
+            "hits",
+            "false_alarms",
+            "missed",
+            "precision",
+            "recall",
+            "f1",
+            "lead_s",
+            "job_time_saved",
+        ])
         .batch()
 }
 
@@ -487,6 +519,60 @@ fn copies_table(outcome: &DetectOutcome) -> RecordBatch {
         .batch()
 }
 
+/// False alarms in hours of a shift and in the others, of every detector.
+fn shifts_table(outcome: &DetectOutcome) -> RecordBatch {
+    let rows = || outcome.shifts.rows.iter();
+    let frame = Frame::default().text("detector", rows().map(|row| row.detector.as_str()));
+    false_alarms(frame, rows())
+}
+
+/// Ends a table with the false alarms of some detectors by the state of the cluster.
+fn false_alarms<'a>(frame: Frame, rows: impl Iterator<Item = &'a ShiftRow> + Clone) -> RecordBatch {
+    frame
+        .count("false_alarms_in_shift", rows.clone().map(|row| row.in_shift))
+        .about("False alarms in hours of a shift")
+        .count("false_alarms_in_calm", rows.clone().map(|row| row.in_calm))
+        .about("False alarms in the other hours that could be compared")
+        .float("rate_in_shift", rows.clone().map(|row| row.rate_in_shift))
+        .unit("1/h")
+        .about("False alarms per hour that a task ran, in hours of a shift")
+        .float("rate_in_calm", rows.map(|row| row.rate_in_calm))
+        .unit("1/h")
+        .about("False alarms per hour that a task ran, in the other hours")
+        .batch()
+}
+
+/// Every detector along its main parameter, under the truth that decides.
+fn curves_table(outcome: &DetectOutcome, lineup: &Lineup) -> RecordBatch {
+    let all = || {
+        lineup.curves.iter().flat_map(|curve| {
+            let points = curve.points.iter();
+            points.map(move |(value, place)| (curve, value, &outcome.rows[*place].scores[0]))
+        })
+    };
+    Frame::default()
+        .text("detector", all().map(|(curve, ..)| curve.name.as_str()))
+        .text("parameter", all().map(|(curve, ..)| curve.key))
+        .about("The parameter that trades precision for recall")
+        .text("parameter_value", all().map(|(_, value, _)| value.as_str()))
+        .about("Its value, as it is written on the command line")
+        .float("precision", all().map(|(.., score)| score.precision))
+        .float("recall", all().map(|(.., score)| score.recall))
+        .float("f1", all().map(|(.., score)| score.f1))
+        .batch()
+}
+
+/// The Poisson detector by its window.
+fn windows_table(outcome: &DetectOutcome, lineup: &Lineup) -> RecordBatch {
+    let windows = || lineup.windows.iter();
+    let frame = Frame::default()
+        .int("window_s", windows().map(|window| i64::from(window.0)))
+        .about("The window of the Poisson detector")
+        .flag("is_scaled", windows().map(|window| Some(window.1)))
+        .about("Whether window and bin are in proportion to the group's median task");
+    false_alarms(frame, windows().map(|window| &outcome.shifts.rows[window.2]))
+}
+
 fn hours_table(outcome: &DetectOutcome) -> RecordBatch {
     let rows = || outcome.shifts.hours.iter();
     Frame::default()
@@ -494,7 +580,7 @@ fn hours_table(outcome: &DetectOutcome) -> RecordBatch {
         .count("finished_tasks", rows().map(|row| row.finished_tasks))
         .float("length_s_median", rows().map(|row| row.length_s_median))
         .float("ratio_to_before", rows().map(|row| row.ratio_to_before))
-        .text("is_shift", rows().map(|row| if row.is_shift { "yes" } else { "no" }))
+        .flag("is_shift", rows().map(|row| Some(row.is_shift)))
         .float("task_hours", rows().map(|row| Some(row.task_hours)))
         .batch()
 }

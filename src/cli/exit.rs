@@ -97,14 +97,14 @@ pub(crate) fn report(error: &anyhow::Error) -> Code {
 
 /// Shows an error with its causes and a hint.
 pub(crate) fn show(error: &(dyn Error + 'static), lake_error: Option<&LakeError>) {
-    console::note(format!("error: {error}"));
+    console::problem(format!("error: {error}"));
     let mut cause = error.source();
     let mut said = error.to_string();
     let mut hint = None;
     while let Some(next) = cause {
         let text = next.to_string();
         if text != said {
-            console::note(format!("cause: {text}"));
+            console::problem(format!("cause: {text}"));
         }
         if let Some(io) = next.downcast_ref::<io::Error>() {
             hint = hint.or_else(|| hint_of_io(io));
@@ -119,7 +119,7 @@ pub(crate) fn show(error: &(dyn Error + 'static), lake_error: Option<&LakeError>
         first.iter().for_each(show_reject);
     }
     if let Some(hint) = hint_of(error).or(hint) {
-        console::note(format!("hint: {hint}"));
+        console::problem(format!("hint: {hint}"));
     }
 }
 
@@ -130,7 +130,7 @@ fn show_reject(reject: &Reject) {
         format!(", column `{}`", reject.column)
     };
     let text: String = reject.text.chars().take(120).flat_map(char::escape_default).collect();
-    console::note(format!("  line {}{column}: {}: {text}", reject.line, reject.reason.name()));
+    console::problem(format!("  line {}{column}: {}: {text}", reject.line, reject.reason.name()));
 }
 
 fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {

@@ -268,7 +268,7 @@ fn show(outcome: &IngestOutcome) {
         if idx < FAILED_SHOWN {
             exit::show(&failed.error, Some(&failed.error));
         } else {
-            console::note(format!("error: {}: {}", failed.error, failed.error.kind));
+            console::problem(format!("error: {}: {}", failed.error, failed.error.kind));
         }
     }
 }

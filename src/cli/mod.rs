@@ -33,6 +33,8 @@ mod edges;
 mod engine;
 mod exit;
 mod fairness;
+mod frame;
+mod glossary;
 mod ingest;
 mod query;
 mod render;
@@ -46,12 +48,19 @@ pub(crate) mod sweep;
 mod sweep_charts;
 mod synth;
 mod verify;
+mod view;
+
+use view::{View, ViewArgs};
 
 /// What became of every job in a cluster trace, what it cost,
 /// and what another policy would have made of it
 #[derive(Debug, Parser)]
 #[command(name = "jobfate", version, max_term_width = 100)]
 struct Cli {
+    /// Write only warnings and errors to stderr
+    #[arg(long, short, global = true, display_order = 900)]
+    quiet: bool,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -88,6 +97,13 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub format: Format,
 
+    #[command(flatten)]
+    pub view: ViewArgs,
+
+    /// Rows to show, after --sort
+    #[arg(long, value_name = "ROWS")]
+    pub top: Option<usize>,
+
     /// Folder for result.json, data and charts
     ///
     /// Made if it is not there. Holds `result.json` (the answer with the command line, the
@@ -105,6 +121,43 @@ pub(crate) struct AnswerArgs {
     /// event.
     #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
     pub window_end: Option<i64>,
+}
+
+impl AnswerArgs {
+    /// How the answer is given on stdout.
+    pub(crate) fn form(&self) -> Form {
+        Form::new(self.format, &self.view, self.top)
+    }
+}
+
+/// How an answer is given on stdout.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub format: Format,
+    pub view: View,
+}
+
+impl Form {
+    /// That of some flags.
+    pub(crate) fn new(format: Format, args: &ViewArgs, top: Option<usize>) -> Self {
+        let ViewArgs { columns, sort, width } = args.clone();
+        Self { format, view: View { columns, sort, top, width } }
+    }
+
+    /// Refuses what would harm a terminal, or would be passed over in silence.
+    fn check(&self) -> Result<()> {
+        let problem = match self.format {
+            Format::Parquet if console::width().is_some() => {
+                "--format parquet is not for a terminal: write into a file (> answer.parquet), or \
+                 give --out"
+            }
+            Format::Json if self.view.is_chosen() => {
+                "--columns, --sort and --top choose from tables, and JSON is always whole"
+            }
+            _ => return Ok(()),
+        };
+        Err(exit::Usage(problem.to_owned()).into())
+    }
 }
 
 /// Where the windows end; an end before the last event would cut history short, and is refused.
@@ -239,6 +292,9 @@ pub fn main() -> ExitCode {
             return if is_cut { exit::Code::Environment.into() } else { code.into() };
         }
     };
+    if cli.quiet {
+        console::be_quiet();
+    }
     let lakes = damage::lakes_of(&cli.command);
     match damage::caught(|| run(cli.command)) {
         Ok(()) => exit::Code::Done,
@@ -247,7 +303,28 @@ pub fn main() -> ExitCode {
     .into()
 }
 
+/// How a command gives its answer, if it gives one.
+fn form_of(command: &Command) -> Option<Form> {
+    Some(match command {
+        Command::Verify(args) => args.answer.form(),
+        Command::Classify(args) => args.answer.form(),
+        Command::Describe(args) => args.answer.form(),
+        Command::Account(args) => args.answer.form(),
+        Command::Sweep(args) => args.answer.form(),
+        Command::Detect(args) => args.answer.form(),
+        Command::Fairness(args) => args.form(),
+        Command::Replay(args) => args.answer.form(),
+        Command::Report(args) => args.form(),
+        Command::Query(args) => args.answer.form(),
+        Command::Reproduce(args) => args.answer.form(),
+        _ => return None,
+    })
+}
+
 fn run(command: Command) -> Result<()> {
+    if let Some(form) = form_of(&command) {
+        form.check()?;
+    }
     match command {
         Command::Analyze(args) => analyze::run(args),
         Command::Ingest(args) => ingest::run(&args),

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
 use super::exit::Usage;
-use super::render::{Frame, render, rows};
-use super::store::{Answer, Files, Origin, RESULT};
+use super::frame::explain;
+use super::render::Frame;
+use super::store::{self, Answer, Files, Origin, RESULT};
 use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, console};
 use crate::digits;
@@ -81,16 +82,18 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let settings = settings(args, &lake)?;
     let files = Files::in_out(args.answer.out.as_deref(), query.name)?;
-    let batch = engine(args)?.facts(&lake, &[query.name], &settings)?.single();
+    let bar = console::Bar::of_work(query.name, "rows");
+    let batch = explain(&engine(args)?.facts(&lake, &[query.name], &settings)?.single());
+    drop(bar);
+    let (origin, settings) = (Origin::of(&lake), settings_json(&settings));
     if let Some(files) = files {
         let (name, json) = (query.name, described(query, &batch));
-        let settings = settings_json(&settings);
+        let settings = settings.clone();
         let answer = Answer { name, table: &batch, json, settings, charts: Vec::new() };
-        files.publish(RESULT, &answer, &Origin::of(&lake))?;
+        files.publish(RESULT, &answer, &origin)?;
     }
-    let whole = (args.answer.format == super::Format::Json).then(|| Value::Array(rows(&batch)));
-    console::data_bytes(&render(&batch, args.answer.format, whole.as_ref())?)?;
-    Ok(())
+    let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
+    store::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
 }
 
 /// Runs every query that the tables allow and keeps the answers as one set.
@@ -109,12 +112,15 @@ fn run_all(args: &QueryArgs) -> Result<()> {
     }
     let names: Vec<&str> = queries.iter().map(|query| query.name).collect();
     let mut files = Files::new(out, FACTS)?;
+    files.are_made_from(&Origin::of(&lake), &settings_json(&settings));
+    let bar = console::Bar::of_work("query", "rows");
     let facts = engine(args)?.facts(&lake, &names, &settings)?;
+    drop(bar);
     let mut all = Vec::new();
     for query in queries {
-        let batch = facts.of(query.number()).batch();
-        files.table(query.name, batch)?;
-        files.parquet(query.name, batch)?;
+        let batch = explain(facts.of(query.number()).batch());
+        files.table(query.name, &batch)?;
+        files.parquet(query.name, &batch)?;
         let count = digits::counted(batch.num_rows() as u64, "row");
         console::note(format!("{}: {count}", query.name));
         all.push((query, batch));

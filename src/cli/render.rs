@@ -2,111 +2,29 @@
 //!
 //! In: a batch of whole numbers, quantities, names and yes/no. Out: bytes. A missing cell is
 //! empty in CSV, null in JSON and `-` in a table. Quantities are printed with all their digits
-//! in CSV and JSON, and to six significant digits in a table.
+//! in CSV and JSON, and to six significant digits in a table. Parquet also says what made the
+//! table, and what its columns mean.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
-use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Map, Value, json};
 
-use super::Format;
+pub(crate) use super::frame::Frame;
+use super::frame::{MEANING, UNIT, noted};
+use super::view::{says_only_units, unit_in_header};
 use crate::cells::{guarded, is_hidden};
 use crate::digits;
 
-/// Builds a batch column by column.
-#[derive(Default)]
-pub(crate) struct Frame {
-    fields: Vec<Field>,
-    columns: Vec<ArrayRef>,
-}
-
-impl Frame {
-    fn with(mut self, name: &str, data_type: DataType, array: ArrayRef) -> Self {
-        self.fields.push(Field::new(name, data_type, true));
-        self.columns.push(array);
-        self
-    }
-
-    /// Adds a column of names.
-    pub(crate) fn text<T: AsRef<str>>(
-        self,
-        name: &str,
-        cells: impl IntoIterator<Item = T>,
-    ) -> Self {
-        self.with(
-            name,
-            DataType::Utf8,
-            Arc::new(cells.into_iter().map(Some).collect::<StringArray>()),
-        )
-    }
-
-    /// Adds a column of names, some of which may be missing.
-    pub(crate) fn maybe_text<'a>(
-        self,
-        name: &str,
-        cells: impl IntoIterator<Item = Option<&'a str>>,
-    ) -> Self {
-        self.with(name, DataType::Utf8, Arc::new(cells.into_iter().collect::<StringArray>()))
-    }
-
-    /// Adds a column of whole numbers.
-    pub(crate) fn int(self, name: &str, cells: impl IntoIterator<Item = i64>) -> Self {
-        self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(cells)))
-    }
-
-    /// Adds a column of whole numbers, some of which may be missing.
-    pub(crate) fn maybe_int(
-        self,
-        name: &str,
-        cells: impl IntoIterator<Item = Option<i64>>,
-    ) -> Self {
-        self.with(name, DataType::Int64, Arc::new(cells.into_iter().collect::<Int64Array>()))
-    }
-
-    /// Adds a column of counts.
-    pub(crate) fn count(self, name: &str, cells: impl IntoIterator<Item = u64>) -> Self {
-        self.int(name, cells.into_iter().map(|count| i64::try_from(count).unwrap_or(i64::MAX)))
-    }
-
-    /// Adds a column of quantities, some of which may be unknown.
-    pub(crate) fn float(self, name: &str, cells: impl IntoIterator<Item = Option<f64>>) -> Self {
-        self.with(name, DataType::Float64, Arc::new(cells.into_iter().collect::<Float64Array>()))
-    }
-
-    /// The batch.
-    pub(crate) fn batch(self) -> RecordBatch {
-        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
-            .expect("columns are of one length")
-    }
-}
-
-/// Returns `batch` in `format`; `whole` is the JSON value, rows of the batch with `None`.
-pub(crate) fn render(
-    batch: &RecordBatch,
-    format: Format,
-    whole: Option<&Value>,
-) -> Result<Vec<u8>> {
-    Ok(match format {
-        Format::Table => table(batch).into_bytes(),
-        Format::Csv => csv(batch)?,
-        Format::Json => {
-            let mut text = match whole {
-                Some(whole) => whole.to_string(),
-                None => Value::Array(rows(batch)).to_string(),
-            };
-            text.push('\n');
-            text.into_bytes()
-        }
-        Format::Parquet => parquet(batch)?,
-    })
-}
+/// What made a table: names and values, such as `command` and the words of it.
+pub(crate) type Made = [(&'static str, Value)];
 
 /// The rows as JSON objects.
 pub(crate) fn rows(batch: &RecordBatch) -> Vec<Value> {
@@ -136,7 +54,8 @@ fn cell(column: &ArrayRef, row: usize) -> Value {
     }
 }
 
-fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
+/// A table as CSV, cells of text guarded against spreadsheets.
+pub(crate) fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(batch.schema().fields().iter().map(|field| field.name().as_str()))?;
     for row in 0..batch.num_rows() {
@@ -149,31 +68,56 @@ fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
     writer.into_inner().context("could not write CSV")
 }
 
-fn parquet(batch: &RecordBatch) -> Result<Vec<u8>> {
-    let mut writer = parquet_writer(Vec::new(), batch.schema())?;
+/// A table as a Parquet file.
+pub(crate) fn parquet(batch: &RecordBatch, made: &Made) -> Result<Vec<u8>> {
+    let mut writer = parquet_writer(Vec::new(), batch.schema(), made)?;
     writer.write(batch)?;
     writer.into_inner().context("could not write Parquet")
 }
 
-/// A writer of tables of one shape.
-pub(crate) fn parquet_writer<W: Write + Send>(to: W, schema: SchemaRef) -> Result<ArrowWriter<W>> {
+/// A writer of tables of one shape. What made them is in the metadata of the file, under keys
+/// that begin with `jobfate.`; `jobfate.columns` holds the units and meanings of all columns, which
+/// are in the metadata of each Arrow field as well.
+pub(crate) fn parquet_writer<W: Write + Send>(
+    to: W,
+    schema: SchemaRef,
+    made: &Made,
+) -> Result<ArrowWriter<W>> {
+    let columns = ("columns", columns_of(&schema));
+    let pairs = made.iter().chain(std::iter::once(&columns)).map(|(key, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        KeyValue::new(format!("jobfate.{key}"), text)
+    });
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(crate::PROGRAM.to_owned())
+        .set_key_value_metadata(Some(pairs.collect()))
         .build();
     Ok(ArrowWriter::try_new(to, schema, Some(properties))?)
 }
 
-fn table(batch: &RecordBatch) -> String {
+/// Name, unit and meaning of every column.
+fn columns_of(schema: &SchemaRef) -> Value {
+    let columns = schema.fields().iter().map(|field| {
+        json!({
+            "name": field.name(), "unit": noted(field, UNIT), "meaning": noted(field, MEANING),
+        })
+    });
+    columns.collect()
+}
+
+/// A table in aligned columns, however wide. A unit that is the same in all rows is in the header.
+pub(crate) fn table(batch: &RecordBatch) -> String {
     let schema = batch.schema();
     let columns: Vec<(Vec<String>, bool)> = schema
         .fields()
         .iter()
         .zip(batch.columns())
+        .filter(|(field, _)| !says_only_units(batch, field))
         .map(|(field, column)| {
-            let mut cells = vec![field.name().clone()];
-            let grouping =
-                if field.name().ends_with("_id") { Grouping::Plain } else { Grouping::Thousands };
+            let unit = unit_in_header(field).unwrap_or_default();
+            let mut cells = vec![format!("{}{unit}", field.name())];
+            let grouping = Grouping::of(field.name());
             cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row, grouping)));
             (cells, column.data_type() == &DataType::Utf8)
         })
@@ -201,7 +145,8 @@ fn table(batch: &RecordBatch) -> String {
     text
 }
 
-fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
+/// A cell as a reader wants it.
+pub(crate) fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
     match cell(column, row) {
         Value::Null => "-".to_owned(),
         Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
@@ -216,11 +161,18 @@ fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
 
 /// How whole numbers are written in a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grouping {
+pub(crate) enum Grouping {
     /// `2,012,242`, for counts and times.
     Thousands,
     /// `6255532702`, for ids, which are copied into other commands.
     Plain,
+}
+
+impl Grouping {
+    /// That of a column.
+    pub(crate) fn of(column: &str) -> Self {
+        if column.ends_with("_id") { Self::Plain } else { Self::Thousands }
+    }
 }
 
 /// Longest name in a table; event sequences of crash loops have thousands of digits.
@@ -257,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_table_is_aligned_and_harmless() {
-        let text = String::from_utf8(render(&sample(), Format::Table, None).unwrap()).unwrap();
+        let text = table(&sample());
         assert_eq!(
             text,
             "name               count     share\n\
@@ -269,13 +221,13 @@ mod tests {
 
     #[test]
     fn csv_runs_no_formula() {
-        let text = String::from_utf8(render(&sample(), Format::Csv, None).unwrap()).unwrap();
+        let text = String::from_utf8(csv(&sample()).unwrap()).unwrap();
         assert!(text.contains("\"'=1+1,\"\"x\"\"\",2012242,\n"), "{text}");
     }
 
     #[test]
     fn json_has_every_digit() {
-        let text = String::from_utf8(render(&sample(), Format::Json, None).unwrap()).unwrap();
+        let text = Value::Array(rows(&sample())).to_string();
         assert!(text.contains("\"share\":0.3333333333333333"), "{text}");
         assert!(text.contains("\"share\":null"), "{text}");
     }

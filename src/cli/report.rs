@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 
-use super::render::{Frame, render};
-use super::{Format, console};
+use super::render::Frame;
+use super::view::ViewArgs;
+use super::{Form, Format, console, store};
 use crate::report::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, check_place, compare, largest,
     read_all, write, write_comparison,
@@ -52,6 +53,13 @@ pub(crate) struct ReportArgs {
     pub format: Format,
 }
 
+impl ReportArgs {
+    /// How a comparison is given on stdout.
+    pub(super) fn form(&self) -> Form {
+        Form::new(self.format, &ViewArgs::default(), None)
+    }
+}
+
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some([first, second]) = args.compare.as_deref() {
         check(args.out.as_deref())?;
@@ -63,7 +71,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
             console::note(format!("wrote {}", page.display()));
         }
         let json = serde_json::json!({ "results": changes });
-        return Ok(console::data_bytes(&render(&table(&changes), args.format, Some(&json))?)?);
+        return store::show(&table(&changes), &args.form(), &json, &store::made());
     }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
     check(Some(&out))?;

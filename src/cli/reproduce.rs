@@ -165,7 +165,7 @@ fn recorded(args: ReproduceArgs) -> Result<()> {
         settings: json!({"windows": windows, "classes": "sequence"}),
         charts,
     };
-    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// How far numbers from these tables can be compared with those of the whole trace.

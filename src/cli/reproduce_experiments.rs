@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if let Some(files) = &mut files {
         files.table(&format!("{}-curves", experiment.name), &curves_table(&experiment))?;
     }
-    store::give(&answer, files, &origin, args.answer.format)
+    store::give(&answer, files, &origin, &args.answer.form())
 }
 
 fn of_tan(args: &ReproduceArgs) -> Experiment {

@@ -18,8 +18,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::commit::{self, Earlier, WORK};
-use super::render::{parquet_writer, render};
-use super::{Format, console};
+use super::render::{self, Made, parquet_writer};
+use super::view::{self, View};
+use super::{Form, Format, console};
 use crate::charts::{Chart, png_of, svg_of};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::Lake;
@@ -133,20 +134,73 @@ pub(crate) fn give(
     answer: &Answer,
     files: Option<Files>,
     origin: &Origin,
-    format: Format,
+    form: &Form,
 ) -> Result<()> {
     if let Some(files) = files {
         let path = files.publish(RESULT, answer, origin)?;
         console::note(format!("wrote {}", path.display()));
     }
-    show(answer, format)
+    show(answer.table, form, &answer.json, &made_from(origin, &answer.settings))
 }
 
-/// Gives an answer on stdout; where there is none, one sentence says why instead of a table.
-pub(crate) fn show(answer: &Answer, format: Format) -> Result<()> {
-    match answer.json[NOTHING].as_str().filter(|_| format == Format::Table) {
+/// Gives an answer on stdout: a table as it was asked for, or JSON with what made it. Where there is
+/// none, one sentence says why instead of a table.
+pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) -> Result<()> {
+    let bytes = match form.format {
+        Format::Table => match json[NOTHING].as_str() {
+            Some(nothing) => format!("{nothing}\n").into_bytes(),
+            None => return show_table(table, &form.view),
+        },
+        Format::Json => format!("{}\n", with_table(json, table, made)).into_bytes(),
+        Format::Csv => render::csv(&form.view.of(table)?)?,
+        Format::Parquet => render::parquet(&form.view.of(table)?, made)?,
+    };
+    Ok(console::data_bytes(&bytes)?)
+}
+
+/// Gives a table on stdout that fits the terminal; whole where there is none.
+pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
+    let chosen = view.of(table)?;
+    let Some(width) = view.width.or_else(console::width).filter(|&width| 0 < width) else {
+        return Ok(console::data(&render::table(&chosen))?);
+    };
+    let (shown, others) = view.of_terminal(&chosen)?;
+    console::data(&view::fitted(&shown, width))?;
+    if !others.is_empty() {
+        console::note(format!("further columns (--columns all): {}", others.join(", ")));
+    }
+    Ok(())
+}
+
+/// What made an answer, as it goes into JSON and Parquet: program and command line.
+pub(crate) fn made() -> Vec<(&'static str, Value)> {
+    vec![("program", json!(crate::PROGRAM)), ("command", json!(command()))]
+}
+
+/// The same with the lake and the settings.
+pub(crate) fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str, Value)> {
+    let further = [
+        ("source", origin.source.clone()),
+        ("inputs", origin.inputs.clone()),
+        ("settings", settings.clone()),
+    ];
+    made().into_iter().chain(further).collect()
+}
+
+/// The JSON of an answer with its rows as they are in CSV and Parquet, under `table`, and with what
+/// made it.
+fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
+    let mut whole = json.as_object().cloned().unwrap_or_default();
+    whole.insert("table".to_owned(), Value::Array(render::rows(table)));
+    whole.extend(made.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    Value::Object(whole)
+}
+
+/// Gives the table of an answer on stdout, or why there is none.
+pub(crate) fn show_answer(answer: &Answer) -> Result<()> {
+    match answer.json[NOTHING].as_str() {
         Some(nothing) => Ok(console::data(&format!("{nothing}\n"))?),
-        None => Ok(console::data_bytes(&render(answer.table, format, Some(&answer.json))?)?),
+        None => show_table(answer.table, &View::default()),
     }
 }
 
@@ -164,6 +218,8 @@ pub(crate) struct Files {
     /// The name of the answer.
     name: String,
     written: Vec<ResultFile>,
+    /// What makes the tables, for the metadata of Parquet.
+    made: Vec<(&'static str, Value)>,
 }
 
 impl Files {
@@ -188,7 +244,8 @@ impl Files {
             _ => fs::create_dir(&work),
         };
         cleared.with_context(|| format!("could not make `{}`", work.display()))?;
-        Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written: Vec::new() })
+        let (written, made) = Default::default();
+        Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written, made })
     }
 
     /// The same where `--out` is given; before anything is computed, which may take long.
@@ -196,14 +253,19 @@ impl Files {
         out.map(|out| Self::new(out, name)).transpose()
     }
 
+    /// States what makes the tables that follow.
+    pub(crate) fn are_made_from(&mut self, origin: &Origin, settings: &Value) {
+        self.made = made_from(origin, settings);
+    }
+
     /// Writes a further table of the answer, as `<stem>.csv`.
     pub(crate) fn table(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
-        self.put(format!("{stem}.csv"), &render(table, Format::Csv, None)?)
+        self.put(format!("{stem}.csv"), &render::csv(table)?)
     }
 
     /// Writes a further table of the answer, as `<stem>.parquet`.
     pub(crate) fn parquet(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
-        self.put(format!("{stem}.parquet"), &render(table, Format::Parquet, None)?)
+        self.put(format!("{stem}.parquet"), &render::parquet(table, &self.made)?)
     }
 
     /// Writes a further file of the answer.
@@ -219,9 +281,9 @@ impl Files {
         let columns = self.create(format!("{stem}.parquet"))?;
         let mut rows = Rows {
             text: self.create(format!("{stem}.csv"))?,
-            columns: parquet_writer(columns, empty.schema())?,
+            columns: parquet_writer(columns, empty.schema(), &self.made)?,
         };
-        rows.write(&render(empty, Format::Csv, None)?)?;
+        rows.write(&render::csv(empty)?)?;
         Ok(rows)
     }
 
@@ -256,6 +318,7 @@ impl Files {
         origin: &Origin,
     ) -> Result<PathBuf> {
         debug_assert_eq!(self.name, answer.name, "names are checked before the answer is there");
+        self.are_made_from(origin, &answer.settings);
         self.table(answer.name, answer.table)?;
         self.parquet(answer.name, answer.table)?;
         let scope = report::scope(answer.name, &answer.settings, &origin.inputs);
@@ -343,7 +406,7 @@ impl Rows {
 
     /// Writes some rows.
     pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let lines = render(batch, Format::Csv, None)?;
+        let lines = render::csv(batch)?;
         let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         self.write(&lines[header..])?;
         let wrote = self.columns.write(batch);

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use super::account::{CpuChoice, study_of};
 use super::engine::EngineArgs;
 use super::exit::Usage;
-use super::render::{Frame, render};
+use super::render::Frame;
 use super::store::{self, Answer, Files, Origin};
 use super::sweep_charts::charts;
+use super::view::View;
 use super::{AnswerArgs, Format, console, edges};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -217,22 +218,33 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let swept = sweep_all(&study, args.price);
     let table = match study.asked.all_harmed_at {
         Some(step) => harmed_table(&study, step),
-        None => table_of(&swept.sweeps),
+        None => table_of(&swept.sweeps, study.unit()),
     };
     let selected = swept.selection.as_ref().map(|found| (found, selection_table(found)));
-    if let (Some(files), Some((_, table))) = (&mut files, &selected) {
-        files.table("sweep-selection", table)?;
-    }
     let answer = answer(args, windows, &study, &swept, &table);
-    store::give(&answer, files, &Origin::of(&lake), args.answer.format)?;
+    if let Some(files) = &mut files {
+        put_details(&study, &swept, selected.as_ref().map(|found| &found.1), files)?;
+    }
+    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())?;
     if let Some((selection, table)) = &selected {
         console::note(selection_line(selection));
         if args.answer.format == Format::Table {
             console::data("\n")?;
-            console::data_bytes(&render(table, Format::Table, None)?)?;
+            store::show_table(table, &View::default())?;
         }
     }
     Ok(())
+}
+
+/// The further tables: all rules in one plane, and what the past would have chosen.
+pub(crate) fn put_details(
+    study: &Study,
+    swept: &Swept,
+    selected: Option<&RecordBatch>,
+    files: &mut Files,
+) -> Result<()> {
+    files.table("sweep-plane", &plane_table(study, &swept.sweeps))?;
+    selected.map_or(Ok(()), |table| files.table("sweep-selection", table))
 }
 
 /// The answer in all its forms.
@@ -303,29 +315,36 @@ fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
 }
 
 /// Every parameter of every rule; the rule is a column where there are several.
-pub(crate) fn table_of(sweeps: &[Sweep]) -> RecordBatch {
+pub(crate) fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let all = || sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(move |row| (sweep, row)));
     let rows = || all().map(|(_, row)| row);
     let outcomes: Vec<String> =
         rows().next().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
+    let is_resampled = rows().any(|row| row.interval.is_some());
     let mut frame = Frame::default();
     if 1 < sweeps.len() {
         frame = frame.text("rule", all().map(|(sweep, _)| sweep.rule.as_str()));
     }
     frame = frame
         .int("threshold", rows().map(|row| row.threshold))
+        .unit(counted_in(sweeps))
+        .text("threshold_unit", all().map(|(sweep, _)| sweep.threshold_unit))
         .count("condemned_tasks", rows().map(|row| sum_of(&row.condemned_tasks)));
     for outcome in outcomes.iter().filter(|outcome| *outcome != "finished") {
         let is_empty = rows().all(|row| row.saved_cpu[outcome].as_f64() == Some(0.0));
         if !is_empty {
-            frame = frame.float(
-                &format!("saved_{outcome}"),
-                rows().map(|row| row.saved_share[outcome].as_f64()),
-            );
+            let name = format!("saved_share_{outcome}");
+            frame = frame.float(&name, rows().map(|row| row.saved_share[outcome].as_f64()));
+            if is_resampled {
+                let bounds = rows().map(|row| {
+                    let bounds = row.interval.as_ref()?.saved_share[outcome].as_array()?;
+                    Some((bounds.first()?.as_f64()?, bounds.get(1)?.as_f64()?))
+                });
+                frame = bounds_of(frame, &name, bounds);
+            }
         }
     }
     frame = frame.count("harmed_jobs", rows().map(|row| row.harmed_jobs));
-    let is_resampled = rows().any(|row| row.interval.is_some());
     if is_resampled {
         frame =
             bounds_of(frame, "harmed_jobs", rows().map(|row| row.interval.as_ref()?.harmed_jobs));
@@ -333,12 +352,50 @@ pub(crate) fn table_of(sweeps: &[Sweep]) -> RecordBatch {
     frame = frame
         .float("harmed_jobs_share", rows().map(|row| row.harmed_jobs_share))
         .float("destroyed_cpu_share", rows().map(|row| row.destroyed_cpu_share))
-        .float("net_cpu", rows().map(|row| Some(row.net_cpu)));
+        .float("net_cpu", rows().map(|row| Some(row.net_cpu)))
+        .unit(unit)
+        .text("unit", rows().map(|_| unit))
+        .float("net_share", rows().map(|row| row.net_share));
     if is_resampled {
-        frame = frame.float("net_share", rows().map(|row| row.net_share));
         frame = bounds_of(frame, "net_share", rows().map(|row| row.interval.as_ref()?.net_share));
     }
-    frame.batch()
+    frame
+        .view(&[
+            "rule",
+            "threshold",
+            "threshold_unit",
+            "condemned_tasks",
+            "saved_share_failed",
+            "saved_share_killed",
+            "harmed_jobs",
+            "harmed_jobs_share",
+            "destroyed_cpu_share",
+            "net_share",
+        ])
+        .batch()
+}
+
+/// What all thresholds count; nothing where rules count different things.
+fn counted_in(sweeps: &[Sweep]) -> &'static str {
+    let first = sweeps.first().map_or("", |sweep| sweep.threshold_unit);
+    if sweeps.iter().all(|sweep| sweep.threshold_unit == first) { first } else { "" }
+}
+
+/// All rules in one plane, as the chart of them shows it.
+pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
+    let points = plane(study, sweeps);
+    let rows = || points.iter();
+    let unit = study.unit();
+    Frame::default()
+        .text("rule", rows().map(|point| point.rule.as_str()))
+        .maybe_int("threshold", rows().map(|point| point.threshold))
+        .count("harmed_jobs", rows().map(|point| point.harmed_jobs))
+        .float("net_cpu", rows().map(|point| Some(point.net_cpu)))
+        .unit(unit)
+        .text("unit", rows().map(|_| unit))
+        .float("net_share", rows().map(|point| point.net_share))
+        .flag("is_on_front", rows().map(|point| Some(point.is_on_front)))
+        .batch()
 }
 
 /// The columns `<name>_low` and `<name>_high`.
@@ -394,8 +451,8 @@ fn harmed_table(study: &Study, step: usize) -> RecordBatch {
     let harmed = harmed_jobs(study, 0, step);
     Frame::default()
         .int("job_id", harmed.iter().map(|job| job.job_id))
-        .text("user", harmed.iter().map(|job| job.user.as_deref().unwrap_or("-")))
-        .text("job_name", harmed.iter().map(|job| job.job_name.as_deref().unwrap_or("-")))
+        .maybe_text("user", harmed.iter().map(|job| job.user.as_deref()))
+        .maybe_text("job_name", harmed.iter().map(|job| job.job_name.as_deref()))
         .count("condemned_tasks", harmed.iter().map(|job| job.condemned_tasks))
         .float("destroyed_cpu", harmed.iter().map(|job| Some(job.destroyed_cpu)))
         .batch()

@@ -111,13 +111,13 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     let answer = Answer {
         name: "verify",
         table: &table,
-        json: Value::Array(rows(&table)),
+        json: json!({"rows": rows(&table)}),
         settings: json!({"trace": trace}),
         charts: Vec::new(),
     };
     // The sums of the parts are what is being checked.
     let origin = Origin { source: Value::Null, inputs: json!([]) };
-    store::give(&answer, files, &origin, args.answer.format)?;
+    store::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
         count => Err(CheckFailed(format!(
@@ -217,7 +217,7 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
     let files = Files::in_out(args.out.as_deref(), "verify")?;
     let report = lake_report(lake)?;
     let table = report.table();
-    store::give(&report.answer(&table), files, &Origin::of(lake), args.format)?;
+    store::give(&report.answer(&table), files, &Origin::of(lake), &args.form())?;
     report.into_result()
 }
 
@@ -293,15 +293,15 @@ impl LakeReport {
             self.checks.iter().find(|check| check.table == table.name() && check.what == what)
         };
         let verdict = |table, what: &str| match published(table, what) {
-            None => "",
-            Some(check) if check.is_ok() => "as published",
-            Some(_) => "DIFFERS",
+            None => None,
+            Some(check) if check.is_ok() => Some("as published"),
+            Some(_) => Some("DIFFERS"),
         };
         Frame::default()
             .text("table", counts.iter().map(|(table, ..)| table.name()))
             .text("what", counts.iter().map(|(_, what, _)| what.as_str()))
             .count("count", counts.iter().map(|(.., count)| *count))
-            .text("check", counts.iter().map(|(table, what, _)| verdict(*table, what)))
+            .maybe_text("check", counts.iter().map(|(table, what, _)| verdict(*table, what)))
             .batch()
     }
 

@@ -24,6 +24,7 @@ use polars::sql::SQLContext;
 use super::FactError;
 use super::window::Windows;
 use crate::lake::Lake;
+use crate::progress;
 use crate::schema::{ColumnType, ROW_ID, Source, Table};
 
 /// A query of `queries/`.
@@ -143,8 +144,10 @@ impl Query {
             return self.run_bucket(lake, None, settings);
         }
         let mut all = Vec::new();
+        let rows = lake.expect_rows(&self.tables());
         for bucket in 0..lake.bucket_count() {
             all.push(self.run_bucket(lake, Some(bucket), settings)?);
+            progress::step(rows);
         }
         Ok(self.merge(&all))
     }

@@ -6,6 +6,7 @@
 use super::FairnessError;
 use super::history::History;
 use super::indices::{Heavier, Index, Readings};
+use crate::progress;
 
 /// The values of one index.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +71,7 @@ pub fn evaluate(
     let (mut values, mut overall_values) = (Vec::new(), Vec::new());
     history.steps(|step| -> Result<(), FairnessError> {
         index.step(step, &mut out)?;
+        progress::step(1);
         if history.shown_from <= step.idx {
             values.extend_from_slice(&out.users);
             overall_values.extend_from_slice(&out.overall);

@@ -17,6 +17,7 @@ use super::manifest::{FileEntry, Manifest, TableEntry};
 use super::writer::arrow_schema;
 use super::{LakeError, LakeErrorKind};
 use crate::files;
+use crate::progress;
 use crate::schema::{Source, Table};
 
 /// Rows per batch: columns of this length fit a core's cache.
@@ -74,6 +75,16 @@ impl Lake {
     /// Over how many buckets jobs are spread.
     pub fn bucket_count(&self) -> u32 {
         self.manifest.bucket_count
+    }
+
+    /// Tells the progress that all rows of some tables will be read, and returns how many rows each
+    /// bucket stands for.
+    pub(crate) fn expect_rows(&self, tables: &[Table]) -> u64 {
+        let rows = tables.iter().filter_map(|&table| self.manifest.table(table));
+        let rows = rows.map(TableEntry::rows).sum::<u64>();
+        let buckets = u64::from(self.bucket_count()).max(1);
+        progress::expect(rows / buckets * buckets);
+        rows / buckets
     }
 
     /// Whether any row of the table could be there.

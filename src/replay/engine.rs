@@ -20,6 +20,7 @@ use super::policies::{Order, Passing, PolicyPlan, Speculation};
 use super::queue::EventQueue;
 use super::state::{Phase, Role, State, Tasks};
 use super::workload::{Fate, NONE, Workload};
+use crate::progress;
 
 mod changes;
 mod hand_out;
@@ -130,6 +131,9 @@ const QUIET_BEATS_MAX: u32 = 10_000;
 /// heartbeats of a thousand years.
 const QUIET_PERIODS: i64 = 1_000_000;
 
+/// Tasks that are over between two messages about progress.
+const TOLD_AT_ONCE: usize = 1024;
+
 struct Engine<'a> {
     state: State<'a>,
     queue: EventQueue,
@@ -223,7 +227,12 @@ impl<'a> Engine<'a> {
     fn run(mut self) -> Outcome {
         self.set_timers();
         let task_count = self.state.workload.task_count;
+        let mut told = 0;
         while self.over < task_count && !self.only_probes_come() {
+            if TOLD_AT_ONCE <= self.over - told {
+                progress::step((self.over - told) as u64);
+                told = self.over;
+            }
             let arrival_us = self.next_arrival_us();
             let event_us = self.queue.next().map_or(i64::MAX, |(at_us, _)| at_us);
             let now_us = event_us.min(arrival_us);
@@ -235,6 +244,7 @@ impl<'a> Engine<'a> {
             self.live_through(now_us);
             self.hand_out();
         }
+        progress::step((task_count - told) as u64);
         self.finish()
     }
 

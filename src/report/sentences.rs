@@ -81,7 +81,7 @@ fn rows(answer: &Value) -> impl Iterator<Item = &Value> {
 /// Whether a row is of all groups together.
 fn is_whole(row: &Value) -> bool {
     let is_all = |group: &Value| group.is_null() || group == "all";
-    is_all(&row["group"]) && row["groups"].as_array().is_none_or(Vec::is_empty)
+    row["is_total"] != false && is_all(&row["group"])
 }
 
 /// The sum of a number over the rows of an outcome: one row, or one per group.
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_result_in_groups_is_told_as_the_whole_that_they_add_up_to() {
-        let row = |group: &str, outcome: &str, cpu: f64| json!({"groups": [group], "outcome": outcome, "cpu": cpu});
+        let row = |group: &str, outcome: &str, cpu: f64| json!({"priority": group, "outcome": outcome, "cpu": cpu});
         let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
             row("0", "finished", 10.0), row("0", "failed", 70.0),
             row("9", "finished", 40.0), row("9", "failed", 80.0)]});
@@ -372,10 +372,10 @@ mod tests {
             "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)"
         );
         // Where no row is of all groups together there is no sentence.
-        let row = |group: Value| json!({"group": group, "outcome": "all", "count": 1, "median": 1.0, "max": 2.0, "mean": 3.0});
-        assert_eq!(durations(&json!({"rows": [row(json!("9"))]})), None);
-        for all in [json!("all"), Value::Null] {
-            assert!(durations(&json!({"rows": [row(json!("9")), row(all)]})).is_some());
+        let row = |is_total: Value| json!({"is_total": is_total, "outcome": "all", "count": 1, "median": 1.0, "max": 2.0, "mean": 3.0});
+        assert_eq!(durations(&json!({"rows": [row(json!(false))]})), None);
+        for all in [json!(true), Value::Null] {
+            assert!(durations(&json!({"rows": [row(json!(false)), row(all)]})).is_some());
         }
         let answer = json!({"rule": "events", "rows": [
             {"group": "a", "threshold": 10, "harmed_jobs": 1}]});

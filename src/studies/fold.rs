@@ -20,6 +20,7 @@ use crate::facts::published::Published;
 use crate::facts::tasks::{Spent, TaskView, Tasks, Usage, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::progress;
 use crate::schema::{Source, Table};
 use crate::units::{CpuRate, CpuTime};
 
@@ -249,10 +250,15 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
         CpuDefinition::Published => Some(Published::of(lake)?),
         _ => None,
     };
+    let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let study = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
-        .map(|bucket| fold_bucket(lake, bucket, windows, asked, published.as_ref()))
+        .map(|bucket| {
+            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref());
+            progress::step(rows);
+            folded
+        })
         .try_reduce_with(|one, other| Ok(one.merge(other)));
     study.unwrap_or_else(|| Ok(Study::new(lake.source(), asked)))
 }

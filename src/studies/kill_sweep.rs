@@ -72,6 +72,8 @@ pub struct Sweep {
     pub rule: String,
     /// What its parameter counts.
     pub parameter: &'static str,
+    /// The unit of the thresholds.
+    pub threshold_unit: &'static str,
     /// By parameter, ascending.
     pub rows: Vec<SweepRow>,
 }
@@ -223,7 +225,12 @@ pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
         interval: None,
         harmed: harmed_jobs(study, rule_idx, step_idx).into_iter().take(HARMED_NAMED).collect(),
     });
-    Sweep { rule: rule.to_string(), parameter: rule.rule.parameter(), rows: rows.collect() }
+    Sweep {
+        rule: rule.to_string(),
+        parameter: rule.rule.parameter(),
+        threshold_unit: rule.rule.unit(),
+        rows: rows.collect(),
+    }
 }
 
 /// The finished jobs that a parameter harms, those that lose most first: all of them where

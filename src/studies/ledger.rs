@@ -61,6 +61,9 @@ impl fmt::Display for CpuDefinition {
 /// The outcome of jobs that `job_events` does not know.
 pub const UNMATCHED: &str = "unmatched";
 
+/// The priority, class or user of jobs of which it is not known.
+pub const UNKNOWN: &str = "-";
+
 /// What jobs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -85,12 +88,12 @@ impl GroupBy {
 
     fn key(self, row: &JobRow<'_>) -> String {
         let number = |number: Option<i32>| {
-            number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+            number.map_or_else(|| UNKNOWN.to_owned(), |number| number.to_string())
         };
         match self {
             Self::Class => number(row.job.and_then(|job| job.scheduling_class)),
             Self::Priority => number(row.priority),
-            Self::User => row.user.unwrap_or("-").to_owned(),
+            Self::User => row.user.unwrap_or(UNKNOWN).to_owned(),
         }
     }
 }

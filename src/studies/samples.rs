@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::censoring::Censoring;
 use super::counted::{Counted, Edges, Value};
-use super::ledger::GroupBy;
+use super::ledger::{GroupBy, UNKNOWN};
 use super::outcomes::Classes;
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
@@ -22,6 +22,7 @@ use crate::facts::task_values::{is_submitted_before, wait_of};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::progress;
 use crate::schema::Table;
 
 /// What is described.
@@ -119,7 +120,7 @@ impl fmt::Display for Group {
             Self::All => f.write_str("all"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Name(name) => f.write_str(name),
-            Self::Unknown => f.write_str("-"),
+            Self::Unknown => f.write_str(UNKNOWN),
         }
     }
 }
@@ -220,10 +221,15 @@ pub fn collect(
     for table in what.tables(split.group_by) {
         lake.require(table)?;
     }
+    let rows = lake.expect_rows(&what.tables(split.group_by));
     (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
-        .map(|bucket| collect_bucket(lake, bucket, windows, what, split))
+        .map(|bucket| {
+            let collected = collect_bucket(lake, bucket, windows, what, split);
+            progress::step(rows);
+            collected
+        })
         .try_reduce(Samples::default, |one, other| Ok(one.merge(other)))
 }
 

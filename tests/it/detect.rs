@@ -92,7 +92,8 @@ fn the_stored_flags_add_up_to_the_scores() {
 fn a_run_again_gives_the_same_bytes_on_any_number_of_threads() {
     let place = synthetic();
     let mut files = Vec::new();
-    for (folder, threads) in [("one", "1"), ("two", "3")] {
+    for threads in ["1", "3"] {
+        let folder = "out";
         let args = ["detect", "--noise", "0.3", "--replacement", "draw", "--out", folder];
         let mut command = place.command(&args);
         assert!(command.env("RAYON_NUM_THREADS", threads).output().unwrap().status.success());

@@ -133,7 +133,7 @@ fn every_description_can_be_split_and_adds_up() {
         for group_by in ["priority", "class", "user"] {
             let args = ["describe", "--what", what, "--group-by", group_by];
             let rows = answer(&place, &args)["rows"].as_array().unwrap().clone();
-            let every: Vec<&Value> = rows.iter().filter(|row| row["group"] == "all").collect();
+            let every: Vec<&Value> = rows.iter().filter(|row| row["is_total"] == true).collect();
             for (split, row) in every.iter().zip(whole["rows"].as_array().unwrap()) {
                 for key in ["outcome", "count", "median", "left_censored"] {
                     assert_eq!(split[key], row[key], "{what} by {group_by}: {key}");
@@ -141,14 +141,14 @@ fn every_description_can_be_split_and_adds_up() {
             }
             let of_groups: u64 = rows
                 .iter()
-                .filter(|row| row["group"] != "all" && row["outcome"] == "all")
+                .filter(|row| row["is_total"] == false && row["outcome"] == "all")
                 .map(|row| row["count"].as_u64().unwrap())
                 .sum();
             assert_eq!(json!(of_groups), whole["rows"][0]["count"], "{what} by {group_by}");
         }
     }
     let survival = answer(&place, &["describe", "--what", "job-survival", "--group-by", "class"]);
-    assert!(survival["rows"].as_array().unwrap().iter().any(|row| row["group"] == "0"));
+    assert!(survival["rows"].as_array().unwrap().iter().any(|row| row["scheduling_class"] == 0));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_raw_folder_is_verified_into_files_too() {
     let result: Value =
         serde_json::from_str(&fs::read_to_string(place.path("checked/result.json")).unwrap())
             .unwrap();
-    assert_eq!(result["answer"][0]["table"], "job_events");
+    assert_eq!(result["answer"]["rows"][0]["table"], "job_events");
     assert!(place.path("checked/verify.csv").exists());
 }
 

@@ -73,7 +73,7 @@ fn both_accruals_of_a_log_drawn_by_hand() {
     assert_eq!(of(&slots, "metered", "2", "rv"), [0.0, 0.0, 1800.0]);
     // User 1 has 14400, user 2 7200 of 21600: J = 21600² / (2 · (14400² + 7200²)) = 0.9.
     let jain = series(&place, &["--index", "jain", "--accrual", "running"]);
-    assert!((of(&jain, "jain", "(all)", "jain")[2] - 0.9).abs() < 1e-12);
+    assert!((of(&jain, "jain", "", "jain")[2] - 0.9).abs() < 1e-12);
     // Job 3 waited 600 s and ran 1800 s; the others did not wait.
     let slowdown = series(&place, &["--index", "slowdown"]);
     assert_eq!(of(&slowdown, "slowdown", "2", "slowdown"), [2400.0 / 1800.0]);
@@ -135,7 +135,7 @@ fn usage_is_that_of_the_ledger() {
             place.run(&["account", "--cpu", cpu, "--group-by", "user", "--format", "json"]);
         let mut expected: BTreeMap<String, f64> = BTreeMap::new();
         for row in ledger.ok().json()["rows"].as_array().unwrap() {
-            let user = row["groups"][0].as_str().unwrap().to_owned();
+            let user = row["user"].as_str().unwrap_or("-").to_owned();
             *expected.entry(user).or_default() += row["cpu"].as_f64().unwrap();
         }
         let args = ["fairness", "--cpu", cpu, "--accrual", "running", "--format", "json"];
@@ -237,8 +237,9 @@ fn several_lakes_are_one_view_with_each_cluster_in_it() {
     let merged = place.run(&args).ok();
     assert_eq!(
         merged.stdout_text(),
-        "cluster,cpu_s,share,users,heaviest,heaviest_share\n\
-         one,21600.0,0.5,2,1,0.6666666666666666\ntwo,21600.0,0.5,2,1,0.6666666666666666\n"
+        "cluster,cpu_s,unit,share,users,heaviest,heaviest_share\n\
+         one,21600.0,processor-s,0.5,2,1,0.6666666666666666\n\
+         two,21600.0,processor-s,0.5,2,1,0.6666666666666666\n"
     );
     let users = place
         .run(&[&args[..5], &["--same-users", "no", "--show", "users", "--format", "csv"]].concat());

@@ -24,6 +24,7 @@
 //!  edges      what begins before the window or ends after it is counted, and said
 //!  trust      intervals of a sweep, and rules that the past chooses
 //!  replay     policies on a history drawn by hand, and experiments without a trace
+//!  formats    the same table in CSV, JSON and Parquet, and lines that fit a terminal
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
@@ -54,6 +55,8 @@ mod engines;
 mod fairness;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod formats;
 #[cfg(test)]
 mod google_2019;
 #[cfg(test)]

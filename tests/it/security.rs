@@ -103,12 +103,8 @@ fn names_come_back_as_they_were() {
     place.ingest(&[]).ok();
     let args = ["account", "--cpu", "slots", "--group-by", "user", "--format", "json"];
     let answer = place.run(&args).ok().json();
-    let users: BTreeSet<&str> = answer["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|row| row["groups"][0].as_str())
-        .collect();
+    let users: BTreeSet<&str> =
+        answer["rows"].as_array().unwrap().iter().filter_map(|row| row["user"].as_str()).collect();
     for name in EVIL {
         assert!(users.contains(name), "{name} among {users:?}");
     }

@@ -148,7 +148,8 @@ fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) 
                 map.keys().cloned().collect::<std::collections::BTreeSet<String>>()
             };
             assert_eq!(keys(ones), keys(others), "{what}");
-            ones.iter().for_each(|(key, value)| {
+            // The engine is a word of the command line.
+            ones.iter().filter(|(key, _)| *key != "command").for_each(|(key, value)| {
                 assert_alike(value, &others[key], &format!("{what}.{key}"));
             });
         }

@@ -59,11 +59,14 @@ const SHARED: [&str; 3] = ["cpu", "classes", "window-end"];
 
 /// Options that are no part of what is asked, or whose answer is another. A program is started
 /// only if the command line names it.
-const LEFT_OUT: [&str; 16] = [
+const LEFT_OUT: [&str; 19] = [
     "help",
     "lake",
     "out",
     "format",
+    "columns",
+    "sort",
+    "width",
     "engine",
     "master",
     "spark-home",
@@ -329,7 +332,9 @@ fn options_of(command: &str) -> Vec<Arg> {
     let all = super::super::command();
     let command = all.find_subcommand(command).expect("sections are of commands");
     let options = command.get_arguments().filter(|arg| arg.get_long().is_some());
-    options.filter(|arg| !LEFT_OUT.contains(&name_of(arg))).cloned().collect()
+    // Elsewhere it says how many rows are shown; in `fairness` also which users are charted.
+    let is_view = |arg: &Arg| name_of(arg) == "top" && command.get_name() != "fairness";
+    options.filter(|arg| !LEFT_OUT.contains(&name_of(arg)) && !is_view(arg)).cloned().collect()
 }
 
 /// The options of a section.

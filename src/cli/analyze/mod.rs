@@ -27,7 +27,8 @@ use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin, Whole};
 use super::sweep::{self, SweepArgs};
-use super::{Cli, Command, Format, Stop, console, render, stop_on_signal, synth, verify};
+use super::view::View;
+use super::{Cli, Command, Stop, console, stop_on_signal, synth, verify};
 use crate::facts::window::Windows;
 use crate::files::{self, FolderLock};
 use crate::lake::{Lake, LakeErrorKind, TableEntry};
@@ -314,6 +315,7 @@ impl Analysis {
 
     /// Runs every step and writes the report; fails where a check of the lake has.
     fn run(mut self) -> Result<()> {
+        console::keep_assumptions();
         let steps = self.config.steps.clone();
         let count = steps.len();
         let mut verified = None;
@@ -340,6 +342,7 @@ impl Analysis {
         let results = report::read_analysis(self.out(), report::PAGE_LIMITS, &self.sha256)?;
         let first = report::write(&results, &self.out().join(REPORT))?;
         let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
+        console::assumptions();
         console::data("\n")?;
         for sentence in report::sentences(&results, SENTENCES) {
             console::data(&format!("{sentence}\n"))?;
@@ -450,7 +453,9 @@ impl Analysis {
     fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
         let described = describe(&self.lake, self.windows, Question::of(args))?;
         let answer = described.answer(self.windows);
-        self.store(&answer)?;
+        let mut files = self.files(answer.name)?;
+        described.put_details(&mut files)?;
+        self.publish(&answer, files)?;
         if args.what == What::JobDurations {
             show_answer("job durations (s)", &answer)?;
         }
@@ -496,18 +501,16 @@ impl Analysis {
         let args = self.sweep_args()?;
         let study = fold(&self.lake, self.windows, &sweep::asked(&args, &self.lake)?)?;
         let swept = sweep::sweep_all(&study, args.price);
-        let table = sweep::table_of(&swept.sweeps);
+        let table = sweep::table_of(&swept.sweeps, study.unit());
         let answer = sweep::answer(&args, self.windows, &study, &swept, &table);
         let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
         let mut files = self.files(answer.name)?;
-        if let Some((_, table)) = &selected {
-            files.table("sweep-selection", table)?;
-        }
+        sweep::put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
         self.publish(&answer, files)?;
         if answer.json[store::NOTHING].is_string() {
             return show_answer("killing tasks", &answer);
         }
-        let table = sweep::table_of(&swept.sweeps[..1]);
+        let table = sweep::table_of(&swept.sweeps[..1], study.unit());
         let first = table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN));
         show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
         if let Some((selection, table)) = &selected {
@@ -526,8 +529,9 @@ impl Analysis {
         };
         let (lineup, plan) = detect::prepare(&args, &self.lake)?;
         let mut files = self.files("detect")?;
+        files.are_made_from(&Origin::of(&self.lake), &detect::settings(&plan, self.windows));
         let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&mut files))?;
-        detect::put_details(&outcome, &plan, &mut files)?;
+        detect::put_details(&outcome, &plan, &lineup, &mut files)?;
         let table = detect::table_of(&outcome, lineup.asked);
         let answer = detect::answer(&outcome, &plan, &lineup, self.windows, &table);
         self.publish(&answer, files)?;
@@ -573,10 +577,10 @@ impl Analysis {
 /// Shows a whole answer, or why there is none.
 fn show_answer(title: &str, answer: &Answer) -> Result<()> {
     console::data(&format!("\n{title}\n"))?;
-    store::show(answer, Format::Table)
+    store::show_answer(answer)
 }
 
 fn show(title: &str, table: &RecordBatch) -> Result<()> {
     console::data(&format!("\n{title}\n"))?;
-    Ok(console::data_bytes(&render::render(table, Format::Table, None)?)?)
+    store::show_table(table, &View::default())
 }

@@ -107,6 +107,7 @@ pub(super) fn table(found: &Found, args: &FairnessArgs) -> RecordBatch {
 
 /// Users by usage; those after the first `top` as one line.
 fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
+    let unit = found.span.unit;
     let (named, rest) = users.split_at(top.min(users.len()));
     let all: f64 = users.iter().map(|user| user.cpu_s).sum();
     let rest_s: f64 = rest.iter().map(|user| user.cpu_s).sum();
@@ -127,6 +128,8 @@ fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
             "cpu_s",
             with_rest(named.iter().map(|user| Some(user.cpu_s)).collect(), Some(rest_s)),
         )
+        .unit(unit)
+        .text("unit", (0..named.len() + usize::from(has_rest)).map(|_| unit))
         .float(
             "share",
             with_rest(
@@ -139,16 +142,29 @@ fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
         .float("first_use_s", column(|user| Some(user.first_use_s)))
         .float("last_use_s", column(|user| Some(user.last_use_s)))
         .float("largest_step_share", column(|user| Some(user.largest_step_share)));
+    let mut shown: Vec<String> = ["user", "cpu_s", "share", "peak_cores"].map(str::to_owned).into();
     for series in found.series.iter().filter(|series| !series.columns.is_empty()) {
         let values = named.iter().map(|user| Found::last(series, user.who)).collect();
-        frame = frame.float(&value_name(series), with_rest(values, None));
+        let about = format!("{} of {} at the end of the span", series.columns[0], series.index);
+        let name = value_name(series, &shown);
+        frame = frame.float(&name, with_rest(values, None)).about(&about);
+        shown.push(name);
     }
-    frame.batch()
+    frame.view(&shown.iter().map(String::as_str).collect::<Vec<&str>>()).batch()
 }
 
-/// Index and column in one name.
-fn value_name(series: &Series) -> String {
-    format!("{} {}", series.index, series.columns[0])
+/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`; with a number where
+/// two indices would have the same.
+fn value_name(series: &Series, taken: &[String]) -> String {
+    let kept = series.index.chars().map(|letter| {
+        if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' }
+    });
+    let name = format!("{}_{}", kept.collect::<String>(), series.columns[0]);
+    let pieces: Vec<&str> = name.split('_').filter(|piece| !piece.is_empty()).collect();
+    let name = pieces.join("_");
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut all = std::iter::once(name.clone()).chain(numbered);
+    all.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
 /// Usage by user and interval, as it is charged and as it ran, where there was any.
@@ -168,15 +184,34 @@ fn usage_table(found: &Found) -> RecordBatch {
         .float("end_s", sums.iter().map(|(cell, _)| Some(end_s(cell))))
         .text("user", sums.iter().map(|(cell, _)| &history.people[cell.who as usize].name))
         .float("charged_cpu_s", sums.iter().map(|(_, sums)| Some(sums[0])))
+        .unit(found.span.unit)
+        .about("CPU time charged in the interval")
         .float("ran_cpu_s", sums.iter().map(|(_, sums)| Some(sums[1])))
+        .unit(found.span.unit)
+        .about("CPU time that ran in the interval")
+        .text("unit", sums.iter().map(|_| found.span.unit))
         .batch()
 }
 
 /// Every value of some intervals of a series.
 type Piece<'a> = (&'a Series, Range<usize>);
 
-/// Every value: one row per index, interval, user and column; `user` is `(all)` for what an index
-/// says of all together. Values that are not defined have no row.
+/// The share of the capacity in use by interval.
+fn load_table(found: &Found) -> RecordBatch {
+    let history = &found.history;
+    let load = load(history);
+    let ends = (history.shown_from..)
+        .zip(&load)
+        .map(|(position, _)| Some(history.seconds_at(position + 1)));
+    Frame::default()
+        .float("end_s", ends)
+        .float("load", load.iter().map(|&load| Some(load)))
+        .about("CPU in use over the CPU that is there, in the interval")
+        .batch()
+}
+
+/// Every value: one row per index, interval, user and column; no user stands for what an index says
+/// of all together. Values that are not defined have no row.
 fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -> RecordBatch {
     let history = &found.history;
     let (mut index, mut end_s, mut user, mut name, mut value) =
@@ -186,7 +221,7 @@ fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -
             intervals.clone().zip((history.shown_from..).skip(intervals.start))
         {
             let at = history.seconds_at(position + 1);
-            let mut put = |who: &'a str, column: &'a str, number: f64| {
+            let mut put = |who: Option<&'a str>, column: &'a str, number: f64| {
                 if number.is_finite() {
                     index.push(series.index.as_str());
                     end_s.push(Some(at));
@@ -198,20 +233,21 @@ fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -
             if !series.columns.is_empty() {
                 for (who, person) in history.people.iter().enumerate() {
                     for (column, title) in series.columns.iter().enumerate() {
-                        put(&person.name, title, series.value(interval, who, column));
+                        put(Some(&person.name), title, series.value(interval, who, column));
                     }
                 }
             }
             let width = series.overall.len();
             for (column, title) in series.overall.iter().enumerate() {
-                put("(all)", title, series.overall_values[interval * width + column]);
+                put(None, title, series.overall_values[interval * width + column]);
             }
         }
     }
     Frame::default()
         .text("index", index)
         .float("end_s", end_s)
-        .text("user", user)
+        .maybe_text("user", user)
+        .about("The user; null for what an index says of all together")
         .text("column", name)
         .float("value", value)
         .batch()
@@ -227,7 +263,10 @@ fn clusters_table(found: &Found) -> RecordBatch {
     Frame::default()
         .text("cluster", all.iter().map(|one| &one.cluster))
         .float("cpu_s", all.iter().map(|one| Some(one.cpu_s)))
+        .unit(found.span.unit)
+        .text("unit", all.iter().map(|_| found.span.unit))
         .float("share", all.iter().map(|one| one.share))
+        .about("Share of all CPU time that is shown")
         .count("users", all.iter().map(|one| one.users))
         .maybe_text("heaviest", all.iter().map(|one| one.heaviest.as_deref()))
         .float("heaviest_share", all.iter().map(|one| one.heaviest_share))
@@ -243,10 +282,14 @@ fn machines_table(found: &Found) -> RecordBatch {
         .maybe_text("machine", ids.iter().map(Option::as_deref))
         .maybe_text("platform", all.iter().map(|one| one.platform.as_deref()))
         .float("cpu", all.iter().map(|one| one.cpu.map(f64::from)))
+        .about("CPU of one machine; null where unknown")
         .float("memory", all.iter().map(|one| one.memory.map(f64::from)))
         .maybe_text("site", all.iter().map(|one| one.site.as_deref()))
         .float("cpu_s", all.iter().map(|one| Some(one.cpu_s)))
+        .unit(found.span.unit)
+        .text("unit", all.iter().map(|_| found.span.unit))
         .float("share", all.iter().map(|one| one.share))
+        .about("Share of all CPU time that is shown")
         .count("users", all.iter().map(|one| one.users.len() as u64))
         .maybe_text("heaviest", all.iter().map(|one| one.users.first().map(|user| user.0.as_str())))
         .batch()
@@ -396,11 +439,13 @@ pub(super) fn give(
         settings: settings(found),
         charts: charts::charts(found, args.top),
     };
+    let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
+    let origin = Origin::of_all(&lakes);
     if let Some(files) = &mut files {
+        files.are_made_from(&origin, &answer.settings);
         put_series(found, files)?;
     }
-    let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
-    store::give(&answer, files, &Origin::of_all(&lakes), args.format)
+    store::give(&answer, files, &origin, &args.form())
 }
 
 /// Definitions and choices that move the numbers.
@@ -435,5 +480,6 @@ fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     files.take_rows(rows)?;
     let usage = usage_table(found);
     files.table("usage", &usage)?;
-    files.parquet("usage", &usage)
+    files.parquet("usage", &usage)?;
+    files.table("load", &load_table(found))
 }

@@ -9,7 +9,8 @@ use clap::{Args, Subcommand};
 
 use super::exit::Usage;
 use super::store::Files;
-use super::{Format, console, end_on_signal, parse_window_end};
+use super::view::ViewArgs;
+use super::{Form, Format, console, end_on_signal, parse_window_end};
 use crate::defaults;
 use crate::digits;
 use crate::fairness::accounts::Tree;
@@ -20,6 +21,7 @@ use crate::fairness::indices::{self, Formulated, Index};
 use crate::fairness::program::{self, Program};
 use crate::fairness::series::{Series, evaluate};
 use crate::fairness::template;
+use crate::progress;
 use crate::studies::ledger::CpuDefinition;
 
 mod answer;
@@ -179,6 +181,9 @@ pub(crate) struct FairnessArgs {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub format: Format,
 
+    #[command(flatten)]
+    pub view: ViewArgs,
+
     /// Folder for result.json, series and charts
     ///
     /// `result.json` holds users, machines, clusters and suggestions; `series.csv` and
@@ -220,7 +225,9 @@ fn find(args: &FairnessArgs) -> Result<Found> {
     let mut span = span::plan(args)?;
     span.plan.keeps_ends = indices.iter().any(|(_, index)| index.reads_ends());
     span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
+    let bar = console::Bar::of_work("usage", "rows");
     let (mut history, counts) = gather(&span.clusters, &span.plan)?;
+    drop(bar);
     if let Some(path) = &args.accounts {
         history.tree = Tree::load(path, &history.people)?;
         if 0 < history.tree.unlisted {
@@ -228,10 +235,13 @@ fn find(args: &FairnessArgs) -> Result<Found> {
             console::warn(format!("{count} not among the accounts, put under (others)"));
         }
     }
+    let bar = console::Bar::of_work("indices", "intervals");
+    progress::expect(indices.len() as u64 * u64::from(history.grid.count));
     let series: Vec<Series> = indices
         .iter_mut()
         .map(|(label, index)| evaluate(label, index.as_mut(), &history))
         .collect::<Result<_, _>>()?;
+    drop(bar);
     for series in &series {
         series
             .remarks
@@ -322,6 +332,11 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
 }
 
 impl FairnessArgs {
+    /// How the answer is given on stdout; `--top` chooses users before there is a table.
+    pub(super) fn form(&self) -> Form {
+        Form::new(self.format, &self.view, None)
+    }
+
     /// The folders of the lakes.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         self.lake.iter().map(|text| span::named_lake(text).1).collect()

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
         charts: drawn.into_iter().map(|(stem, chart)| (figure(&stem).to_owned(), chart)).collect(),
     };
     let origin = Origin::of(&found.span.clusters[0].lake);
-    store::give(&answer, files, &origin, args.format)
+    store::give(&answer, files, &origin, &args.form())
 }
 
 /// Section 3.1.2.

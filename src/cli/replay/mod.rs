@@ -16,6 +16,7 @@ use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::progress;
 use crate::replay::cluster::{Cluster, ClusterError, Remark};
 use crate::replay::engine::{Plan, replay};
 use crate::replay::history::{self, History, HistoryPlan, RerunWork};
@@ -231,14 +232,15 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let policies = policies(args, &lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let started = super::now();
+    let bar = console::Bar::of_work("history", "rows");
     let first = setting(args, &lake, windows, args.seed)?;
+    drop(bar);
     tell(&first, started.elapsed().as_secs_f64());
     warn_of_apart(&first.history, &first.cluster);
     let mut files = Files::in_out(args.answer.out.as_deref(), "replay")?;
+    let bar = console::Bar::of_work("replay", "tasks");
+    progress::expect(first.history.workload.task_count as u64 * policies.len() as u64 * args.seeds);
     let mut runs = vec![replay_all(&policies, &first, args.seed)];
-    for run in &runs[0] {
-        report(run, &first.history);
-    }
     // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
     let is_drawn = args.sample < 1.0 || args.machines < 1.0 || args.cluster.is_some();
     let others: Result<Vec<Vec<Run>>> = (1..args.seeds)
@@ -255,6 +257,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         })
         .collect();
     runs.extend(others?);
+    drop(bar);
+    for run in &runs[0] {
+        report(run, &first.history);
+    }
     let table = table::of(&runs);
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
@@ -278,10 +284,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         }),
         charts: charts::of(&runs[0], &first),
     };
+    if let Some(files) = &mut files {
+        files.table("replay-time", &table::over_time(&runs[0]))?;
+    }
     if let Some(files) = files.as_mut().filter(|_| args.journal) {
         journal::put(&runs[0], &first, files)?;
     }
-    store::give(&answer, files, &Origin::of(&lake), args.answer.format)
+    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// Reads what is to be replayed under a seed.
@@ -359,7 +368,7 @@ fn tell(setting: &Setting, seconds: f64) {
         digits::counted(cluster.machine_count() as u64, "machine"),
     ));
     for assumption in &history.assumptions {
-        console::note(format!("assumed: {assumption}"));
+        console::assume(assumption);
     }
     for remark in remarks.iter().take(3) {
         console::warn(format!("left out: {remark}"));

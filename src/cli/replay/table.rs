@@ -50,6 +50,23 @@ const FIGURES: [Figure; 23] = [
     quantity("user_fairness", |run| run.metrics.user_fairness),
 ];
 
+/// The columns that tell policies apart; all others are asked for.
+const VIEW: [&str; 13] = [
+    "policy",
+    "seeds",
+    "makespan_s",
+    "finished",
+    RESPONSE,
+    "response_s_median",
+    "response_s_p95",
+    "waiting_s_mean",
+    "slowdown_mean",
+    "utilisation",
+    "wasted_cpu_s",
+    "difference_s*",
+    "jobs_hurt",
+];
+
 /// The figure that intervals are given of.
 const RESPONSE: &str = "response_s_mean";
 
@@ -103,7 +120,7 @@ pub(super) fn of(runs: &[Vec<Run>]) -> RecordBatch {
                 frame.float(figure.name, values)
             };
         }
-        return frame.batch();
+        return frame.view(&VIEW).batch();
     }
     frame = frame.count("seeds", runs[0].iter().map(|_| runs.len() as u64));
     for figure in &FIGURES {
@@ -118,7 +135,21 @@ pub(super) fn of(runs: &[Vec<Run>]) -> RecordBatch {
                 .float("difference_s_half_width", differences.iter().map(half));
         }
     }
-    frame.batch()
+    frame.view(&VIEW).batch()
+}
+
+/// Queue and use of machines over time, as the charts show them: the first seed of every policy.
+pub(super) fn over_time(runs: &[Run]) -> RecordBatch {
+    let rows = || runs.iter().flat_map(|run| run.metrics.samples.iter().map(move |one| (run, one)));
+    Frame::default()
+        .text("policy", rows().map(|(run, _)| run.policy.as_str()))
+        .float("time_s", rows().map(|(_, sample)| Some(sample.time_s)))
+        .about("End of the stretch of time, on the trace clock")
+        .float("waiting", rows().map(|(_, sample)| Some(sample.waiting)))
+        .unit("tasks")
+        .float("utilisation", rows().map(|(_, sample)| Some(sample.cpu_share)))
+        .about("Mean CPU in use over the CPU that was there, in the stretch")
+        .batch()
 }
 
 /// One policy: everything under the first seed, and the spread of the figures over several.

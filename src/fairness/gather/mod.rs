@@ -29,6 +29,7 @@ use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
 use crate::facts::tasks::{Attempt, TaskView, Tasks, Usage};
 use crate::lake::Lake;
+use crate::progress;
 use crate::schema::{ROW_ID, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
@@ -197,6 +198,8 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Fa
             (0..cluster.lake.bucket_count()).map(move |bucket| (idx, bucket))
         })
         .collect();
+    let tables = [Table::TaskEvents, Table::TaskUsage];
+    let rows: Vec<u64> = clusters.iter().map(|cluster| cluster.lake.expect_rows(&tables)).collect();
     let mut all = merge::Merger::default();
     // A few buckets at once: each has cells of most users, and all of them together would be
     // many times the sum.
@@ -204,7 +207,11 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Fa
         let parts: Vec<Part> = some
             .par_iter()
             .with_max_len(1)
-            .map(|&(idx, bucket)| fold_bucket(clusters, &fleets[idx], idx, bucket, plan))
+            .map(|&(idx, bucket)| {
+                let part = fold_bucket(clusters, &fleets[idx], idx, bucket, plan);
+                progress::step(rows[idx]);
+                part
+            })
             .collect::<Result<_, _>>()?;
         for (part, &(idx, _)) in parts.into_iter().zip(some) {
             all.add(&fleets[idx], plan, part);

@@ -351,12 +351,13 @@ pub fn detect<E: From<FactError>>(
     let usage = if needs_usage { Usage::Read } else { Usage::Skip };
     let mut sums = Sums::new(plan);
     // Bucket after bucket, so that memory follows the largest; the groups of one run side by side.
+    let rows = lake.expect_rows(&[Table::TaskEvents]);
     for bucket in 0..lake.bucket_count() {
         let mut builder = GroupBuilder::new(windows);
         Tasks::read(lake, bucket, windows.task_end_us, usage)?.for_each(|task| builder.add(task));
         let is_asked = |group: &Group| plan.phase.is_none() || group.phase == plan.phase;
         let groups: Vec<Group> = builder.build().filter(is_asked).collect();
-        sums = sums.merge(detect_groups(&groups, plan));
+        sums = sums.merge(detect_groups(&groups, plan, rows));
         take(&sums.flags)?;
         sums.flags.clear();
     }
@@ -364,14 +365,22 @@ pub fn detect<E: From<FactError>>(
 }
 
 /// Runs detectors over groups, the largest first so that no core is left with it at the end.
-fn detect_groups(groups: &[Group], plan: &DetectPlan) -> Sums {
+fn detect_groups(groups: &[Group], plan: &DetectPlan, rows: u64) -> Sums {
+    let all = groups.iter().map(|group| group.attempts.len() as u64).sum::<u64>().max(1);
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by_key(|&idx| std::cmp::Reverse(groups[idx].attempts.len()));
     let mut parts: Vec<(usize, Sums)> = order
         .into_par_iter()
         .with_max_len(1)
-        .map(|idx| (idx, detect_group(&groups[idx], plan)))
+        .map(|idx| {
+            let sums = detect_group(&groups[idx], plan);
+            crate::progress::step(rows * groups[idx].attempts.len() as u64 / all);
+            (idx, sums)
+        })
         .collect();
+    // What was rounded away, and the rows of buckets without a group.
+    let stepped = groups.iter().map(|group| rows * group.attempts.len() as u64 / all);
+    crate::progress::step(rows - stepped.sum::<u64>());
     parts.sort_by_key(|part| part.0);
     parts.into_iter().fold(Sums::new(plan), |sums, (_, part)| sums.merge(part))
 }

@@ -25,6 +25,7 @@ use crate::facts::events::{is_terminal, optional_cells};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::progress;
 use crate::schema::{Source, Table};
 
 mod machines;
@@ -209,9 +210,14 @@ pub fn workload(
     plan: &HistoryPlan,
 ) -> Result<Result<History, WorkloadError>, FactError> {
     lake.require(Table::TaskEvents)?;
+    let rows = lake.expect_rows(&[Table::TaskEvents]);
     let parts: Vec<(Vec<Item>, Counts)> = (0..lake.bucket_count())
         .into_par_iter()
-        .map(|bucket| items(lake, bucket, windows, plan))
+        .map(|bucket| {
+            let read = items(lake, bucket, windows, plan);
+            progress::step(rows);
+            read
+        })
         .collect::<Result<_, FactError>>()?;
     let mut counts = Counts::default();
     let mut all = Vec::new();

@@ -54,6 +54,16 @@ impl Rule {
         }
     }
 
+    /// The unit of the parameter.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Failures => "failures",
+            Self::DeadTime => "s",
+            Self::Restarts => "restarts/h",
+        }
+    }
+
     /// The grid that is swept when none is given.
     pub fn default_grid(self) -> Vec<i64> {
         match self {

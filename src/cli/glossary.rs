@@ -1,0 +1,323 @@
+//! What the columns of answers mean: one name, one meaning, in every table.
+//!
+//! In: the name of a column. Out: its unit, as the end of the name says it, and a line about it.
+//! A column whose meaning differs from table to table says so itself (`Frame::about`).
+
+/// Ends of names and the units that they say.
+const UNITS: &[(&str, &str)] = &[
+    ("requested_s", "CPU-s"),
+    ("measured_s", "CPU-s"),
+    ("outside_s", "CPU-s"),
+    ("published_s", "CPU-s"),
+    ("cpu_s", "CPU-s"),
+    ("cpu_until_then_s", "CPU-s"),
+    ("cpu_afterwards_s", "CPU-s"),
+    ("_us", "us"),
+    ("_s_mean", "s"),
+    ("_s_median", "s"),
+    ("_s_p95", "s"),
+    ("_s_p99", "s"),
+    ("_s_change", "s"),
+    ("_s_half_width", "s"),
+    ("_s", "s"),
+    ("_hours", "h"),
+    ("_days", "d"),
+    ("_bytes", "B"),
+    ("_percent", "%"),
+    ("_task_hour", "1/h"),
+    ("_gain", "CPU-s"),
+];
+
+/// The unit that the end of a name says; bounds of an interval have that of what they bound.
+pub(crate) fn unit(column: &str) -> Option<&'static str> {
+    let name = bounded(column).map_or(column, |(name, _)| name);
+    UNITS.iter().find(|(end, _)| name.ends_with(end)).map(|(_, unit)| *unit)
+}
+
+/// The column that another one bounds, and from where.
+fn bounded(column: &str) -> Option<(&str, &'static str)> {
+    let lower = column.strip_suffix("_low").map(|name| (name, "Lower"));
+    lower.or_else(|| column.strip_suffix("_high").map(|name| (name, "Upper")))
+}
+
+/// A line about a column; `None` of one that nobody has described.
+pub(crate) fn meaning(column: &str) -> Option<String> {
+    if let Some((name, side)) = bounded(column) {
+        return Some(format!("{side} bound of the 95 % interval of `{name}`"));
+    }
+    if let Some(known) = MEANINGS.iter().find(|(name, _)| *name == column) {
+        return Some(known.1.to_owned());
+    }
+    if let Some(outcome) = column.strip_prefix("saved_share_") {
+        return Some(format!("`saved_cpu` of {outcome} jobs over all CPU of {outcome} jobs"));
+    }
+    [("train_", "On the past: "), ("test_", "On the future: "), ("hindsight_", "In hindsight: ")]
+        .iter()
+        .find_map(|(begin, when)| {
+            let of = meaning(column.strip_prefix(begin)?)?;
+            Some(format!("{when}{of}"))
+        })
+}
+
+/// Names and what they mean.
+const MEANINGS: &[(&str, &str)] = &[
+    // Keys.
+    ("job_id", "The job, by its number in the trace"),
+    ("task_index", "The task, by its number within the job"),
+    ("machine_id", "The machine, by its number in the trace"),
+    ("attempt", "The attempt, 1, 2, ... within the task"),
+    ("window_id", "The usage window, by the number of its row in the lake"),
+    ("user", "The user, as the trace names it"),
+    ("job_name", "The job's name, as the trace has it"),
+    ("group", "The group of users, as the trace has it"),
+    ("partition", "The partition or site, as the trace has it"),
+    ("class", "The scheduling class"),
+    ("scheduling_class", "The scheduling class, the last seen"),
+    ("priority", "The priority, the last seen"),
+    ("policy", "The policy, as it was written"),
+    ("detector", "The detector, with all its parameters"),
+    ("rule", "The kill rule, as it is written on the command line"),
+    ("table", "The table of the lake"),
+    ("cluster", "The cluster: the name of its lake"),
+    ("machine", "The machine's number; null for a class of machines"),
+    ("platform", "Micro-architecture of the machine"),
+    ("site", "Site or partition of the machine"),
+    ("hour", "The hour, counted from time 0"),
+    ("hour_us", "Where the hour begins"),
+    ("period", "The period of the machine, 1, 2, ..."),
+    ("event", "What happened"),
+    ("event_type", "The event, by its number in the trace"),
+    ("unit", "The unit of CPU time in this row"),
+    ("threshold_unit", "What the threshold counts"),
+    ("phase", "The phase of the job; null where the trace knows none"),
+    // Outcomes.
+    ("sequence", "The event types in order, one digit each; null for all other sequences"),
+    ("outcome", "What became of the jobs"),
+    ("outcome_sequence", "The outcome by the exact event sequence"),
+    ("outcome_terminal", "The outcome by the last terminal event"),
+    ("ended_by", "The event that ended the attempt; null while it is open"),
+    ("ended", "How the attempt ended"),
+    ("count", "How many"),
+    ("share", "Share of the total"),
+    ("jobs", "Jobs"),
+    ("tasks", "Tasks with at least one event"),
+    ("users", "Users"),
+    ("rows", "Rows"),
+    ("event_count", "Events"),
+    ("task_count", "Tasks with at least one event"),
+    ("attempt_count", "Attempts"),
+    ("window_count", "Usage windows"),
+    // Times.
+    ("time_us", "When it happened, on the trace clock"),
+    ("start_us", "Where it starts, on the trace clock"),
+    ("end_us", "Where it ends, on the trace clock; null while it is open"),
+    ("first_event_us", "The first event, on the trace clock"),
+    ("first_submit_us", "The first SUBMIT, on the trace clock; null where there is none"),
+    ("first_schedule_us", "The first SCHEDULE, on the trace clock; null where there is none"),
+    ("last_event_us", "The last event, on the trace clock"),
+    ("condemned_us", "The event at which the rule condemns the task, on the trace clock"),
+    ("flagged_us", "When the task was flagged, on the trace clock"),
+    ("wait_us", "From the first SUBMIT to the first SCHEDULE"),
+    ("requested_time_us", "The running time that was requested; null where the log has none"),
+    ("time_s", "Time"),
+    ("end_s", "End of the interval, from the start of the span"),
+    ("duration_s", "From the first SCHEDULE to the last event"),
+    // CPU and machines.
+    ("cpu", "CPU time, in the unit that `unit` names"),
+    ("cpu_s", "CPU time, in the unit that `unit` names"),
+    ("cpu_request", "CPU requested; null where there is none"),
+    ("memory", "Memory of one machine"),
+    ("cpu_capacity", "CPU of the machine; null where unknown"),
+    ("memory_capacity", "Memory of the machine; null where unknown"),
+    ("mean_cpu_rate", "Mean CPU rate of the window"),
+    ("mean_rate", "Mean CPU rate over the job's windows, weighted by their length"),
+    ("mean_capacity", "Mean CPU capacity of the windows' machines, weighted alike"),
+    ("slots_s", "Running time over all attempts"),
+    ("requested_s", "CPU request times running time"),
+    ("measured_s", "Measured CPU inside attempts"),
+    ("outside_s", "Measured CPU outside attempts"),
+    ("published_s", "CPU by the definition of the paper of 2017"),
+    ("saved_slots_s", "Running time after the crossing"),
+    ("saved_requested_s", "Requested CPU after the crossing"),
+    ("saved_measured_s", "Measured CPU inside attempts after the crossing"),
+    ("attempts_without_request", "Attempts without a request, counted as 0"),
+    ("windows_without_rate", "Windows without a mean CPU rate, counted as 0"),
+    ("windows_overlapping", "Windows that start before an earlier one of the task has ended"),
+    // Distributions.
+    ("mean", "Mean"),
+    ("variance", "Variance of the population"),
+    ("min", "Smallest value"),
+    ("p25", "25 % quantile (R-7)"),
+    ("median", "Median"),
+    ("p75", "75 % quantile (R-7)"),
+    ("p90", "90 % quantile (R-7)"),
+    ("p99", "99 % quantile (R-7)"),
+    ("max", "Largest value"),
+    ("value", "The value"),
+    ("censored", "Values that are cut off by the end of the window"),
+    ("left_censored", "Values of what began before the window (time 0)"),
+    ("at_risk", "Still followed just before"),
+    ("events", "Events of the task so far"),
+    ("finished", "Those that finished"),
+    ("chance", "Share of `tasks` whose job finished"),
+    ("share_at_or_below", "Share of the values at or below `value`"),
+    // Kill sweep.
+    ("threshold", "The parameter of the rule: a task is condemned beyond it"),
+    ("condemned_tasks", "Tasks that the rule condemns"),
+    ("harmed_jobs", "Finished jobs with at least one condemned task"),
+    ("harmed_jobs_share", "`harmed_jobs` over the finished jobs with tasks loaded"),
+    ("destroyed_cpu", "CPU that condemned tasks of finished jobs had used up to the kill"),
+    ("destroyed_cpu_share", "`destroyed_cpu` over all CPU of finished jobs"),
+    ("harmed_jobs_cpu", "All CPU of the harmed jobs"),
+    ("harmed_jobs_cpu_share", "`harmed_jobs_cpu` over all CPU of finished jobs"),
+    ("net_cpu", "CPU saved in jobs that did not finish, less `destroyed_cpu`"),
+    ("net_share", "`net_cpu` over all CPU of jobs that did not finish"),
+    ("is_on_front", "Whether no other point saves as much for less harm"),
+    ("gain", "Net CPU less the price of the harmed jobs"),
+    ("among", "What was chosen among"),
+    ("chosen_rule", "The rule that was chosen"),
+    ("chosen_threshold", "Its parameter"),
+    ("hindsight_rule", "The best rule in hindsight"),
+    ("hindsight_threshold", "Its parameter"),
+    // Detectors.
+    ("flags", "Tasks that were flagged"),
+    ("unjudged", "Flags on attempts that are not judged"),
+    ("hits", "Stragglers that were flagged"),
+    ("false_alarms", "Other judged tasks that were flagged"),
+    ("missed", "Stragglers that were not flagged"),
+    ("precision", "`hits` over the judged flags"),
+    ("recall", "`hits` over the stragglers"),
+    ("f1", "Harmonic mean of precision and recall"),
+    ("false_per_task_hour", "False alarms per hour that a task ran"),
+    ("lead_s", "Median time from a hit to the end of its attempt"),
+    ("lead_share", "Median share of a hit's attempt that was still to come"),
+    ("delay_s", "Median time from crossing the line to the flag; below 0 where known before"),
+    ("copies_won", "Copies that finished before their original"),
+    ("lost_cpu_share", "Slot time of the copies that lost over that of all attempts"),
+    ("job_time_saved", "Job time saved by copies over all job time"),
+    ("truth", "What counts as a straggler"),
+    ("stragglers", "Stragglers by that truth"),
+    ("progress", "Progress of the task when it was flagged"),
+    ("action", "What would have been done"),
+    ("verdict", "What was found"),
+    ("budget", "Share of a group's slot time that its copies may take; null for no limit"),
+    ("started", "Copies started"),
+    ("won", "Copies that finished first"),
+    ("declined", "Flags for which the budget had nothing left"),
+    ("copy_s", "Slot time of all copies"),
+    ("lost_s", "Slot time of the copies that lost"),
+    ("lost_share", "`lost_s` over the slot time of all attempts"),
+    ("spared_s", "Slot time that originals no longer ran since their copy won"),
+    ("earlier_s", "Time by which jobs ended earlier, summed over jobs"),
+    ("earlier_share", "`earlier_s` over the response time of all jobs"),
+    ("finished_tasks", "Judged tasks that finished in the hour"),
+    ("length_s_median", "Their median length"),
+    ("ratio_to_before", "That over the median of the hours before"),
+    ("is_shift", "Whether that is a shift"),
+    ("task_hours", "Time that attempts ran"),
+    // Replay.
+    ("seeds", "Seeds that the figures are means over"),
+    ("makespan_s", "From the first submit to the last end"),
+    ("refused", "Tasks that are larger than any machine"),
+    ("utilisation", "Mean CPU in use over the CPU that was there"),
+    ("waiting", "Tasks that wait, mean over the stretch of time"),
+    ("copies", "Copies started"),
+    ("restarts", "Attempts killed to be started anew"),
+    ("preemptions", "Attempts that had to make room"),
+    ("condemned", "Tasks that a kill rule condemned"),
+    ("used_cpu_s", "CPU asked for times machine time, over all attempts"),
+    ("wasted_cpu_s", "CPU of attempts that were overtaken, restarted, lost or evicted"),
+    ("jobs_hurt", "Jobs that respond later than under the first policy"),
+    ("jobs_helped", "Jobs that respond earlier than under the first policy"),
+    ("jobs_harmed", "Jobs that finish under the first policy and not here"),
+    ("user_fairness", "Jain's index of the users' mean slowdowns"),
+    ("response_s_mean", "Mean response time of jobs: first submit to last end"),
+    ("response_s_median", "Median response time of jobs"),
+    ("response_s_p95", "95 % quantile of the response times of jobs"),
+    ("response_s_p99", "99 % quantile of the response times of jobs"),
+    ("response_s_half_width", "Half width of the 95 % interval of the mean response time"),
+    ("response_s_change", "Mean change of a job's response time against the first policy"),
+    ("difference_s", "Mean response time less that of the first policy under the same seed"),
+    ("difference_s_half_width", "Half width of the 95 % interval of `difference_s`"),
+    ("waiting_s_mean", "Mean time of tasks from their first submit to their first start"),
+    ("waiting_s_p99", "99 % quantile of that time"),
+    ("slowdown_mean", "Mean bounded slowdown of tasks (run times of at least 10 s)"),
+    // Fairness.
+    ("peak_cores", "Most cores in use over an interval"),
+    ("peak_at_s", "Start of that interval, from the start of the span"),
+    ("first_use_s", "Start of the first interval with usage, from the start of the span"),
+    ("last_use_s", "End of the last interval with usage, from the start of the span"),
+    ("largest_step_share", "Largest share of the user's usage in one interval"),
+    ("load", "CPU in use over the CPU that is there"),
+    ("load_before", "Load in the interval before"),
+    ("at_s", "When it happened, from the start of the span"),
+    ("cpu_until_then_s", "CPU time used until then"),
+    ("cpu_afterwards_s", "CPU time used afterwards"),
+    ("one", "One of the two indices"),
+    ("other", "The other"),
+    ("spearman_end", "Spearman's rank correlation of users at the end of the span"),
+    ("kendall_end", "Kendall's rank correlation of users at the end of the span"),
+    ("spearman_mean", "Mean of Spearman's rank correlation over the intervals"),
+    ("users_moved", "Users whose rank differs at the end"),
+    ("most_moved", "The user whose rank differs most"),
+    ("most_places", "By how many places"),
+    ("index", "The index, as it was written"),
+    ("column", "Which value of the index"),
+    ("interval", "The interval, from 0"),
+    ("heaviest", "The user who used most of it"),
+    ("heaviest_share", "The share of its usage that was theirs"),
+    // Reproductions and checks.
+    ("what", "What is stated"),
+    ("paper", "The published figure"),
+    ("ours", "Our figure; null where it could not be computed"),
+    ("note", "What must be known of the two"),
+    ("check", "What the check found"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_tidy_and_stand_once() {
+        let names: BTreeSet<&str> = MEANINGS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), MEANINGS.len());
+        for &(name, text) in MEANINGS {
+            let is_snake = |letter: char| {
+                letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
+            };
+            assert!(name.chars().all(is_snake), "{name}");
+            assert!(
+                (!text.ends_with('.') || text.ends_with("...")) && !text.contains('\n'),
+                "{name}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn ends_of_names_say_units() {
+        for (name, unit) in [
+            ("start_us", Some("us")),
+            ("makespan_s", Some("s")),
+            ("response_s_low", Some("s")),
+            ("task_hours", Some("h")),
+            ("share", None),
+            ("jobs", None),
+            ("status", None),
+        ] {
+            assert_eq!(super::unit(name), unit, "{name}");
+        }
+    }
+
+    #[test]
+    fn bounds_and_parts_are_described_by_what_they_are_of() {
+        assert_eq!(
+            meaning("net_share_low").as_deref(),
+            Some("Lower bound of the 95 % interval of `net_share`")
+        );
+        assert!(meaning("train_net_cpu").is_some_and(|text| text.starts_with("On the past: CPU")));
+        assert!(meaning("unheard_of").is_none());
+    }
+}

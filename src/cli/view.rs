@@ -1,0 +1,468 @@
+//! What of a table is shown, and how: chosen columns, sorted rows, and lines that fit a terminal.
+//!
+//! In: a batch whose fields say unit and view, what the user asked for, and a width. Out: a batch
+//! of the rows and columns that were chosen, or text. Nothing is cut off in silence: a column that
+//! is not shown is named.
+//!
+//! ```text
+//!  fits           -> one line per row, headers in several lines
+//!  few rows       -> turned: one line per column
+//!  otherwise      -> pieces, each with the first column
+//! ```
+
+use anyhow::Result;
+use arrow::array::{AsArray, UInt64Array, make_comparator};
+use arrow::compute::{SortOptions, take_record_batch};
+use arrow::datatypes::{DataType, Field, Float64Type};
+use arrow::record_batch::RecordBatch;
+use clap::Args;
+
+use super::exit::Usage;
+use super::frame::{UNIT, VIEW, noted};
+use super::render::{Grouping, table_cell};
+use crate::digits;
+
+/// Flags about the columns and rows that are shown.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ViewArgs {
+    /// Columns to show: `all`, or a list of names
+    ///
+    /// By default a terminal shows the columns that answer the question, and a pipe, CSV and
+    /// Parquet have all of them. JSON is always whole, and so are the files of --out.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
+
+    /// Column to sort the rows by, `NAME` or `NAME:desc`
+    ///
+    /// Ascending, or descending with `:desc`. Rows without a value come last; rows with the same
+    /// value stay in their order.
+    #[arg(long, value_name = "NAME")]
+    pub sort: Option<String>,
+
+    /// Width of tables in characters, 0 for no limit
+    ///
+    /// By default the width of the terminal, and no limit in a pipe. A table that is too wide has
+    /// its headers in several lines, is turned where it has few rows, or comes in pieces.
+    #[arg(long, value_name = "CHARACTERS")]
+    pub width: Option<usize>,
+}
+
+/// Which rows and columns are shown, and in how many characters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    /// As asked for; none is the default.
+    pub columns: Vec<String>,
+    /// As asked for.
+    pub sort: Option<String>,
+    /// Rows at most.
+    pub top: Option<usize>,
+    /// As asked for.
+    pub width: Option<usize>,
+}
+
+impl View {
+    /// Whether anything but the default is asked for.
+    pub(crate) fn is_chosen(&self) -> bool {
+        !self.columns.is_empty() || self.sort.is_some() || self.top.is_some()
+    }
+
+    /// The rows and columns that were asked for; all where nothing was.
+    pub(crate) fn of(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut shown = match &self.sort {
+            Some(text) => sorted(batch, text)?,
+            None => batch.clone(),
+        };
+        if let Some(top) = self.top {
+            shown = shown.slice(0, top.min(shown.num_rows()));
+        }
+        if self.columns.is_empty() || self.columns == ["all"] {
+            return Ok(shown);
+        }
+        let places: Result<Vec<usize>> =
+            self.columns.iter().map(|name| place(batch, name, "--columns")).collect();
+        Ok(shown.project(&places?)?)
+    }
+
+    /// The columns that a terminal shows, and the names of the others.
+    pub(crate) fn of_terminal(&self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<String>)> {
+        let schema = batch.schema();
+        let is_shown = |field: &Field| noted(field, VIEW).is_some();
+        let fields = || schema.fields().iter().enumerate();
+        if !self.columns.is_empty() || !fields().any(|(_, field)| is_shown(field)) {
+            return Ok((batch.clone(), Vec::new()));
+        }
+        let (shown, others): (Vec<_>, Vec<_>) = fields().partition(|(_, field)| is_shown(field));
+        let places: Vec<usize> = shown.into_iter().map(|(place, _)| place).collect();
+        let others = others.into_iter().map(|(_, field)| field.name().clone()).collect();
+        Ok((batch.project(&places)?, others))
+    }
+}
+
+/// Where a column is that a flag names.
+fn place(batch: &RecordBatch, name: &str, flag: &str) -> Result<usize> {
+    let schema = batch.schema();
+    schema.index_of(name).map_err(|_| {
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        Usage(format!("{flag}: there is no column `{name}` (there are: {})", names.join(", ")))
+            .into()
+    })
+}
+
+/// The rows by the value of a column.
+fn sorted(batch: &RecordBatch, text: &str) -> Result<RecordBatch> {
+    let (name, descending) = match text.split_once(':') {
+        None | Some((_, "asc")) => (text.trim_end_matches(":asc"), false),
+        Some((name, "desc")) => (name, true),
+        Some((_, other)) => {
+            let problem = format!("--sort: `{other}` is no direction: asc or desc");
+            return Err(Usage(problem).into());
+        }
+    };
+    let column = batch.column(place(batch, name, "--sort")?);
+    let options = SortOptions { descending, nulls_first: false };
+    let compare = make_comparator(column, column, options)?;
+    let mut rows: Vec<usize> = (0..batch.num_rows()).collect();
+    rows.sort_by(|&one, &other| compare(one, other));
+    let rows: UInt64Array = rows.into_iter().map(|row| row as u64).collect();
+    Ok(take_record_batch(batch, &rows)?)
+}
+
+/// A column as text.
+#[derive(Clone)]
+struct Column {
+    /// The name in pieces that may stand in lines of their own, and the unit if the name lacks it.
+    name: Vec<String>,
+    cells: Vec<String>,
+    is_text: bool,
+}
+
+/// Rows that may be turned into columns.
+const TURNED_MAX: usize = 8;
+
+/// Shortest names that text is cut to before a table is turned or cut in pieces.
+const NAME_MIN: usize = 24;
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// A table in lines of at most `width` characters, where that can be.
+pub(crate) fn fitted(batch: &RecordBatch, width: usize) -> String {
+    let mut columns = columns_of(batch);
+    if columns.is_empty() {
+        return String::new();
+    }
+    if let Some(text) = upright(&columns, width) {
+        return text;
+    }
+    if 0 < batch.num_rows()
+        && batch.num_rows() <= TURNED_MAX
+        && let Some(text) = turned(&columns, width)
+    {
+        return text;
+    }
+    for column in columns.iter_mut().filter(|column| column.is_text) {
+        column.cells.iter_mut().for_each(|cell| *cell = cut(cell, NAME_MIN));
+    }
+    upright(&columns, width).unwrap_or_else(|| in_pieces(&columns, width))
+}
+
+fn columns_of(batch: &RecordBatch) -> Vec<Column> {
+    let schema = batch.schema();
+    let fields = schema.fields().iter().zip(batch.columns());
+    fields
+        .filter(|(field, _)| !says_only_units(batch, field))
+        .map(|(field, column)| {
+            let cells = if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
+                aligned(&numbers.iter().collect::<Vec<Option<f64>>>())
+            } else {
+                let grouping = Grouping::of(field.name());
+                (0..batch.num_rows()).map(|row| table_cell(column, row, grouping)).collect()
+            };
+            let is_text = column.data_type() == &DataType::Utf8;
+            Column { name: pieces(field), cells, is_text }
+        })
+        .collect()
+}
+
+/// Whether a column `unit`, or `..._unit`, says nothing that the headers of the others do not.
+pub(crate) fn says_only_units(batch: &RecordBatch, field: &Field) -> bool {
+    if field.name() != "unit" && !field.name().ends_with("_unit") {
+        return false;
+    }
+    let schema = batch.schema();
+    let column = batch.column_by_name(field.name());
+    let Some(cells) = column.and_then(|column| column.as_string_opt::<i32>()) else {
+        return false;
+    };
+    let in_headers = |unit: &str| schema.fields().iter().any(|one| noted(one, UNIT) == Some(unit));
+    let mut cells = cells.iter();
+    cells
+        .next()
+        .flatten()
+        .is_some_and(|unit| in_headers(unit) && cells.all(|other| other == Some(unit)))
+}
+
+/// The unit of a column in brackets, where the end of its name does not say it.
+pub(crate) fn unit_in_header(field: &Field) -> Option<String> {
+    let unit = noted(field, UNIT)?;
+    (super::glossary::unit(field.name()) != Some(unit)).then(|| format!(" ({unit})"))
+}
+
+/// The pieces of a name, each with the underscore at its end, and the unit.
+fn pieces(field: &Field) -> Vec<String> {
+    let mut pieces: Vec<String> = field.name().split_inclusive('_').map(str::to_owned).collect();
+    pieces.extend(unit_in_header(field));
+    pieces
+}
+
+/// Numbers of a column with the same decimals: six significant digits for the largest, and three
+/// for the smallest as far as six decimals go. One that would become 0 keeps digits of its own.
+fn aligned(numbers: &[Option<f64>]) -> Vec<String> {
+    let known = || numbers.iter().flatten().filter(|number| number.is_finite());
+    let largest = known().fold(0.0_f64, |most, number| most.max(number.abs()));
+    let is_whole = known().all(|number| number.fract() == 0.0);
+    let smallest = known().filter(|number| **number != 0.0).map(|number| number.abs());
+    let smallest = smallest.fold(largest, f64::min);
+    let magnitude = |number: f64| if number == 0.0 { 0.0 } else { number.log10().floor() };
+    let wanted = (5.0 - magnitude(largest)).max(2.0 - magnitude(smallest));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 6")]
+    let decimals = if is_whole { 0 } else { wanted.clamp(0.0, 6.0) as usize };
+    let text = |number: f64| {
+        let written = digits::grouped_decimal(number, decimals);
+        let is_lost = number != 0.0 && !written.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+        if is_lost || 1e15 <= number.abs() || !number.is_finite() {
+            digits::six_digits(number)
+        } else {
+            written
+        }
+    };
+    numbers.iter().map(|number| number.map_or_else(|| "-".to_owned(), text)).collect()
+}
+
+/// A name of at most so many characters.
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(longest - 1).chain(std::iter::once('…')).collect(),
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The header of a column in lines of at most `width` characters.
+fn header_lines(column: &Column, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for piece in &column.name {
+        match lines.last_mut() {
+            Some(line) if length(line) + length(piece) <= width => line.push_str(piece),
+            _ => lines.push(piece.trim_start().to_owned()),
+        }
+    }
+    lines
+}
+
+/// The width that a column takes at least.
+fn narrowest(column: &Column) -> usize {
+    let all = column.cells.iter().chain(&column.name);
+    all.map(|text| length(text.trim_start())).max().unwrap_or(0)
+}
+
+/// One line per row; `None` where that is too wide.
+fn upright(columns: &[Column], width: usize) -> Option<String> {
+    let mut widths: Vec<usize> = columns.iter().map(narrowest).collect();
+    let total = widths.iter().sum::<usize>() + GAP * (columns.len() - 1);
+    if width < total {
+        return None;
+    }
+    // What is left over goes to the headers with most lines.
+    let mut left = width - total;
+    loop {
+        let lines = |place: usize, width: usize| header_lines(&columns[place], width).len();
+        let most = (0..columns.len()).map(|place| lines(place, widths[place])).max()?;
+        let wider = |place: usize| {
+            (widths[place]..=widths[place] + left).find(|&wide| lines(place, wide) < most)
+        };
+        let tallest = (0..columns.len()).filter(|&place| lines(place, widths[place]) == most);
+        let grown: Option<Vec<(usize, usize)>> =
+            tallest.map(|place| Some((place, wider(place)?))).collect();
+        let Some(grown) = grown.filter(|_| 1 < most) else { break };
+        let cost: usize = grown.iter().map(|&(place, wide)| wide - widths[place]).sum();
+        if left < cost {
+            break;
+        }
+        left -= cost;
+        for (place, wide) in grown {
+            widths[place] = wide;
+        }
+    }
+    let headers: Vec<Vec<String>> =
+        columns.iter().zip(&widths).map(|(column, &width)| header_lines(column, width)).collect();
+    let tall = headers.iter().map(Vec::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for line in 0..tall {
+        push_line(&mut text, columns, &widths, headers.iter().map(|own| own_line(own, line, tall)));
+    }
+    for row in 0..columns[0].cells.len() {
+        push_line(&mut text, columns, &widths, columns.iter().map(|one| one.cells[row].as_str()));
+    }
+    Some(text)
+}
+
+/// A line of a header that stands on the numbers below it.
+fn own_line(lines: &[String], line: usize, tall: usize) -> &str {
+    (line + lines.len()).checked_sub(tall).map_or("", |line| lines[line].as_str())
+}
+
+fn push_line<'a>(
+    text: &mut String,
+    columns: &[Column],
+    widths: &[usize],
+    cells: impl Iterator<Item = &'a str>,
+) {
+    let cells: Vec<String> = cells
+        .zip(columns)
+        .zip(widths)
+        .map(
+            |((cell, column), &width)| {
+                if column.is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            },
+        )
+        .collect();
+    text.push_str(cells.join("  ").trim_end());
+    text.push('\n');
+}
+
+/// One line per column; `None` where that is too wide.
+fn turned(columns: &[Column], width: usize) -> Option<String> {
+    let names = Column {
+        name: Vec::new(),
+        cells: columns.iter().map(|column| column.name.concat()).collect(),
+        is_text: true,
+    };
+    let row = |row: usize| Column {
+        name: Vec::new(),
+        cells: columns.iter().map(|column| column.cells[row].clone()).collect(),
+        is_text: false,
+    };
+    let all: Vec<Column> =
+        std::iter::once(names).chain((0..columns[0].cells.len()).map(row)).collect();
+    let text = upright(&all, width)?;
+    // Names are no headers here, and an empty header is no line.
+    Some(text.trim_start_matches('\n').to_owned())
+}
+
+/// The columns in pieces that fit, each with the first one.
+fn in_pieces(columns: &[Column], width: usize) -> String {
+    let mut text = String::new();
+    let mut rest = &columns[1..];
+    loop {
+        let mut count = rest.len();
+        let piece = |count: usize| [&columns[..1], &rest[..count]].concat();
+        while 1 < count && upright(&piece(count), width).is_none() {
+            count -= 1;
+        }
+        let piece = piece(count);
+        // One that is wider than the terminal for itself is as wide as it is.
+        let widest = upright(&piece, width).or_else(|| upright(&piece, usize::MAX));
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&widest.unwrap_or_default());
+        rest = &rest[count..];
+        if rest.is_empty() {
+            return text;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::frame::Frame;
+    use super::*;
+
+    fn sample() -> RecordBatch {
+        Frame::default()
+            .text("policy", ["fifo", "fair+late:cap=0.1", "priority"])
+            .float("response_s_mean", [Some(15_308.952), None, Some(0.25)])
+            .count("jobs_hurt", [1, 2_012_242, 3])
+            .float("cpu", [Some(0.5), Some(1e-9), Some(0.0625)])
+            .unit("NCU-s")
+            .text("unit", ["NCU-s"; 3])
+            .view(&["policy", "cpu"])
+            .batch()
+    }
+
+    #[test]
+    fn headers_take_several_lines_where_there_is_no_room() {
+        let expected = [
+            "                    response_                    cpu",
+            "policy                 s_mean  jobs_hurt     (NCU-s)",
+            "fifo               15,308.952          1    0.500000",
+            "fair+late:cap=0.1           -  2,012,242  1.00000e-9",
+            "priority                0.250          3    0.062500",
+        ];
+        assert_eq!(fitted(&sample(), 52).lines().collect::<Vec<&str>>(), expected);
+    }
+
+    #[test]
+    fn rows_are_sorted_and_those_without_a_value_come_last() {
+        let by = |sort: &str| {
+            let view = View { sort: Some(sort.to_owned()), top: Some(2), ..View::default() };
+            let batch = view.of(&sample()).unwrap();
+            let names = batch.column(0).as_string::<i32>();
+            names.iter().map(|name| name.unwrap().to_owned()).collect::<Vec<String>>()
+        };
+        assert_eq!(by("response_s_mean"), ["priority", "fifo"]);
+        assert_eq!(by("response_s_mean:desc"), ["fifo", "priority"]);
+        assert_eq!(by("policy"), ["fair+late:cap=0.1", "fifo"]);
+        for sort in ["nothing", "policy:up"] {
+            let view = View { sort: Some(sort.to_owned()), ..View::default() };
+            assert!(view.of(&sample()).is_err(), "{sort}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_shows_the_columns_of_the_view_and_names_the_others() {
+        let (shown, others) = View::default().of_terminal(&sample()).unwrap();
+        assert_eq!(shown.num_columns(), 2);
+        assert_eq!(others, ["response_s_mean", "jobs_hurt", "unit"]);
+        let all = View { columns: vec!["all".to_owned()], ..View::default() };
+        assert_eq!(all.of_terminal(&sample()).unwrap().0.num_columns(), 5);
+    }
+
+    proptest! {
+        /// No line is wider than the terminal, and no number is lost.
+        #[test]
+        fn whatever_a_table_holds_it_fits(
+            columns in prop::collection::vec(
+                ("[a-z]{1,8}(_[a-z]{1,8}){0,3}", prop::collection::vec(prop::option::of(-1e9..1e9_f64), 12)),
+                1..9,
+            ),
+            rows in 1..12_usize,
+            width in 60..140_usize,
+        ) {
+            let names: Vec<String> = (0..rows).map(|row| format!("row {row}")).collect();
+            let mut frame = Frame::default().text("key", &names);
+            for (name, cells) in &columns {
+                frame = frame.float(name, cells[..rows].iter().copied());
+            }
+            let batch = frame.batch();
+            let text = fitted(&batch, width);
+            for line in text.lines() {
+                prop_assert!(length(line) <= width, "{line}");
+            }
+            for (_, cells) in &columns {
+                for cell in aligned(&cells[..rows]) {
+                    prop_assert!(text.contains(&cell), "{cell} in\n{text}");
+                }
+            }
+            for name in &names {
+                prop_assert!(text.contains(name.as_str()));
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Answers for machines: the same names, types and values in CSV, JSON and Parquet, and what made
+//! them. Answers for people: tables that fit.
+
+use std::process::Command;
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Map, Value, json};
+
+use super::support::{Place, skipped};
+
+/// Every command that gives a table, and every shape of it.
+const QUESTIONS: &[&str] = &[
+    "verify",
+    "classify",
+    "classify --by task --classes terminal --sequences",
+    "describe",
+    "describe --what waiting --group-by priority",
+    "describe --what tasks-per-job --group-by user",
+    "describe --what job-survival --group-by class",
+    "describe --what finish-given-events --group-by priority",
+    "account",
+    "account --cpu slots --group-by class,priority,user",
+    "sweep --thresholds 2,5,10",
+    "sweep --cpu slots --rules events,failures,dead-time,restarts --bootstrap 20",
+    "sweep --cpu slots --thresholds 2,5 --harmed 2",
+    "detect --detectors late poisson",
+    "fairness --cpu requested",
+    "fairness --cpu slots --what-if",
+    "fairness --show users --index condor:half_life_s=3600 --index jain",
+    "fairness --show series --index slurm --index gini",
+    "fairness --show clusters",
+    "fairness --show machines --by machine",
+    "fairness --show suggestions",
+    "replay --policies fifo easy",
+    "replay --policies fifo priority --seeds 2 --sample 0.5",
+    "query q02",
+];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "120", "--days", "0.5", "--dirty"]).ok();
+    place.ingest(&["--max-rejects", "50%"]).ok();
+    place
+}
+
+fn ask(place: &Place, question: &str, more: &[&str]) -> super::support::Run {
+    let words: Vec<&str> = question.split(' ').collect();
+    place.run(&[&words[..], more].concat())
+}
+
+/// The batches of a Parquet file, and the pairs of its metadata.
+fn parquet(bytes: Vec<u8>) -> (Vec<RecordBatch>, Map<String, Value>) {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
+    let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let pairs = pairs.iter().map(|pair| (pair.key.clone(), json!(pair.value)));
+    let pairs = pairs.collect();
+    (reader.build().unwrap().map(|batch| batch.unwrap()).collect(), pairs)
+}
+
+fn cell(column: &ArrayRef, row: usize) -> Value {
+    if column.is_null(row) {
+        return Value::Null;
+    }
+    match column.data_type() {
+        DataType::Utf8 => json!(column.as_string::<i32>().value(row)),
+        DataType::Int64 => json!(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Float64 => json!(column.as_primitive::<Float64Type>().value(row)),
+        DataType::Boolean => json!(column.as_boolean().value(row)),
+        other => panic!("an answer holds {other}"),
+    }
+}
+
+#[test]
+fn csv_json_and_parquet_say_the_same() {
+    let place = place();
+    for &question in QUESTIONS {
+        let csv = ask(&place, question, &["--format", "csv"]);
+        let json = ask(&place, question, &["--format", "json"]).json();
+        let (batches, pairs) = parquet(ask(&place, question, &["--format", "parquet"]).stdout);
+        let mut reader = csv::Reader::from_reader(&csv.stdout[..]);
+        let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+        let rows = json["table"].as_array().unwrap();
+        let mut lines = reader.records().map(|line| line.unwrap());
+        let mut count = 0;
+        for batch in &batches {
+            let schema = batch.schema();
+            let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
+            assert_eq!(names, header.iter().collect::<Vec<&String>>(), "{question}");
+            for row in 0..batch.num_rows() {
+                let line = lines.next().unwrap();
+                let own = rows[count].as_object().unwrap();
+                assert_eq!(own.keys().collect::<Vec<&String>>(), names, "{question}");
+                for (column, name) in batch.columns().iter().zip(&names) {
+                    let value = cell(column, row);
+                    assert!(is_same(&own[*name], &value), "{question}: {name}: {value}");
+                    let text = match &value {
+                        Value::Null => String::new(),
+                        Value::String(text) => text.clone(),
+                        other => other.to_string(),
+                    };
+                    let place = header.iter().position(|one| one == *name).unwrap();
+                    let told = line[place].trim_start_matches('\'');
+                    let number =
+                        || told.parse::<f64>().is_ok_and(|told| is_same(&json!(told), &value));
+                    assert!(told == text || number(), "{question}: {name}: {told} {text}");
+                    check_cell(question, name, &value);
+                }
+                count += 1;
+            }
+        }
+        assert_eq!(rows.len(), count, "{question}");
+        check_columns(question, &header, &pairs);
+        for key in ["program", "command", "source", "inputs", "settings"] {
+            assert!(!json[key].is_null(), "{question}: {key}");
+            let told = pairs[&format!("jobfate.{key}")].as_str().unwrap();
+            let told: Value = serde_json::from_str(told).unwrap_or_else(|_| json!(told));
+            // The form is a word of the command line.
+            assert!(key == "command" || told == json[key], "{question}: {key} {told}");
+        }
+        assert_eq!(json["inputs"].as_array().unwrap().len(), place.lake().manifest.tables.len());
+    }
+}
+
+/// Whether two cells are of one type and value; numbers but for the last digit, in which readers
+/// of JSON differ.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(first), Value::Number(second)) if first.is_f64() && second.is_f64() => {
+            let (first, second) = (first.as_f64().unwrap(), second.as_f64().unwrap());
+            (first - second).abs() <= 1e-15 * first.abs()
+        }
+        _ => one == other,
+    }
+}
+
+/// What is not known has no value, and yes or no is a boolean.
+fn check_cell(question: &str, name: &str, value: &Value) {
+    // Usage of users whom the trace does not name is put under `-`.
+    let is_tidy = name == "user" || !matches!(value.as_str(), Some("-" | "yes" | "no"));
+    assert!(is_tidy, "{question}: {name} is {value}");
+}
+
+/// Every column has a tidy name and a meaning, and a unit where its name ends in one.
+fn check_columns(question: &str, header: &[String], pairs: &Map<String, Value>) {
+    let columns: Vec<Value> =
+        serde_json::from_str(pairs["jobfate.columns"].as_str().unwrap()).unwrap();
+    assert_eq!(columns.len(), header.len(), "{question}");
+    for (column, name) in columns.iter().zip(header) {
+        assert_eq!(column["name"], json!(name), "{question}");
+        let is_snake =
+            |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        assert!(name.chars().all(is_snake), "{question}: `{name}`");
+        assert!(column["meaning"].is_string(), "{question}: `{name}` has no meaning");
+        for (end, unit) in [("_us", "us"), ("_s", "s"), ("net_cpu", "s")] {
+            let told = column["unit"].as_str().unwrap_or_default();
+            let is_right = !name.ends_with(end) || told.ends_with(unit);
+            assert!(is_right, "{question}: `{name}` is in `{told}`");
+        }
+    }
+}
+
+#[test]
+fn tables_fit_a_width() {
+    let place = place();
+    for &question in QUESTIONS {
+        for width in [60, 80, 120] {
+            let run = ask(&place, question, &["--width", &width.to_string()]);
+            for line in run.stdout_text().lines() {
+                assert!(line.chars().count() <= width, "{question}, {width}: {line}");
+            }
+        }
+        // In a pipe nothing is left out.
+        let whole = ask(&place, question, &[]);
+        let csv = ask(&place, question, &["--format", "csv"]);
+        let lines = |text: &str| text.split("\n\n").next().unwrap().lines().count();
+        assert_eq!(lines(whole.stdout_text()), csv.stdout_text().lines().count(), "{question}");
+    }
+}
+
+#[test]
+fn columns_and_rows_can_be_chosen() {
+    let place = place();
+    let chosen = |more: &[&str]| {
+        let args = ["classify", "--format", "csv", "--columns", "outcome,count"];
+        place.run(&[&args, more].concat()).ok().stdout_text().to_owned()
+    };
+    let all = chosen(&[]);
+    assert!(all.starts_with("outcome,count\n"), "{all}");
+    let count = |line: &str| line.split(',').nth(1).unwrap().parse::<u64>().unwrap();
+    let mut expected: Vec<u64> = all.lines().skip(1).map(count).collect();
+    expected.sort_unstable();
+    let sorted = chosen(&["--sort", "count"]);
+    assert_eq!(sorted.lines().skip(1).map(count).collect::<Vec<u64>>(), expected);
+    expected.reverse();
+    let top = chosen(&["--sort", "count:desc", "--top", "2"]);
+    assert_eq!(top.lines().skip(1).map(count).collect::<Vec<u64>>(), expected[..2]);
+    for (args, word) in [
+        (&["classify", "--columns", "cuont"][..], "there is no column `cuont`"),
+        (&["classify", "--sort", "count:up"], "`up` is no direction"),
+        (&["classify", "--top", "2", "--format", "json"], "JSON is always whole"),
+    ] {
+        let run = place.run(args);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains(word), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let place = place();
+    for args in [&["account", "--quiet"][..], &["-q", "describe", "--what", "waiting"]] {
+        let run = place.run(args).ok();
+        assert!(run.stderr.lines().all(|line| line.starts_with("warning: ")), "{}", run.stderr);
+    }
+    assert!(place.run(&["account", "--lake", "nothing", "-q"]).stderr.contains("error: "));
+}
+
+/// Runs the program with a terminal of 80 characters as stdout.
+fn on_terminal(place: &Place, args: &str) -> Option<(i32, String)> {
+    let program = env!("CARGO_BIN_EXE_jobfate");
+    let line = format!("stty cols 80; {program} {args}; echo \"code $?\"");
+    let run = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(place.path("."))
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&run.stdout).replace('\r', "");
+    let code = text.lines().last()?.strip_prefix("code ")?.parse().ok()?;
+    Some((code, text))
+}
+
+#[test]
+fn a_terminal_gets_tables_and_no_parquet() {
+    let place = place();
+    let Some((code, text)) = on_terminal(&place, "classify --format parquet") else {
+        return skipped("no `script`, which gives a terminal");
+    };
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("--format parquet is not for a terminal"), "{text}");
+    let args = "replay --policies fifo priority fair --quiet";
+    let (code, text) = on_terminal(&place, args).unwrap();
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("policy") && text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let (_, text) = on_terminal(&place, "replay --policies fifo fair").unwrap();
+    assert!(text.contains("further columns (--columns all): "), "{text}");
+}
