@@ -13,7 +13,7 @@ use crate::digits::{counted, grouped};
 use crate::lake::ingest::{IngestOutcome, ingest};
 use crate::lake::needs::Needs;
 use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
-use crate::lake::{Origin, PartEntry, told};
+use crate::lake::{Lake, Origin, PartEntry, told};
 use crate::schema::{Column, ROW_ID, Source, Table};
 use crate::sources::open_trace;
 
@@ -218,6 +218,9 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     let outcome = run_plan(&plan, args.choice.force, &stop)?;
     if !outcome.stored.is_empty() {
         console::note(format!("in {:.1} s", started.elapsed().as_secs_f64()));
+    }
+    if let Some(note) = Lake::open(&args.lake)?.gap_note() {
+        console::warn(note);
     }
     console::note(format!("next: jobfate classify --lake {}", args.lake.display()));
     Ok(())

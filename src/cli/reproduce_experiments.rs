@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         settings: experiment.settings.clone(),
         charts: experiment.figures.iter().flat_map(|figure| charts(&experiment, figure)).collect(),
     };
-    let origin = Origin { source: json!(experiment.paper), inputs: json!([]) };
+    let origin = Origin { source: json!(experiment.paper), inputs: json!([]), gap_note: None };
     if let Some(files) = &mut files {
         files.table(&format!("{}-curves", experiment.name), &curves_table(&experiment))?;
     }

@@ -23,7 +23,7 @@ use super::view::{self, View};
 use super::{Form, Format, console};
 use crate::charts::{Chart, png_of, svg_of};
 use crate::files::{self, FolderLock, Summed};
-use crate::lake::Lake;
+use crate::lake::{Gap, Lake};
 use crate::report::{self, RESULT_VERSION, ResultFile};
 use crate::sources::hex;
 use crate::units::micros_to_seconds;
@@ -59,6 +59,9 @@ pub(crate) struct Input {
     remarks: BTreeMap<String, u64>,
     /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
     sha256: String,
+    /// What is missing between the parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<Gap>,
 }
 
 /// A whole analysis, as resolved, and what it is known by.
@@ -113,18 +116,22 @@ pub(crate) struct Origin {
     pub source: Value,
     /// The tables and their checksums.
     pub inputs: Value,
+    /// What is missing between loaded parts, in a sentence.
+    pub gap_note: Option<String>,
 }
 
 impl Origin {
     /// A lake.
     pub(crate) fn of(lake: &Lake) -> Self {
-        Self { source: json!(lake.manifest.source), inputs: json!(inputs(lake)) }
+        Self::of_all(&[lake])
     }
 
     /// Several lakes; the source is that of the first.
     pub(crate) fn of_all(lakes: &[&Lake]) -> Self {
         let inputs: Vec<Input> = lakes.iter().flat_map(|lake| inputs(lake)).collect();
-        Self { source: json!(lakes[0].manifest.source), inputs: json!(inputs) }
+        let notes: Vec<String> = lakes.iter().filter_map(|lake| lake.gap_note()).collect();
+        let gap_note = (!notes.is_empty()).then(|| notes.join("; "));
+        Self { source: json!(lakes[0].manifest.source), inputs: json!(inputs), gap_note }
     }
 }
 
@@ -136,6 +143,9 @@ pub(crate) fn give(
     origin: &Origin,
     form: &Form,
 ) -> Result<()> {
+    if let Some(note) = &origin.gap_note {
+        console::note(note);
+    }
     if let Some(files) = files {
         let path = files.publish(RESULT, answer, origin)?;
         console::note(format!("wrote {}", path.display()));
@@ -450,6 +460,7 @@ fn command() -> Vec<String> {
 
 /// The tables of a lake and their checksums.
 pub(crate) fn inputs(lake: &Lake) -> Vec<Input> {
+    let gaps = lake.gaps();
     lake.manifest
         .tables
         .iter()
@@ -471,6 +482,7 @@ pub(crate) fn inputs(lake: &Lake) -> Vec<Input> {
                 end_s: entry.max_time_us().map(micros_to_seconds),
                 remarks,
                 sha256: hex(&hasher.finalize()),
+                gaps: gaps.iter().filter(|gap| gap.table == *table).cloned().collect(),
             }
         })
         .collect()

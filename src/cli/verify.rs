@@ -17,8 +17,8 @@ use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, Stop, stop_on_signal};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
-use crate::lake::Lake;
 use crate::lake::manifest::{MANIFEST, ranges};
+use crate::lake::{Gap, Lake};
 use crate::schema::{Source, Table};
 use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, read_part};
@@ -116,7 +116,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
         charts: Vec::new(),
     };
     // The sums of the parts are what is being checked.
-    let origin = Origin { source: Value::Null, inputs: json!([]) };
+    let origin = Origin { source: Value::Null, inputs: json!([]), gap_note: None };
     store::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
@@ -224,6 +224,7 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
 /// What is in a lake, and what of it should be otherwise.
 pub(crate) struct LakeReport {
     census: Census,
+    gaps: Vec<Gap>,
     contradictions: Vec<String>,
     checks: Vec<Check>,
 }
@@ -245,6 +246,9 @@ pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
             Some(_) => {}
         }
     }
+    if let Some(note) = lake.gap_note() {
+        console::warn(note);
+    }
     if !lake.manifest.origin.is_original() {
         console::note("the trace is synthetic or a sample: published counts do not apply");
     }
@@ -265,7 +269,7 @@ pub(crate) fn lake_report(lake: &Lake) -> Result<LakeReport> {
         console::note(format!("task_events: {wording}: {}", grouped(count)));
     }
     show_size_of_log(lake, &census);
-    Ok(LakeReport { census, contradictions, checks })
+    Ok(LakeReport { census, gaps: lake.gaps(), contradictions, checks })
 }
 
 /// Says how many of the jobs that the header of a log speaks of are there; cleaned logs have fewer.
@@ -309,7 +313,7 @@ impl LakeReport {
         Answer {
             name: "verify",
             table,
-            json: json!({"checks": self.checks, "counts": rows(table)}),
+            json: json!({"checks": self.checks, "counts": rows(table), "gaps": self.gaps}),
             settings: json!({}),
             charts: Vec::new(),
         }

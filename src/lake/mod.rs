@@ -19,6 +19,7 @@ use thiserror::Error;
 use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
+pub mod gaps;
 pub mod ingest;
 pub mod manifest;
 pub mod needs;
@@ -26,6 +27,7 @@ pub mod plan;
 mod reader;
 mod writer;
 
+pub use gaps::Gap;
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
 
