@@ -1,5 +1,5 @@
 -- Question: how much CPU was measured of each task, inside its attempts and outside them?
--- Tables:   task_usage, q06_windows_in_attempts, settings
+-- Tables:   task_usage, q03_attempts, q06_windows_in_attempts, settings
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           window_count
@@ -7,6 +7,7 @@
 --           windows_overlapping    start before an earlier window of the task has ended
 --           measured_s             NCU-s inside attempts
 --           outside_s              NCU-s outside attempts
+--           closed_measured_s      what of measured_s lies in attempts that are closed with their job
 -- Used by:  account --cpu measured
 -- A window that ends after the trace (at 2^63-1) is open and ends with the window of task_events.
 WITH closed AS (
@@ -27,15 +28,18 @@ followed AS (
   FROM windows
 ),
 insides AS (
-  SELECT job_id, task_index, window_id, SUM(end_us - start_us) AS inside_us
-  FROM q06_windows_in_attempts
-  GROUP BY job_id, task_index, window_id
+  SELECT w.job_id, w.task_index, w.window_id, SUM(w.end_us - w.start_us) AS inside_us,
+         SUM(CASE WHEN a.ended_by IS NULL AND a.end_us IS NOT NULL THEN w.end_us - w.start_us ELSE 0 END) AS closed_us
+  FROM q06_windows_in_attempts AS w
+  JOIN q03_attempts AS a ON w.job_id = a.job_id AND w.task_index = a.task_index AND w.attempt = a.attempt
+  GROUP BY w.job_id, w.task_index, w.window_id
 ),
 split AS (
   SELECT f.job_id, f.task_index, f.start_time_us, f.earlier_end_us, f.mean_cpu_rate,
          CASE WHEN f.mean_cpu_rate IS NULL THEN 0.0 ELSE CAST(f.mean_cpu_rate AS DOUBLE) END AS rate,
          CASE WHEN f.end_time_us < f.start_time_us THEN 0 ELSE f.end_time_us - f.start_time_us END AS length_us,
-         COALESCE(i.inside_us, 0) AS inside_us
+         COALESCE(i.inside_us, 0) AS inside_us,
+         COALESCE(i.closed_us, 0) AS closed_us
   FROM followed AS f
   LEFT JOIN insides AS i
     ON f.job_id = i.job_id AND f.task_index = i.task_index AND f.window_id = i.window_id
@@ -45,7 +49,8 @@ SELECT job_id, task_index,
        CAST(SUM(CASE WHEN mean_cpu_rate IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS windows_without_rate,
        CAST(SUM(CASE WHEN start_time_us < earlier_end_us THEN 1 ELSE 0 END) AS BIGINT) AS windows_overlapping,
        SUM(rate * inside_us) / CAST(1000000 AS DOUBLE) AS measured_s,
-       SUM(rate * (length_us - inside_us)) / CAST(1000000 AS DOUBLE) AS outside_s
+       SUM(rate * (length_us - inside_us)) / CAST(1000000 AS DOUBLE) AS outside_s,
+       SUM(rate * closed_us) / CAST(1000000 AS DOUBLE) AS closed_measured_s
 FROM split
 GROUP BY job_id, task_index
 ORDER BY job_id, task_index;

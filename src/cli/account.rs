@@ -9,7 +9,7 @@ use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
-use super::{AnswerArgs, console, edges};
+use super::{AnswerArgs, AttemptArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::{self, Defaults};
 use crate::digits;
@@ -37,6 +37,9 @@ pub(crate) struct AccountArgs {
     /// Split the outcomes by class, priority or user
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
     pub group_by: Vec<GroupBy>,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
 
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -67,7 +70,7 @@ impl CpuChoice {
 
 pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
+    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     if args.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
@@ -79,7 +82,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     if let Some(counts) = counts_line(&ledger) {
         console::note(counts);
     }
-    console::note(edges::sentence(&ledger.censoring));
+    console::note(edges::of_ledger(&ledger));
     store::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), &args.answer.form())
 }
 
@@ -220,7 +223,7 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
             digits::six_digits(ledger.total),
             ledger.unit,
             ledger.classes,
-            edges::sentence(&ledger.censoring)
+            edges::of_ledger(ledger)
         ),
         value_axis: format!("CPU time ({})", ledger.unit),
         bars: outcomes

@@ -12,7 +12,7 @@ use super::account::keyed;
 use super::engine::EngineArgs;
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
-use super::{AnswerArgs, console, edges};
+use super::{AnswerArgs, AttemptArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::facts::query::Settings;
@@ -61,6 +61,9 @@ pub(crate) struct DescribeArgs {
     /// that of a task the last seen.
     #[arg(long, value_name = "KEY", value_enum)]
     pub group_by: Option<GroupBy>,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
 
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -126,7 +129,7 @@ impl Question {
 
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
+    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     if args.what == What::Waiting {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
     }

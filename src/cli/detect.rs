@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::exit::Usage;
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin};
-use super::{AnswerArgs, console, detect_charts};
+use super::{AnswerArgs, AttemptArgs, console, detect_charts};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -99,6 +99,9 @@ pub(crate) struct DetectArgs {
     /// group's median task (`scale_s=30`: as the paper's, if tasks take 30 s).
     #[arg(long, value_name = "SECONDS,...", value_delimiter = ',')]
     pub windows: Vec<u32>,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -239,7 +242,7 @@ pub(crate) fn prepare(args: &DetectArgs, lake: &Lake) -> Result<(Lineup, DetectP
 
 pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
+    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let (lineup, plan) = prepare(args, &lake)?;
     let started = super::now();
     let mut files = Files::in_out(args.answer.out.as_deref(), "detect")?;

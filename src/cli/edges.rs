@@ -1,10 +1,37 @@
 //! Says how many of a statistic's jobs, tasks or attempts reach over the edges of the window.
 //!
-//! In: a [`Censoring`]. Out: a sentence without its full stop, for captions and for stderr.
+//! In: a [`Censoring`], or what it is part of. Out: a sentence without its full stop, for captions
+//! and for stderr.
 
-use crate::digits;
+use crate::digits::{self, counted, six_digits};
 use crate::studies::censoring::Censoring;
+use crate::studies::fold::Study;
+use crate::studies::ledger::Ledger;
 use digits::grouped;
+
+/// The sentence of a study, with the attempts that are closed at the end of their job.
+pub(crate) fn of_study(study: &Study) -> String {
+    let cpu = study.closed_with_job_cpu();
+    with_closed(&study.censoring(), study.closed_with_job.attempts, cpu, study.unit())
+}
+
+/// The same of a ledger.
+pub(crate) fn of_ledger(ledger: &Ledger) -> String {
+    let cpu = ledger.closed_with_job_cpu;
+    with_closed(&ledger.censoring, ledger.attempts_closed_with_job, cpu, ledger.unit)
+}
+
+fn with_closed(censoring: &Censoring, closed: u64, cpu: Option<f64>, unit: &str) -> String {
+    let edges = sentence(censoring);
+    if closed == 0 {
+        return edges;
+    }
+    let cpu = cpu.map_or_else(String::new, |cpu| format!(" ({} {unit})", six_digits(cpu)));
+    format!(
+        "{edges}; {} without an end in the loaded parts closed at the end of the job{cpu}",
+        counted(closed, "attempt")
+    )
+}
 
 /// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`.
 pub(crate) fn sentence(censoring: &Censoring) -> String {

@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::digits;
-use crate::facts::window::Windows;
+use crate::facts::window::{OpenAttempts, Windows};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::sources::part::Progress;
@@ -158,6 +158,20 @@ impl Form {
         };
         Err(exit::Usage(problem.to_owned()).into())
     }
+}
+
+/// The flag of every command that uses attempts.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct AttemptArgs {
+    /// Where an attempt without an end of its own is closed
+    ///
+    /// The end of an attempt may lie in a part that is not in the lake. An attempt never outlasts
+    /// its job: with `job-end` it is closed at the last terminal event of its job in `job_events`, if
+    /// no SUBMIT or SCHEDULE of the job follows and the window ends later, and not before its own
+    /// start. An attempt of a job that is open, or that `job_events` does not know, is closed at the
+    /// window's end.
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t)]
+    pub open_attempts: OpenAttempts,
 }
 
 /// Where the windows end; an end before the last event would cut history short, and is refused.

@@ -13,7 +13,7 @@ use super::frame::explain;
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin, RESULT};
 use super::sweep::{Grid, parse_grid};
-use super::{AnswerArgs, console};
+use super::{AnswerArgs, AttemptArgs, console};
 use crate::digits;
 use crate::facts::query::{QUERIES, Query, Settings};
 use crate::facts::tables::SqlEngine;
@@ -56,6 +56,9 @@ pub(crate) struct QueryArgs {
     /// `FIRST..=LAST:STEP` or numbers, for example `10..=400:10` or `5,10,20..=100:20`.
     #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10,20,50,100,200,300,400")]
     pub thresholds: Grid,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
 
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -139,7 +142,7 @@ fn run_all(args: &QueryArgs) -> Result<()> {
 }
 
 fn settings(args: &QueryArgs, lake: &Lake) -> Result<Settings> {
-    let windows = super::windows(lake, &args.answer)?;
+    let windows = super::windows(lake, &args.answer)?.closing(args.attempts.open_attempts);
     Ok(Settings { windows, thresholds: args.thresholds.0.clone() })
 }
 

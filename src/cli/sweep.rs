@@ -15,7 +15,7 @@ use super::render::Frame;
 use super::store::{self, Answer, Files, Origin};
 use super::sweep_charts::charts;
 use super::view::View;
-use super::{AnswerArgs, Format, console, edges};
+use super::{AnswerArgs, AttemptArgs, Format, console, edges};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -82,6 +82,9 @@ pub(crate) struct SweepArgs {
     /// List the harmed jobs of one threshold instead of the sweep
     #[arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..))]
     pub harmed: Option<i64>,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
 
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -210,11 +213,11 @@ pub(crate) fn asked(args: &SweepArgs, lake: &Lake) -> Result<Asked> {
 
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
+    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let asked = asked(args, &lake)?;
     let mut files = Files::in_out(args.answer.out.as_deref(), "sweep")?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
-    console::note(edges::sentence(&study.censoring()));
+    console::note(edges::of_study(&study));
     let swept = sweep_all(&study, args.price);
     let table = match study.asked.all_harmed_at {
         Some(step) => harmed_table(&study, step),

@@ -16,7 +16,7 @@ pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
         "CPU time: {}; outcomes told by {}. {}.",
         study.asked.cpu,
         study.asked.classes,
-        edges::sentence(&study.censoring())
+        edges::of_study(study)
     );
     let mut charts = Vec::new();
     for (idx, sweep) in sweeps.iter().enumerate() {

@@ -24,10 +24,11 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::FactError;
 use super::events::{self, Event, Histories, i32_column, i64_column, is_terminal};
-use super::tasks::closed;
-use super::window::Windows;
+use super::tasks::{closed, open_since};
+use super::window::{JobEnds, Windows};
 use crate::lake::Lake;
 use crate::schema::{Column, ROW_ID, Table};
+use crate::units::micros_to_seconds;
 
 /// Counts of one table by name.
 pub type Counts = BTreeMap<String, u64>;
@@ -45,6 +46,8 @@ struct Tally {
     counts: Counts,
     texts: BTreeMap<&'static str, FxHashSet<String>>,
     machines: FxHashSet<i64>,
+    /// Running time of attempts that are closed with their job, µs.
+    closed_us: i64,
 }
 
 impl Tally {
@@ -60,6 +63,7 @@ impl Tally {
             self.texts.entry(column).or_default().extend(texts);
         }
         self.machines.extend(other.machines);
+        self.closed_us += other.closed_us;
         self
     }
 }
@@ -83,6 +87,9 @@ pub fn census(lake: &Lake) -> Result<Census, FactError> {
         let mut whole = tallies?.into_iter().fold(Tally::default(), Tally::merge);
         for (column, texts) in std::mem::take(&mut whole.texts) {
             whole.add(format!("distinct {column}"), texts.len() as u64);
+        }
+        if table == Table::TaskEvents {
+            whole.add(CLOSED_S, micros_to_whole_seconds(whole.closed_us));
         }
         if table == Table::MachineEvents {
             whole.add("machines", whole.machines.len() as u64);
@@ -134,7 +141,11 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
     drop(hashes);
     match table {
         Table::JobEvents | Table::TaskEvents => {
-            count_histories(&mut tally, &Histories::of(table, &batches));
+            let histories = Histories::of(table, &batches);
+            count_histories(&mut tally, &histories);
+            if let (Table::TaskEvents, Some(bucket)) = (table, bucket) {
+                count_open_attempts(&mut tally, lake, bucket, &histories)?;
+            }
         }
         Table::TaskUsage => count_windows(&mut tally, lake, bucket, &batches)?,
         _ => {}
@@ -311,6 +322,39 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
             _ => next,
         };
     }
+}
+
+/// Running time of attempts without an end of their own that are closed with their job.
+const CLOSED_S: &str = "task-s of attempts closed with their job";
+
+#[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a time, not below 0")]
+fn micros_to_whole_seconds(micros: i64) -> u64 {
+    micros_to_seconds(micros).round() as u64
+}
+
+/// Attempts without an end of their own: those whose job has ended, and those that are open.
+fn count_open_attempts(
+    tally: &mut Tally,
+    lake: &Lake,
+    bucket: u32,
+    histories: &Histories,
+) -> Result<(), FactError> {
+    let job_ends = JobEnds::read(lake, bucket)?;
+    let window_end_us = Windows::of(lake, None).task_end_us;
+    let (mut closed, mut open) = (0, 0);
+    for (entity, &(job_id, _)) in histories.ids.iter().enumerate() {
+        let Some(start_us) = open_since(histories.events(entity)) else { continue };
+        match job_ends.of(job_id).filter(|&end_us| end_us < window_end_us) {
+            Some(end_us) => {
+                closed += 1;
+                tally.closed_us += (end_us - start_us).max(0);
+            }
+            None => open += 1,
+        }
+    }
+    tally.add("attempts closed with their job", closed);
+    tally.add("attempts open at the end", open);
+    Ok(())
 }
 
 /// Windows without a task, without length, and such that overlap.

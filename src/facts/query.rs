@@ -5,7 +5,8 @@
 //! trace; one that is not sees the whole lake. The text of the query is passed on unchanged.
 //!
 //! A query names in its header what it reads: tables of the lake, other queries (which are run
-//! first), `settings` (one row: the ends of the windows) and `thresholds` (one column).
+//! first), `settings` (one row: the ends of the windows, and where open attempts are closed) and
+//! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,7 +68,7 @@ pub fn names() -> Vec<&'static str> {
 /// What a query may ask for besides the lake.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where open jobs and attempts are closed.
+    /// Where open jobs and attempts are closed, and how.
     pub windows: Windows,
     /// Thresholds of events.
     pub thresholds: Vec<i64>,
@@ -102,7 +103,7 @@ impl Query {
     }
 
     fn listed(&self, label: &str) -> impl Iterator<Item = &'static str> {
-        self.header(label).split(", ")
+        self.header(label).split(", ").filter(|name| !name.is_empty())
     }
 
     /// The columns that its rows are sorted by, together unique.
@@ -125,9 +126,17 @@ impl Query {
         tables
     }
 
-    /// The names of what it reads: tables, other queries, `settings`, `thresholds`.
+    /// The names of what it reads: tables, those that may be missing among them, other queries,
+    /// `settings`, `thresholds`.
     pub(super) fn reads(&self) -> impl Iterator<Item = &'static str> {
-        self.listed("Tables")
+        self.listed("Tables").chain(self.listed("Optional"))
+    }
+
+    /// The tables that it reads where they are there, its own and those of the queries it reads.
+    pub(super) fn optional_tables(&self) -> Vec<Table> {
+        let own = self.listed("Optional").filter_map(|name| name.parse().ok());
+        let queries = self.listed("Tables").filter_map(|name| Self::find(name).ok());
+        own.chain(queries.flat_map(Self::optional_tables)).collect()
     }
 
     /// Whether it can be answered bucket by bucket.
@@ -175,7 +184,7 @@ impl Query {
         settings: &Settings,
     ) -> Result<(), FactError> {
         let fail = |cause| FactError::Engine { query: self.name, cause };
-        for name in self.listed("Tables") {
+        for name in self.reads() {
             if let Ok(table) = name.parse::<Table>() {
                 let bucket = bucket.filter(|_| table.job_column().is_some());
                 context.register(name, scan(lake, table, bucket, self.name)?);
@@ -236,6 +245,7 @@ impl Settings {
         df!(
             "job_window_end_us" => [self.windows.job_end_us],
             "task_window_end_us" => [self.windows.task_end_us],
+            "open_attempts" => [self.windows.open_attempts.name()],
         )
     }
 }

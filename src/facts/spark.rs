@@ -203,7 +203,8 @@ impl Drop for Folder {
 /// Spark reads whole folders: a file that no manifest records, left by an ingest that was killed,
 /// would be read as well.
 fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactError> {
-    for table in queries.iter().flat_map(|query| query.tables()).collect::<BTreeSet<Table>>() {
+    let tables = queries.iter().flat_map(|query| [query.tables(), query.optional_tables()]);
+    for table in tables.flatten().collect::<BTreeSet<Table>>() {
         let known: BTreeSet<PathBuf> = lake.paths(table, None)?.into_iter().collect();
         let mut folders = vec![lake.path.join(table.name())];
         while let Some(folder) = folders.pop() {
@@ -313,8 +314,10 @@ const fn type_of(kind: ColumnType) -> &'static str {
 fn view_of_settings(name: &str, settings: &Settings) -> String {
     let rows: Vec<String> = if name == "settings" {
         vec![format!(
-            "SELECT CAST({} AS BIGINT) AS job_window_end_us, CAST({} AS BIGINT) AS task_window_end_us",
-            settings.windows.job_end_us, settings.windows.task_end_us
+            "SELECT CAST({} AS BIGINT) AS job_window_end_us, CAST({} AS BIGINT) AS task_window_end_us, '{}' AS open_attempts",
+            settings.windows.job_end_us,
+            settings.windows.task_end_us,
+            settings.windows.open_attempts
         )]
     } else {
         let one = |threshold| format!("SELECT CAST({threshold} AS BIGINT) AS threshold");
@@ -399,6 +402,7 @@ fn sorted(batch: &RecordBatch, key: &[&str]) -> Result<RecordBatch, arrow::error
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::window::{OpenAttempts, Windows};
 
     #[test]
     fn a_log_tells_what_went_wrong() {
@@ -418,13 +422,23 @@ mod tests {
     #[test]
     fn thresholds_and_tables_are_views() {
         let settings = Settings {
-            windows: crate::facts::window::Windows { job_end_us: 1, task_end_us: 2, first_us: 0 },
+            windows: Windows {
+                job_end_us: 1,
+                task_end_us: 2,
+                first_us: 0,
+                open_attempts: OpenAttempts::WindowEnd,
+            },
             thresholds: vec![10, 20],
         };
         assert_eq!(
             view_of_settings("thresholds", &settings),
             "CREATE TEMPORARY VIEW thresholds AS\nSELECT CAST(10 AS BIGINT) AS threshold\n\
              UNION ALL SELECT CAST(20 AS BIGINT) AS threshold;\n"
+        );
+        assert_eq!(
+            view_of_settings("settings", &settings),
+            "CREATE TEMPORARY VIEW settings AS\nSELECT CAST(1 AS BIGINT) AS job_window_end_us, \
+             CAST(2 AS BIGINT) AS task_window_end_us, 'window-end' AS open_attempts;\n"
         );
         let empty = view_of(Table::MachineAttributes, Source::Google2011, None);
         assert!(empty.starts_with(

@@ -1,7 +1,7 @@
 //! Everything that is known of each task of a bucket, side by side: events, attempts, usage.
 //!
-//! In: `task_events` and, if wanted, `task_usage` of one bucket. Out: [`TaskView`]s, one after
-//! the other. This is the native twin of `q02`, `q03` and `q06`: the studies fold over it once
+//! In: `task_events` and, if wanted, `task_usage` of one bucket; `job_events` where an attempt has
+//! no end of its own. Out: [`TaskView`]s, one after the other. This is the native twin of `q02`, `q03` and `q06`: the studies fold over it once
 //! instead of running a query each.
 //!
 //! ```text
@@ -20,19 +20,21 @@ use super::events::{
     EntityId, Event, Histories, Rows, add_optional_cells, i32_column, i64_column, is_terminal,
     starts_of,
 };
+use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 use crate::units::{CpuRate, CpuTime};
 
-/// From a SCHEDULE to the next terminal event, the next SCHEDULE, or the end of the window.
+/// From a SCHEDULE to the next terminal event or SCHEDULE; without one, to the end of its job
+/// ([`OpenAttempts::JobEnd`]) or of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
     /// The SCHEDULE, µs.
     pub start_us: i64,
     /// The end, µs; the end of the window where the attempt is open.
     pub end_us: i64,
-    /// The event type that ended it; `None` while it is open.
-    pub ended_by: Option<u8>,
+    /// What ended it.
+    pub ended_by: EndedBy,
     /// The CPU request on the SCHEDULE row.
     pub cpu_request: Option<f32>,
     /// Where it ran.
@@ -41,7 +43,33 @@ pub struct Attempt {
     pub row: u32,
 }
 
+/// What ended an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// An event of its task, of this type.
+    Event(u8),
+    /// The end of its job: the loaded parts hold no end of its own.
+    Job,
+    /// Nothing: it is open, and closed at the end of the window.
+    Nothing,
+}
+
+impl EndedBy {
+    /// The type of the event of its task that ended it.
+    pub const fn event(self) -> Option<u8> {
+        match self {
+            Self::Event(event_type) => Some(event_type),
+            Self::Job | Self::Nothing => None,
+        }
+    }
+}
+
 impl Attempt {
+    /// Whether it is open at the end of the window.
+    pub fn is_open(&self) -> bool {
+        self.ended_by == EndedBy::Nothing
+    }
+
     /// How long it ran, µs.
     pub fn length_us(&self) -> i64 {
         self.end_us - self.start_us
@@ -100,6 +128,7 @@ pub struct Tasks {
     windows: Vec<Window>,
     window_starts: Vec<u32>,
     window_end_us: i64,
+    job_ends: JobEnds,
     /// Counts of all usage rows, with or without a task.
     pub usage: UsageCounts,
     /// CPU in windows without any task.
@@ -116,11 +145,11 @@ pub enum Usage {
 }
 
 impl Tasks {
-    /// Reads the tasks of a bucket; open attempts are closed at `window_end_us`.
+    /// Reads the tasks of a bucket; attempts without an end of their own are closed as `windows` says.
     pub fn read(
         lake: &Lake,
         bucket: u32,
-        window_end_us: i64,
+        windows: Windows,
         usage: Usage,
     ) -> Result<Self, FactError> {
         let mut columns = vec![
@@ -148,6 +177,8 @@ impl Tasks {
             phases.add(&batch);
         })?;
         let histories = rows.histories();
+        let asks_jobs =
+            windows.open_attempts == OpenAttempts::JobEnd && has_open_attempt(&histories);
         let mut tasks = Self {
             requests,
             machines,
@@ -156,7 +187,8 @@ impl Tasks {
             windows: Vec::new(),
             window_starts: vec![0; histories.len() + 1],
             histories,
-            window_end_us,
+            window_end_us: windows.task_end_us,
+            job_ends: if asks_jobs { JobEnds::read(lake, bucket)? } else { JobEnds::default() },
             usage: UsageCounts::default(),
             orphan_cpu: CpuTime::ZERO,
         };
@@ -234,8 +266,8 @@ impl Tasks {
         let mut attempts = Vec::new();
         for task in 0..self.histories.len() {
             let events = self.histories.events(task);
-            self.attempts_of(events, &mut attempts);
             let (job_id, task_index) = self.histories.ids[task];
+            self.attempts_of(job_id, events, &mut attempts);
             let windows = &self.windows
                 [self.window_starts[task] as usize..self.window_starts[task + 1] as usize];
             let priority =
@@ -252,9 +284,10 @@ impl Tasks {
         }
     }
 
-    fn attempts_of(&self, events: &[Event], attempts: &mut Vec<Attempt>) {
+    fn attempts_of(&self, job_id: i64, events: &[Event], attempts: &mut Vec<Attempt>) {
         attempts.clear();
         let mut is_open = false;
+        let job_end = self.job_ends.of(job_id).filter(|&end_us| end_us < self.window_end_us);
         for event in
             events.iter().filter(|event| event.event_type == 1 || is_terminal(event.event_type))
         {
@@ -262,14 +295,19 @@ impl Tasks {
             if is_open && event.time_us < i64::MAX {
                 let open = attempts.last_mut().expect("an open attempt is there");
                 open.end_us = event.time_us;
-                open.ended_by = Some(event.event_type);
+                open.ended_by = EndedBy::Event(event.event_type);
             }
             is_open = event.event_type == 1;
             if is_open {
+                // Until an end of its own is found.
+                let (end_us, ended_by) = match job_end.filter(|_| event.time_us < i64::MAX) {
+                    Some(end_us) => (end_us, EndedBy::Job),
+                    None => (self.window_end_us, EndedBy::Nothing),
+                };
                 attempts.push(Attempt {
                     start_us: event.time_us,
-                    end_us: self.window_end_us.max(event.time_us),
-                    ended_by: None,
+                    end_us: end_us.max(event.time_us),
+                    ended_by,
                     cpu_request: self.requests[event.row as usize],
                     machine_id: self.machines[event.row as usize],
                     row: event.row,
@@ -277,6 +315,19 @@ impl Tasks {
             }
         }
     }
+}
+
+/// Whether an attempt of any task has no end of its own in the loaded parts.
+fn has_open_attempt(histories: &Histories) -> bool {
+    (0..histories.len()).any(|task| open_since(histories.events(task)).is_some())
+}
+
+/// When the attempt of a task began that has no end of its own in the loaded parts, µs. There is
+/// one at most, apart from what begins after the window (at 2^63-1).
+pub(super) fn open_since(events: &[Event]) -> Option<i64> {
+    let is_deciding = |event: &&Event| event.event_type == 1 || is_terminal(event.event_type);
+    let mut known = events.iter().rev().filter(|event| event.time_us < i64::MAX);
+    known.find(is_deciding).filter(|event| event.event_type == 1).map(|event| event.time_us)
 }
 
 /// The end of a usage window; one that ends after the trace (at 2^63-1) is open and ends with it.
@@ -423,7 +474,7 @@ mod tests {
         Attempt {
             start_us,
             end_us,
-            ended_by: Some(3),
+            ended_by: EndedBy::Event(3),
             cpu_request: Some(0.5),
             machine_id: None,
             row: 0,

@@ -2,12 +2,20 @@
 //!
 //! In: what the lake holds. Out: the instants at which open jobs and open attempts are closed.
 //! They are the published end for the whole trace of 2011, and otherwise the last event of the
-//! table that is asked about.
+//! table that is asked about. An attempt without an end of its own is closed earlier where its job
+//! has ended ([`OpenAttempts`], [`JobEnds`]).
 
+use std::fmt;
+
+use clap::ValueEnum;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::FactError;
+use super::events::{i32_column, i64_column, is_terminal};
+
 use crate::lake::Lake;
-use crate::schema::{Source, Table};
+use crate::schema::{ROW_ID, Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
 /// End of the window of the whole 2011 trace (600 s and 29 days), as published:
@@ -29,6 +37,45 @@ pub struct Windows {
     pub task_end_us: i64,
     /// The first time that lies in the window, µs.
     pub first_us: i64,
+    /// Where an attempt without an end of its own is closed.
+    pub open_attempts: OpenAttempts,
+}
+
+/// Where an attempt without an end of its own is closed.
+///
+/// Parts may be missing between others; the end of an attempt may lie in such a hole, while
+/// `job_events` still says when its job ended. An attempt never outlasts its job:
+///
+/// ```text
+///  task    SCHEDULE ═══════════╌╌╌ hole ╌╌╌╌        (no terminal event in the loaded parts)
+///  job                                     KILL
+///  job-end         |--------- attempt -----|
+///  window-end      |--------- attempt ------------------------| end of task_events
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpenAttempts {
+    /// At the end of its job; at the window's end if the job is open
+    #[default]
+    JobEnd,
+    /// At the window's end
+    WindowEnd,
+}
+
+impl OpenAttempts {
+    /// The name on the command line, and in the `settings` of the queries.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JobEnd => "job-end",
+            Self::WindowEnd => "window-end",
+        }
+    }
+}
+
+impl fmt::Display for OpenAttempts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Windows {
@@ -39,7 +86,14 @@ impl Windows {
             job_end_us: end(Table::JobEvents),
             task_end_us: end(Table::TaskEvents),
             first_us: lake.source().first_time_us(),
+            open_attempts: OpenAttempts::default(),
         }
+    }
+
+    /// The same windows, with attempts that have no end of their own closed in this way.
+    #[must_use]
+    pub const fn closing(self, open_attempts: OpenAttempts) -> Self {
+        Self { open_attempts, ..self }
     }
 
     /// Whether something happened before the window began.
@@ -58,4 +112,47 @@ fn end_of(lake: &Lake, table: Table) -> i64 {
         && entry.parts.iter().all(|part| part.of == Some(PARTS_2011))
         && (END_2011_US - SLICE_2011_US..=END_2011_US).contains(&last);
     if is_2011 { END_2011_US } else { last }
+}
+
+/// When the jobs of a bucket ended: the last terminal event of a job that no SUBMIT or SCHEDULE
+/// follows. A job that is open, or that `job_events` does not know, has no end.
+#[derive(Debug, Default)]
+pub struct JobEnds(FxHashMap<i64, Deciding>);
+
+/// The last event of a job that decides whether the job has ended.
+#[derive(Clone, Copy, Debug)]
+struct Deciding {
+    time_us: i64,
+    row_id: i64,
+    is_end: bool,
+}
+
+impl JobEnds {
+    /// Reads the jobs of a bucket; there are none without `job_events`.
+    pub fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
+        let mut last: FxHashMap<i64, Deciding> = FxHashMap::default();
+        let columns = [ROW_ID, "time_us", "job_id", "event_type"];
+        lake.scan(Table::JobEvents, Some(bucket), &columns, |batch| {
+            let (row_ids, times) = (i64_column(&batch, ROW_ID), i64_column(&batch, "time_us"));
+            let jobs = i64_column(&batch, "job_id");
+            for (row, &event_type) in i32_column(&batch, "event_type").iter().enumerate() {
+                let is_end = u8::try_from(event_type).is_ok_and(is_terminal);
+                if !is_end && !matches!(event_type, 0 | 1) {
+                    continue;
+                }
+                let event = Deciding { time_us: times[row], row_id: row_ids[row], is_end };
+                let known = last.entry(jobs[row]).or_insert(event);
+                if (known.time_us, known.row_id) < (event.time_us, event.row_id) {
+                    *known = event;
+                }
+            }
+        })?;
+        last.retain(|_, event| event.is_end);
+        Ok(Self(last))
+    }
+
+    /// When a job ended, µs.
+    pub fn of(&self, job_id: i64) -> Option<i64> {
+        self.0.get(&job_id).map(|event| event.time_us)
+    }
 }

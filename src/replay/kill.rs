@@ -203,7 +203,7 @@ mod tests {
     use super::super::workload::Column;
     use super::*;
     use crate::facts::events::Event;
-    use crate::facts::tasks::{Attempt, TaskView};
+    use crate::facts::tasks::{Attempt, EndedBy, TaskView};
     use crate::studies::rules::{Owner, RuleGrid};
 
     fn plan(text: &str) -> Result<KillPlan, String> {
@@ -323,7 +323,7 @@ mod tests {
                 attempts.push(Attempt {
                     start_us,
                     end_us: now_us,
-                    ended_by: Some(how),
+                    ended_by: EndedBy::Event(how),
                     cpu_request: None,
                     machine_id: None,
                     row: 0,

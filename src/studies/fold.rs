@@ -17,7 +17,7 @@ use super::selection::{Resampled, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::published::Published;
-use crate::facts::tasks::{Spent, TaskView, Tasks, Usage, UsageCounts};
+use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, Usage, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress;
@@ -115,10 +115,21 @@ pub struct Study {
     pub attempts: u64,
     /// Those without a CPU request.
     pub attempts_without_request: u64,
+    /// Attempts without an end of their own that are closed with their job.
+    pub closed_with_job: ClosedWithJob,
     /// Attempts that reach over the edges of the window.
     pub attempt_edges: EdgeCounts,
     /// Jobs whose duration reaches over the edges of the window.
     pub job_edges: EdgeCounts,
+}
+
+/// Attempts without an end of their own that are closed with their job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClosedWithJob {
+    /// How many.
+    pub attempts: u64,
+    /// Their CPU; of no meaning under the published definition, which knows only jobs.
+    pub cpu: CpuTime,
 }
 
 /// Attempts (or jobs) that reach over the edges of the window.
@@ -155,6 +166,7 @@ impl Study {
             usage: UsageCounts::default(),
             attempts: 0,
             attempts_without_request: 0,
+            closed_with_job: ClosedWithJob::default(),
             attempt_edges: EdgeCounts::default(),
             job_edges: EdgeCounts::default(),
         }
@@ -171,6 +183,23 @@ impl Study {
         }
         for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
             sums.add(row, steps);
+        }
+    }
+
+    /// Counts the attempts of a task whose CPU is laid out in `spent`.
+    fn add_attempts(&mut self, attempts: &[Attempt], spent: &Spent, windows: Windows) {
+        self.attempts += attempts.len() as u64;
+        for attempt in attempts {
+            self.attempts_without_request += u64::from(attempt.cpu_request.is_none());
+            if attempt.start_us < i64::MAX {
+                let is_before = windows.is_before(attempt.start_us);
+                self.attempt_edges.add(is_before, attempt.is_open());
+            }
+            if attempt.ended_by == EndedBy::Job {
+                self.closed_with_job.attempts += 1;
+                self.closed_with_job.cpu +=
+                    spent.after(attempt.start_us) - spent.after(attempt.end_us);
+            }
         }
     }
 
@@ -198,6 +227,8 @@ impl Study {
         self.usage.overlapping += other.usage.overlapping;
         self.attempts += other.attempts;
         self.attempts_without_request += other.attempts_without_request;
+        self.closed_with_job.attempts += other.closed_with_job.attempts;
+        self.closed_with_job.cpu += other.closed_with_job.cpu;
         self.attempt_edges.merge(other.attempt_edges);
         self.job_edges.merge(other.job_edges);
         self
@@ -211,6 +242,13 @@ impl Study {
     /// The unit of its sums.
     pub fn unit(&self) -> &'static str {
         self.asked.cpu.unit(self.source)
+    }
+
+    /// CPU of the attempts that are closed with their job, in the unit of its sums; none under the
+    /// published definition.
+    pub fn closed_with_job_cpu(&self) -> Option<f64> {
+        let is_known = self.asked.cpu != CpuDefinition::Published;
+        is_known.then(|| self.closed_with_job.cpu.seconds())
     }
 
     /// CPU per outcome, and of unmatched jobs last.
@@ -273,7 +311,7 @@ fn fold_bucket(
     let known =
         if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
     let usage = if asked.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
-    let tasks = Tasks::read(lake, bucket, windows.task_end_us, usage)?;
+    let tasks = Tasks::read(lake, bucket, windows, usage)?;
     let mut study = Study::new(lake.source(), asked);
     study.usage = tasks.usage;
     study.outside = tasks.orphan_cpu;
@@ -290,14 +328,7 @@ fn fold_bucket(
             })
         });
         study.outside += scratch.add(task, asked, &mut rows[position]);
-        study.attempts += task.attempts.len() as u64;
-        study.attempts_without_request +=
-            task.attempts.iter().filter(|attempt| attempt.cpu_request.is_none()).count() as u64;
-        for attempt in task.attempts.iter().filter(|attempt| attempt.start_us < i64::MAX) {
-            study
-                .attempt_edges
-                .add(windows.is_before(attempt.start_us), attempt.ended_by.is_none());
-        }
+        study.add_attempts(task.attempts, &scratch.spent, windows);
     });
     drop(tasks);
     study.add_job_edges(&known, windows);

@@ -143,6 +143,10 @@ pub struct Ledger {
     pub attempts: u64,
     /// Counted as 0 by `requested`.
     pub attempts_without_request: u64,
+    /// Attempts without an end of their own that are closed at the end of their job.
+    pub attempts_closed_with_job: u64,
+    /// Their CPU; none under the published definition, which knows only jobs.
+    pub closed_with_job_cpu: Option<f64>,
     /// What reaches over the edges of the window.
     pub censoring: Censoring,
 }
@@ -227,6 +231,8 @@ pub fn ledger(study: &Study) -> Ledger {
         windows_overlapping: study.usage.overlapping,
         attempts: study.attempts,
         attempts_without_request: study.attempts_without_request,
+        attempts_closed_with_job: study.closed_with_job.attempts,
+        closed_with_job_cpu: study.closed_with_job_cpu(),
         censoring: study.censoring(),
     }
 }

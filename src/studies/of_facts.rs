@@ -139,11 +139,19 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
     let sum = |name: &str| held.ints(name).iter().sum::<i64>().cast_unsigned();
     study.attempts = sum("attempt_count");
     study.attempts_without_request = sum("attempts_without_request");
+    study.closed_with_job.attempts = sum("attempts_closed_with_job");
+    let (query, column) = match study.asked.cpu {
+        CpuDefinition::Slots => ("q05", "closed_slots_s"),
+        CpuDefinition::Requested => ("q05", "closed_requested_s"),
+        CpuDefinition::Measured | CpuDefinition::Published => ("q07", "closed_measured_s"),
+    };
+    let closed = facts.of(query).floats(column).iter().copied();
+    study.closed_with_job.cpu = closed.map(CpuTime::from_seconds).sum();
     let attempts = facts.of("q03");
-    let ends = attempts.maybe_ints("ended_by");
-    for (&start_us, ended_by) in attempts.ints("start_us").iter().zip(ends) {
+    let ends = attempts.maybe_ints("end_us");
+    for (&start_us, end_us) in attempts.ints("start_us").iter().zip(ends) {
         if start_us < i64::MAX {
-            study.attempt_edges.add(windows.is_before(start_us), ended_by.is_none());
+            study.attempt_edges.add(windows.is_before(start_us), end_us.is_none());
         }
     }
 }

@@ -245,6 +245,7 @@ mod tests {
     use arrow::datatypes::{DataType, Field, Schema};
 
     use super::*;
+    use crate::facts::window::OpenAttempts;
 
     #[test]
     fn counts_add_up_and_rare_sequences_are_kept() {
@@ -264,7 +265,12 @@ mod tests {
         )
         .unwrap();
         let mut counter = Counter::default();
-        let windows = Windows { job_end_us: 800, task_end_us: 800, first_us: 1 };
+        let windows = Windows {
+            job_end_us: 800,
+            task_end_us: 800,
+            first_us: 1,
+            open_attempts: OpenAttempts::default(),
+        };
         counter.add(&facts, Classes::Sequence, Window { windows, end_us: 800 });
         let table = counter.finish(Classes::Sequence);
         assert_eq!(table.total, 4);

@@ -244,11 +244,8 @@ fn collect_bucket(
     let mut collector = Collector::new(&jobs, windows, split);
     let mut left_out = 0;
     let of_tasks = what.tables(split.group_by).contains(&Table::TaskEvents);
-    let tasks = if of_tasks {
-        Some(Tasks::read(lake, bucket, windows.task_end_us, Usage::Skip)?)
-    } else {
-        None
-    };
+    let tasks =
+        if of_tasks { Some(Tasks::read(lake, bucket, windows, Usage::Skip)?) } else { None };
     match (what, &tasks) {
         (What::JobDurations | What::JobSurvival, _) => {
             let sizes = tasks.as_ref().map(|tasks| sizes_of(tasks, windows));

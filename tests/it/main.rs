@@ -21,6 +21,7 @@
 //!  real       the real trace, where it lies beside this repository
 //!  engines    Python readers of the lake and the page for notebooks, where a Python has them
 //!  report     pages: ways that lead somewhere, names that are no markup, what a browser makes of them
+//!  attempts   an attempt never outlasts its job; gaps between parts are said
 //!  edges      what begins before the window or ends after it is counted, and said
 //!  trust      intervals of a sweep, and rules that the past chooses
 //!  replay     policies on a history drawn by hand, and experiments without a trace
@@ -37,6 +38,8 @@
 
 #[cfg(test)]
 mod analysis;
+#[cfg(test)]
+mod attempts;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]

@@ -270,7 +270,7 @@ fn a_usage_window_that_ends_after_the_trace_ends_with_the_window() {
     place.ingest(&["--buckets", "2"]).ok();
     let q07 = place.run(&["query", "q07", "--format", "csv"]).ok();
     let lines: Vec<&str> = q07.stdout_text().lines().skip(1).collect();
-    assert_eq!(lines, ["1,0,1,0,0,10.0,0.0", "2,0,1,0,0,60.0,10.0"]);
+    assert_eq!(lines, ["1,0,1,0,0,10.0,0.0,0.0", "2,0,1,0,0,60.0,10.0,0.0"]);
     let q11 = place.run(&["query", "q11", "--format", "csv"]).ok();
     assert!(q11.stdout_text().contains("2,60.0,1.0,0.5,30.0"), "{}", q11.stdout_text());
     let published = place.run(&["account", "--cpu", "published", "--format", "json"]).ok().json();

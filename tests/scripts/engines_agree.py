@@ -51,7 +51,8 @@ from crosscheck import is_same, last_time
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = {path.stem: path.read_text().rstrip().rstrip(";") for path in sorted((ROOT / "queries").glob("q*.sql"))}
 # Tables of the lake, other queries, settings and thresholds that the queries read.
-READ = {name for sql in QUERIES.values() for name in re.search(r"^-- Tables:\s*(.*)$", sql, re.M).group(1).split(", ")}
+READ = {name for sql in QUERIES.values() for line in re.findall(r"^-- (?:Tables|Optional):\s*(.*)$", sql, re.M)
+        for name in line.split(", ")}
 
 # Columns of a raw table of 2011: times, event type, names, and what else may be missing.
 ROUGH = {
@@ -192,8 +193,11 @@ def make(jobfate, seed, folder):
     if draw.random() < 0.3:
         ends = [max(ends) + draw.randint(0, 10**10)] * 2
         asked += ["--window-end", f"{ends[0] // 10**6}.{ends[0] % 10**6:06}"]
+    open_attempts = draw.choice(["job-end", "window-end"])
+    asked += ["--open-attempts", open_attempts]
     jobfate_does("query", "all", "--lake", lake, "--out", folder / "facts", *asked)
-    parameters = {"settings": values("job_window_end_us, task_window_end_us", [ends]),
+    settings = values("job_window_end_us, task_window_end_us", [ends])
+    parameters = {"settings": f"SELECT *, '{open_attempts}' AS open_attempts FROM ({settings}) AS ends",
                   "thresholds": values("threshold", [[one] for one in thresholds])}
     return Made(seed, folder, files, parameters)
 

@@ -96,21 +96,35 @@ class Attempt:
     def __init__(self, number_, schedule, end, kind):
         self.number, self.schedule, self.end, self.kind = number_, schedule, end, kind
 
+    def is_closed(self):
+        """Without an end of its own, closed with its job."""
+        return self.end is not None and self.kind is None
+
     def span(self, window_end):
         """(start, end) of running; the end of an open attempt is the window's."""
         end = window_end if self.end is None else self.end
         return self.schedule.time, max(end, self.schedule.time)
 
 
-def attempts_of(events):
-    """From each SCHEDULE to the next terminal event or SCHEDULE; after the window is open."""
+def end_of_job(events):
+    """The last terminal event, if no SUBMIT or SCHEDULE follows it."""
+    deciding = [e for e in events if e.kind in "01" + TERMINAL]
+    return deciding[-1].time if deciding and deciding[-1].kind in TERMINAL else None
+
+
+def attempts_of(events, job_end, window_end):
+    """From each SCHEDULE to the next terminal event or SCHEDULE; without one (an event after the
+    window is none) to the end of its job, if that is before the end of the window."""
     found = []
     for place, event in enumerate(events):
         if event.kind != "1":
             continue
         ends = [e for e in events[place + 1:] if e.kind in "1" + TERMINAL]
         end = ends[0] if ends and ends[0].time < AFTER else None
-        found.append(Attempt(len(found) + 1, event, end and end.time, end and int(end.kind)))
+        time, kind = (end.time, int(end.kind)) if end else (None, None)
+        if not end and event.time < AFTER and job_end is not None and job_end < window_end:
+            time = max(event.time, job_end)
+        found.append(Attempt(len(found) + 1, event, time, kind))
     return found
 
 
@@ -156,7 +170,8 @@ def weighted_mean(pairs):
 def main(trace, out, thresholds):
     jobs, tasks = histories(trace, "job_events"), histories(trace, "task_events")
     job_end, task_end = last_time(jobs), last_time(tasks)
-    attempts = {task: attempts_of(events) for task, events in tasks.items()}
+    ends = {job: end_of_job(events) for (job,), events in jobs.items()}
+    attempts = {task: attempts_of(events, ends.get(task[0]), task_end) for task, events in tasks.items()}
     windows = defaultdict(list)
     for row_id, fields in rows(trace, "task_usage"):
         windows[(int(fields[2]), int(fields[3]))].append(Window(row_id, fields, task_end))
@@ -193,28 +208,34 @@ def main(trace, out, thresholds):
         spans = [(overlap(a.span(task_end), (since, AFTER)), a.schedule.request or 0) for a in all_]
         return seconds(sum(s for s, _ in spans)), seconds(sum(s * r for s, r in spans))
 
-    write("q05_cpu_held", "job_id task_index attempt_count slots_s requested_s attempts_without_request",
-          [[*task, len(all_), *held(all_), sum(a.schedule.request is None for a in all_)]
-           for task, all_ in attempts.items() if all_])
+    def closed(all_):
+        return [a for a in all_ if a.is_closed()]
+
+    write("q05_cpu_held", "job_id task_index attempt_count slots_s requested_s attempts_without_request "
+          "attempts_closed_with_job closed_slots_s closed_requested_s",
+          [[*task, len(all_), *held(all_), sum(a.schedule.request is None for a in all_),
+            len(closed(all_)), *held(closed(all_))] for task, all_ in attempts.items() if all_])
     inside = [(task, w, a, max(w.span[0], a.span(task_end)[0]), min(w.span[1], a.span(task_end)[1]))
               for task, all_ in windows.items() for w in all_ for a in attempts.get(task, [])
               if overlap(w.span, a.span(task_end))]
     inside.sort(key=lambda each: (each[0], each[1].row_id, each[2].number))
     write("q06_windows_in_attempts", "job_id task_index window_id attempt start_us end_us mean_cpu_rate",
           [[*task, w.row_id, a.number, start, end, float(w.rate or 0)] for task, w, a, start, end in inside])
-    inside_us = defaultdict(int)
-    for _, w, _, start, end in inside:
+    inside_us, closed_us = defaultdict(int), defaultdict(int)
+    for _, w, a, start, end in inside:
         inside_us[w.row_id] += end - start
+        closed_us[w.row_id] += end - start if a.is_closed() else 0
 
     def measured(all_):
         in_order = sorted(all_, key=lambda w: (w.span[0], w.row_id))
         late = sum(any(w.span[0] < e.span[1] for e in in_order[:place]) for place, w in enumerate(in_order))
         return [len(all_), sum(w.rate is None for w in all_), late,
                 seconds(sum((w.rate or 0) * inside_us[w.row_id] for w in all_)),
-                seconds(sum((w.rate or 0) * (w.length() - inside_us[w.row_id]) for w in all_))]
+                seconds(sum((w.rate or 0) * (w.length() - inside_us[w.row_id]) for w in all_)),
+                seconds(sum((w.rate or 0) * closed_us[w.row_id] for w in all_))]
 
     write("q07_cpu_measured",
-          "job_id task_index window_count windows_without_rate windows_overlapping measured_s outside_s",
+          "job_id task_index window_count windows_without_rate windows_overlapping measured_s outside_s closed_measured_s",
           [[*task, *measured(all_)] for task, all_ in windows.items()])
     write("q08_crossings", "job_id task_index threshold condemned_us",
           [[*task, t, at] for task, t, at in crossings])

@@ -29,7 +29,8 @@ def main(jobfate, lake, queries):
         con.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({files}, hive_partitioning = false)")
     # Slots and requests depend on the end of the tasks' window alone.
     con.execute("CREATE TABLE settings AS SELECT 0::BIGINT AS job_window_end_us, (SELECT max(time_us) "
-                "FROM task_events WHERE time_us < 9223372036854775807)::BIGINT AS task_window_end_us")
+                "FROM task_events WHERE time_us < 9223372036854775807)::BIGINT AS task_window_end_us, "
+                "'job-end' AS open_attempts")
     con.execute("CREATE TABLE thresholds AS SELECT unnest(range(10, 401, 10))::BIGINT AS threshold")
     for name in FACTS:
         con.execute(f"CREATE TABLE {name} AS " + (queries / f"{name}.sql").read_text().rstrip().rstrip(";"))

@@ -55,7 +55,7 @@ pub(crate) const DEFINITIONS: &str = "definitions";
 pub(crate) const FIRST_WORDS: &str = "# As run by";
 
 /// Its keys.
-const SHARED: [&str; 3] = ["cpu", "classes", "window-end"];
+const SHARED: [&str; 4] = ["cpu", "classes", "window-end", "open-attempts"];
 
 /// Options that are no part of what is asked, or whose answer is another. A program is started
 /// only if the command line names it.

@@ -57,7 +57,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 ///
 /// --config names a TOML file that holds the whole of it: `steps`, and a section per command
 /// (`trace` for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys
-/// are that command's options; cpu, classes and window-end stand in `definitions` for all of
+/// are that command's options; cpu, classes, window-end and open-attempts stand in `definitions` for all of
 /// them. Every analysis leaves such a file, `analysis.toml` in --out, with every choice written out.
 #[derive(Args, Debug)]
 #[command(
@@ -298,7 +298,7 @@ impl Analysis {
         let Command::Account(args) = parse("account", config.words("account"), &[])? else {
             bail!("`account` is parsed as itself");
         };
-        let windows = super::windows(&lake, &args.answer)?;
+        let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
         let source = lake.source();
         let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
         // What is asked, and of what: results of another lake are of another analysis.

@@ -459,7 +459,8 @@ pub(super) fn settings(found: &Found) -> Value {
         "shown_from": plan.shown_from,
         "clusters": found.span.clusters.iter().map(|cluster| json!({
             "name": cluster.name,
-            "window_end_us": cluster.window_end_us,
+            "window_end_us": cluster.windows.task_end_us,
+            "open_attempts": cluster.windows.open_attempts,
             "shift_us": cluster.shift_us,
         })).collect::<Vec<_>>(),
         "indices": found.series.iter().map(|series| &series.settings).collect::<Vec<_>>(),

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use super::exit::Usage;
 use super::store::Files;
 use super::view::ViewArgs;
-use super::{Form, Format, console, end_on_signal, parse_window_end};
+use super::{AttemptArgs, Form, Format, console, end_on_signal, parse_window_end};
 use crate::defaults;
 use crate::digits;
 use crate::fairness::accounts::Tree;
@@ -195,6 +195,9 @@ pub(crate) struct FairnessArgs {
     /// End of the window in seconds of the trace clock
     #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
     pub window_end: Option<i64>,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
 }
 
 /// What can be done besides.

@@ -47,25 +47,23 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
             lake.require(Table::TaskEvents)?.parts.iter().filter_map(|part| part.min_time_us).min();
         let begin = begin.unwrap_or(0);
         let end = Windows::of(&lake, None).task_end_us;
-        let window_end_us = match args.window_end {
-            Some(chosen) if chosen < end => {
-                let text = "--window-end is before the last event";
-                return Err(Usage(text.to_owned()).into());
-            }
-            chosen => chosen.unwrap_or(end),
-        };
+        if args.window_end.is_some_and(|chosen| chosen < end) {
+            let text = "--window-end is before the last event";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let windows = Windows::of(&lake, args.window_end).closing(args.attempts.open_attempts);
         let shift_us = match args.align {
             Align::Clock => 0,
             Align::Start => -begin,
         };
         first = first.min(begin + shift_us);
         // An attempt that ends at the very end lies in the interval that begins there.
-        last = last.max(window_end_us.saturating_add(shift_us).saturating_add(1));
+        last = last.max(windows.task_end_us.saturating_add(shift_us).saturating_add(1));
         if clusters.iter().any(|other: &Cluster| other.name == name) {
             let text = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
             return Err(Usage(text).into());
         }
-        clusters.push(Cluster { name, lake, window_end_us, shift_us });
+        clusters.push(Cluster { name, lake, windows, shift_us });
     }
     let length_us =
         args.days.map_or(last.saturating_sub(first), |days| micros(days, MICROS_PER_DAY));

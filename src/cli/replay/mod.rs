@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::exit::Usage;
 use super::store::{self, Answer, Files, Origin};
-use super::{AnswerArgs, console};
+use super::{AnswerArgs, AttemptArgs, console};
 use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -124,6 +124,9 @@ pub(crate) struct ReplayArgs {
     pub journal: bool,
 
     #[command(flatten)]
+    pub attempts: AttemptArgs,
+
+    #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
@@ -228,7 +231,7 @@ struct Setting {
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?;
+    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let policies = policies(args, &lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let started = super::now();

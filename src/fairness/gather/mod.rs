@@ -28,6 +28,7 @@ use super::history::{Grid, History, TaskEnd};
 use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
 use crate::facts::tasks::{Attempt, TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress;
 use crate::schema::{ROW_ID, Table};
@@ -109,8 +110,8 @@ pub struct Cluster {
     pub name: String,
     /// The lake.
     pub lake: Lake,
-    /// Where open attempts are closed, µs.
-    pub window_end_us: i64,
+    /// Where attempts without an end of their own are closed.
+    pub windows: Windows,
     /// Added to every time of the lake, µs.
     pub shift_us: i64,
 }
@@ -278,7 +279,7 @@ fn fold_bucket(
     let needs_jobs = matches!(plan.by, By::User | By::Class) && lake.has(Table::JobEvents);
     let jobs = if needs_jobs { Jobs::read(lake, bucket)? } else { Jobs::default() };
     let usage = if plan.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
-    let tasks = Tasks::read(lake, bucket, cluster.window_end_us, usage)?;
+    let tasks = Tasks::read(lake, bucket, cluster.windows, usage)?;
     let extra = Extra::read(lake, bucket, plan.by)?;
     let cluster_idx = u32::try_from(idx).expect("a few clusters");
     let mut part = Part { cluster: cluster_idx, ..Part::default() };
@@ -355,7 +356,7 @@ impl Fold<'_> {
         let machine = self.part.machines.put(&(machine_id, site));
         let told =
             if plan.keeps_machines { machine } else { self.part.machines.put(&(None, None)) };
-        let is_open = attempt.ended_by.is_none();
+        let is_open = attempt.is_open();
         let counts = &mut self.part.counts;
         counts.attempts += 1;
         counts.open_attempts += u64::from(is_open);
@@ -419,7 +420,7 @@ impl Fold<'_> {
             Accrual::Running => {
                 cpu = ran;
             }
-            Accrual::End if attempt.ended_by.is_some() => {
+            Accrual::End if !attempt.is_open() => {
                 if let Some(interval) = grid.interval_of(attempt.end_us + shift) {
                     cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
                     let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
@@ -444,8 +445,8 @@ impl Fold<'_> {
             submit <= first && (submit != 0 || !self.cluster.lake.source().is_google())
         };
         let interval = self.plan.grid.interval_of(last.end_us + self.cluster.shift_us);
-        let (Some(submit), Some(interval), Some(_)) =
-            (submit.filter(is_known), interval, last.ended_by)
+        let (Some(submit), Some(interval), false) =
+            (submit.filter(is_known), interval, last.is_open())
         else {
             return;
         };

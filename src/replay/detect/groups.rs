@@ -10,7 +10,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::facts::events::is_terminal;
-use crate::facts::tasks::{TaskView, Window};
+use crate::facts::tasks::{EndedBy, TaskView, Window};
 use crate::facts::window::Windows;
 use crate::replay::detectors::{End, NO_MACHINE};
 
@@ -176,7 +176,7 @@ impl GroupBuilder {
     pub fn add(&mut self, task: &TaskView<'_>) {
         let raw = self.groups.entry((task.job_id, task.phase.map(str::to_owned))).or_default();
         let mut row = RawTask { task_index: task.task_index, ..RawTask::default() };
-        let mut next = 0;
+        let mut next = 0_usize;
         let mut is_running = false;
         for event in task.events.iter().filter(|event| event.time_us < i64::MAX) {
             let number = u32::try_from(next).expect("a task has fewer than 2^32 attempts");
@@ -198,13 +198,21 @@ impl GroupBuilder {
                 _ => {}
             }
         }
+        // An attempt that ends with its job leaves no event of its task.
+        let last = next.checked_sub(1).and_then(|last| Some((last, task.attempts.get(last)?)));
+        if let Some((number, attempt)) = last.filter(|last| last.1.ended_by == EndedBy::Job) {
+            let number = u32::try_from(number).expect("a task has fewer than 2^32 attempts");
+            row.changes.push((attempt.end_us, What::Ended(number)));
+        }
         for attempt in task.attempts.iter().take(next) {
             let pieces = pieces_of(task.windows, attempt.start_us, attempt.end_us, &mut raw.pieces);
-            let how = attempt.ended_by.map(|kind| match kind {
-                4 => End::Finished,
-                5 => End::Killed,
-                _ => End::Failed,
-            });
+            let how = match attempt.ended_by {
+                EndedBy::Nothing => None,
+                EndedBy::Event(4) => Some(End::Finished),
+                // One that ends with its job has not finished as far as anyone knows.
+                EndedBy::Event(5) | EndedBy::Job => Some(End::Killed),
+                EndedBy::Event(_) => Some(End::Failed),
+            };
             row.attempts.push(RawAttempt {
                 machine_id: attempt.machine_id,
                 attempt: Attempt {

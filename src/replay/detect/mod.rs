@@ -354,7 +354,7 @@ pub fn detect<E: From<FactError>>(
     let rows = lake.expect_rows(&[Table::TaskEvents]);
     for bucket in 0..lake.bucket_count() {
         let mut builder = GroupBuilder::new(windows);
-        Tasks::read(lake, bucket, windows.task_end_us, usage)?.for_each(|task| builder.add(task));
+        Tasks::read(lake, bucket, windows, usage)?.for_each(|task| builder.add(task));
         let is_asked = |group: &Group| plan.phase.is_none() || group.phase == plan.phase;
         let groups: Vec<Group> = builder.build().filter(is_asked).collect();
         sums = sums.merge(detect_groups(&groups, plan, rows));

@@ -6,8 +6,8 @@
 
 use super::groups::{Group, GroupBuilder};
 use crate::facts::events::{Event, is_terminal};
-use crate::facts::tasks::{Attempt, TaskView, Window};
-use crate::facts::window::Windows;
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Window};
+use crate::facts::window::{OpenAttempts, Windows};
 use crate::units::MICROS_PER_SECOND;
 
 /// Seconds per column.
@@ -51,7 +51,12 @@ pub(super) fn stories(lines: &[&str]) -> Vec<Story> {
 
 /// Builds the one group of `stories` with a window from `first_us` to `end_us`.
 pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
-    let windows = Windows { job_end_us: end_us, task_end_us: end_us, first_us };
+    let windows = Windows {
+        job_end_us: end_us,
+        task_end_us: end_us,
+        first_us,
+        open_attempts: OpenAttempts::default(),
+    };
     let mut builder = GroupBuilder::new(windows);
     for story in stories {
         let mut events = Vec::new();
@@ -65,7 +70,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
             }
             if is_open {
                 let open = attempts.last_mut().expect("one is open");
-                (open.end_us, open.ended_by) = (time_us, Some(event_type));
+                (open.end_us, open.ended_by) = (time_us, EndedBy::Event(event_type));
             }
             is_open = is_start;
             if is_start {
@@ -73,7 +78,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
                     row: 0,
                     start_us: time_us,
                     end_us,
-                    ended_by: None,
+                    ended_by: EndedBy::Nothing,
                     cpu_request: None,
                     machine_id: Some(i64::from(story.index.rem_euclid(3))),
                 });

@@ -22,7 +22,7 @@ use super::workload::{Column, Failures, Fate, Reruns, UNITS, Workload, WorkloadE
 use crate::digits::{counted, grouped};
 use crate::facts::FactError;
 use crate::facts::events::{is_terminal, optional_cells};
-use crate::facts::tasks::{TaskView, Tasks, Usage};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress;
@@ -239,7 +239,7 @@ fn items(
     plan: &HistoryPlan,
 ) -> Result<(Vec<Item>, Counts), FactError> {
     let cells = Cells::read(lake, bucket)?;
-    let tasks = Tasks::read(lake, bucket, windows.task_end_us, Usage::Skip)?;
+    let tasks = Tasks::read(lake, bucket, windows, Usage::Skip)?;
     let draws = Draws::new(plan.seed, Purpose::Sample);
     let (mut found, mut counts) = (Vec::new(), Counts::default());
     tasks.for_each(|view| {
@@ -274,7 +274,8 @@ fn item(
     let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
     let last = view.attempts.last();
     let ended = view.events.iter().rev().find(|event| is_terminal(event.event_type));
-    let is_open = last.is_some_and(|attempt| attempt.ended_by.is_none());
+    // Without an end of its own: it runs on, or its job has ended meanwhile.
+    let is_open = last.is_some_and(|attempt| attempt.ended_by.event().is_none());
     let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
     let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
     let (fate, work_us, killed_age_us) = match (is_open, ended.map(|event| event.event_type)) {
@@ -287,17 +288,18 @@ fn item(
         counts.left_out += 1;
         return None;
     };
-    counts.still_running += u64::from(is_open);
+    counts.still_running += u64::from(last.is_some_and(Attempt::is_open));
     counts.never_back +=
         u64::from(!is_open && ended.is_some_and(|event| matches!(event.event_type, 2 | 6)));
     counts.began_before += u64::from(windows.is_before(first.time_us));
     let carries_last = fate == Fate::Killed;
     let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
-    let failed = view.attempts[..earlier].iter().filter(|attempt| attempt.ended_by == Some(3));
+    let failed =
+        view.attempts[..earlier].iter().filter(|attempt| attempt.ended_by == EndedBy::Event(3));
     let failures: Vec<i64> =
         failed.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
     let kept = failures.len() + view.attempts.len() - earlier;
-    let ends_here = usize::from(last.is_some_and(|attempt| attempt.ended_by == Some(5)));
+    let ends_here = usize::from(last.is_some_and(|attempt| attempt.ended_by == EndedBy::Event(5)));
     let dropped = view.attempts.len() - kept;
     counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
     let rows = || view.events.iter().rev().map(|event| event.row as usize);

@@ -232,7 +232,7 @@ impl FromStr for RuleGrid {
 mod tests {
     use super::*;
     use crate::facts::events::Event;
-    use crate::facts::tasks::Attempt;
+    use crate::facts::tasks::{Attempt, EndedBy};
 
     /// A task of one event per minute.
     fn check(rule: &str, grid: &[i64], sequence: &str, expected_minutes: &[i64]) {
@@ -250,7 +250,7 @@ mod tests {
             attempts.push(Attempt {
                 start_us: pair[0].time_us,
                 end_us: pair[1].time_us,
-                ended_by: Some(pair[1].event_type),
+                ended_by: EndedBy::Event(pair[1].event_type),
                 cpu_request: None,
                 machine_id: None,
                 row: 0,

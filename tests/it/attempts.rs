@@ -1,0 +1,207 @@
+//! An attempt never outlasts its job, and gaps between loaded parts are said.
+//!
+//! Traces are drawn, one part of `task_events` is left out, and the sums are computed here from the
+//! raw events alone.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::Value;
+
+use super::support::{Place, real_trace, skipped};
+
+/// Drawn traces.
+const TRACES: u32 = 40;
+
+/// Parts of `task_events`; one between the others is left out.
+const PARTS: usize = 4;
+
+/// Seconds that a part covers.
+const PART_S: u64 = 100;
+
+/// An event: when (s), and its type.
+type Event = (u64, u32);
+
+/// A job: its events, and those of each of its tasks.
+type Job = (Vec<Event>, Vec<Vec<Event>>);
+
+fn events(longest: usize) -> impl Strategy<Value = Vec<Event>> {
+    let types = prop::sample::select(vec![0_u32, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8]);
+    prop::collection::vec((1..PARTS as u64 * PART_S, types), 0..longest)
+}
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let tasks = prop::collection::vec(events(7), 0..4);
+    prop::collection::vec((events(5), tasks), 1..6)
+}
+
+/// Lines of a part, in the order of time; events of one instant in the order of the list.
+fn sorted(mut lines: Vec<(u64, String)>) -> String {
+    lines.sort_by_key(|line| line.0);
+    lines.into_iter().map(|line| line.1).collect()
+}
+
+/// Writes the trace without part `hole` of `task_events`.
+fn write(place: &Place, jobs: &[Job], hole: usize) {
+    let mut lines = Vec::new();
+    for (id, (events, _)) in (1..).zip(jobs) {
+        lines.extend(events.iter().map(|(time, kind)| {
+            (*time, format!("{time}000000,,{id},{kind},user,0,name,logical\n"))
+        }));
+    }
+    place.raw("job_events/part-00000-of-00001.csv", sorted(lines));
+    for part in (0..PARTS).filter(|part| *part != hole) {
+        let mut lines = Vec::new();
+        for (id, (_, tasks)) in (1..).zip(jobs) {
+            for (index, events) in tasks.iter().enumerate() {
+                let own = events.iter().filter(|event| event.0 / PART_S == part as u64);
+                lines.extend(own.map(|(time, kind)| {
+                    (*time, format!("{time}000000,,{id},{index},5,{kind},user,0,1,0.5,,,\n"))
+                }));
+            }
+        }
+        place.raw(&format!("task_events/part-{part:05}-of-{PARTS:05}.csv"), sorted(lines));
+    }
+}
+
+const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
+
+/// Seconds of all attempts, and the number and seconds of those that are closed with their job.
+fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> (u64, u64, u64) {
+    let kept = |events: &[Event]| -> Vec<Event> {
+        let mut kept: Vec<Event> =
+            events.iter().copied().filter(|event| event.0 / PART_S != hole as u64).collect();
+        kept.sort_by_key(|event| event.0);
+        kept
+    };
+    let all = jobs.iter().flat_map(|job| &job.1).flat_map(|events| kept(events));
+    let window_end = all.map(|event| event.0).max().unwrap_or(0);
+    let (mut total, mut closed, mut closed_s) = (0, 0, 0);
+    for (events, tasks) in jobs {
+        let mut events = events.clone();
+        events.sort_by_key(|event| event.0);
+        let last = events.iter().rfind(|event| event.1 < 2 || TERMINAL.contains(&event.1));
+        let job_end = last.filter(|event| TERMINAL.contains(&event.1)).map(|event| event.0);
+        for events in tasks {
+            let events = kept(events);
+            for (place, (start, _)) in events.iter().enumerate().filter(|(_, event)| event.1 == 1) {
+                let next = events[place + 1..]
+                    .iter()
+                    .find(|event| event.1 == 1 || TERMINAL.contains(&event.1));
+                let end = match (next, job_end) {
+                    (Some(next), _) => next.0,
+                    (None, Some(end)) if with_job && end < window_end => {
+                        closed += 1;
+                        closed_s += end.max(*start) - start;
+                        end.max(*start)
+                    }
+                    (None, _) => window_end,
+                };
+                total += end - start;
+            }
+        }
+    }
+    (total, closed, closed_s)
+}
+
+proptest! {
+    #![proptest_config(Config { cases: TRACES, ..Config::default() })]
+
+    /// The ledger of every engine and definition is that of the raw events.
+    #[test]
+    fn an_attempt_never_outlasts_its_job(jobs in jobs(), hole in 1..PARTS - 1) {
+        let place = Place::new();
+        write(&place, &jobs, hole);
+        place.ingest(&["--buckets", "3"]).ok();
+        for (choice, with_job) in [("job-end", true), ("window-end", false)] {
+            let (total, closed, closed_s) = brute_force(&jobs, hole, with_job);
+            for (cpu, engine) in [("slots", "native"), ("requested", "native"), ("slots", "polars")] {
+                let args = ["account", "--cpu", cpu, "--open-attempts", choice, "--engine", engine];
+                let ledger = place.run(&[&args[..], &["--format", "json"]].concat()).ok().json();
+                #[expect(clippy::cast_precision_loss, reason = "a few hundred seconds")]
+                let seconds = |slots: u64| slots as f64 * if cpu == "slots" { 1.0 } else { 0.5 };
+                prop_assert_eq!(&ledger["total"], seconds(total), "{} {}", cpu, engine);
+                prop_assert_eq!(&ledger["attempts_closed_with_job"], closed);
+                prop_assert_eq!(&ledger["closed_with_job_cpu"], seconds(closed_s));
+            }
+        }
+    }
+}
+
+/// The table of `verify` by name.
+fn counts(place: &Place) -> BTreeMap<String, u64> {
+    let run = place.run(&["verify", "--format", "json"]).ok().json();
+    let rows = run["counts"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let name = format!("{} {}", row["table"].as_str().unwrap(), row["what"].as_str().unwrap());
+        (name, row["count"].as_u64().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn a_gap_is_said_by_every_command_and_kept_in_the_result() {
+    //  task_events   part 0 |SUBMIT 10 SCHEDULE 20|   part 1 missing   |part 2: 0 of job 2 at 250|
+    //  job 1                                           KILL 150
+    let place = Place::new();
+    let jobs: Vec<Job> = vec![
+        (vec![(10, 0), (20, 1), (150, 5)], vec![vec![(10, 0), (20, 1), (150, 5)]]),
+        (vec![(250, 0)], vec![vec![(250, 0)]]),
+    ];
+    write(&place, &jobs, 1);
+    let ingest = place.ingest(&[]).ok();
+    let note = "Missing between loaded parts: task_events part 1 (hours 0.01 to 0.07)";
+    let commands: [&[&str]; 6] = [
+        &["account", "--cpu", "slots"],
+        &["sweep", "--cpu", "slots"],
+        &["describe", "--what", "attempts"],
+        &["classify", "--by", "task"],
+        &["fairness", "--cpu", "slots"],
+        &["detect"],
+    ];
+    for command in commands {
+        let run = place.run(&[command, &["--out", "out"]].concat()).ok();
+        assert!(run.stderr.contains(note), "{command:?}: {}", run.stderr);
+        let text = std::fs::read_to_string(place.path("out/result.json")).unwrap();
+        let result: Value = serde_json::from_str(&text).unwrap();
+        let inputs = result["inputs"].as_array().unwrap();
+        let gaps = &inputs.iter().find(|input| input["table"] == "task_events").unwrap()["gaps"];
+        assert_eq!(gaps[0]["parts"], "1", "{command:?}");
+        for chart in result["charts"].as_array().unwrap() {
+            assert!(chart["caption"].as_str().unwrap().contains(note), "{command:?}: {chart}");
+        }
+    }
+    assert!(ingest.stderr.contains(note), "{}", ingest.stderr);
+    let verify = place.run(&["verify"]).ok();
+    assert!(verify.stderr.contains(note), "{}", verify.stderr);
+    let counts = counts(&place);
+    assert_eq!(counts["task_events attempts closed with their job"], 1);
+    assert_eq!(counts["task_events attempts open at the end"], 0);
+    assert_eq!(counts["task_events task-s of attempts closed with their job"], 130);
+}
+
+/// Counted from the original files by another program.
+#[test]
+fn the_ledger_of_the_real_parts_closes_attempts_with_their_jobs() {
+    let Some(trace) = real_trace() else {
+        skipped("the real trace is not at `../shared/data/clusterdata-2011-2`");
+        return;
+    };
+    let place = Place::new();
+    let tables = ["--tables", "job_events,task_events"];
+    place.run(&[&["ingest", trace.to_str().unwrap(), "--lake", "lake"], &tables[..]].concat()).ok();
+    let ledger = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
+    let whole = |outcome: &str| {
+        let rows = ledger["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["outcome"] == outcome).unwrap()["cpu"].as_f64().unwrap().round()
+    };
+    assert_eq!(
+        ["failed", "finished", "killed"].map(whole),
+        [1_880_311_025.0, 61_662_338.0, 4_825_652_146.0]
+    );
+    assert_eq!(ledger["attempts_closed_with_job"], 8_533);
+    let counts = counts(&place);
+    assert_eq!(counts["task_events attempts closed with their job"], 8_533);
+    assert_eq!(counts["task_events attempts open at the end"], 142_129);
+}
