@@ -20,6 +20,9 @@ use super::support::{Place, Run, now, tree};
 /// Calls in which each of the commands is killed as it puts its results in place.
 pub(crate) const KILLS_INSIDE: usize = 40;
 
+/// Calls of each of them that fail.
+pub(crate) const FAULTS_INSIDE: usize = 20;
+
 /// Pairs of programs that begin at about the same time, of each command.
 pub(crate) const PAIRS: usize = 6;
 
@@ -117,8 +120,8 @@ static WRITERS: [Writer; 11] = [
     },
 ];
 
-/// Commands that are killed inside the moment in which they put their results in place.
-const KILLED: [&str; 7] =
+/// Commands that are killed, or whose calls fail, as they put their results in place.
+const DISTURBED: [&str; 7] =
     ["sweep", "detect", "replay", "fairness", "query all", "report", "analyze"];
 
 const ONE_TOML: &str = "steps = [\"classify\", \"account\", \"sweep\", \"fairness\"]\n\
@@ -226,22 +229,60 @@ fn assert_one_or_said(writer: &Writer, place: &Place, whole: &[Files; 2], about:
     }
 }
 
-/// The number of a command's calls of some kinds, or a run that is killed in one of them.
-fn with_calls(place: &Place, writer: &Writer, calls: &str, kill_at: usize) -> (Output, usize) {
+/// What happens at a call.
+#[derive(Clone, Copy)]
+enum Blow {
+    Kill,
+    /// The call fails with an error number, and all later ones if the disk stays so.
+    Fail {
+        error: i32,
+        stays: bool,
+    },
+}
+
+/// Runs the second setting with a blow at a call of some kinds; returns also how many calls of these
+/// kinds there were, if it came to its end.
+fn with_blow(
+    place: &Place,
+    writer: &Writer,
+    (calls, at): (&str, usize),
+    blow: Blow,
+) -> (Output, usize) {
     let library = FAILING_DISK.as_ref().unwrap();
     let count = place.path("count");
-    let output = place
-        .command(&words(writer.commands[1]))
+    let mut command = place.command(&words(writer.commands[1]));
+    command
         .env("LD_PRELOAD", library)
         .env("FAULT_UNDER", writer.out.split('/').next().unwrap())
         .env("FAULT_CALLS", calls)
-        .env("FAULT_AT", kill_at.to_string())
-        .env("FAULT_KILL", "1")
-        .env("FAULT_COUNT", &count)
-        .output()
-        .unwrap();
+        .env("FAULT_AT", at.to_string())
+        .env("FAULT_COUNT", &count);
+    match blow {
+        Blow::Kill => command.env("FAULT_KILL", "1"),
+        Blow::Fail { error, stays } => command
+            .env("FAULT_ERROR", error.to_string())
+            .env("FAULT_STAYS", if stays { "1" } else { "0" }),
+    };
+    let output = command.output().unwrap();
     let calls = fs::read_to_string(&count).ok().and_then(|text| text.trim().parse().ok());
     (output, calls.unwrap_or(0))
+}
+
+/// A place in which the first setting of a command has left its results.
+fn with_earlier(writer: &Writer) -> Place {
+    let place = place();
+    run(&place, writer.commands[0]).ok();
+    place
+}
+
+/// Runs the second setting again after a blow; nothing of the blow is left.
+fn assert_repaired(writer: &Writer, place: &Place, whole: &Files, about: &str) {
+    let again = run(place, writer.commands[1]);
+    assert_eq!(again.code, Some(0), "{about}: {}", again.stderr);
+    let found = tree(&place.path(writer.out));
+    assert!(found == *whole, "{about}: {:?}", differing(&found, whole));
+    let beside = tree(&place.path(writer.out.split('/').next().unwrap()));
+    assert_eq!(beside.len(), found.len(), "{about}: {:?}", beside.keys());
 }
 
 /// Promise: whenever a command is killed, the folder holds one run or the mix is told, and the same
@@ -252,39 +293,71 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
         return;
     }
     let mut draws = ChaCha8Rng::seed_from_u64(41);
-    for writer in KILLED.map(of_name) {
+    for writer in DISTURBED.map(of_name) {
         let whole = alone(writer);
-        let fresh = || {
-            let place = place();
-            run(&place, writer.commands[0]).ok();
-            place
-        };
-        // Renames and removals are the moment itself; syncs and new folders lead to it.
         let mut killed = 0;
+        // Renames and removals are the moment itself; syncs and new folders lead to it.
         for (calls, wanted) in
             [("rename unlink", KILLS_INSIDE * 3 / 4), ("sync mkdir", KILLS_INSIDE / 4)]
         {
-            let place = fresh();
-            let (output, count) = with_calls(&place, writer, calls, 0);
+            let place = with_earlier(writer);
+            let (output, count) = with_blow(&place, writer, (calls, 0), Blow::Kill);
             assert!(output.status.success() && 0 < count, "{}: {count} {calls}", writer.name);
             assert!(tree(&place.path(writer.out)) == whole[1], "{}", writer.name);
             for _ in 0..wanted {
                 let at = draws.random_range(1..=count);
-                let place = fresh();
-                let (output, _) = with_calls(&place, writer, calls, at);
-                let about = format!("{} at call {at} of {count} {calls}", writer.name);
+                let place = with_earlier(writer);
+                let (output, _) = with_blow(&place, writer, (calls, at), Blow::Kill);
+                let about = format!("{} killed at call {at} of {count} {calls}", writer.name);
                 killed += usize::from(!output.status.success());
                 assert_one_or_said(writer, &place, &whole, &about);
-                let again = run(&place, writer.commands[1]);
-                assert_eq!(again.code, Some(0), "{about}: {}", again.stderr);
-                let found = tree(&place.path(writer.out));
-                assert!(found == whole[1], "{about}: {:?}", differing(&found, &whole[1]));
-                // Nothing is left beside.
-                let beside = tree(&place.path(writer.out.split('/').next().unwrap()));
-                assert_eq!(beside.len(), found.len(), "{about}: {:?}", beside.keys());
+                assert_repaired(writer, &place, &whole[1], &about);
             }
         }
         assert!(KILLS_INSIDE * 3 / 4 < killed, "{}: {killed} kills", writer.name);
+    }
+}
+
+/// Promise: a call that fails ends a command with 4 and the path; the folder is as after a kill.
+#[test]
+fn a_failing_call_leaves_one_run_or_is_told() {
+    if FAILING_DISK.is_none() {
+        return;
+    }
+    let (full, broken, read_only) =
+        ((28, "No space left on device"), (5, "Input/output error"), (30, "Read-only file system"));
+    let kinds = [
+        ("write", full, true),
+        ("rename", full, true),
+        ("sync", broken, false),
+        ("unlink", broken, false),
+        ("mkdir", read_only, true),
+    ];
+    let mut draws = ChaCha8Rng::seed_from_u64(43);
+    for writer in DISTURBED.map(of_name) {
+        let whole = alone(writer);
+        for (calls, (error, words), stays) in kinds {
+            let blow = Blow::Fail { error, stays };
+            let place = with_earlier(writer);
+            let (output, count) = with_blow(&place, writer, (calls, 0), blow);
+            assert!(output.status.success(), "{}: {calls}", writer.name);
+            for _ in 0..if 0 < count { FAULTS_INSIDE / kinds.len() } else { 0 } {
+                let at = draws.random_range(1..=count);
+                let place = with_earlier(writer);
+                let (output, _) = with_blow(&place, writer, (calls, at), blow);
+                let said = String::from_utf8_lossy(&output.stderr);
+                let about = format!("{}: {calls} {at} of {count}: {said}", writer.name);
+                // A folder that is there already, a leftover that goes with the next run.
+                let may_fail = ["mkdir", "unlink"].contains(&calls);
+                if !(may_fail && output.status.success()) {
+                    assert_eq!(output.status.code(), Some(4), "{about}");
+                    let under = format!("`{}", writer.out.split('/').next().unwrap());
+                    assert!(said.contains(&under) && said.contains(words), "{about}");
+                }
+                assert_one_or_said(writer, &place, &whole, &about);
+                assert_repaired(writer, &place, &whole[1], &about);
+            }
+        }
     }
 }
 

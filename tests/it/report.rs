@@ -195,6 +195,48 @@ fn every_row_is_compared() {
     assert!(of("sweep,sweep-selection.csv").contains(",0,0,0,0,only in the second"), "{text}");
 }
 
+/// Task-seconds were compared with NCU-seconds, hours with two hours, users with groups.
+#[test]
+fn what_is_not_alike_is_not_compared() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let keep = |folder: &str, command: &str| {
+        let words: Vec<&str> = command.split(' ').chain(["--out", folder]).collect();
+        place.run(&words).ok();
+    };
+    let compared = |one: &str, other: &str| {
+        place
+            .run(&["report", "--compare", one, other, "--format", "csv"])
+            .ok()
+            .stdout_text()
+            .to_owned()
+    };
+    keep("slots", "sweep --cpu slots --thresholds 2,3");
+    keep("requested", "sweep --cpu requested --thresholds 2,3");
+    let said = compared("slots", "requested");
+    let line = said.lines().find(|line| line.starts_with("sweep,sweep.csv,")).unwrap();
+    assert!(line.contains("units differ (task-s, NCU-s)"), "{said}");
+    assert!(line.contains("net_cpu") && line.contains("not compared"), "{said}");
+    keep("rules", "sweep --cpu slots --thresholds 2,3 --rules events,failures");
+    let said = compared("slots", "rules");
+    assert!(said.contains("other rows: told apart by threshold and by rule"), "{said}");
+    keep("hour", "fairness --cpu slots --interval 3600");
+    keep("hours", "fairness --cpu slots --interval 7200");
+    keep("priority", "describe --what waiting --group-by priority");
+    keep("user", "describe --what waiting --group-by user");
+    for (one, other) in [("hour", "hours"), ("priority", "user")] {
+        let said = compared(one, other);
+        assert!(said.contains("other rows: "), "{said}");
+    }
+    for folder in ["slots", "rules", "hour", "priority"] {
+        let said = compared(folder, folder);
+        for line in said.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            assert_eq!(&cells[4..7], ["0", "0", "0"], "{said}");
+        }
+    }
+}
+
 fn a_sweep(place: &Place, more: &[&str]) {
     let base = ["sweep", "--cpu", "slots", "--thresholds", "3,5", "--out", "found"];
     place.run(&[&base[..], more].concat()).ok();
