@@ -180,6 +180,17 @@
 //! there would be nothing to ask. What is made up by the rule stays recognisable: the columns that
 //! hold the log's own words (`wait_us`, `status`) are empty there.
 //!
+//! **Results share a folder, a report has its own.** The folder of `--out` may hold results of
+//! several commands and files of the user. So files get their places one by one, and a list of them
+//! is written first: the next run finishes what a kill has cut short, and checksums reveal the mix
+//! until then. A report is one thing: it is written beside and takes the place of the earlier one
+//! in one step. Neither overwrites what this program has not written there. Rejected: replacing the
+//! whole folder of results, which would move a lake and the user's files with it.
+//!
+//! **An analysis is known by a checksum** of its resolved `analysis.toml` and of what it reads.
+//! Steps that are done stay done when another step's options change; their JSON then gets the new
+//! checksum, and no digit of their numbers changes. A report shows results of one checksum.
+//!
 //! **Facts are SQL, studies fold.** Each fact is defined by a file of `queries/`. The studies fold
 //! over the same rows in Rust ([`facts::tasks`], [`studies::fold`]) in one pass for all thresholds
 //! and rules, which no query can; tests compare the two, fact by fact.
