@@ -43,7 +43,7 @@ pub(super) fn of(results: &[Stored]) -> Vec<Found> {
             let sentence = match nothing {
                 Some(nothing) => match nothing.strip_prefix("Not asked: ") {
                     Some(why) => format!("{}: not asked, as {why}", caption(name)),
-                    None => nothing.to_owned(),
+                    None => with_scope(nothing.trim_end_matches('.'), &result.scope()),
                 },
                 None => {
                     with_scope(&say(result.answer(), &result.value["settings"])?, &result.scope())
@@ -119,7 +119,16 @@ fn cpu(answer: &Value) -> Option<String> {
     } else {
         format!(", jobs of unknown outcome {}", percent(unknown))
     };
-    Some(format!("Jobs that finished used {} of the CPU time ({amount}){rest}", percent(finished)))
+    let jobs = rows(answer).filter_map(|row| row["jobs_with_tasks"].as_u64()).sum::<u64>();
+    let jobs = if jobs == 0 { String::new() } else { format!(" of {}", counted(jobs, "job")) };
+    // Where groups split the outcome no row says what its largest job is.
+    let mut own = rows(answer).filter(|row| row["outcome"] == "finished");
+    let largest = own.next().filter(|_| own.next().is_none());
+    let most = largest.map_or_else(String::new, |row| most_of(&row["largest_job_share"], "that"));
+    Some(format!(
+        "Jobs that finished used {} of the CPU time{jobs} ({amount}){most}{rest}",
+        percent(finished)
+    ))
 }
 
 /// Shares of unknown outcome below this one go without saying.
@@ -171,15 +180,28 @@ fn kill(answer: &Value) -> Option<String> {
     let saved = row["saved_share"]["failed"].as_f64();
     let saved = saved.map_or_else(String::new, |share| {
         let bounds = bounds(&interval["saved_share"]["failed"], percent);
-        format!(" would have saved {} of the CPU of failed jobs{bounds} and", percent(share))
+        let part = most_of(&row["largest_saved_share"]["failed"], "it");
+        format!(" would have saved {} of the CPU of failed jobs{bounds}{part} and", percent(share))
     });
     #[expect(clippy::cast_possible_truncation, reason = "a count of jobs, shown whole")]
     let jobs = bounds(&interval["harmed_jobs"], |jobs| grouped_signed(jobs.round() as i64));
+    let harmed = row["harmed_jobs"].as_u64()?;
+    let harmed = match answer["finished_jobs_with_tasks"].as_u64() {
+        Some(all) => format!("{} of {} with tasks", grouped(harmed), counted(all, "finished job")),
+        None => counted(harmed, "finished job"),
+    };
     Some(format!(
-        "Killing tasks after {condition}{saved} would have harmed {}{jobs}{}",
-        counted(row["harmed_jobs"].as_u64()?, "finished job"),
+        "Killing tasks after {condition}{saved} would have harmed {harmed}{jobs}{}",
         concentration(row),
     ))
+}
+
+/// ` (one job makes up 97.7 % of it)` where one job is most of a sum.
+fn most_of(largest: &Value, sum: &str) -> String {
+    match largest.as_f64().filter(|share| MOST <= *share) {
+        Some(share) => format!(" (one job makes up {} of {sum})", percent(share)),
+        None => String::new(),
+    }
 }
 
 /// ` (95 % interval 5.2 % to 38.4 %)`; nothing where jobs were not resampled.
@@ -194,10 +216,11 @@ fn bounds(interval: &Value, text: impl Fn(f64) -> String) -> String {
 fn concentration(row: &Value) -> String {
     let largest = row["harmed"][0]["destroyed_cpu"].as_f64();
     let shares = largest.zip(row["destroyed_cpu"].as_f64().filter(|cpu| 0.0 < *cpu));
-    match shares.map(|(largest, all)| largest / all).filter(|share| MOST <= *share) {
-        Some(share) => format!("; one job makes up {} of the work destroyed", percent(share)),
-        None => String::new(),
-    }
+    let share = row["largest_destroyed_share"].as_f64();
+    most_of(
+        &share.or_else(|| shares.map(|(largest, all)| largest / all)).into(),
+        "the work destroyed",
+    )
 }
 
 /// From this share on one job is most of a sum.
@@ -394,7 +417,21 @@ mod tests {
         assert_eq!(kill(&row(20.0)).unwrap(), said);
         assert_eq!(
             kill(&row(97.7)).unwrap(),
-            format!("{said}; one job makes up 97.7 % of the work destroyed")
+            format!("{said} (one job makes up 97.7 % of the work destroyed)")
+        );
+        let mut whole = row(1.0);
+        whole["finished_jobs_with_tasks"] = json!(12_231);
+        whole["rows"][0]["largest_saved_share"] = json!({"failed": 0.9});
+        assert_eq!(
+            kill(&whole).unwrap(),
+            "Killing tasks after 10 events would have saved 34.9 % of the CPU of failed jobs (95 % interval 5.2 % to 38.4 %) (one job makes up 90.0 % of it) and would have harmed 8 of 12,231 finished jobs with tasks (95 % interval 4 to 14)"
+        );
+        let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
+            {"outcome": "finished", "cpu": 50.0, "largest_job_share": 0.75, "jobs_with_tasks": 3},
+            {"outcome": "failed", "cpu": 150.0, "jobs_with_tasks": 4}]});
+        assert_eq!(
+            cpu(&answer).unwrap(),
+            "Jobs that finished used 25.0 % of the CPU time of 7 jobs (200 task-s, slots) (one job makes up 75.0 % of that)"
         );
     }
 
