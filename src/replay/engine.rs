@@ -170,6 +170,9 @@ struct Engine<'a> {
     quiet_beats: u32,
     /// When the last attempt has begun or ended, µs.
     quiet_since_us: i64,
+    /// When something other than a timer has last happened, µs: attempts may begin by it at the end
+    /// of that instant.
+    stirred_us: i64,
     /// Room to work in.
     aside: Vec<u32>,
     restarts: Vec<u32>,
@@ -218,6 +221,7 @@ impl<'a> Engine<'a> {
             probes: 0,
             quiet_beats: 0,
             quiet_since_us: 0,
+            stirred_us: 0,
             aside: Vec::new(),
             restarts: Vec::new(),
             state,
@@ -268,6 +272,7 @@ impl<'a> Engine<'a> {
             let rank = self.queue.next().filter(|(at_us, _)| *at_us == now_us).map(|next| next.1);
             if rank.is_none_or(|rank| ARRIVAL_RANK < rank) && self.next_arrival_us() == now_us {
                 // An arrival brings nothing that goes before another.
+                self.stir(now_us);
                 while self.next_arrival_us() == now_us {
                     let task = self.arrived;
                     self.arrived += 1;
@@ -280,6 +285,12 @@ impl<'a> Engine<'a> {
             }
             let Some((_, event)) = self.queue.pop() else { return };
             self.events += 1;
+            match event {
+                // Ends count for themselves, but those of probes, which follow each other for ever.
+                Event::AttemptEnded { .. } => self.stirred_us = now_us,
+                _ if event.is_timer() => {}
+                _ => self.stir(now_us),
+            }
             match event {
                 Event::AttemptEnded { slot, generation } => self.attempt_ended(slot, generation),
                 Event::MachineChanged { change } => self.machine_changed(change),
@@ -350,6 +361,13 @@ impl<'a> Engine<'a> {
         self.note(Kind::Condemn, task, NONE, 0);
         self.conclude(task, Phase::Condemned);
         true
+    }
+
+    /// Something comes from outside: attempts may begin by it at the end of this instant.
+    #[inline]
+    fn stir(&mut self, now_us: i64) {
+        self.stirred_us = now_us;
+        self.quiet_beats = 0;
     }
 
     /// Another attempt runs, or one less.

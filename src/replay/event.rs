@@ -53,4 +53,9 @@ impl Event {
             Self::Heartbeat => 6,
         }
     }
+
+    /// Whether it comes back period after period and by itself changes nothing about who runs.
+    pub const fn is_timer(self) -> bool {
+        matches!(self, Self::Reorder | Self::Heartbeat)
+    }
 }

@@ -641,6 +641,44 @@ fn heartbeats_are_not_counted_out_where_nothing_runs() {
     assert!(outcome.events < 20, "{}", outcome.events);
 }
 
+/// The same job at time 0, after fifty days, and on a clock that counts from 1970: its straggler is
+/// copied or restarted equally long after its arrival.
+#[test]
+fn what_happens_after_a_long_time_is_what_happens_at_once() {
+    let tasks = |at_s: i64, job: i64| {
+        let task = |number| format!("task t{} at={at_s} runs=10 job={job}\n", 4 * job + number);
+        (1..=4).map(task).collect::<String>()
+    };
+    // All three are on a heartbeat, of 1 s, 3 s or 6 s.
+    let at_s = [0, 4_320_000, 1_000_000_002];
+    let tasks: String = (0..).zip(at_s).map(|(job, at_s)| tasks(at_s, job)).collect();
+    let (cluster, mut workload) = read(&format!(
+        "machine m1\nmachine m2\nmachine m3\nmachine m4 speed=0.02\nmachine m5\n{tasks}"
+    ));
+    workload.group = workload.job.clone();
+    for (policy, kind) in [
+        ("late:age_s=5", Kind::Copy),
+        ("yarn", Kind::Copy),
+        ("fair+late:age_s=5", Kind::Copy),
+        ("poisson:window_s=6,bin_s=1", Kind::Restart),
+    ] {
+        // The lowest machine first, so that each job finds them in the same order.
+        let plan: PolicyPlan = format!("{policy}+first-fit").parse().unwrap();
+        let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+        let journal = outcome.journal.unwrap();
+        let of = |job: u32| {
+            let all = journal.entries().filter(move |entry| entry.task / 4 == job);
+            let begin_us = at_s[job as usize] * 1_000_000;
+            all.map(move |entry| (entry.at_us - begin_us, entry.kind, entry.task % 4, entry.machine))
+                .collect::<Vec<_>>()
+        };
+        assert!(of(0).iter().any(|entry| entry.1 == kind), "{policy}");
+        for job in [1, 2] {
+            assert_eq!(of(job), of(0), "{policy}, job {job}");
+        }
+    }
+}
+
 #[test]
 fn a_change_of_speed_applies_to_what_is_left() {
     //  m1  |---- 4 s at 1 ----|-------- 6 units at 0.5 --------|

@@ -191,10 +191,10 @@ impl Engine<'_> {
         if something_comes || (!is_idle && self.quiet_beats < QUIET_BEATS_MAX) {
             let mut next_us = self.state.now_us.saturating_add(period_us);
             let quiet_us = self.state.now_us - self.quiet_since_us;
-            if QUIET_PERIODS.saturating_mul(period_us) <= quiet_us {
-                let is_no_timer =
-                    |event: &Event| !matches!(event, Event::Heartbeat | Event::Reorder);
-                let event_us = self.queue.next_of(is_no_timer).unwrap_or(i64::MAX);
+            if QUIET_PERIODS.saturating_mul(period_us) <= quiet_us
+                && self.stirred_us < self.state.now_us
+            {
+                let event_us = self.queue.next_of(|event| !event.is_timer()).unwrap_or(i64::MAX);
                 let before_us = event_us.min(self.next_arrival_us()) - 1;
                 next_us = next_us.max(before_us / period_us * period_us);
             }
