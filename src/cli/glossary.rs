@@ -230,6 +230,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("jobs_hurt", "Jobs that respond later than under the first policy"),
     ("jobs_helped", "Jobs that respond earlier than under the first policy"),
     ("jobs_harmed", "Jobs that finish under the first policy and not here"),
+    (
+        "depth_cuts",
+        "Instants at which tasks waited beyond the order's depth although a machine had room",
+    ),
     ("user_fairness", "Jain's index of the users' mean slowdowns"),
     ("response_s_mean", "Mean response time of jobs: first submit to last end"),
     ("response_s_median", "Median response time of jobs"),

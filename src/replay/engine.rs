@@ -16,16 +16,19 @@ use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
 use super::kill::KillWatch;
 use super::placement::Finder;
-use super::policies::{Order, Passing, PolicyPlan, Speculation};
+use super::policies::{Depth, Order, Passing, PolicyPlan, Speculation};
 use super::queue::EventQueue;
 use super::state::{Phase, Role, State, Tasks};
 use super::workload::{Fate, NONE, Workload};
 use crate::progress;
 
+mod backfill;
 mod changes;
 mod hand_out;
 mod preemption;
 
+use self::backfill::Plans;
+pub(super) use self::backfill::ask_of;
 use self::preemption::Preemption;
 
 /// What is to be replayed.
@@ -101,6 +104,9 @@ pub struct Outcome {
     pub refused: Vec<u32>,
     /// Tasks that were not over when nothing more could happen.
     pub unfinished: usize,
+    /// Instants at which tasks waited beyond the depth of the order although a machine had room;
+    /// `None` for an order without a depth.
+    pub depth_cuts: Option<u64>,
     /// Events handled, void ones included.
     pub events: u64,
 }
@@ -160,6 +166,9 @@ struct Engine<'a> {
     group_left: Vec<u32>,
     /// Only where one attempt can make room for another.
     preemption: Option<Preemption>,
+    /// Only where an order reserves.
+    plans: Option<Plans>,
+    depth_cuts: u64,
     /// Machines whose shared cores are to be divided anew.
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
@@ -197,6 +206,8 @@ impl<'a> Engine<'a> {
         Self {
             queue,
             preemption: Preemption::new(&state, order.passing().preempts),
+            plans: order.passing().reserves.then(Plans::default),
+            depth_cuts: 0,
             passing: order.passing(),
             follows_usage: order.follows_usage(),
             order,
@@ -397,6 +408,9 @@ impl<'a> Engine<'a> {
             let generation = self.state.attempts.generation[idx];
             self.queue.push(end_us, Event::AttemptEnded { slot, generation });
         }
+        if let Some(plans) = &mut self.plans {
+            plans.begun(&self.state, slot);
+        }
         self.finder.taken(&self.state, machine);
         let kind = match role {
             Role::Original => Kind::Start,
@@ -500,13 +514,22 @@ impl<'a> Engine<'a> {
         }
         self.probes -= usize::from(is_probe);
         self.account(slot, kind);
-        self.state.leave_machine(slot);
+        self.leave_machine(slot);
         self.state.vacate(slot);
         self.forget_usage(task, machine);
         self.freed(machine);
         if self.state.cluster.shared_cores.is_some() {
             self.uneven.push(machine);
         }
+    }
+
+    /// An attempt gives its machine back.
+    #[inline]
+    fn leave_machine(&mut self, slot: u32) {
+        if let Some(plans) = &mut self.plans {
+            plans.ended(&self.state, slot);
+        }
+        self.state.leave_machine(slot);
     }
 
     /// A machine has more room than before.
@@ -563,6 +586,7 @@ impl<'a> Engine<'a> {
         let idx = task as usize;
         if self.state.tasks.phase[idx] == Phase::Waiting {
             self.state.waiting -= 1;
+            self.order.forget(task);
         }
         debug_assert!(!self.state.tasks.phase[idx].is_over(), "a task ends once");
         self.state.tasks.phase[idx] = phase;
@@ -624,6 +648,7 @@ impl<'a> Engine<'a> {
             lost_copies: self.lost_copies,
             refused: self.refused,
             unfinished,
+            depth_cuts: matches!(self.passing.depth, Depth::Tasks(_)).then_some(self.depth_cuts),
             events: self.events,
         }
     }

@@ -15,6 +15,7 @@ pub mod experiments;
 pub mod history;
 pub mod journal;
 pub mod kill;
+pub mod line;
 pub mod metrics;
 pub mod placement;
 pub mod policies;

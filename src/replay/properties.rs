@@ -17,7 +17,7 @@ use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 /// Random workloads on random clusters for each property.
 const CASES: u32 = 10_000;
 
-const ORDERS: [&str; 9] = [
+const ORDERS: [&str; 10] = [
     "fifo",
     "fifo:depth=3",
     "random",
@@ -25,6 +25,7 @@ const ORDERS: [&str; 9] = [
     "priority",
     "priority:preempt=no,depth=2",
     "easy",
+    "easy:depth=2",
     "fair:interval_s=7",
     "drf",
 ];
@@ -107,7 +108,8 @@ fn workload(tasks: &[Task], noise: f64) -> Workload {
     let mut workload = Workload::plain(tasks.len(), each(&|task| task.work_s * second));
     workload.arrival_us = each(&|task| task.arrival_s * second);
     workload.extra_us = each(&|task| task.extra_s * second);
-    workload.requested_us = each(&|task| (task.work_s + 5) * second);
+    let asked_us = |task: &Task| (task.user != 0).then_some((task.work_s + 5) * second);
+    workload.requested_us = Column::Each(tasks.iter().map(asked_us).collect());
     workload.killed_age_us = each(&|task| (task.work_s / 2 + 3) * second);
     workload.cpu = Column::Each(tasks.iter().map(|task| task.cpu * UNITS / 2).collect());
     workload.memory = Column::Each(tasks.iter().map(|task| (6 - task.cpu) * UNITS).collect());

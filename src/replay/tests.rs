@@ -106,9 +106,8 @@ impl Columns {
         workload.priority = Column::Each(column(4).map(|value| value as u16).collect());
         workload.user = Column::Each(column(5).map(|value| value as u32).collect());
         workload.job = Column::Each(column(6).map(|value| value as u32).collect());
-        workload.requested_us = Column::Each(
-            column(7).map(|asks| if asks < 0.0 { i64::MAX } else { micros(asks) }).collect(),
-        );
+        workload.requested_us =
+            Column::Each(column(7).map(|asks| (0.0 <= asks).then(|| micros(asks))).collect());
         workload.is_apart = Column::Each(column(8).map(|value| 0.0 < value).collect());
         workload.killed_age_us = Column::Each(column(9).map(|age| micros(age.max(0.0))).collect());
         let fate = |row: &[f64; 11]| match (0.0 <= row[9], row[10] == 3.0) {
@@ -669,8 +668,10 @@ fn what_happens_after_a_long_time_is_what_happens_at_once() {
         let of = |job: u32| {
             let all = journal.entries().filter(move |entry| entry.task / 4 == job);
             let begin_us = at_s[job as usize] * 1_000_000;
-            all.map(move |entry| (entry.at_us - begin_us, entry.kind, entry.task % 4, entry.machine))
-                .collect::<Vec<_>>()
+            all.map(move |entry| {
+                (entry.at_us - begin_us, entry.kind, entry.task % 4, entry.machine)
+            })
+            .collect::<Vec<_>>()
         };
         assert!(of(0).iter().any(|entry| entry.1 == kind), "{policy}");
         for job in [1, 2] {

@@ -10,6 +10,10 @@
 //!  replay:   the task fails after the same work twice, and finishes its third try
 //! ```
 
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// CPU and memory are counted in millionths, so that sums are exact.
@@ -165,6 +169,51 @@ impl Shape {
     }
 }
 
+/// What an order that plans ahead takes for the running time of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Estimates {
+    /// The time its user asked for; the recorded running time where no request is known.
+    #[default]
+    Requested,
+    /// The recorded running time.
+    Exact,
+    /// The recorded running time times a factor above 0.
+    Factor(f64),
+}
+
+/// What is written of [`Estimates`].
+pub const ESTIMATES: &str = "`requested`, `exact`, or `factor:F` with F from 0.001 to 1000000";
+
+impl FromStr for Estimates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let factor = |text: &str| text.parse().ok().filter(|f: &f64| (1e-3..=1e6).contains(f));
+        match text {
+            "requested" => Ok(Self::Requested),
+            "exact" => Ok(Self::Exact),
+            _ => (text.strip_prefix("factor:").and_then(factor).map(Self::Factor))
+                .ok_or_else(|| format!("`{text}` is not {ESTIMATES}")),
+        }
+    }
+}
+
+impl fmt::Display for Estimates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Requested => f.write_str("requested"),
+            Self::Exact => f.write_str("exact"),
+            Self::Factor(factor) => write!(f, "factor:{factor}"),
+        }
+    }
+}
+
+impl Serialize for Estimates {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// Tasks to run. Fill the columns that matter, then [`check`](Workload::check).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -190,8 +239,10 @@ pub struct Workload {
     pub job: Column<u32>,
     /// Number of its group: the tasks of one phase of one job, which a detector judges together.
     pub group: Column<u32>,
-    /// The time its user asked for, µs; `i64::MAX` where nobody said.
-    pub requested_us: Column<i64>,
+    /// The time its user asked for, µs at speed 1; `None` where no request is known.
+    pub requested_us: Column<Option<i64>>,
+    /// What an order that plans ahead takes for the running time.
+    pub estimates: Estimates,
     /// Whether it must not share a machine with another task of its job.
     pub is_apart: Column<bool>,
     /// What it does in the end.
@@ -265,7 +316,8 @@ impl Workload {
             user_names: Vec::new(),
             job: Column::Same(0),
             group: Column::Same(0),
-            requested_us: Column::Same(i64::MAX),
+            requested_us: Column::Same(None),
+            estimates: Estimates::Requested,
             is_apart: Column::Same(false),
             fate: Column::Same(Fate::Finishes),
             killed_age_us: Column::Same(0),
@@ -290,13 +342,16 @@ impl Workload {
         for (column, values) in [
             ("arrival_us", &self.arrival_us),
             ("work_us", &self.work_us),
-            ("requested_us", &self.requested_us),
             ("killed_age_us", &self.killed_age_us),
             ("extra_us", &self.extra_us),
         ] {
             if let Some((task, value)) = (0..).zip(values.values()).find(|(_, value)| *value < 0) {
                 return Err(WorkloadError::Negative { column, task, value });
             }
+        }
+        let below = |asked: &(u32, Option<i64>)| asked.1.is_some_and(|asked_us| asked_us < 0);
+        if let Some((task, Some(value))) = (0..).zip(self.requested_us.values()).find(below) {
+            return Err(WorkloadError::Negative { column: "requested_us", task, value });
         }
         if let Some(&value) = self.failures.work_us.iter().find(|&&value| value < 0) {
             return Err(WorkloadError::Negative { column: "failures", task: 0, value });
@@ -398,6 +453,22 @@ impl Workload {
         match self.failures.of(task).get(usize::from(failed)) {
             Some(&work_us) => work_us,
             None => self.work_us.get(task),
+        }
+    }
+
+    /// How long a task's try number `failed` is expected to run, µs at speed 1. The recorded
+    /// running time of a task that is killed at an age is that age: it cannot run longer.
+    #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
+    #[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
+    pub fn estimate_us(&self, task: u32, failed: u16) -> i64 {
+        let recorded_us = match self.failures.of(task).get(usize::from(failed)) {
+            None if self.fate.get(task) == Fate::Killed => self.killed_age_us.get(task),
+            _ => self.try_work_us(task, failed),
+        };
+        match self.estimates {
+            Estimates::Requested => self.requested_us.get(task).unwrap_or(recorded_us),
+            Estimates::Exact => recorded_us,
+            Estimates::Factor(factor) => (recorded_us as f64 * factor).ceil() as i64,
         }
     }
 

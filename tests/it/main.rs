@@ -26,6 +26,7 @@
 //!  trust      intervals of a sweep, and rules that the past chooses
 //!  replay     policies on a history drawn by hand, and experiments without a trace
 //!  formats    the same table in CSV, JSON and Parquet, and lines that fit a terminal
+//!  easy       backfilling delays nobody: the rule as it is defined, and the first job left alone
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
@@ -50,6 +51,8 @@ mod concurrent;
 mod corrupt;
 #[cfg(test)]
 mod detect;
+#[cfg(test)]
+mod easy;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]

@@ -24,6 +24,7 @@ use crate::replay::journal::Journal;
 use crate::replay::metrics::{JobEnd, Metrics, Paired, fates, job_ends, measure, pair};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
+use crate::replay::workload::Estimates;
 use crate::schema::Table;
 
 /// Responses that differ by less than this share count as the same.
@@ -58,7 +59,9 @@ pub(crate) struct ReplayArgs {
     /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
     /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
     /// shortest, priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
-    /// worst-fit, random-fit. Running tasks: none, oracle, wqr, dolly, and every detector of
+    /// worst-fit, random-fit. `depth=N` lets an order pass over N tasks that fit nowhere (`easy`
+    /// passes over any number without it); `depth_cuts` then counts the instants at which tasks
+    /// waited behind those although a machine had room. Running tasks: none, oracle, wqr, dolly, and every detector of
     /// `jobfate detect`. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
     /// The kill rule condemns a task when all of its thresholds are passed, those of `jobfate
     /// sweep`: `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within
@@ -99,6 +102,14 @@ pub(crate) struct ReplayArgs {
     /// What a copy or a restart has to do
     #[arg(long, value_enum, default_value_t)]
     pub reruns: RerunWork,
+
+    /// What `easy` takes for the running time of a task
+    ///
+    /// `requested`: the time its user asked for, and the recorded running time where no request is
+    /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
+    /// On a faster or slower machine an estimate shrinks or grows with the speed.
+    #[arg(long, value_name = "RULE", default_value_t = Estimates::Requested)]
+    pub estimates: Estimates,
 
     /// Factor of the arrival rate
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load)]
@@ -217,6 +228,7 @@ struct Run {
     /// Beside the first policy under the same seed.
     paired: Paired,
     refused: Vec<u32>,
+    depth_cuts: Option<u64>,
     journal: Journal,
     seconds: f64,
     events: u64,
@@ -236,8 +248,12 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let started = super::now();
     let bar = console::Bar::of_work("history", "rows");
-    let first = setting(args, &lake, windows, args.seed)?;
+    let mut first = setting(args, &lake, windows, args.seed)?;
     drop(bar);
+    if policies.iter().any(|(_, policy)| policy.order.1.uses_estimates()) {
+        let History { counts, assumptions, .. } = &mut first.history;
+        assumptions.push(history::of_estimates(counts, args.estimates));
+    }
     tell(&first, started.elapsed().as_secs_f64());
     warn_of_apart(&first.history, &first.cluster);
     let mut files = Files::in_out(args.answer.out.as_deref(), "replay")?;
@@ -320,6 +336,7 @@ fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
         load: args.load,
         overcommit: args.overcommit.unwrap_or(usual),
         reruns: args.reruns,
+        estimates: args.estimates,
         seed,
     }
 }
@@ -407,6 +424,7 @@ fn replay_one((name, policy): &(String, PolicyPlan), setting: &Setting, seed: u6
         jobs: job_ends(&fates(&journal, workload.task_count), workload),
         paired: Paired::default(),
         refused: outcome.refused,
+        depth_cuts: outcome.depth_cuts,
         journal,
         seconds,
         events: outcome.events,

@@ -24,7 +24,7 @@ const fn quantity(name: &'static str, value: fn(&Run) -> Option<f64>) -> Figure 
 }
 
 /// Every figure, in the order of the table.
-const FIGURES: [Figure; 23] = [
+const FIGURES: [Figure; 24] = [
     quantity("makespan_s", |run| run.metrics.makespan_s),
     count("finished", |run| whole(run.metrics.finished as u64)),
     count("refused", |run| whole(run.refused.len() as u64)),
@@ -47,6 +47,7 @@ const FIGURES: [Figure; 23] = [
     count("jobs_hurt", |run| whole(run.paired.hurt as u64)),
     count("jobs_helped", |run| whole(run.paired.helped as u64)),
     count("jobs_harmed", |run| whole(run.paired.harmed as u64)),
+    count("depth_cuts", |run| run.depth_cuts.and_then(whole)),
     quantity("user_fairness", |run| run.metrics.user_fairness),
 ];
 
@@ -161,6 +162,7 @@ pub(super) fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
         "wasted_cpu_s": wasted_cpu_s(&run.metrics),
         "against_first": run.paired,
         "refused": run.refused.len(),
+        "depth_cuts": run.depth_cuts,
     });
     if 1 < runs.len() {
         let mut found: Map<String, Value> = FIGURES

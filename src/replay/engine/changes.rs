@@ -23,7 +23,11 @@ impl Engine<'_> {
             Change::Leaves => self.machine_left(machine),
             Change::Capacity(capacity) => self.resize(machine, capacity),
             Change::Speed(speed) => {
+                let slower = self.state.machines.speed[idx] / speed;
                 self.state.machines.speed[idx] = speed;
+                if let Some(plans) = &mut self.plans {
+                    plans.stretch(self.state.now_us, machine, slower);
+                }
                 self.rescale(machine);
             }
             Change::Cores(cores) => {
@@ -43,7 +47,7 @@ impl Engine<'_> {
             let idx = slot as usize;
             self.account(slot, Kind::Lost);
             let left = self.state.left_now(slot);
-            self.state.leave_machine(slot);
+            self.leave_machine(slot);
             let attempts = &mut self.state.attempts;
             attempts.left[idx] = left;
             attempts.since_us[idx] = self.state.now_us;

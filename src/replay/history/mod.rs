@@ -18,8 +18,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::random::{Draws, Purpose};
-use super::workload::{Column, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
-use crate::digits::{counted, grouped};
+use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
 use crate::facts::events::{is_terminal, optional_cells};
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
@@ -28,8 +27,10 @@ use crate::lake::Lake;
 use crate::progress;
 use crate::schema::{Source, Table};
 
+mod assumptions;
 mod machines;
 
+pub use self::assumptions::of_estimates;
 pub use self::machines::cluster;
 
 /// When the window of the Google trace begins, µs; what happened before is recorded at 0.
@@ -52,6 +53,8 @@ pub struct HistoryPlan {
     pub overcommit: f64,
     /// What a copy or a restart has to do.
     pub reruns: RerunWork,
+    /// What an order that plans ahead takes for the running time of a task.
+    pub estimates: Estimates,
     /// The seed.
     pub seed: u64,
 }
@@ -66,6 +69,7 @@ impl Default for HistoryPlan {
             load: 1.0,
             overcommit: 1.0,
             reruns: RerunWork::Same,
+            estimates: Estimates::Requested,
             seed: 0,
         }
     }
@@ -105,6 +109,8 @@ pub struct Counts {
     pub without_cpu: u64,
     /// Tasks without a memory request.
     pub without_memory: u64,
+    /// Jobs with a task whose user asked for a time.
+    pub jobs_with_request: u64,
 }
 
 /// A history as a workload.
@@ -135,7 +141,7 @@ struct Item {
     class: u8,
     user: Option<String>,
     is_apart: bool,
-    requested_us: i64,
+    requested_us: Option<i64>,
     phase: Option<String>,
 }
 
@@ -323,8 +329,7 @@ fn item(
         is_apart: rows().any(|row| cells.apart[row]),
         requested_us: rows()
             .find_map(|row| cells.requested.get(row).copied().flatten())
-            .filter(|&requested_us| 0 < requested_us)
-            .unwrap_or(i64::MAX),
+            .filter(|&requested_us| 0 < requested_us),
         phase,
     })
 }
@@ -374,6 +379,12 @@ fn assemble(
         counts.without_cpu += u64::from(item.cpu.is_none());
         counts.without_memory += u64::from(item.memory.is_none());
     }
+    let mut has_request = vec![false; jobs.0.len()];
+    for (item, &job) in items.iter().zip(&job) {
+        has_request[job as usize] |= item.requested_us.is_some();
+    }
+    counts.jobs_with_request =
+        has_request.iter().filter(|has_request| **has_request).count() as u64;
     counts.tasks = items.len() as u64;
     counts.jobs = jobs.0.len() as u64;
     counts.failures = failures.work_us.len() as u64;
@@ -393,6 +404,7 @@ fn assemble(
     workload.priority = each(&items, |item| item.priority);
     workload.class = each(&items, |item| item.class);
     workload.requested_us = each(&items, |item| item.requested_us);
+    workload.estimates = plan.estimates;
     workload.is_apart = each(&items, |item| item.is_apart);
     workload.fate = each(&items, |item| item.fate);
     workload.killed_age_us = each(&items, |item| item.killed_age_us);
@@ -409,7 +421,7 @@ fn assemble(
         workload,
         ids: items.iter().map(|item| item.id).collect(),
         counts,
-        assumptions: assumptions(&counts, plan, source),
+        assumptions: assumptions::of(&counts, plan, source),
     })
 }
 
@@ -421,75 +433,6 @@ fn each<T>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
 #[expect(clippy::cast_possible_truncation, reason = "a trace is far shorter than 2^63 µs")]
 fn scaled(micros: i64, load: f64) -> i64 {
     if load == 1.0 { micros } else { (micros as f64 / load).round() as i64 }
-}
-
-fn assumptions(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
-    let mut told = vec![
-        "Work is recorded running time; machines of the trace are all equally fast.".to_owned(),
-        if plan.overcommit == 1.0 {
-            "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit.".to_owned()
-        } else {
-            format!("A machine holds {} times its capacity by what tasks ask for.", plan.overcommit)
-        },
-        format!(
-            "Failed attempts are carried along: {}; recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own: {}.",
-            grouped(counts.failures),
-            grouped(counts.dropped_attempts)
-        ),
-        match plan.reruns {
-            RerunWork::Same => "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs.",
-            RerunWork::Sibling => "A copy or a restart has the work of a finished task of its job, drawn at random: nothing that made a task slow comes again.",
-        }
-        .to_owned(),
-        "Killed tasks are killed at their recorded age, wherever they stand then.".to_owned(),
-        "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
-    ];
-    let mut say = |count: u64, text: &str| {
-        if 0 < count {
-            told.push(format!("{} {text}", counted(count, "task")));
-        }
-    };
-    say(
-        counts.began_before,
-        "there before the window: they arrive at its beginning, and just their time inside it is work.",
-    );
-    say(
-        counts.still_running,
-        "still running at the end: they finish after the work recorded so far.",
-    );
-    say(counts.never_back, "evicted or lost for good: they are killed at that age.");
-    say(counts.left_out, "left out: they neither ran nor were killed.");
-    let without = if source.is_google() { "none" } else { "one" };
-    say(counts.without_cpu, &format!("without a CPU request: they ask for {without}."));
-    say(counts.without_memory, "without a memory request: they ask for none.");
-    if source.is_google() {
-        told.push("Placement constraints other than different machines are ignored.".to_owned());
-    }
-    if matches!(source, Source::Swf | Source::Gwf) {
-        told.push(
-            "Any processor takes any job: partitions and sites of the log are not kept apart."
-                .to_owned(),
-        );
-    }
-    if source == Source::Rumen {
-        told.push("Reduces arrive when they did and do not wait for maps.".to_owned());
-    }
-    if plan.sample < 1.0 {
-        told.push(format!("Jobs are a sample of {} of all, seed {}.", plan.sample, plan.seed));
-    }
-    if plan.machines < 1.0 {
-        told.push(format!("Machines are a sample of {} of all.", plan.machines));
-    }
-    if 0 < plan.from_us {
-        told.push("The cluster is empty at the beginning of the window.".to_owned());
-    }
-    if plan.load != 1.0 {
-        told.push(format!(
-            "Tasks arrive {} times as fast; ages of killed tasks and changes of machines are as recorded.",
-            plan.load
-        ));
-    }
-    told
 }
 
 #[cfg(test)]
@@ -510,7 +453,7 @@ mod tests {
             class: 0,
             user: None,
             is_apart: false,
-            requested_us: i64::MAX,
+            requested_us: None,
             phase: None,
         }
     }

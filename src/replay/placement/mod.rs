@@ -128,6 +128,11 @@ impl Finder {
         }
     }
 
+    /// Whether it is known that no machine has room for a demand.
+    pub(super) fn is_hopeless(&self, demand: [u64; 2]) -> bool {
+        self.hopeless.iter().any(|known| known.covers(demand, NONE))
+    }
+
     /// Finds a machine with room for `task` that has no sibling of it if it keeps apart, and that
     /// `suits`, if anything more is asked.
     #[inline]

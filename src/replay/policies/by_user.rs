@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::{Order, Passing};
+use super::{Depth, Order, Passing};
 use crate::replay::state::{Phase, State};
 
 /// What decides which user is next.
@@ -37,7 +37,7 @@ pub(super) struct ByUser<S> {
 }
 
 impl<S: Score> ByUser<S> {
-    pub(super) fn new(score: S, user_count: usize, depth: u32) -> Self {
+    pub(super) fn new(score: S, user_count: usize, depth: Depth) -> Self {
         Self {
             score,
             waiting: vec![VecDeque::new(); user_count],

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::by_user::{ByUser, Score};
-use super::{Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
 
@@ -16,7 +16,7 @@ pub(super) const KIND: Kind = Kind {
 
 #[derive(Debug)]
 struct Plan {
-    depth: u32,
+    depth: Depth,
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {

@@ -4,42 +4,112 @@
 //! ```text
 //!  running  |=====a=====|
 //!  first                |==== b, needs all ====|
-//!  jumps    |=c=|                                 c ends by its requested time before b begins
+//!  jumps    |=c=|                                 c ends by its estimate before b begins
 //! ```
 //! Lifka's rule (1995): the first task that does not fit gets a reservation for the earliest time
-//! at which, by the requested times, enough will be free on one machine; a later task may start if
-//! it goes elsewhere, ends before then, or takes only what the first one leaves.
+//! at which, by the estimates, enough will be free on one machine; a later task may start if it
+//! goes elsewhere, ends before then, or takes only what the first one leaves. The whole line is
+//! looked at, or with `depth=N` the first N + 1 tasks of it.
 
-use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
-use super::fifo::Line;
-use super::{Kind, Order, OrderPlan, Passing, Read};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
+use crate::replay::engine::ask_of;
+use crate::replay::line::Line;
 use crate::replay::state::State;
 
 pub(super) const KIND: Kind = Kind {
     name: "easy",
-    about: "EASY backfilling by requested times; depth=N tasks are looked at",
+    about: "EASY backfilling by estimated running times; depth=N passes over at most N tasks",
     read: Read::Order(read),
 };
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Plan {
-    depth: u32,
+    depth: Depth,
+}
+
+/// `all`, or a number of tasks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Written(Depth);
+
+impl FromStr for Written {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(if text == "all" { Depth::All } else { Depth::Tasks(text.parse()?) }))
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Depth::Tasks(count) => write!(f, "{count}"),
+            Depth::First | Depth::All => f.write_str("all"),
+        }
+    }
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
-    Ok(Arc::new(Plan { depth: notation.take("depth", "a number of tasks", 1_000)? }))
+    let depth = notation.take("depth", "a number of tasks or `all`", Written(Depth::All))?;
+    Ok(Arc::new(Plan { depth: depth.0 }))
 }
 
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let passing = Passing { depth: self.depth, reserves: true, preempts: 0 };
-        Box::new(Line { waiting: VecDeque::new(), passing })
+        Box::new(Easy { line: Line::default(), passing })
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
-        vec![("depth", self.depth.to_string())]
+        match self.depth {
+            Depth::All => Vec::new(),
+            depth => vec![("depth", Written(depth).to_string())],
+        }
+    }
+
+    fn uses_estimates(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug)]
+struct Easy {
+    line: Line,
+    passing: Passing,
+}
+
+impl Order for Easy {
+    fn push(&mut self, state: &State<'_>, task: u32) {
+        self.line.push_back(task, ask_of(state, task));
+    }
+
+    fn push_front(&mut self, state: &State<'_>, task: u32) {
+        self.line.push_front(task, ask_of(state, task));
+    }
+
+    fn peek(&mut self, _state: &State<'_>) -> Option<u32> {
+        self.line.first()
+    }
+
+    fn pop(&mut self) {
+        if let Some(task) = self.line.first() {
+            self.line.remove(task);
+        }
+    }
+
+    fn forget(&mut self, task: u32) {
+        self.line.remove(task);
+    }
+
+    fn line(&self) -> Option<&Line> {
+        Some(&self.line)
+    }
+
+    fn passing(&self) -> Passing {
+        self.passing
     }
 }

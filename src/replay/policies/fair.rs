@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::by_user::{ByUser, Score};
-use super::{Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
 use crate::fairness::indices::rup_after;
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
@@ -28,7 +28,7 @@ const PRIORITY_MIN: f64 = 0.5;
 struct Plan {
     half_life_s: f64,
     interval_s: f64,
-    depth: u32,
+    depth: Depth,
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_priority_halves_in_a_day_of_rest() {
-        let plan = Plan { half_life_s: 86_400.0, interval_s: 86_400.0, depth: 0 };
+        let plan = Plan { half_life_s: 86_400.0, interval_s: 86_400.0, depth: Depth::First };
         let mut priorities = Priorities { plan, real: vec![10.0, 0.6] };
         priorities.reorder(&[[0, 0]; 2], 1);
         assert_eq!(priorities.real, [5.0, 0.5]);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn many_periods_at_once_are_as_many_one_by_one() {
-        let plan = Plan { half_life_s: 86_400.0, interval_s: 60.0, depth: 0 };
+        let plan = Plan { half_life_s: 86_400.0, interval_s: 60.0, depth: Depth::First };
         let real = vec![10.0, 0.6, 700.0];
         let in_use = [[UNITS, 0], [0, 0], [30 * UNITS, 0]];
         let mut one_by_one = Priorities { plan: plan.clone(), real: real.clone() };

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::{Phase, State};
 
@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
 
 #[derive(Debug)]
 struct Plan {
-    depth: u32,
+    depth: Depth,
 }
 
 pub(super) fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
@@ -35,9 +35,9 @@ impl OrderPlan for Plan {
 
 /// A line of tasks.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) waiting: VecDeque<u32>,
-    pub(super) passing: Passing,
+struct Line {
+    waiting: VecDeque<u32>,
+    passing: Passing,
 }
 
 impl Order for Line {

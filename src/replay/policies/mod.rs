@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::journal::Kind as Happening;
 use super::kill::{self, KillPlan};
+use super::line::Line;
 use super::placement::{PLACEMENTS, Placement};
 use super::state::{Role, State};
 use crate::notation::{Notation, NotationError};
@@ -30,12 +31,36 @@ mod shortest;
 mod watch;
 mod wqr;
 
+/// How many waiting tasks that fit nowhere may be passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// None: whoever comes behind the first waits as well.
+    #[default]
+    First,
+    /// So many.
+    Tasks(u32),
+    /// As many as there are.
+    All,
+}
+
+impl Depth {
+    /// The number, if there is a bound.
+    pub fn bound(self) -> Option<usize> {
+        match self {
+            Self::First => Some(0),
+            Self::Tasks(count) => Some(count as usize),
+            Self::All => None,
+        }
+    }
+}
+
 /// How far an order looks when its first task fits nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passing {
     /// How many waiting tasks may be passed over.
-    pub depth: u32,
-    /// Whether a machine is reserved for the first of them (EASY backfilling).
+    pub depth: Depth,
+    /// Whether a machine is reserved for the first of them (EASY backfilling); such an order has a
+    /// [`line`](Order::line).
     pub reserves: bool,
     /// Among how many machines the one is chosen where tasks of lower priority make room; 0 if
     /// they do not.
@@ -55,6 +80,14 @@ pub trait Order: Send {
 
     /// Takes out the task that [`peek`](Self::peek) has just named.
     fn pop(&mut self);
+
+    /// A waiting task has been started or is over although it was not the first.
+    fn forget(&mut self, _task: u32) {}
+
+    /// The waiting tasks in line, where later ones may pass earlier ones.
+    fn line(&self) -> Option<&Line> {
+        None
+    }
 
     /// How far it looks.
     fn passing(&self) -> Passing {
@@ -136,6 +169,10 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
     fn build(&self, state: &State<'_>, seed: u64) -> Box<dyn Order>;
     /// Its parameters as they are written.
     fn parameters(&self) -> Vec<(&'static str, String)>;
+    /// Whether it asks how long tasks are expected to run.
+    fn uses_estimates(&self) -> bool {
+        false
+    }
 }
 
 /// A rule about running tasks with its parameters.
@@ -303,11 +340,12 @@ fn write_part(
 }
 
 /// Takes `depth`, how many waiting tasks may be passed over.
-fn take_depth(notation: &mut Notation) -> Result<u32, NotationError> {
-    notation.take("depth", "a number of tasks", 0)
+fn take_depth(notation: &mut Notation) -> Result<Depth, NotationError> {
+    let depth = notation.take("depth", "a number of tasks", 0)?;
+    Ok(if depth == 0 { Depth::First } else { Depth::Tasks(depth) })
 }
 
 /// `depth` as it is written: not at all where nothing is passed over.
-fn depth_parameter(depth: u32) -> Option<(&'static str, String)> {
-    (0 < depth).then(|| ("depth", depth.to_string()))
+fn depth_parameter(depth: Depth) -> Option<(&'static str, String)> {
+    depth.bound().filter(|&depth| 0 < depth).map(|depth| ("depth", depth.to_string()))
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::by_key::ByKey;
-use super::{Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
 
@@ -19,7 +19,7 @@ pub(super) const KIND: Kind = Kind {
 
 #[derive(Debug)]
 struct Plan {
-    depth: u32,
+    depth: Depth,
     preempts: bool,
     looks: u32,
 }

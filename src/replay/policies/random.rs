@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::state::{Phase, State};
@@ -12,7 +12,7 @@ pub(super) const KIND: Kind =
 
 #[derive(Debug)]
 struct Plan {
-    depth: u32,
+    depth: Depth,
 }
 
 fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {

@@ -1,0 +1,123 @@
+//! What a replayed history assumes, in words.
+//!
+//! In: what was taken of a lake and the plan it was taken by. Out: one sentence per assumption, for
+//! people and for `result.json`.
+
+use super::{Counts, HistoryPlan, RerunWork};
+use crate::digits::{counted, grouped};
+use crate::replay::workload::Estimates;
+use crate::schema::Source;
+
+/// The assumptions of every replay of this history.
+pub(super) fn of(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
+    let mut told = of_every_history(counts, plan);
+    of_tasks(counts, source, &mut told);
+    of_choices(plan, source, &mut told);
+    told
+}
+
+/// What an order that plans ahead takes for running times, and for how many jobs a request is known.
+pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
+    let (known, all) = (counts.jobs_with_request, counts.jobs);
+    let share = match known {
+        0 => "no job has a known requested time".to_owned(),
+        _ if known == all => "the requested time is known for all jobs".to_owned(),
+        _ => format!(
+            "the requested time is known for {:.1} % of the jobs ({} of {})",
+            percent(known, all),
+            grouped(known),
+            grouped(all)
+        ),
+    };
+    match estimates {
+        Estimates::Requested if known == 0 => {
+            format!("`easy` plans with recorded running times: {share}.")
+        }
+        Estimates::Requested => format!(
+            "`easy` plans with requested times, and with recorded running times where none is known: {share}."
+        ),
+        Estimates::Exact => format!("`easy` plans with recorded running times; {share}."),
+        Estimates::Factor(factor) => {
+            format!("`easy` plans with {factor} times the recorded running times; {share}.")
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole as f64
+}
+
+fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
+    vec![
+        "Work is recorded running time; machines of the trace are all equally fast.".to_owned(),
+        if plan.overcommit == 1.0 {
+            "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit.".to_owned()
+        } else {
+            format!("A machine holds {} times its capacity by what tasks ask for.", plan.overcommit)
+        },
+        format!(
+            "Failed attempts are carried along: {}; recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own: {}.",
+            grouped(counts.failures),
+            grouped(counts.dropped_attempts)
+        ),
+        match plan.reruns {
+            RerunWork::Same => "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs.",
+            RerunWork::Sibling => "A copy or a restart has the work of a finished task of its job, drawn at random: nothing that made a task slow comes again.",
+        }
+        .to_owned(),
+        "Killed tasks are killed at their recorded age, wherever they stand then.".to_owned(),
+        "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
+    ]
+}
+
+fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
+    let mut say = |count: u64, text: &str| {
+        if 0 < count {
+            told.push(format!("{} {text}", counted(count, "task")));
+        }
+    };
+    say(
+        counts.began_before,
+        "there before the window: they arrive at its beginning, and just their time inside it is work.",
+    );
+    say(
+        counts.still_running,
+        "still running at the end: they finish after the work recorded so far.",
+    );
+    say(counts.never_back, "evicted or lost for good: they are killed at that age.");
+    say(counts.left_out, "left out: they neither ran nor were killed.");
+    let without = if source.is_google() { "none" } else { "one" };
+    say(counts.without_cpu, &format!("without a CPU request: they ask for {without}."));
+    say(counts.without_memory, "without a memory request: they ask for none.");
+}
+
+fn of_choices(plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
+    if source.is_google() {
+        told.push("Placement constraints other than different machines are ignored.".to_owned());
+    }
+    if matches!(source, Source::Swf | Source::Gwf) {
+        told.push(
+            "Any processor takes any job: partitions and sites of the log are not kept apart."
+                .to_owned(),
+        );
+    }
+    if source == Source::Rumen {
+        told.push("Reduces arrive when they did and do not wait for maps.".to_owned());
+    }
+    if plan.sample < 1.0 {
+        told.push(format!("Jobs are a sample of {} of all, seed {}.", plan.sample, plan.seed));
+    }
+    if plan.machines < 1.0 {
+        told.push(format!("Machines are a sample of {} of all.", plan.machines));
+    }
+    if 0 < plan.from_us {
+        told.push("The cluster is empty at the beginning of the window.".to_owned());
+    }
+    if plan.load != 1.0 {
+        told.push(format!(
+            "Tasks arrive {} times as fast; ages of killed tasks and changes of machines are as recorded.",
+            plan.load
+        ));
+    }
+}
