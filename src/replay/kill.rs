@@ -86,10 +86,12 @@ impl KillPlan {
     /// Whether the task is one of those that are never condemned.
     fn spares(&self, workload: &Workload, task: u32) -> bool {
         self.spare.iter().any(|(key, values)| {
-            let number = |number: u16| values.iter().any(|value| value.parse() == Ok(number));
+            let number = |number: Option<i32>| {
+                number.is_some_and(|number| values.iter().any(|value| value.parse() == Ok(number)))
+            };
             match key {
                 SpareKey::Priority => number(workload.priority.get(task)),
-                SpareKey::Class => number(workload.class.get(task).into()),
+                SpareKey::Class => number(workload.class.get(task).map(i32::from)),
                 SpareKey::User => {
                     let name = workload.user_names.get(workload.user.get(task) as usize);
                     name.is_some_and(|name| values.iter().any(|value| unescaped(value) == *name))
@@ -239,8 +241,8 @@ mod tests {
     #[test]
     fn tasks_are_spared_by_priority_class_and_user() {
         let mut workload = Workload::plain(2, Column::Same(1));
-        workload.priority = Column::Each(vec![9, 1]);
-        workload.class = Column::Each(vec![0, 3]);
+        workload.priority = Column::Each(vec![Some(9), Some(1)]);
+        workload.class = Column::Each(vec![None, Some(3)]);
         workload.user = Column::Each(vec![1, 0]);
         workload.user_names = vec!["b,".to_owned(), "a+b%".to_owned()];
         let check = |text: &str, expected: [bool; 2]| {
@@ -250,6 +252,7 @@ mod tests {
         check("kill", [false, false]);
         check("kill:spare-priority=9~10", [true, false]);
         check("kill:spare-class=3", [false, true]);
+        check("kill:spare-class=0", [false, false]);
         check("kill:spare-user=a%2Bb%25", [true, false]);
         check("kill:spare-user=b%2C,spare-priority=9", [true, true]);
         check("kill:spare-user=b", [false, false]);

@@ -54,7 +54,7 @@ fn policy() -> impl Strategy<Value = String> {
         "+kill:failures=2",
         "+kill:restarts=1",
         "+kill:dead-time=9",
-        "+kill:events=4,dead-time=5,spare-priority=1",
+        "+kill:events=4,dead-time=5,spare-priority=150",
     ];
     let kill = prop::sample::select(kills.to_vec());
     (part, place, prop::sample::select(rules()), kill)
@@ -66,7 +66,7 @@ struct Task {
     arrival_s: i64,
     work_s: i64,
     cpu: u64,
-    priority: u16,
+    priority: Option<i32>,
     user: u32,
     job: u32,
     is_apart: bool,
@@ -90,7 +90,7 @@ fn task() -> impl Strategy<Value = Task> {
                 arrival_s,
                 work_s,
                 cpu,
-                priority: u16::from(priority),
+                priority: priority.checked_sub(1).map(|number| i32::from(number) * 150),
                 user,
                 job,
                 is_apart,
@@ -307,6 +307,25 @@ proptest! {
             let killed_early = policy.contains("kill") && *phase == Phase::Condemned;
             prop_assert!(*phase == expected || killed_early, "task {}: {:?}", task, phase);
         }
+    }
+
+    #[test]
+    fn priorities_say_who_goes_first_and_nothing_else(
+        tasks in prop::collection::vec(task(), 1..25),
+        machines in prop::collection::vec(machine(), 1..5),
+        policy in prop::sample::select(vec!["priority", "priority:preempt=no", "priority:depth=2"]),
+        far in prop::array::uniform3(any::<i32>()),
+    ) {
+        let mut far = far;
+        far.sort_unstable();
+        prop_assume!(far[0] < far[1] && far[1] < far[2]);
+        let of_rank = |rank: Option<i32>| rank.map(|rank| far[usize::try_from(rank / 150).expect("from 0")]);
+        let near = workload(&tasks, 0.0);
+        let mut same_order = near.clone();
+        let ranks = (0..).take(near.task_count).map(|task| of_rank(near.priority.get(task)));
+        same_order.priority = Column::Each(ranks.collect());
+        let cluster = cluster(&machines, None, Notice::After(0), false);
+        prop_assert_eq!(run(&cluster, &same_order, policy), run(&cluster, &near, policy));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Columns {
         workload.work_us = Column::Each(column(1).map(micros).collect());
         workload.cpu = Column::Each(column(2).map(units).collect());
         workload.memory = Column::Each(column(3).map(units).collect());
-        workload.priority = Column::Each(column(4).map(|value| value as u16).collect());
+        workload.priority = Column::Each(column(4).map(|value| Some(value as i32)).collect());
         workload.user = Column::Each(column(5).map(|value| value as u32).collect());
         workload.job = Column::Each(column(6).map(|value| value as u32).collect());
         workload.requested_us =

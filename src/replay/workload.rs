@@ -227,10 +227,10 @@ pub struct Workload {
     pub cpu: Column<u64>,
     /// Memory it asks for, millionths.
     pub memory: Column<u64>,
-    /// Higher goes first.
-    pub priority: Column<u16>,
-    /// Scheduling class.
-    pub class: Column<u8>,
+    /// Higher goes first; one that is not known ranks below all others.
+    pub priority: Column<Option<i32>>,
+    /// Scheduling class, if it is known.
+    pub class: Column<Option<u8>>,
     /// Number of its user.
     pub user: Column<u32>,
     /// Names of the users by number; empty where nobody is named.
@@ -310,8 +310,8 @@ impl Workload {
             work_us,
             cpu: Column::Same(UNITS),
             memory: Column::Same(0),
-            priority: Column::Same(0),
-            class: Column::Same(0),
+            priority: Column::Same(None),
+            class: Column::Same(None),
             user: Column::Same(0),
             user_names: Vec::new(),
             job: Column::Same(0),

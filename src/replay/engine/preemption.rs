@@ -7,6 +7,8 @@
 //! takes as much as it may have to give back. So what found no room finds none until something
 //! ends, and is not tried again before.
 
+use std::collections::BTreeMap;
+
 use super::{Engine, Kind};
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
@@ -14,13 +16,11 @@ use crate::replay::workload::NONE;
 /// What is known about making room.
 #[derive(Debug)]
 pub(super) struct Preemption {
-    /// The number of each priority among those of the workload.
-    level_of: [usize; 256],
-    levels: usize,
-    /// What attempts hold by machine and level.
-    held: Vec<[u64; 2]>,
-    /// Attempts running, by level.
-    running: Vec<u32>,
+    /// What attempts hold by machine and priority, the lowest first; only priorities that hold
+    /// something, so that a trace may have as many as it has tasks.
+    held: Vec<Vec<Held>>,
+    /// Attempts running, by priority.
+    running: BTreeMap<Priority, u32>,
     hopeless: Vec<Hopeless>,
     /// Machines compared at most.
     looks: usize,
@@ -31,10 +31,21 @@ pub(super) struct Preemption {
 /// Demands remembered at most.
 const HOPELESS_MAX: usize = 256;
 
+/// A task without a known priority ranks below all others.
+type Priority = Option<i32>;
+
+/// What the attempts of one priority hold on a machine.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    priority: Priority,
+    attempts: u32,
+    demand: [u64; 2],
+}
+
 /// What no machine can make room for.
 #[derive(Clone, Copy, Debug)]
 struct Hopeless {
-    priority: u16,
+    priority: Priority,
     demand: [u64; 2],
     /// The job of a task that keeps apart, or `NONE`.
     job: u32,
@@ -69,21 +80,9 @@ impl Preemption {
         if looks == 0 {
             return None;
         }
-        let mut level_of = [0; 256];
-        for task in (0..).take(state.workload.task_count) {
-            level_of[usize::from(state.workload.priority.get(task))] = 1;
-        }
-        let mut levels = 0;
-        for level in &mut level_of {
-            let is_used = *level == 1;
-            *level = levels;
-            levels += usize::from(is_used);
-        }
         Some(Self {
-            level_of,
-            levels,
-            held: vec![[0, 0]; levels * state.machines.free.len()],
-            running: vec![0; levels],
+            held: vec![Vec::new(); state.machines.free.len()],
+            running: BTreeMap::new(),
             hopeless: Vec::new(),
             looks: usize::try_from(looks).expect("at least 32 bits"),
             next: 0,
@@ -93,26 +92,39 @@ impl Preemption {
     /// An attempt of `task` has begun on a machine (`true`) or ended there.
     #[inline]
     pub(super) fn count(&mut self, state: &State<'_>, task: u32, machine: u32, begins: bool) {
-        let level = self.level_of[usize::from(state.workload.priority.get(task))];
-        let held = &mut self.held[machine as usize * self.levels + level];
-        for (held, demand) in held.iter_mut().zip(state.workload.demand(task)) {
-            *held = if begins { *held + demand } else { *held - demand };
+        let priority = state.workload.priority.get(task);
+        let demand = state.workload.demand(task);
+        let all = &mut self.held[machine as usize];
+        let place = all.partition_point(|held| held.priority < priority);
+        let running = self.running.entry(priority).or_default();
+        if begins {
+            *running += 1;
+            if all.get(place).is_none_or(|held| held.priority != priority) {
+                all.insert(place, Held { priority, attempts: 0, demand: [0, 0] });
+            }
+            let held = &mut all[place];
+            held.attempts += 1;
+            held.demand = [held.demand[0] + demand[0], held.demand[1] + demand[1]];
+            return;
         }
-        let running = &mut self.running[level];
-        *running = if begins { *running + 1 } else { *running - 1 };
+        *running -= 1;
+        if *running == 0 {
+            self.running.remove(&priority);
+        }
+        let held = &mut all[place];
+        held.attempts -= 1;
+        held.demand = [held.demand[0] - demand[0], held.demand[1] - demand[1]];
+        if held.attempts == 0 {
+            all.remove(place);
+        }
     }
 
-    /// What a machine has free, or could have by evicting what is below a level.
+    /// What a machine has free, or could have by evicting what is below a priority.
     #[inline]
-    fn room(&self, state: &State<'_>, machine: u32, level: usize) -> [u64; 2] {
-        let first = machine as usize * self.levels;
+    fn room(&self, state: &State<'_>, machine: u32, priority: Priority) -> [u64; 2] {
         let free = state.machines.free[machine as usize];
-        let held = &self.held[first..first + level];
-        held.iter().fold(free, |sum, held| [sum[0] + held[0], sum[1] + held[1]])
-    }
-
-    fn level(&self, priority: u16) -> usize {
-        self.level_of[usize::from(priority)]
+        let lower = self.held[machine as usize].iter().take_while(|held| held.priority < priority);
+        lower.fold(free, |sum, held| [sum[0] + held.demand[0], sum[1] + held.demand[1]])
     }
 
     /// Something has ended on a machine, or it has come, or grown.
@@ -122,14 +134,13 @@ impl Preemption {
             return;
         }
         let mut hopeless = std::mem::take(&mut self.hopeless);
-        hopeless.retain(|known| {
-            !known.fits(state, machine, self.room(state, machine, self.level(known.priority)))
-        });
+        hopeless
+            .retain(|known| !known.fits(state, machine, self.room(state, machine, known.priority)));
         self.hopeless = hopeless;
     }
 
-    fn has_lower(&self, level: usize) -> bool {
-        self.running[..level].iter().any(|&count| 0 < count)
+    fn has_lower(&self, priority: Priority) -> bool {
+        self.running.first_key_value().is_some_and(|(&lowest, _)| lowest < priority)
     }
 }
 
@@ -138,8 +149,7 @@ impl Engine<'_> {
     pub(super) fn make_room(&mut self, task: u32) -> Option<u32> {
         let preemption = self.preemption.as_mut()?;
         let wanted = Hopeless::of(&self.state, task);
-        let level = preemption.level(wanted.priority);
-        if !preemption.has_lower(level)
+        if !preemption.has_lower(wanted.priority)
             || preemption.hopeless.iter().any(|known| known.covers(&wanted))
         {
             return None;
@@ -151,7 +161,7 @@ impl Engine<'_> {
             .map(|machine| u32::try_from(machine).expect("machines are numbered in u32"))
             .filter(|&machine| {
                 state.machines.is_present[machine as usize]
-                    && wanted.fits(state, machine, preemption.room(state, machine, level))
+                    && wanted.fits(state, machine, preemption.room(state, machine, wanted.priority))
             })
             .take(preemption.looks)
             .map(|machine| victims(state, machine, &wanted))

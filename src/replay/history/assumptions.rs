@@ -90,6 +90,14 @@ fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
     let without = if source.is_google() { "none" } else { "one" };
     say(counts.without_cpu, &format!("without a CPU request: they ask for {without}."));
     say(counts.without_memory, "without a memory request: they ask for none.");
+    say(counts.without_user, "without a user: they count as those of one more user.");
+    if counts.without_priority < counts.tasks {
+        say(counts.without_priority, "without a priority: they rank below all others.");
+    } else {
+        told.push(
+            "No task has a known priority: to rules that look at it all are alike.".to_owned(),
+        );
+    }
 }
 
 fn of_choices(plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {

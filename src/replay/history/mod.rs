@@ -109,6 +109,10 @@ pub struct Counts {
     pub without_cpu: u64,
     /// Tasks without a memory request.
     pub without_memory: u64,
+    /// Tasks without a priority.
+    pub without_priority: u64,
+    /// Tasks without a user.
+    pub without_user: u64,
     /// Jobs with a task whose user asked for a time.
     pub jobs_with_request: u64,
 }
@@ -137,8 +141,8 @@ struct Item {
     failures: Vec<i64>,
     cpu: Option<f32>,
     memory: Option<f32>,
-    priority: u16,
-    class: u8,
+    priority: Option<i32>,
+    class: Option<u8>,
     user: Option<String>,
     is_apart: bool,
     requested_us: Option<i64>,
@@ -149,6 +153,7 @@ struct Item {
 struct Cells {
     cpu: Vec<Option<f32>>,
     memory: Vec<Option<f32>>,
+    priorities: Vec<Option<i32>>,
     classes: Vec<Option<i32>>,
     requested: Vec<Option<i64>>,
     apart: Vec<bool>,
@@ -160,8 +165,14 @@ const REQUESTED: &str = "requested_time_us";
 
 impl Cells {
     fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
-        let mut columns =
-            vec!["cpu_request", "memory_request", "scheduling_class", "different_machines", "user"];
+        let mut columns = vec![
+            "cpu_request",
+            "memory_request",
+            "priority",
+            "scheduling_class",
+            "different_machines",
+            "user",
+        ];
         let knows_requested = lake.has_column(Table::TaskEvents, REQUESTED);
         if knows_requested {
             columns.push(REQUESTED);
@@ -176,6 +187,7 @@ impl Cells {
         Ok(Self {
             cpu: optional_cells::<Float32Type>(&batches, "cpu_request"),
             memory: optional_cells::<Float32Type>(&batches, "memory_request"),
+            priorities: optional_cells::<Int32Type>(&batches, "priority"),
             classes: optional_cells::<Int32Type>(&batches, "scheduling_class"),
             requested: if knows_requested {
                 optional_cells::<Int64Type>(&batches, REQUESTED)
@@ -319,10 +331,8 @@ fn item(
         failures,
         cpu: rows().find_map(|row| cells.cpu[row]),
         memory: rows().find_map(|row| cells.memory[row]),
-        priority: u16::try_from(view.priority.clamp(0, 65_535)).expect("clamped"),
-        class: rows()
-            .find_map(|row| cells.classes[row])
-            .map_or(0, |class| u8::try_from(class.clamp(0, 255)).expect("clamped")),
+        priority: rows().find_map(|row| cells.priorities[row]),
+        class: rows().find_map(|row| cells.classes[row]).and_then(|class| u8::try_from(class).ok()),
         user: rows()
             .find_map(|row| cells.users[row])
             .map(|user| cells.names[user as usize].clone()),
@@ -371,6 +381,8 @@ fn assemble(
     let (mut job, mut user, mut group) = (Vec::new(), Vec::new(), Vec::new());
     let mut failures = Failures { first: vec![0], work_us: Vec::new() };
     for item in &mut items {
+        counts.without_priority += u64::from(item.priority.is_none());
+        counts.without_user += u64::from(item.user.is_none());
         job.push(jobs.of(item.id.0));
         user.push(users.of(item.user.take()));
         group.push(groups.of((item.id.0, item.phase.take())));
@@ -449,8 +461,8 @@ mod tests {
             failures: Vec::new(),
             cpu: Some(0.5),
             memory: None,
-            priority: 0,
-            class: 0,
+            priority: None,
+            class: None,
             user: None,
             is_apart: false,
             requested_us: None,

@@ -2,7 +2,7 @@
 //!
 //! Room is made on the machine where the least time is thrown away, of the `looks` next ones that
 //! can make it; the lowest priority goes first, and among equals the attempt that began last. What
-//! was evicted waits before its equals.
+//! was evicted waits before its equals. A task without a known priority ranks below all others.
 
 use std::sync::Arc;
 
@@ -37,7 +37,10 @@ impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let preempts = if self.preempts { self.looks } else { 0 };
         let passing = Passing { depth: self.depth, reserves: false, preempts };
-        let rank = |state: &State<'_>, task: u32| -i64::from(state.workload.priority.get(task));
+        let rank = |state: &State<'_>, task: u32| {
+            // Without a known priority a task ranks below all others.
+            -state.workload.priority.get(task).map_or(i64::from(i32::MIN) - 1, i64::from)
+        };
         Box::new(ByKey::new(rank, passing))
     }
 

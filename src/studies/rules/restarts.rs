@@ -11,7 +11,7 @@ pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>
     let restarts = task.attempts.get(1..).unwrap_or_default();
     let mut oldest = 0;
     for (idx, restart) in restarts.iter().enumerate() {
-        while restarts[oldest].start_us < restart.start_us - HOUR_US {
+        while restarts[oldest].start_us < restart.start_us.saturating_sub(HOUR_US) {
             oldest += 1;
         }
         let within_hour = i64::try_from(idx - oldest + 1).unwrap_or(i64::MAX);
