@@ -323,9 +323,9 @@ impl<'a> Engine<'a> {
             self.conclude(task, Phase::Refused);
             return;
         }
-        if self.state.workload.fate.get(task) == Fate::Killed {
-            let age_us = self.state.workload.killed_age_us.get(task);
-            self.queue.push(self.state.now_us + age_us, Event::TaskKilled { task });
+        if let Fate::Killed { age_us } = self.state.workload.fate.get(task) {
+            let at_us = self.state.now_us.saturating_add(age_us);
+            self.queue.push(at_us, Event::TaskKilled { task });
         }
         if !self.state.workload.after_group.is_empty() {
             let before =
@@ -465,7 +465,8 @@ impl<'a> Engine<'a> {
         }
         let (kind, phase) = match self.state.workload.fate.get(task) {
             Fate::Fails => (Kind::Fail, Phase::Failed),
-            Fate::Finishes | Fate::Killed => (Kind::Finish, Phase::Finished),
+            Fate::Stopped => return self.task_killed(task),
+            Fate::Finishes | Fate::Killed { .. } => (Kind::Finish, Phase::Finished),
         };
         self.copies_won +=
             u64::from(kind == Kind::Finish && self.state.attempts.role[idx] == Role::Copy);
@@ -609,7 +610,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Its user kills a task.
+    /// A task is killed by its user or its limit.
     fn task_killed(&mut self, task: u32) {
         if self.state.tasks.phase[task as usize].is_over() {
             return;

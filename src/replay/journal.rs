@@ -41,7 +41,7 @@ pub enum Kind {
     Evict = 8,
     /// An attempt was lost with its machine.
     Lost = 9,
-    /// A task's user killed it.
+    /// A task's user or its limit killed it.
     Kill = 10,
     /// A kill rule killed it.
     Condemn = 11,

@@ -79,7 +79,8 @@ fn task() -> impl Strategy<Value = Task> {
     let fate = prop_oneof![
         6 => Just(Fate::Finishes),
         1 => Just(Fate::Fails),
-        1 => Just(Fate::Killed)
+        1 => Just(Fate::Stopped),
+        1 => (0_i64..40).prop_map(|age_s| Fate::Killed { age_us: age_s * 1_000_000 })
     ];
     let fails = prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(0_i64..9, 1..4)];
     let place = (0_i64..40, 0_i64..30, 1_u64..6, 0_u8..4);
@@ -110,7 +111,6 @@ fn workload(tasks: &[Task], noise: f64) -> Workload {
     workload.extra_us = each(&|task| task.extra_s * second);
     let asked_us = |task: &Task| (task.user != 0).then_some((task.work_s + 5) * second);
     workload.requested_us = Column::Each(tasks.iter().map(asked_us).collect());
-    workload.killed_age_us = each(&|task| (task.work_s / 2 + 3) * second);
     workload.cpu = Column::Each(tasks.iter().map(|task| task.cpu * UNITS / 2).collect());
     workload.memory = Column::Each(tasks.iter().map(|task| (6 - task.cpu) * UNITS).collect());
     workload.priority = Column::Each(tasks.iter().map(|task| task.priority).collect());
@@ -302,7 +302,7 @@ proptest! {
             let expected = match workload.fate.get(task) {
                 Fate::Finishes => Phase::Finished,
                 Fate::Fails => Phase::Failed,
-                Fate::Killed => Phase::Killed,
+                Fate::Stopped | Fate::Killed { .. } => Phase::Killed,
             };
             let killed_early = policy.contains("kill") && *phase == Phase::Condemned;
             prop_assert!(*phase == expected || killed_early, "task {}: {:?}", task, phase);

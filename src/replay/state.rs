@@ -370,7 +370,7 @@ impl<'a> State<'a> {
         let (idx, workload) = (task as usize, self.workload);
         let failed = self.tasks.failed[idx];
         let is_last = workload.failures.of(task).len() <= usize::from(failed);
-        if is_last && workload.fate.get(task) == Fate::Killed {
+        if is_last && workload.fate.get(task).is_endless() {
             return f64::INFINITY;
         }
         let started = self.tasks.started[idx];

@@ -109,11 +109,11 @@ impl Columns {
         workload.requested_us =
             Column::Each(column(7).map(|asks| (0.0 <= asks).then(|| micros(asks))).collect());
         workload.is_apart = Column::Each(column(8).map(|value| 0.0 < value).collect());
-        workload.killed_age_us = Column::Each(column(9).map(|age| micros(age.max(0.0))).collect());
-        let fate = |row: &[f64; 11]| match (0.0 <= row[9], row[10] == 3.0) {
-            (true, _) => Fate::Killed,
-            (false, true) => Fate::Fails,
-            (false, false) => Fate::Finishes,
+        let fate = |row: &[f64; 11]| match row[10] {
+            _ if 0.0 <= row[9] => Fate::Killed { age_us: micros(row[9]) },
+            3.0 => Fate::Fails,
+            5.0 => Fate::Stopped,
+            _ => Fate::Finishes,
         };
         workload.fate = Column::Each(self.rows.iter().map(fate).collect());
         let mut failures = Failures { first: vec![0], work_us: Vec::new() };

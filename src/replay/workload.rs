@@ -70,8 +70,20 @@ pub enum Fate {
     Finishes,
     /// It fails for good after its work.
     Fails,
-    /// Its user kills it at an age; until then it does not end.
-    Killed,
+    /// It is killed after its work: its user or its limit stopped it while it ran.
+    Stopped,
+    /// It is killed at an age, wherever it stands then; until then it does not end.
+    Killed {
+        /// The time since its arrival, µs.
+        age_us: i64,
+    },
+}
+
+impl Fate {
+    /// Whether it does not end by its work.
+    pub const fn is_endless(self) -> bool {
+        matches!(self, Self::Killed { .. })
+    }
 }
 
 /// Work after which a task fails, try after try.
@@ -247,8 +259,6 @@ pub struct Workload {
     pub is_apart: Column<bool>,
     /// What it does in the end.
     pub fate: Column<Fate>,
-    /// For a killed task, how long after its arrival, µs.
-    pub killed_age_us: Column<i64>,
     /// Work that an attempt has to do besides when it is slow by chance, µs.
     pub extra_us: Column<i64>,
     /// The chance of each attempt to be slow, drawn anew; `None` makes just the first one slow.
@@ -320,7 +330,6 @@ impl Workload {
             estimates: Estimates::Requested,
             is_apart: Column::Same(false),
             fate: Column::Same(Fate::Finishes),
-            killed_age_us: Column::Same(0),
             extra_us: Column::Same(0),
             extra_chance: None,
             failures: Failures::default(),
@@ -342,12 +351,15 @@ impl Workload {
         for (column, values) in [
             ("arrival_us", &self.arrival_us),
             ("work_us", &self.work_us),
-            ("killed_age_us", &self.killed_age_us),
             ("extra_us", &self.extra_us),
         ] {
             if let Some((task, value)) = (0..).zip(values.values()).find(|(_, value)| *value < 0) {
                 return Err(WorkloadError::Negative { column, task, value });
             }
+        }
+        let below = |fate: &(u32, Fate)| matches!(fate.1, Fate::Killed { age_us } if age_us < 0);
+        if let Some((task, Fate::Killed { age_us })) = (0..).zip(self.fate.values()).find(below) {
+            return Err(WorkloadError::Negative { column: "age_us", task, value: age_us });
         }
         let below = |asked: &(u32, Option<i64>)| asked.1.is_some_and(|asked_us| asked_us < 0);
         if let Some((task, Some(value))) = (0..).zip(self.requested_us.values()).find(below) {
@@ -382,7 +394,6 @@ impl Workload {
             ("requested_us", self.requested_us.fits(task_count)),
             ("is_apart", self.is_apart.fits(task_count)),
             ("fate", self.fate.fits(task_count)),
-            ("killed_age_us", self.killed_age_us.fits(task_count)),
             ("extra_us", self.extra_us.fits(task_count)),
             ("failures", failures.is_empty() || failures.len() == task_count + 1),
         ];
@@ -408,7 +419,6 @@ impl Workload {
         self.requested_us.permute(&order);
         self.is_apart.permute(&order);
         self.fate.permute(&order);
-        self.killed_age_us.permute(&order);
         self.extra_us.permute(&order);
         if !self.failures.first.is_empty() {
             let mut sorted = Failures { first: vec![0], work_us: Vec::new() };
@@ -461,8 +471,9 @@ impl Workload {
     #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
     #[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
     pub fn estimate_us(&self, task: u32, failed: u16) -> i64 {
-        let recorded_us = match self.failures.of(task).get(usize::from(failed)) {
-            None if self.fate.get(task) == Fate::Killed => self.killed_age_us.get(task),
+        let is_last = self.failures.of(task).len() <= usize::from(failed);
+        let recorded_us = match self.fate.get(task) {
+            Fate::Killed { age_us } if is_last => age_us,
             _ => self.try_work_us(task, failed),
         };
         match self.estimates {

@@ -19,7 +19,7 @@ use crate::lake::Lake;
 use crate::progress;
 use crate::replay::cluster::{Cluster, ClusterError, Remark};
 use crate::replay::engine::{Plan, replay};
-use crate::replay::history::{self, History, HistoryPlan, RerunWork};
+use crate::replay::history::{self, History, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{JobEnd, Metrics, Paired, fates, job_ends, measure, pair};
 use crate::replay::policies::PolicyPlan;
@@ -44,7 +44,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 ///
 /// Runs the tasks of the lake on the machines of the lake, or on a made-up cluster, once per
 /// policy. Tasks arrive when they did and take the time they took; failed attempts are carried
-/// along, killed tasks are killed at their recorded age. What is assumed is said on stderr and
+/// along; `--killed` says when killed tasks are killed. What is assumed is said on stderr and
 /// kept with the result. Jobs are paired with those under the first policy: hurt and helped are
 /// those over in both with another response, harmed those that finished there and not here.
 /// Heartbeats pass over long empty times: after a million at which no attempt has begun or ended the
@@ -102,6 +102,15 @@ pub(crate) struct ReplayArgs {
     /// What a copy or a restart has to do
     #[arg(long, value_enum, default_value_t)]
     pub reruns: RerunWork,
+
+    /// When a task is killed that was killed while it ran
+    ///
+    /// One that was killed while it waited leaves at its recorded age. Default: `run-time` for
+    /// logs, where limits kill running jobs and other simulators take the recorded running time as
+    /// the work; `age` for the Google traces, which have no limits: kills come from users and from
+    /// other jobs, at a time of their own.
+    #[arg(long, value_enum)]
+    pub killed: Option<KilledTasks>,
 
     /// What `easy` takes for the running time of a task
     ///
@@ -336,6 +345,7 @@ fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
         load: args.load,
         overcommit: args.overcommit.unwrap_or(usual),
         reruns: args.reruns,
+        killed: args.killed.unwrap_or(KilledTasks::of_source(lake.source())),
         estimates: args.estimates,
         seed,
     }

@@ -1,7 +1,7 @@
 //! What machines and timers do to a replay.
 
 use super::{
-    Change, Engine, Event, Fate, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS, Role,
+    Change, Engine, Event, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS, Role,
 };
 
 impl Engine<'_> {
@@ -233,7 +233,7 @@ impl Engine<'_> {
                 continue;
             }
             debug_assert!(
-                self.state.workload.fate.get(task) != Fate::Killed
+                !self.state.workload.fate.get(task).is_endless()
                     || self.state.attempts.role[slot as usize] != Role::Probe,
                 "probes are not restarted"
             );

@@ -3,7 +3,7 @@
 //! In: what was taken of a lake and the plan it was taken by. Out: one sentence per assumption, for
 //! people and for `result.json`.
 
-use super::{Counts, HistoryPlan, RerunWork};
+use super::{Counts, HistoryPlan, KilledTasks, RerunWork};
 use crate::digits::{counted, grouped};
 use crate::replay::workload::Estimates;
 use crate::schema::Source;
@@ -11,6 +11,7 @@ use crate::schema::Source;
 /// The assumptions of every replay of this history.
 pub(super) fn of(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
     let mut told = of_every_history(counts, plan);
+    of_kills(counts, plan, source, &mut told);
     of_tasks(counts, source, &mut told);
     of_choices(plan, source, &mut told);
     told
@@ -66,9 +67,33 @@ fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
             RerunWork::Sibling => "A copy or a restart has the work of a finished task of its job, drawn at random: nothing that made a task slow comes again.",
         }
         .to_owned(),
-        "Killed tasks are killed at their recorded age, wherever they stand then.".to_owned(),
         "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
     ]
+}
+
+/// Says when killed tasks are killed, and why.
+fn of_kills(counts: &Counts, plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
+    let tasks = |count: u64| counted(count, "task");
+    if 0 < counts.stopped {
+        told.push(format!(
+            "{} killed while running: killed after the recorded running time (`--killed run-time`).",
+            tasks(counts.stopped)
+        ));
+    }
+    let at_age = tasks(counts.killed_at_age);
+    match plan.killed {
+        _ if counts.killed_at_age == 0 => {}
+        KilledTasks::RunTime => {
+            told.push(format!("{at_age} killed while waiting: killed at the recorded age."));
+        }
+        KilledTasks::Age => {
+            let why =
+                if source.is_google() { "; kills come from users and from other jobs" } else { "" };
+            told.push(format!(
+                "{at_age} killed: killed at the recorded age, waiting or running (`--killed age`{why})."
+            ));
+        }
+    }
 }
 
 fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
@@ -85,7 +110,7 @@ fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
         counts.still_running,
         "still running at the end: they finish after the work recorded so far.",
     );
-    say(counts.never_back, "evicted or lost for good: they are killed at that age.");
+    say(counts.never_back, "evicted or lost for good: they count as killed then.");
     say(counts.left_out, "left out: they neither ran nor were killed.");
     let without = if source.is_google() { "none" } else { "one" };
     say(counts.without_cpu, &format!("without a CPU request: they ask for {without}."));

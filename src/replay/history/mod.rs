@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::random::{Draws, Purpose};
 use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
-use crate::facts::events::{is_terminal, optional_cells};
+use crate::facts::events::{Event, is_terminal, optional_cells};
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -53,6 +53,8 @@ pub struct HistoryPlan {
     pub overcommit: f64,
     /// What a copy or a restart has to do.
     pub reruns: RerunWork,
+    /// When a task is killed that was killed while it ran.
+    pub killed: KilledTasks,
     /// What an order that plans ahead takes for the running time of a task.
     pub estimates: Estimates,
     /// The seed.
@@ -69,6 +71,7 @@ impl Default for HistoryPlan {
             load: 1.0,
             overcommit: 1.0,
             reruns: RerunWork::Same,
+            killed: KilledTasks::Age,
             estimates: Estimates::Requested,
             seed: 0,
         }
@@ -86,6 +89,27 @@ pub enum RerunWork {
     Sibling,
 }
 
+/// When a task is killed that was killed while it ran. One that was killed while it waited leaves
+/// at its recorded age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum KilledTasks {
+    /// After its recorded running time, as where a limit stopped it
+    RunTime,
+    /// At its recorded age, as where its user or another job ended it
+    Age,
+}
+
+impl KilledTasks {
+    /// What fits a source. In logs of batch systems most kills of running jobs are limits, and
+    /// other simulators take the recorded running time as the work. In the Google traces, which
+    /// know no limits, a kill comes from outside at its own time: from a user, or from a job that
+    /// the task depends on.
+    pub const fn of_source(source: Source) -> Self {
+        if source.is_google() { Self::Age } else { Self::RunTime }
+    }
+}
+
 /// What was taken and what was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
@@ -99,6 +123,10 @@ pub struct Counts {
     pub still_running: u64,
     /// Tasks that ended by an eviction or a loss and did not come back.
     pub never_back: u64,
+    /// Tasks that are killed after their recorded running time.
+    pub stopped: u64,
+    /// Tasks that are killed at their recorded age.
+    pub killed_at_age: u64,
     /// Failed attempts carried along.
     pub failures: u64,
     /// Recorded attempts that are left to the replay: evicted, lost, or ended before a resubmission.
@@ -137,7 +165,6 @@ struct Item {
     id: (i64, i32),
     work_us: i64,
     fate: Fate,
-    killed_age_us: i64,
     failures: Vec<i64>,
     cpu: Option<f32>,
     memory: Option<f32>,
@@ -245,6 +272,8 @@ pub fn workload(
         counts.still_running += part.still_running;
         counts.never_back += part.never_back;
         counts.dropped_attempts += part.dropped_attempts;
+        counts.stopped += part.stopped;
+        counts.killed_at_age += part.killed_at_age;
         counts.left_out += part.left_out;
     }
     Ok(assemble(all, counts, plan, lake.source()))
@@ -266,6 +295,13 @@ fn items(
         }
     });
     Ok((found, counts))
+}
+
+/// Whether an event is the end of an attempt: the task ran until then.
+fn ends(attempt: Option<&Attempt>, event: &Event) -> bool {
+    attempt.is_some_and(|attempt| {
+        attempt.ended_by == EndedBy::Event(event.event_type) && attempt.end_us == event.time_us
+    })
 }
 
 /// What happened before the window is moved to its beginning, or to the task's next event.
@@ -296,11 +332,17 @@ fn item(
     let is_open = last.is_some_and(|attempt| attempt.ended_by.event().is_none());
     let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
     let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
-    let (fate, work_us, killed_age_us) = match (is_open, ended.map(|event| event.event_type)) {
-        (true, _) | (_, Some(4)) => (Fate::Finishes, last_us, 0),
-        (_, Some(3)) => (Fate::Fails, last_us, 0),
-        (_, Some(_)) => (Fate::Killed, Some(0), age_us(ended?.time_us)),
-        (_, None) => (Fate::Finishes, None, 0),
+    let (fate, work_us) = match ended {
+        _ if is_open => (Fate::Finishes, last_us),
+        None => (Fate::Finishes, None),
+        Some(event) => match event.event_type {
+            4 => (Fate::Finishes, last_us),
+            3 => (Fate::Fails, last_us),
+            _ if plan.killed == KilledTasks::RunTime && ends(last, event) => {
+                (Fate::Stopped, last_us)
+            }
+            _ => (Fate::Killed { age_us: age_us(event.time_us) }, Some(0)),
+        },
     };
     let Some(work_us) = work_us else {
         counts.left_out += 1;
@@ -310,14 +352,17 @@ fn item(
     counts.never_back +=
         u64::from(!is_open && ended.is_some_and(|event| matches!(event.event_type, 2 | 6)));
     counts.began_before += u64::from(windows.is_before(first.time_us));
-    let carries_last = fate == Fate::Killed;
+    let carries_last = fate.is_endless();
+    counts.stopped += u64::from(fate == Fate::Stopped);
+    counts.killed_at_age += u64::from(carries_last);
     let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
     let failed =
         view.attempts[..earlier].iter().filter(|attempt| attempt.ended_by == EndedBy::Event(3));
     let failures: Vec<i64> =
         failed.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
     let kept = failures.len() + view.attempts.len() - earlier;
-    let ends_here = usize::from(last.is_some_and(|attempt| attempt.ended_by == EndedBy::Event(5)));
+    let is_killed = last.is_some_and(|attempt| attempt.ended_by == EndedBy::Event(5));
+    let ends_here = usize::from(carries_last && is_killed);
     let dropped = view.attempts.len() - kept;
     counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
     let rows = || view.events.iter().rev().map(|event| event.row as usize);
@@ -327,7 +372,6 @@ fn item(
         id: (view.job_id, view.task_index),
         work_us,
         fate,
-        killed_age_us,
         failures,
         cpu: rows().find_map(|row| cells.cpu[row]),
         memory: rows().find_map(|row| cells.memory[row]),
@@ -419,7 +463,6 @@ fn assemble(
     workload.estimates = plan.estimates;
     workload.is_apart = each(&items, |item| item.is_apart);
     workload.fate = each(&items, |item| item.fate);
-    workload.killed_age_us = each(&items, |item| item.killed_age_us);
     workload.user = Column::Each(user);
     workload.user_names = users.in_order().map(Option::unwrap_or_default).collect();
     workload.job = Column::Each(job);
@@ -457,7 +500,6 @@ mod tests {
             id,
             work_us: 10,
             fate: Fate::Finishes,
-            killed_age_us: 0,
             failures: Vec::new(),
             cpu: Some(0.5),
             memory: None,
