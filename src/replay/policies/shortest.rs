@@ -1,15 +1,28 @@
 //! The task with the least work first. It knows the true work, which no scheduler does: a bound.
+//!
+//! The work is what the next attempt would do if it began now on a machine of speed 1, slow starts
+//! and noise included. A task that will be killed at an age runs no longer than until then:
+//!
+//! ```text
+//!  now  |---- work 30 ----|                    20 is the key of a task with work 30 that will be
+//!  now  |-- kill in 20 --|                     killed in 20, and nothing else ends it
+//! ```
+//! Killed tasks come closer to their end while they wait, so two orders are kept, by work and by
+//! time of the kill: the lesser of both heads is the least of all.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::by_key::ByKey;
+use rustc_hash::FxHashMap;
+
 use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
+use crate::replay::workload::Fate;
 
 pub(super) const KIND: Kind = Kind {
     name: "shortest",
-    about: "The task with the least work first, by the truth that no scheduler knows",
+    about: "The task with the least work first, counted up to its kill; a truth no scheduler knows",
     read: Read::Order(read),
 };
 
@@ -25,13 +38,95 @@ fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let passing = Passing { depth: self.depth, ..Passing::default() };
-        let work = |state: &State<'_>, task: u32| {
-            state.workload.try_work_us(task, state.tasks.failed[task as usize])
-        };
-        Box::new(ByKey::new(work, passing))
+        Box::new(Shortest { passing, front: -1, ..Shortest::default() })
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
         depth_parameter(self.depth).into_iter().collect()
+    }
+}
+
+/// A task's places in both orders.
+#[derive(Clone, Copy, Debug)]
+struct Keys {
+    /// Its work, µs, if that ends it.
+    work_us: Option<i64>,
+    /// When it is killed, µs, if it ever is.
+    kill_us: Option<i64>,
+    /// Its place among equals.
+    place: i64,
+}
+
+#[derive(Debug, Default)]
+struct Shortest {
+    passing: Passing,
+    keys: FxHashMap<u32, Keys>,
+    by_work: BTreeSet<(i64, i64, u32)>,
+    by_kill: BTreeSet<(i64, i64, u32)>,
+    /// The task named last.
+    named: Option<u32>,
+    /// Place of the next task behind its equals, and before them.
+    back: i64,
+    front: i64,
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
+fn keys(state: &State<'_>, task: u32, place: i64) -> Keys {
+    let work = state.work_of_next(task);
+    let kill_us = match state.workload.fate.get(task) {
+        Fate::Killed { age_us } => Some(state.workload.arrival_us.get(task).saturating_add(age_us)),
+        _ => None,
+    };
+    Keys { work_us: work.is_finite().then(|| work.round() as i64), kill_us, place }
+}
+
+impl Shortest {
+    fn put(&mut self, task: u32, keys: Keys) {
+        self.by_work.extend(keys.work_us.map(|work_us| (work_us, keys.place, task)));
+        self.by_kill.extend(keys.kill_us.map(|kill_us| (kill_us, keys.place, task)));
+        self.keys.insert(task, keys);
+    }
+}
+
+impl Order for Shortest {
+    fn push(&mut self, state: &State<'_>, task: u32) {
+        self.back += 1;
+        self.put(task, keys(state, task, self.back - 1));
+    }
+
+    fn push_front(&mut self, state: &State<'_>, task: u32) {
+        self.front -= 1;
+        self.put(task, keys(state, task, self.front + 1));
+    }
+
+    fn peek(&mut self, state: &State<'_>) -> Option<u32> {
+        let by_kill = self
+            .by_kill
+            .first()
+            .map(|&(kill_us, place, task)| (kill_us.saturating_sub(state.now_us), place, task));
+        self.named =
+            self.by_work.first().copied().into_iter().chain(by_kill).min().map(|key| key.2);
+        self.named
+    }
+
+    fn pop(&mut self) {
+        if let Some(task) = self.named.take() {
+            self.forget(task);
+        }
+    }
+
+    fn forget(&mut self, task: u32) {
+        if let Some(Keys { work_us, kill_us, place }) = self.keys.remove(&task) {
+            if let Some(work_us) = work_us {
+                self.by_work.remove(&(work_us, place, task));
+            }
+            if let Some(kill_us) = kill_us {
+                self.by_kill.remove(&(kill_us, place, task));
+            }
+        }
+    }
+
+    fn passing(&self) -> Passing {
+        self.passing
     }
 }
