@@ -395,7 +395,8 @@ fn job_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
 }
 
 fn task_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
-    let processors = job.processors.filter(|&count| 0 < count).or(job.requested_processors);
+    let some = |count: &i32| 0 < *count;
+    let processors = job.processors.filter(some).or(job.requested_processors.filter(some));
     #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
     let processors = processors.map(|count| count as f32);
     let memory = processors.zip(job.requested_memory_kib).map(|(count, each)| count * each);
