@@ -147,7 +147,7 @@
 //! let (cluster, _) = Cluster::of_speeds(vec![1.0]).check()?;
 //! let workload = Workload::plain(3, Column::Same(1_000_000)).check()?;
 //! let outcome = replay(&Replay::new(&cluster, &workload, &lifo));
-//! assert_eq!(outcome.first_start_us, [2_000_000, 1_000_000, 0]);
+//! assert_eq!(outcome.first_start_us, [Some(2_000_000), Some(1_000_000), Some(0)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

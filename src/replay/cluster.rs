@@ -9,6 +9,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::random::{Draws, Purpose};
+use super::room::Room;
 use super::workload::Column;
 
 /// What happens to a machine.
@@ -18,12 +19,24 @@ pub enum Change {
     Joins,
     /// It goes, and what runs on it is lost.
     Leaves,
-    /// It has another capacity: CPU and memory, millionths.
-    Capacity([u64; 2]),
+    /// It has another capacity.
+    Capacity(Room),
     /// It has another speed.
     Speed(f64),
     /// It has another number of cores that can be used, where cores are shared.
     Cores(f64),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Joins => f.write_str("joins"),
+            Self::Leaves => f.write_str("leaves"),
+            Self::Capacity(_) => f.write_str("has another capacity"),
+            Self::Speed(speed) => write!(f, "has speed {speed}"),
+            Self::Cores(cores) => write!(f, "has {cores} cores"),
+        }
+    }
 }
 
 /// A change of a machine.
@@ -49,7 +62,7 @@ pub struct Remark {
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MachineChange { at_us, machine, change } = self.change;
-        write!(f, "{at_us} µs, machine {machine}, {change:?}: {}", self.why)
+        write!(f, "at {at_us} µs machine {machine} {change}: {}", self.why)
     }
 }
 
@@ -127,8 +140,8 @@ pub struct Cluster {
     pub speed: Vec<f64>,
     /// CPU, millionths.
     pub cpu: Vec<u64>,
-    /// Memory, millionths.
-    pub memory: Vec<u64>,
+    /// Memory, millionths; `None` where it is not known and so not checked.
+    pub memory: Vec<Option<u64>>,
     /// Whether it is there from the start.
     pub is_present: Vec<bool>,
     /// Its name in the trace; empty where machines are made up.
@@ -176,13 +189,13 @@ pub enum ClusterError {
 }
 
 impl Cluster {
-    /// Machines of the given speeds with one CPU each and no memory to speak of.
+    /// Machines of the given speeds with one CPU each, whose memory is not known.
     pub fn of_speeds(speed: Vec<f64>) -> Self {
         let count = speed.len();
         Self {
             speed,
             cpu: vec![super::workload::UNITS; count],
-            memory: vec![u64::MAX / 4; count],
+            memory: vec![None; count],
             is_present: vec![true; count],
             ids: Vec::new(),
             shared_cores: None,
@@ -235,7 +248,7 @@ impl Cluster {
     }
 
     /// The different capacities a machine ever has: what fits none of them never starts.
-    pub fn capacities(&self) -> Vec<[u64; 2]> {
+    pub fn capacities(&self) -> Vec<Room> {
         let mut joins: Vec<bool> = self.is_present.clone();
         for change in &self.changes {
             if change.change == Change::Joins {
@@ -243,8 +256,9 @@ impl Cluster {
             }
         }
         let machines = (0..self.machine_count()).filter(|&machine| joins[machine]);
-        let mut found: Vec<[u64; 2]> =
-            machines.map(|machine| [self.cpu[machine], self.memory[machine]]).collect();
+        let mut found: Vec<Room> = machines
+            .map(|machine| Room { cpu: self.cpu[machine], memory: self.memory[machine] })
+            .collect();
         found.extend(self.changes.iter().filter_map(|change| match change.change {
             Change::Capacity(capacity) => Some(capacity),
             _ => None,
@@ -307,7 +321,11 @@ fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: 
         if needed_us <= done_us {
             // A machine that leaves nothing does nothing, so `left` is above 0 unless nothing is
             // needed.
-            return if needed_us <= 0.0 { at_us } else { at_us + whole(needed_us / left) };
+            return if needed_us <= 0.0 {
+                at_us
+            } else {
+                at_us.saturating_add(whole(needed_us / left))
+            };
         }
         needed_us -= done_us;
         at_us = until_us;
@@ -383,7 +401,7 @@ mod tests {
         cluster.changes = vec![
             at(9, 0, Change::Leaves),
             at(5, 0, Change::Leaves),
-            at(6, 7, Change::Capacity([1, 1])),
+            at(6, 7, Change::Capacity(Room::NOTHING)),
             at(7, 1, Change::Joins),
             at(10, 0, Change::Joins),
         ];
@@ -393,9 +411,9 @@ mod tests {
         assert_eq!(
             why,
             [
-                "6 µs, machine 7, Capacity([1, 1]): there is no such machine",
-                "7 µs, machine 1, Joins: it is there already",
-                "9 µs, machine 0, Leaves: it is not there",
+                "at 6 µs machine 7 has another capacity: there is no such machine",
+                "at 7 µs machine 1 joins: it is there already",
+                "at 9 µs machine 0 leaves: it is not there",
             ]
         );
     }

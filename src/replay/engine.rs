@@ -16,8 +16,9 @@ use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
 use super::kill::KillWatch;
 use super::placement::Finder;
-use super::policies::{Depth, Order, Passing, PolicyPlan, Speculation};
+use super::policies::{Depth, Heartbeat, Order, Passing, PolicyPlan, Speculation};
 use super::queue::EventQueue;
+use super::room::Room;
 use super::state::{Phase, Role, State, Tasks};
 use super::workload::{Fate, NONE, Workload};
 use crate::progress;
@@ -70,7 +71,7 @@ pub struct Sum {
     /// Attempts.
     pub count: u64,
     /// Their time on machines, µs.
-    pub time_us: i64,
+    pub time_us: i128,
     /// Their time on machines x the CPU they asked for, millionths of a CPU-µs.
     pub cpu_time: i128,
     /// Work they had done, µs at speed 1.
@@ -84,10 +85,10 @@ pub struct Outcome {
     pub journal: Option<Journal>,
     /// Where each task stands.
     pub phase: Vec<Phase>,
-    /// When its first attempt began, µs; -1 if none did.
-    pub first_start_us: Vec<i64>,
-    /// When it was over, µs; -1 if it was not.
-    pub end_us: Vec<i64>,
+    /// When its first attempt began, µs; `None` if none did.
+    pub first_start_us: Vec<Option<i64>>,
+    /// When it was over, µs; `None` if it was not.
+    pub end_us: Vec<Option<i64>>,
     /// When the last task was over, µs; `None` if some never were.
     pub makespan_us: Option<i64>,
     /// When the replay ended, µs.
@@ -118,7 +119,7 @@ impl Outcome {
     }
 
     /// Time of all attempts on machines, µs.
-    pub fn machine_time_us(&self) -> i64 {
+    pub fn machine_time_us(&self) -> i128 {
         self.sums.iter().map(|sum| sum.time_us).sum()
     }
 }
@@ -140,6 +141,42 @@ const QUIET_PERIODS: i64 = 1_000_000;
 /// Tasks that are over between two messages about progress.
 const TOLD_AT_ONCE: usize = 1024;
 
+/// The same of reorderings with nothing to be put in order: a week of them every minute.
+const QUIET_REORDERS: i64 = 10_000;
+
+/// How many heartbeats a replay may have at most, if the rule about running tasks has any: as many
+/// as fit the time in which something to be judged runs, one task after another, and no more than
+/// [`QUIET_PERIODS`] between two events.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+pub fn heartbeats(workload: &Workload, policy: &PolicyPlan) -> Option<f64> {
+    let Heartbeat { period_us, sees_lone_tasks } = policy.speculation.1.heartbeat()?;
+    let mut sizes = vec![0_u32; workload.group_count()];
+    let tasks = || (0..).take(workload.task_count);
+    for task in tasks() {
+        sizes[workload.group.get(task) as usize] += 1;
+    }
+    let (mut begin_us, mut end_us, mut sum_us, mut tries) = (f64::INFINITY, 0.0_f64, 0.0, 0.0);
+    for task in tasks() {
+        if !sees_lone_tasks && sizes[workload.group.get(task) as usize] < 2 {
+            continue;
+        }
+        let failures = workload.failures.of(task);
+        let last_us = match workload.fate.get(task) {
+            Fate::Killed { age_us } => age_us,
+            _ => workload.work_us.get(task),
+        };
+        let takes_us =
+            failures.iter().chain([&last_us]).map(|&work_us| work_us as f64).sum::<f64>();
+        let arrival_us = workload.arrival_us.get(task) as f64;
+        begin_us = begin_us.min(arrival_us);
+        end_us = end_us.max(arrival_us + takes_us);
+        sum_us += takes_us;
+        tries += 1.0 + failures.len() as f64;
+    }
+    let busy_us = sum_us.min((end_us - begin_us).max(0.0));
+    Some((busy_us / period_us.max(1) as f64).min(2.0 * tries * QUIET_PERIODS as f64))
+}
+
 struct Engine<'a> {
     state: State<'a>,
     queue: EventQueue,
@@ -160,7 +197,7 @@ struct Engine<'a> {
     over: usize,
     until_us: i64,
     events: u64,
-    capacities: Vec<[u64; 2]>,
+    capacities: Vec<Room>,
     /// Tasks held back, by the group they wait for; and tasks that are not over, by group.
     held: Vec<Vec<u32>>,
     group_left: Vec<u32>,
@@ -206,7 +243,7 @@ impl<'a> Engine<'a> {
         Self {
             queue,
             preemption: Preemption::new(&state, order.passing().preempts),
-            plans: order.passing().reserves.then(Plans::default),
+            plans: order.passing().reserves.then(|| Plans::new(plan.cluster.machine_count())),
             depth_cuts: 0,
             passing: order.passing(),
             follows_usage: order.follows_usage(),
@@ -316,8 +353,7 @@ impl<'a> Engine<'a> {
     /// A task is submitted.
     fn arrive(&mut self, task: u32) {
         let demand = self.state.workload.demand(task);
-        let fits = |capacity: &[u64; 2]| demand[0] <= capacity[0] && demand[1] <= capacity[1];
-        if !self.capacities.iter().any(fits) {
+        if !self.capacities.iter().any(|capacity| capacity.holds(demand)) {
             self.refused.push(task);
             self.note(Kind::Refuse, task, NONE, 0);
             self.conclude(task, Phase::Refused);
@@ -430,8 +466,8 @@ impl<'a> Engine<'a> {
         }
         if role == Role::Original {
             let first_start_us = &mut self.state.tasks.first_start_us[task as usize];
-            if *first_start_us < 0 {
-                *first_start_us = self.state.now_us;
+            if first_start_us.is_none() {
+                *first_start_us = Some(self.state.now_us);
             } else if let Some(kill) = &mut self.kill {
                 kill.restarted(task, self.state.now_us);
             }
@@ -559,14 +595,14 @@ impl<'a> Engine<'a> {
     fn account(&mut self, slot: u32, kind: Kind) {
         let idx = slot as usize;
         let task = self.state.attempts.task[idx];
-        let time_us = self.state.now_us - self.state.attempts.start_us[idx];
+        let time_us = i128::from(self.state.now_us - self.state.attempts.start_us[idx]);
         let total = self.state.attempts.work[idx];
         let work = match kind {
             Kind::Finish | Kind::Fail | Kind::ProbeEnd => total,
             _ if total.is_finite() => total - self.state.left_now(slot),
             _ => 0.0,
         };
-        let cpu_time = i128::from(time_us) * i128::from(self.state.workload.cpu.get(task));
+        let cpu_time = time_us * i128::from(self.state.workload.cpu.get(task));
         let add = |sum: &mut Sum| {
             sum.count += 1;
             sum.time_us += time_us;
@@ -591,7 +627,7 @@ impl<'a> Engine<'a> {
         }
         debug_assert!(!self.state.tasks.phase[idx].is_over(), "a task ends once");
         self.state.tasks.phase[idx] = phase;
-        self.state.tasks.end_us[idx] = self.state.now_us;
+        self.state.tasks.end_us[idx] = Some(self.state.now_us);
         self.over += 1;
         if let Some(speculation) = &mut self.speculation {
             speculation.concluded(&self.state, task);
@@ -638,7 +674,8 @@ impl<'a> Engine<'a> {
         let unfinished = task_count - self.over;
         Outcome {
             journal: self.journal,
-            makespan_us: (unfinished == 0).then(|| end_us.iter().copied().max().unwrap_or(0)),
+            makespan_us: (unfinished == 0)
+                .then(|| end_us.iter().flatten().copied().max().unwrap_or(0)),
             last_us: self.state.now_us,
             phase,
             first_start_us,

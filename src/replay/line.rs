@@ -24,6 +24,13 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// Whether it asks for no more than `other` of anything.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.demand[0] <= other.demand[0]
+            && self.demand[1] <= other.demand[1]
+            && self.estimate_us <= other.estimate_us
+    }
+
     /// The least of each.
     fn least(self, other: Self) -> Self {
         let least = |resource: usize| self.demand[resource].min(other.demand[resource]);

@@ -59,20 +59,18 @@ impl Spread {
 /// What became of the tasks of a workload, by task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fates {
-    /// First submit, µs; -1 if there was none.
-    pub submit_us: Vec<i64>,
-    /// First start, µs; -1 if there was none.
-    pub start_us: Vec<i64>,
-    /// Last end, µs; -1 if the task was not over.
-    pub end_us: Vec<i64>,
-    /// Whether it finished.
-    pub is_finished: Vec<bool>,
+    /// First submit, µs; `None` if there was none.
+    pub submit_us: Vec<Option<i64>>,
+    /// First start, µs; `None` if there was none.
+    pub start_us: Vec<Option<i64>>,
+    /// Last end, µs; `None` if the task was not over.
+    pub end_us: Vec<Option<i64>>,
     /// Whether a kill rule condemned it.
     pub is_condemned: Vec<bool>,
     /// Whether no machine could ever have taken it.
     pub is_refused: Vec<bool>,
-    /// Time of the attempt that finished it, µs.
-    pub run_us: Vec<i64>,
+    /// Time of the attempt that finished it, µs; `None` if it did not finish.
+    pub run_us: Vec<Option<i64>>,
 }
 
 /// Attempts that ended in one way.
@@ -91,8 +89,8 @@ pub struct Endings {
 pub struct Sample {
     /// The end of the stretch it is the mean of, s.
     pub time_s: f64,
-    /// CPU in use as a share of the CPU that was there.
-    pub cpu_share: f64,
+    /// CPU in use as a share of the CPU that was there; `None` while there was none.
+    pub cpu_share: Option<f64>,
     /// Tasks waiting.
     pub waiting: f64,
 }
@@ -116,8 +114,9 @@ pub struct Metrics {
     pub slowdown: Option<Spread>,
     /// The same with run times of at least [`BOUND_S`], at least 1.
     pub bounded_slowdown: Option<Spread>,
-    /// Mean CPU in use from the first submit to the end, as a share of what was there.
-    pub utilisation: f64,
+    /// Mean CPU in use from the first submit to the end, as a share of what was there; `None` if
+    /// there was none.
+    pub utilisation: Option<f64>,
     /// Copies started and won.
     pub copies: (u64, u64),
     /// CPU time of all attempts, however they ended, CPU-s.
@@ -152,12 +151,11 @@ pub struct Metrics {
 
 /// Reads what became of the tasks from a journal.
 pub fn fates(journal: &Journal, task_count: usize) -> Fates {
-    let none = vec![-1; task_count];
+    let none = vec![None; task_count];
     let mut fates = Fates {
         submit_us: none.clone(),
         start_us: none.clone(),
         end_us: none.clone(),
-        is_finished: vec![false; task_count],
         is_condemned: vec![false; task_count],
         is_refused: vec![false; task_count],
         run_us: none,
@@ -168,31 +166,26 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
         let (task, at_us) = (entry.task as usize, entry.at_us);
         match entry.kind {
             Kind::Submit => {
-                if fates.submit_us[task] < 0 {
-                    fates.submit_us[task] = at_us;
-                }
-                fates.end_us[task] = -1;
+                fates.submit_us[task].get_or_insert(at_us);
+                fates.end_us[task] = None;
             }
             Kind::Start | Kind::Copy | Kind::Probe => {
-                if fates.start_us[task] < 0 {
-                    fates.start_us[task] = at_us;
-                }
+                fates.start_us[task].get_or_insert(at_us);
                 begun.insert((entry.task, entry.attempt), at_us);
             }
             Kind::Refuse => {
-                (fates.submit_us[task], fates.end_us[task]) = (at_us, at_us);
+                (fates.submit_us[task], fates.end_us[task]) = (Some(at_us), Some(at_us));
                 fates.is_refused[task] = true;
             }
             Kind::Finish => {
-                fates.end_us[task] = at_us;
-                fates.is_finished[task] = true;
+                fates.end_us[task] = Some(at_us);
                 let start_us = begun.remove(&(entry.task, entry.attempt));
-                fates.run_us[task] = at_us - start_us.unwrap_or(at_us);
+                fates.run_us[task] = Some(at_us - start_us.unwrap_or(at_us));
             }
             // A task that failed and tries again is submitted at once, after this line.
-            Kind::Fail | Kind::Kill => fates.end_us[task] = at_us,
+            Kind::Fail | Kind::Kill => fates.end_us[task] = Some(at_us),
             Kind::Condemn => {
-                fates.end_us[task] = at_us;
+                fates.end_us[task] = Some(at_us);
                 fates.is_condemned[task] = true;
             }
             // These end attempts; the task waits, or another attempt of it goes on.
@@ -200,6 +193,37 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
         }
     }
     fates
+}
+
+impl Fates {
+    /// First submit to first start, s.
+    fn waiting_s(&self, task: usize) -> Option<f64> {
+        Some(micros_to_seconds(self.start_us[task]? - self.submit_us[task]?))
+    }
+
+    /// First submit to end, s.
+    fn response_s(&self, task: usize) -> Option<f64> {
+        Some(micros_to_seconds(self.end_us[task]? - self.submit_us[task]?))
+    }
+
+    /// How long a finished task ran in the end, s.
+    fn run_s(&self, task: usize) -> Option<f64> {
+        self.run_us[task].map(micros_to_seconds)
+    }
+
+    /// Response over run time of a finished task that took time.
+    fn slowdown(&self, task: usize) -> Option<f64> {
+        self.run_s(task)
+            .filter(|run_s| 0.0 < *run_s)
+            .zip(self.response_s(task))
+            .map(|(run_s, response_s)| response_s / run_s)
+    }
+
+    /// Response over a run time of at least [`BOUND_S`] of a finished task; at least 1.
+    fn bounded_slowdown(&self, task: usize) -> Option<f64> {
+        let run_s = self.run_s(task)?;
+        Some(bounded_slowdown(self.response_s(task)? - run_s, run_s, BOUND_S))
+    }
 }
 
 /// Computes the numbers of a replay; `sample_count` stretches of time are sampled.
@@ -213,30 +237,24 @@ pub fn measure(
     let mut tally = Tally::new(journal, &fates, sample_count);
     tally.read(journal, workload, cluster);
     let tasks = || 0..workload.task_count;
-    let seconds = |from_us: i64, to_us: i64| micros_to_seconds(to_us - from_us);
-    let finished: Vec<usize> = tasks().filter(|&task| fates.is_finished[task]).collect();
-    let response = |task: usize| seconds(fates.submit_us[task], fates.end_us[task]);
-    let run = |task: usize| micros_to_seconds(fates.run_us[task]);
-    let over = tasks().filter(|&task| 0 <= fates.end_us[task]).count();
-    let slowdowns = finished.iter().filter(|&&task| 0 < fates.run_us[task]);
-    let first_us = tally.first_us;
-    let last_us = fates.end_us.iter().copied().max().unwrap_or(0);
+    let finished: Vec<usize> = tasks().filter(|&task| fates.run_us[task].is_some()).collect();
+    let of_finished = |value: &dyn Fn(usize) -> Option<f64>| {
+        Spread::of(finished.iter().filter_map(|&task| value(task)).collect())
+    };
+    let over = fates.end_us.iter().flatten().count();
+    let last_us = fates.end_us.iter().flatten().copied().max();
+    let makespan_us = last_us.map_or(0, |last_us| (last_us - tally.first_us).max(0));
     Metrics {
-        makespan_s: (over == workload.task_count).then(|| seconds(first_us, last_us).max(0.0)),
+        makespan_s: (over == workload.task_count).then(|| micros_to_seconds(makespan_us)),
         finished: finished.len(),
         over,
-        waiting_s: Spread::of(
-            tasks()
-                .filter(|&task| 0 <= fates.start_us[task])
-                .map(|task| seconds(fates.submit_us[task], fates.start_us[task]))
-                .collect(),
-        ),
-        task_response_s: Spread::of(finished.iter().map(|&task| response(task)).collect()),
+        waiting_s: Spread::of(tasks().filter_map(|task| fates.waiting_s(task)).collect()),
+        task_response_s: of_finished(&|task| fates.response_s(task)),
         job_response_s: Spread::of(
             job_ends(&fates, workload).iter().filter_map(|job| job.response_s).collect(),
         ),
-        slowdown: Spread::of(slowdowns.map(|&task| response(task) / run(task)).collect()),
-        bounded_slowdown: Spread::of(finished.iter().map(|&task| slowdown(&fates, task)).collect()),
+        slowdown: of_finished(&|task| fates.slowdown(task)),
+        bounded_slowdown: of_finished(&|task| fates.bounded_slowdown(task)),
         utilisation: tally.utilisation(),
         copies: tally.copies,
         cpu_s: cpu_seconds(tally.endings.iter().map(|ending| ending.2).sum()),
@@ -258,27 +276,49 @@ pub fn measure(
 
 /// How each job ended.
 pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
-    let mut spans = vec![(i64::MAX, -1, true, true, false); workload.job_count()];
+    let mut spans: Vec<Option<Span>> = vec![None; workload.job_count()];
     for task in (0..).take(workload.task_count) {
         let idx = task as usize;
+        let own = Span {
+            first_us: workload.arrival_us.get(task),
+            // What was refused took no time, and its job has no end.
+            last_us: fates.end_us[idx].filter(|_| !fates.is_refused[idx]),
+            is_finished: fates.run_us[idx].is_some(),
+            is_condemned: fates.is_condemned[idx],
+        };
         let span = &mut spans[workload.job.get(task) as usize];
-        span.0 = span.0.min(workload.arrival_us.get(task));
-        span.1 = span.1.max(fates.end_us[idx]);
-        span.2 &= 0 <= fates.end_us[idx] && !fates.is_refused[idx];
-        span.3 &= fates.is_finished[idx];
-        span.4 |= fates.is_condemned[idx];
+        *span = Some(span.map_or(own, |span| span.and(own)));
     }
-    spans
-        .into_iter()
-        .map(|(first_us, last_us, is_over, is_finished, is_condemned)| {
-            let is_over = is_over && first_us <= last_us;
-            JobEnd {
-                response_s: is_over.then(|| micros_to_seconds(last_us - first_us)),
-                is_finished: is_over && is_finished,
-                is_condemned,
-            }
-        })
-        .collect()
+    let end = |span: Option<Span>| {
+        let over_us = span.and_then(|span| Some(span.last_us? - span.first_us));
+        JobEnd {
+            response_s: over_us.map(micros_to_seconds),
+            is_finished: over_us.is_some() && span.is_some_and(|span| span.is_finished),
+            is_condemned: span.is_some_and(|span| span.is_condemned),
+        }
+    };
+    spans.into_iter().map(end).collect()
+}
+
+/// From the first submit of some tasks to their last end.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first_us: i64,
+    /// `None` if one of them has no end.
+    last_us: Option<i64>,
+    is_finished: bool,
+    is_condemned: bool,
+}
+
+impl Span {
+    fn and(self, other: Self) -> Self {
+        Self {
+            first_us: self.first_us.min(other.first_us),
+            last_us: self.last_us.zip(other.last_us).map(|(one, another)| one.max(another)),
+            is_finished: self.is_finished && other.is_finished,
+            is_condemned: self.is_condemned || other.is_condemned,
+        }
+    }
 }
 
 /// How a job ended.
@@ -292,6 +332,27 @@ pub struct JobEnd {
     pub is_condemned: bool,
 }
 
+/// By how much two responses must differ to count as different: by more than both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Tolerance {
+    /// Seconds.
+    pub seconds: f64,
+    /// As a share of the response under the baseline.
+    pub share: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self { seconds: 1.0, share: 0.01 }
+    }
+}
+
+impl Tolerance {
+    fn is_passed(self, change_s: f64, baseline_s: f64) -> bool {
+        self.seconds < change_s && self.share * baseline_s < change_s
+    }
+}
+
 /// Jobs that fared worse or better than under a baseline, paired by job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Paired {
@@ -303,16 +364,16 @@ pub struct Paired {
     pub helped: usize,
     /// Finished under the baseline, and had a task condemned or left undone now.
     pub harmed: usize,
-    /// Mean of response over response under the baseline; of jobs that took time there.
-    pub mean_ratio: f64,
+    /// Mean of response over response under the baseline; `None` if no job took time there.
+    pub mean_ratio: Option<f64>,
     /// Mean of response less response under the baseline, s; `None` without jobs.
     pub mean_change_s: Option<f64>,
 }
 
 /// Pairs two runs of one workload by job. A job counts as hurt or helped when its response differs
-/// by more than `tolerance`, as a share of the baseline's.
+/// by more than the tolerance.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
-pub fn pair(ours: &[JobEnd], baseline: &[JobEnd], tolerance: f64) -> Paired {
+pub fn pair(ours: &[JobEnd], baseline: &[JobEnd], tolerance: Tolerance) -> Paired {
     let mut paired = Paired::default();
     let (mut sum, mut timed, mut change_s) = (0.0, 0_usize, 0.0);
     for (ours, baseline) in ours.iter().zip(baseline) {
@@ -324,15 +385,15 @@ pub fn pair(ours: &[JobEnd], baseline: &[JobEnd], tolerance: f64) -> Paired {
         };
         paired.jobs += 1;
         change_s += ours - baseline;
-        paired.hurt += usize::from(baseline * (1.0 + tolerance) < ours);
-        paired.helped += usize::from(ours < baseline * (1.0 - tolerance));
+        paired.hurt += usize::from(tolerance.is_passed(ours - baseline, baseline));
+        paired.helped += usize::from(tolerance.is_passed(baseline - ours, baseline));
         if 0.0 < baseline {
             sum += ours / baseline;
             timed += 1;
         }
     }
     paired.mean_change_s = (0 < paired.jobs).then(|| change_s / paired.jobs as f64);
-    paired.mean_ratio = if timed == 0 { 1.0 } else { sum / timed as f64 };
+    paired.mean_ratio = (0 < timed).then(|| sum / timed as f64);
     paired
 }
 
@@ -342,25 +403,19 @@ fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Opti
     let mut sums = vec![(0.0, 0.0); workload.user_count()];
     for &task in finished {
         let idx = u32::try_from(task).expect("tasks are numbered in u32");
+        let Some(slowdown) = fates.bounded_slowdown(task) else { continue };
         let sum = &mut sums[workload.user.get(idx) as usize];
-        *sum = (sum.0 + slowdown(fates, task), sum.1 + 1.0);
+        *sum = (sum.0 + slowdown, sum.1 + 1.0);
     }
     let means: Vec<f64> = sums.iter().filter(|sum| 0.0 < sum.1).map(|sum| sum.0 / sum.1).collect();
     jain_index(&means)
-}
-
-/// Response over run time of at least [`BOUND_S`]; at least 1.
-fn slowdown(fates: &Fates, task: usize) -> f64 {
-    let run_s = micros_to_seconds(fates.run_us[task]);
-    let response_s = micros_to_seconds(fates.end_us[task] - fates.submit_us[task]);
-    bounded_slowdown(response_s - run_s, run_s, BOUND_S)
 }
 
 /// Sums while a journal is read.
 struct Tally {
     first_us: i64,
     last_us: i64,
-    endings: [(u64, i64, i128); super::journal::KINDS.len()],
+    endings: [(u64, i128, i128); super::journal::KINDS.len()],
     copies: (u64, u64),
     condemned_tasks: usize,
     /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
@@ -378,11 +433,11 @@ struct Level {
 
 impl Tally {
     fn new(journal: &Journal, fates: &Fates, sample_count: usize) -> Self {
-        let submits = fates.submit_us.iter().copied().filter(|&at_us| 0 <= at_us);
-        let first_us = submits.min().unwrap_or(0);
+        let first_us = fates.submit_us.iter().flatten().copied().min().unwrap_or(0);
         let last_us = journal.at_us.last().copied().unwrap_or(0).max(first_us);
         let count = i64::try_from(sample_count.max(1)).unwrap_or(i64::MAX);
-        let stretch_us = ((last_us - first_us + count - 1) / count).max(1);
+        let span_us = last_us - first_us;
+        let stretch_us = (span_us / count + i64::from(span_us % count != 0)).max(1);
         Self {
             first_us,
             last_us,
@@ -418,7 +473,7 @@ impl Tally {
                     match change.change {
                         Change::Joins => is_present[machine] = true,
                         Change::Leaves => is_present[machine] = false,
-                        Change::Capacity([cpu, _]) => capacity[machine] = cpu,
+                        Change::Capacity(room) => capacity[machine] = room.cpu,
                         Change::Speed(_) | Change::Cores(_) => {}
                     }
                     level.there = cpu_there(&capacity, &is_present);
@@ -445,8 +500,9 @@ impl Tally {
                     (begun.remove(&(entry.task, entry.attempt))).expect("what ends has begun");
                 let ending = &mut self.endings[entry.kind as usize];
                 ending.0 += 1;
-                ending.1 += at_us - start_us;
-                ending.2 += i128::from(at_us - start_us) * cpu;
+                let time_us = i128::from(at_us - start_us);
+                ending.1 += time_us;
+                ending.2 += time_us * cpu;
                 if entry.kind == Kind::Finish {
                     self.copies.1 += u64::from(is_copy);
                 }
@@ -476,10 +532,10 @@ impl Tally {
 
     fn endings(&self, kind: Kind) -> Endings {
         let (count, time_us, cpu_time) = self.endings[kind as usize];
-        Endings { count, time_s: micros_to_seconds(time_us), cpu_s: cpu_seconds(cpu_time) }
+        Endings { count, time_s: shown(time_us) / 1e6, cpu_s: cpu_seconds(cpu_time) }
     }
 
-    fn utilisation(&self) -> f64 {
+    fn utilisation(&self) -> Option<f64> {
         let sum = |which: usize| self.stretches.iter().map(|stretch| stretch[which]).sum();
         ratio(sum(0), sum(1))
     }
@@ -495,7 +551,7 @@ impl Tally {
             samples.push(Sample {
                 time_s: micros_to_seconds(until_us),
                 cpu_share: ratio(stretch[0], stretch[1]),
-                waiting: ratio(stretch[2], i128::from(until_us - from_us)),
+                waiting: ratio(stretch[2], i128::from(until_us - from_us)).unwrap_or(0.0),
             });
             from_us = until_us;
         }
@@ -508,21 +564,48 @@ fn cpu_there(capacity: &[u64], is_present: &[bool]) -> i128 {
     machines.map(|(&cpu, _)| i128::from(cpu)).sum()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown, not added up")]
 fn cpu_seconds(cpu_time: i128) -> f64 {
-    cpu_time as f64 / 1e12
+    shown(cpu_time) / 1e12
 }
 
-/// 0 of nothing.
+#[expect(clippy::cast_precision_loss, reason = "shown, not added up")]
+fn shown(sum: i128) -> f64 {
+    sum as f64
+}
+
+/// `None` of nothing.
 #[expect(clippy::cast_precision_loss, reason = "a share is shown with a few digits")]
-fn ratio(part: i128, whole: i128) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+fn ratio(part: i128, whole: i128) -> Option<f64> {
+    (whole != 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::replay::journal::Entry;
+
+    #[test]
+    fn a_job_is_hurt_by_more_than_a_second_and_more_than_a_share() {
+        let job = |response_s: f64| JobEnd {
+            response_s: Some(response_s),
+            is_finished: true,
+            is_condemned: false,
+        };
+        for (baseline_s, ours_s, expected) in [
+            (0.0, 0.000_001, (0, 0)),
+            (0.0, 1.5, (1, 0)),
+            (10.0, 10.9, (0, 0)),
+            (10.0, 11.1, (1, 0)),
+            (10.0, 8.9, (0, 1)),
+            (1000.0, 1009.0, (0, 0)),
+            (1000.0, 1011.0, (1, 0)),
+            (1000.0, 989.0, (0, 1)),
+        ] {
+            let paired = pair(&[job(ours_s)], &[job(baseline_s)], Tolerance::default());
+            assert_eq!((paired.hurt, paired.helped), expected, "{baseline_s} {ours_s}");
+        }
+        assert_eq!(pair(&[], &[], Tolerance::default()).mean_ratio, None);
+    }
 
     #[test]
     fn a_task_goes_on_when_one_of_its_attempts_makes_room() {
@@ -532,10 +615,10 @@ mod tests {
         for entry in [entry(2, Kind::Start, 1), entry(3, Kind::Copy, 2), entry(4, Kind::Evict, 2)] {
             journal.add(entry);
         }
-        assert_eq!(fates(&journal, 1).end_us, [-1]);
+        assert_eq!(fates(&journal, 1).end_us, [None]);
         journal.add(entry(9, Kind::Finish, 1));
         let fates = fates(&journal, 1);
-        assert_eq!((fates.submit_us[0], fates.start_us[0], fates.end_us[0]), (1, 2, 9));
-        assert_eq!((fates.run_us[0], fates.is_finished[0]), (7, true));
+        assert_eq!((fates.submit_us[0], fates.start_us[0]), (Some(1), Some(2)));
+        assert_eq!((fates.end_us[0], fates.run_us[0]), (Some(9), Some(7)));
     }
 }

@@ -21,6 +21,7 @@ pub mod placement;
 pub mod policies;
 pub mod queue;
 pub mod random;
+pub mod room;
 pub mod spec;
 pub mod state;
 pub mod workload;

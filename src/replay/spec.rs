@@ -120,13 +120,32 @@ impl FromStr for Listed {
     }
 }
 
+/// A number that may be left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Given(Option<f64>);
+
+impl Given {
+    fn is_amount(&self) -> bool {
+        self.0.is_some_and(|amount| (1e-6..=1e6).contains(&amount))
+    }
+}
+
+impl FromStr for Given {
+    type Err = std::num::ParseFloatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(|number| Self(Some(number)))
+    }
+}
+
 /// Nodes, their speeds and sizes, the load of others, and failures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSpec {
     nodes: u32,
     speeds: Law,
     cpu: f64,
-    memory: f64,
+    /// Not checked if it is not given.
+    memory: Option<f64>,
     /// Time between redraws of the load, s; 0 without load.
     period_s: f64,
     /// Share of the nodes that fail once, evenly within `span_s`.
@@ -166,7 +185,7 @@ impl FromStr for ClusterSpec {
             )?,
             speeds: notation.take_if("speeds", LAW, Law::Constant(1.0), |law| law.is_from(1e-9))?,
             cpu: notation.number("cpu", amount, 1.0, 1e-6..=1e6)?,
-            memory: notation.number("memory", amount, 1e6, 1e-6..=1e6)?,
+            memory: notation.take_if("memory", amount, Given(None), Given::is_amount)?.0,
             period_s: notation.take_if(
                 "period_s",
                 "0, or a time from 0.001 s",
@@ -202,7 +221,7 @@ impl ClusterSpec {
         let mut cluster = Cluster::of_speeds(speeds.collect());
         let count = cluster.machine_count();
         cluster.cpu = vec![amount(self.cpu); count];
-        cluster.memory = vec![amount(self.memory); count];
+        cluster.memory = vec![self.memory.map(amount); count];
         if 0.0 < self.period_s {
             let period_us = micros(self.period_s).max(1);
             cluster.utilisation = Some(Utilisation { period_us, left: (0.0, 1.0), seed });

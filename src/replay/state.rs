@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::cluster::{Cluster, Drawn};
 use super::random::{Draws, Purpose};
+use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
 
 /// Where a task stands.
@@ -62,10 +63,10 @@ pub enum Role {
 pub struct Machines {
     /// Whether it is there.
     pub is_present: Vec<bool>,
-    /// Capacity: CPU and memory, millionths.
-    pub capacity: Vec<[u64; 2]>,
+    /// What it has.
+    pub capacity: Vec<Room>,
     /// What of it is free; nothing while it is gone.
-    pub free: Vec<[u64; 2]>,
+    pub free: Vec<Room>,
     /// Work per µs of an attempt that runs alone.
     pub speed: Vec<f64>,
     /// Cores to share.
@@ -122,10 +123,10 @@ pub struct Tasks {
     pub events: Vec<u16>,
     /// One of its running attempts.
     pub first: Vec<u32>,
-    /// When its first attempt began, µs; -1 before.
-    pub first_start_us: Vec<i64>,
-    /// When it was over, µs; -1 before.
-    pub end_us: Vec<i64>,
+    /// When its first attempt began, µs.
+    pub first_start_us: Vec<Option<i64>>,
+    /// When it was over, µs.
+    pub end_us: Vec<Option<i64>>,
 }
 
 /// The state of a replay.
@@ -208,11 +209,11 @@ impl<'a> State<'a> {
     pub(super) fn new(workload: &'a Workload, cluster: &'a Cluster, seed: u64) -> Self {
         let count = cluster.machine_count();
         let task_count = workload.task_count;
-        let capacity: Vec<[u64; 2]> = (cluster.cpu.iter().zip(&cluster.memory))
-            .map(|(&cpu, &memory)| [cpu, memory])
+        let capacity: Vec<Room> = (cluster.cpu.iter().zip(&cluster.memory))
+            .map(|(&cpu, &memory)| Room { cpu, memory })
             .collect();
         let free = (capacity.iter().zip(&cluster.is_present))
-            .map(|(&capacity, &present)| if present { capacity } else { [0, 0] })
+            .map(|(&capacity, &present)| if present { capacity } else { Room::NOTHING })
             .collect();
         let cores = (0..).take(count).map(|machine| {
             cluster.shared_cores.as_ref().map_or(f64::INFINITY, |cores| cores.get(machine))
@@ -237,8 +238,8 @@ impl<'a> State<'a> {
                 failed: vec![0; task_count],
                 events: vec![0; task_count],
                 first: vec![NONE; task_count],
-                first_start_us: vec![-1; task_count],
-                end_us: vec![-1; task_count],
+                first_start_us: vec![None; task_count],
+                end_us: vec![None; task_count],
             },
             live: 0,
             waiting: 0,
@@ -263,7 +264,7 @@ impl<'a> State<'a> {
 
     /// Sets what is free on a machine and whether it is there.
     #[inline]
-    pub(super) fn set_free(&mut self, machine: u32, free: [u64; 2], is_present: bool) {
+    pub(super) fn set_free(&mut self, machine: u32, free: Room, is_present: bool) {
         let had_room = self.has_room(machine);
         self.machines.free[machine as usize] = free;
         self.machines.is_present[machine as usize] = is_present;
@@ -293,8 +294,8 @@ impl<'a> State<'a> {
     /// Whether `demand` fits on `machine` now.
     #[inline]
     pub fn fits(&self, machine: u32, demand: [u64; 2]) -> bool {
-        let free = self.machines.free[machine as usize];
-        self.machines.is_present[machine as usize] && demand[0] <= free[0] && demand[1] <= free[1]
+        self.machines.is_present[machine as usize]
+            && self.machines.free[machine as usize].holds(demand)
     }
 
     /// The attempts on a machine.
@@ -428,7 +429,7 @@ impl<'a> State<'a> {
         self.machines.running[machine_idx] += 1;
         let demand = self.workload.demand(task);
         let free = self.machines.free[machine_idx];
-        self.set_free(machine, [free[0] - demand[0], free[1] - demand[1]], true);
+        self.set_free(machine, free.without(demand), true);
         self.live += 1;
         if !self.siblings.keeps_apart.is_empty() {
             let job = self.workload.job.get(task);
@@ -463,8 +464,7 @@ impl<'a> State<'a> {
         }
         let demand = self.workload.demand(task);
         let free = self.machines.free[machine];
-        let freed = [free[0] + demand[0], free[1] + demand[1]];
-        self.set_free(self.attempts.machine[idx], freed, true);
+        self.set_free(self.attempts.machine[idx], free.with(demand), true);
     }
 
     /// Unlinks an attempt from its task and empties the slot.

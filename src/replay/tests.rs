@@ -10,9 +10,11 @@
 )]
 
 use super::cluster::{Change, Cluster, MachineChange, Notice};
-use super::engine::{Outcome, Plan, replay};
+use super::engine::{Outcome, Plan, heartbeats, replay};
 use super::journal::Kind;
+use super::metrics::measure;
 use super::policies::PolicyPlan;
+use super::room::Room;
 use super::state::Phase;
 use super::workload::{Column, Failures, Fate, Reruns, Workload};
 
@@ -38,7 +40,7 @@ fn read(text: &str) -> (Cluster, Workload) {
             "machine" => {
                 cluster.speed.push(get("speed", 1.0));
                 cluster.cpu.push(units(get("cpu", 1.0)));
-                cluster.memory.push(units(get("memory", 1e6)));
+                cluster.memory.push(memory(get("memory", -1.0)));
                 cluster.is_present.push(true);
                 continue;
             }
@@ -54,7 +56,10 @@ fn read(text: &str) -> (Cluster, Workload) {
             "leave" => Change::Leaves,
             "join" => Change::Joins,
             "speed" => Change::Speed(get("to", 1.0)),
-            "capacity" => Change::Capacity([units(get("cpu", 1.0)), units(get("memory", 1e6))]),
+            "capacity" => {
+                let (cpu, memory) = (units(get("cpu", 1.0)), memory(get("memory", -1.0)));
+                Change::Capacity(Room { cpu, memory })
+            }
             _ => panic!("unknown line: {line}"),
         };
         cluster.changes.push(MachineChange { at_us, machine: machine(), change });
@@ -64,6 +69,11 @@ fn read(text: &str) -> (Cluster, Workload) {
 
 fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
+}
+
+/// Not known where nothing is said of it.
+fn memory(amount: f64) -> Option<u64> {
+    (0.0 <= amount).then(|| units(amount))
 }
 
 fn units(amount: f64) -> u64 {
@@ -316,7 +326,7 @@ fn a_task_is_condemned_at_the_event_after_the_threshold() {
 fn a_task_is_condemned_by_every_rule_of_the_sweep() {
     let condemned_s = |text: &str, policy: &str| {
         let outcome = run(text, policy);
-        let at_us = outcome.end_us[0] / 1_000_000;
+        let at_us = outcome.end_us[0].unwrap() / 1_000_000;
         (outcome.phase[0] == Phase::Condemned).then_some(at_us)
     };
     //  m1  |t1 x|t1 x|t1 x|-- t1 ---|
@@ -398,7 +408,7 @@ fn dominant_shares_are_evened_out() {
     }
     let outcome = run(&text, "drf");
     let begun = |tasks: std::ops::Range<usize>| {
-        tasks.filter(|&task| outcome.first_start_us[task] == 0).count()
+        tasks.filter(|&task| outcome.first_start_us[task] == Some(0)).count()
     };
     assert_eq!((begun(0..5), begun(5..10)), (3, 2));
 }
@@ -416,7 +426,7 @@ fn a_user_with_a_past_gets_less() {
     }
     let outcome = run(&text, "fair:half_life_s=10,interval_s=10");
     let mut begun = [0, 0];
-    for task in (8..24).filter(|&task| outcome.first_start_us[task] == 21_000_000) {
+    for task in (8..24).filter(|&task| outcome.first_start_us[task] == Some(21_000_000)) {
         begun[(task + 1) % 2] += 1;
     }
     assert_eq!(begun, [1, 7]);
@@ -554,7 +564,7 @@ fn a_rerun_has_the_work_of_its_task_or_of_a_sibling() {
     let policy: PolicyPlan = "wqr:copies=1".parse().unwrap();
     let ends = |workload: &Workload| -> Vec<i64> {
         let plan = |seed| Plan { seed, ..Plan::new(&cluster, workload, &policy) };
-        (0..20).map(|seed| replay(&plan(seed)).end_us[1] / 1_000_000).collect()
+        (0..20).map(|seed| replay(&plan(seed)).end_us[1].unwrap() / 1_000_000).collect()
     };
     assert_eq!(ends(&workload), [100; 20]);
     workload.reruns = Reruns::of_siblings(&workload);
@@ -636,7 +646,7 @@ fn heartbeats_are_not_counted_out_where_nothing_runs() {
     // Clocks of some traces begin in 1970, and jobs may be years apart.
     let text = "machine m1\ntask t1 at=1000000000 runs=5\ntask t2 at=2000000000 runs=5";
     let outcome = run(text, "late");
-    assert_eq!(outcome.end_us, [1_000_000_005_000_000, 2_000_000_005_000_000]);
+    assert_eq!(outcome.end_us, [Some(1_000_000_005_000_000), Some(2_000_000_005_000_000)]);
     assert!(outcome.events < 20, "{}", outcome.events);
 }
 
@@ -678,6 +688,43 @@ fn what_happens_after_a_long_time_is_what_happens_at_once() {
             assert_eq!(of(job), of(0), "{policy}, job {job}");
         }
     }
+}
+
+#[test]
+fn a_machine_that_joins_at_the_end_of_time_is_not_waited_for_beat_by_beat() {
+    let (mut cluster, mut workload) =
+        read("machine m1\nmachine m2 cpu=4\ntask t1 at=0 runs=5\ntask t2 at=1 runs=5 cpu=4\n");
+    workload.group = workload.job.clone();
+    cluster.is_present[1] = false;
+    let at_us = i64::MAX - 10_000_000;
+    cluster.changes = vec![MachineChange { at_us, machine: 1, change: Change::Joins }];
+    for policy in ["fifo:depth=2", "easy", "fair:depth=1+late", "priority:depth=1", "shortest+yarn"]
+    {
+        let plan: PolicyPlan = policy.parse().unwrap();
+        let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+        assert_eq!(outcome.end_us[1], Some(at_us + 5_000_000), "{policy}");
+        let metrics = measure(&outcome.journal.unwrap(), &workload, &cluster, 120);
+        assert_eq!(metrics.samples.len(), 120, "{policy}");
+    }
+}
+
+#[test]
+fn tasks_that_no_detector_can_judge_need_no_heartbeats() {
+    let tasks: String =
+        (1..=500).map(|task| format!("task t{task} at={task} runs=36000 job={task}\n")).collect();
+    let (cluster, mut workload) = read(&format!("machine m1 cpu=500\n{tasks}"));
+    workload.group = workload.job.clone();
+    for rule in ["late", "hadoop", "mantri"] {
+        let policy: PolicyPlan = format!("{rule}:heartbeat_s=0.001").parse().unwrap();
+        assert_eq!(heartbeats(&workload, &policy), Some(0.0), "{rule}");
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        assert!(outcome.events < 5_000, "{rule}: {} events", outcome.events);
+        assert_eq!(outcome.makespan_us, Some(36_500_000_000), "{rule}");
+    }
+    // Of the same job they are judged a thousand times a second, for ten hours and 499 s.
+    workload.group = Column::Same(0);
+    let policy: PolicyPlan = "late:heartbeat_s=0.001".parse().unwrap();
+    assert_eq!(heartbeats(&workload, &policy), Some(36_499_000.0));
 }
 
 #[test]

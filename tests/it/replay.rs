@@ -294,3 +294,84 @@ fn experiments_need_no_trace_and_may_fail_to_come_out() {
     assert!(floats(&batch, "ours").iter().all(|ours| ours.is_finite()));
     assert!(batch.num_rows() >= 10);
 }
+
+/// A log of one processor, or of `processors`: jobs as (submit, wait, run, memory each, status).
+fn log(processors: u32, jobs: &[(i64, i64, i64, i64, i64)]) -> Place {
+    let place = Place::new();
+    let mut text = format!("; MaxProcs: {processors}\n");
+    for (number, (submit, wait, run, memory, status)) in (1..).zip(jobs) {
+        let had = i64::from(0 <= *run);
+        writeln!(
+            text,
+            "{number} {submit} {wait} {run} {had} -1 -1 1 3600 {memory} {status} 1 1 1 -1 -1 -1 -1"
+        )
+        .unwrap();
+    }
+    place.raw("log.swf", text);
+    place.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
+    place
+}
+
+fn first_policy(place: &Place, more: &[&str]) -> (serde_json::Value, String) {
+    let args = ["replay", "--format", "json", "--policies", "easy"];
+    let run = place.run(&[&args, more].concat()).ok();
+    let answer: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    (answer["policies"][0].clone(), run.stderr)
+}
+
+#[test]
+fn a_job_that_its_limit_stopped_does_not_run_past_it() {
+    let place = log(1, &[(0, 3600, 3600, -1, 5)]);
+    let makespan_s = |more: &[&str]| first_policy(&place, more).0["metrics"]["makespan_s"].clone();
+    assert_eq!(makespan_s(&[]), 3600.0);
+    assert_eq!(makespan_s(&["--killed", "run-time"]), 3600.0);
+    assert_eq!(makespan_s(&["--killed", "age"]), 7200.0);
+    let told = first_policy(&place, &[]).1;
+    assert!(
+        told.contains("assumed: 1 task killed while running: killed after the recorded running time (`--killed run-time`)."),
+        "{told}"
+    );
+    // The Google trace has no limits: whoever was killed is killed at that age.
+    let told = replay(&history(), &[]).ok().stderr;
+    assert!(told.contains("assumed: 1 task killed: killed at the recorded age"), "{told}");
+    let waiting = log(1, &[(0, 0, 100, -1, 1), (1, 30, -1, -1, 5)]);
+    let told = first_policy(&waiting, &[]).1;
+    assert!(
+        told.contains("assumed: 1 task killed while waiting: killed at the recorded age."),
+        "{told}"
+    );
+}
+
+#[test]
+fn nothing_is_refused_for_memory_that_nobody_knows() {
+    let place = log(10, &[(0, 0, 100, 4_000_000_000_000, 1), (0, 0, 100, 4_000_000_000_000, 1)]);
+    let (policy, told) = first_policy(&place, &[]);
+    assert_eq!(policy["metrics"]["makespan_s"], 100.0, "they run beside each other");
+    assert_eq!(policy["refused"], 0);
+    let expected = "assumed: The memory of any machine is not known: there, requests for memory are not checked.";
+    assert!(told.contains(expected), "{told}");
+    assert!(told.contains("No task has a known priority"), "{told}");
+}
+
+#[test]
+fn more_heartbeats_than_anyone_waits_for_are_refused() {
+    let place = history();
+    let run = |rule: &str| place.run(&["replay", "--policies", rule]);
+    assert_eq!(run("late:heartbeat_s=0.001").code, Some(0), "jobs of one task need none");
+    let place = Place::new();
+    place.part("machine_events", 0, "0,7,0,p,1,1\n");
+    let mut rows = String::new();
+    for index in 0..600 {
+        for event in [0, 1] {
+            let time_s = 1000 + 4000 * index;
+            writeln!(rows, "{time_s}000000,,1,{index},,{event},a,1,0,0.001,0.001,0,0").unwrap();
+        }
+    }
+    writeln!(rows, "2400000000000,,1,0,,4,a,1,0,0.001,0.001,0,0").unwrap();
+    place.part("task_events", 0, rows);
+    place.ingest(&[]).ok();
+    let refused = place.run(&["replay", "--policies", "late:heartbeat_s=0.001"]);
+    assert_eq!(refused.code, Some(2));
+    let expected = "would need up to 1,200,000,000 heartbeats, more than 1,000,000,000; give a longer `heartbeat_s`";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+}

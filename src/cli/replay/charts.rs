@@ -27,11 +27,11 @@ pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         digits::counted(setting.cluster.machine_count() as u64, "machine"),
     );
     let seconds = |value: f64| digits::six_digits(value.round());
-    let over_time = |title: &str, axis: &str, value: fn(&Sample) -> f64| {
+    let over_time = |title: &str, axis: &str, value: fn(&Sample) -> Option<f64>| {
         let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
             name: run.policy.clone(),
             points: (run.metrics.samples.iter())
-                .map(|sample| (sample.time_s / 3600.0, value(sample)))
+                .filter_map(|sample| Some((sample.time_s / 3600.0, value(sample)?)))
                 .collect(),
             band: Vec::new(),
             tone,
@@ -67,7 +67,7 @@ pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         value_axis: "mean response time, s".to_owned(),
         bars: bars.collect(),
     };
-    let queue = over_time("Tasks that wait", "tasks waiting", |sample| sample.waiting);
+    let queue = over_time("Tasks that wait", "tasks waiting", |sample| Some(sample.waiting));
     let in_use =
         over_time("CPU in use", "share of the CPU that is there", |sample| sample.cpu_share);
     let mut charts = vec![

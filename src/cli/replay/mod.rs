@@ -18,17 +18,14 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress;
 use crate::replay::cluster::{Cluster, ClusterError, Remark};
-use crate::replay::engine::{Plan, replay};
-use crate::replay::history::{self, History, HistoryPlan, KilledTasks, RerunWork};
+use crate::replay::engine::{Plan, heartbeats, replay};
+use crate::replay::history::{self, Fleet, History, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{JobEnd, Metrics, Paired, fates, job_ends, measure, pair};
+use crate::replay::metrics::{JobEnd, Metrics, Paired, Tolerance, fates, job_ends, measure, pair};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
-use crate::replay::workload::Estimates;
+use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Table;
-
-/// Responses that differ by less than this share count as the same.
-const TOLERANCE: f64 = 0.01;
 
 /// Stretches of time in the pictures.
 const SAMPLES: usize = 120;
@@ -46,9 +43,11 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// policy. Tasks arrive when they did and take the time they took; failed attempts are carried
 /// along; `--killed` says when killed tasks are killed. What is assumed is said on stderr and
 /// kept with the result. Jobs are paired with those under the first policy: hurt and helped are
-/// those over in both with another response, harmed those that finished there and not here.
-/// Heartbeats pass over long empty times: after a million at which no attempt has begun or ended the
-/// next is just before the next event.
+/// those over in both whose response differs by more than --tolerance-s and --tolerance-share,
+/// harmed those that finished there and not here.
+/// Heartbeats pass over long empty times: after a million at which no attempt has begun or ended,
+/// and while nothing runs that can be judged, the next is just before the next event. A policy that
+/// would need more than a billion of them is refused.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = format!("{}\n\n{EXAMPLES}", defaults::policies_help())
@@ -136,6 +135,16 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
 
+    /// A job is hurt or helped by more than so many seconds
+    ///
+    /// And by more than --tolerance-share of its response under the first policy.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
+    pub tolerance_s: f64,
+
+    /// And by more than this share of its response
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance)]
+    pub tolerance_share: f64,
+
     /// Store every event of every replay
     ///
     /// As `journal-N.parquet` and `journal-N.txt` for policy number N in the folder of --out;
@@ -148,6 +157,12 @@ pub(crate) struct ReplayArgs {
 
     #[command(flatten)]
     pub answer: AnswerArgs,
+}
+
+impl ReplayArgs {
+    fn tolerance(&self) -> Tolerance {
+        Tolerance { seconds: self.tolerance_s, share: self.tolerance_share }
+    }
 }
 
 /// Policies as they were written, in the order in which they are shown.
@@ -221,6 +236,14 @@ fn parse_share(text: &str) -> Result<f64, String> {
     number(text, "share above 0 and up to 1", |share| 0.0 < share && share <= 1.0)
 }
 
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    number(text, "time from 0 to 1000000000 s", |seconds| (0.0..=1e9).contains(&seconds))
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    number(text, "share from 0 to 1000", |share| (0.0..=1e3).contains(&share))
+}
+
 fn parse_load(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.001 to 1000", |load| (0.001..=1000.0).contains(&load))
 }
@@ -255,20 +278,12 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let policies = policies(args, &lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
-    let started = super::now();
-    let bar = console::Bar::of_work("history", "rows");
-    let mut first = setting(args, &lake, windows, args.seed)?;
-    drop(bar);
-    if policies.iter().any(|(_, policy)| policy.order.1.uses_estimates()) {
-        let History { counts, assumptions, .. } = &mut first.history;
-        assumptions.push(history::of_estimates(counts, args.estimates));
-    }
-    tell(&first, started.elapsed().as_secs_f64());
-    warn_of_apart(&first.history, &first.cluster);
+    let first = first_setting(args, &lake, windows, &policies)?;
     let mut files = Files::in_out(args.answer.out.as_deref(), "replay")?;
     let bar = console::Bar::of_work("replay", "tasks");
     progress::expect(first.history.workload.task_count as u64 * policies.len() as u64 * args.seeds);
-    let mut runs = vec![replay_all(&policies, &first, args.seed)];
+    let tolerance = args.tolerance();
+    let mut runs = vec![replay_all(&policies, &first, args.seed, tolerance)];
     // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
     let is_drawn = args.sample < 1.0 || args.machines < 1.0 || args.cluster.is_some();
     let others: Result<Vec<Vec<Run>>> = (1..args.seeds)
@@ -277,7 +292,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
             // Behind the last seed comes the first.
             let seed = args.seed.wrapping_add(further);
             let drawn = is_drawn.then(|| setting(args, &lake, windows, seed)).transpose()?;
-            let mut runs = replay_all(&policies, drawn.as_ref().unwrap_or(&first), seed);
+            let mut runs = replay_all(&policies, drawn.as_ref().unwrap_or(&first), seed, tolerance);
             for run in &mut runs {
                 (run.journal, run.jobs) = (Journal::default(), Vec::new());
             }
@@ -307,7 +322,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         settings: json!({
             "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<String>>(),
             "history": history_plan(args, &lake, args.seed), "seeds": args.seeds,
-            "windows": windows, "tolerance": TOLERANCE,
+            "windows": windows, "tolerance": args.tolerance(),
             "machines": if args.cluster.is_some() { "specification" } else { "machine_events" },
         }),
         charts: charts::of(&runs[0], &first),
@@ -321,11 +336,59 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
+/// More heartbeats than these would take hours.
+const HEARTBEATS_MAX: f64 = 1e9;
+
+/// From this number on it is said how many heartbeats there may be.
+const HEARTBEATS_MANY: f64 = 1e7;
+
+/// Refuses a policy that would look at running tasks too often, and says how often one will that
+/// does so many times.
+fn check_heartbeats(name: &str, workload: &Workload, policy: &PolicyPlan) -> Result<()> {
+    let Some(count) = heartbeats(workload, policy).filter(|count| HEARTBEATS_MANY < *count) else {
+        return Ok(());
+    };
+    let shown = digits::six_digits(count.round());
+    if HEARTBEATS_MAX < count {
+        return Err(Usage(format!(
+            "policy `{name}` would need up to {shown} heartbeats, more than {}; give a longer `heartbeat_s`, or replay a part with --from and --until",
+            digits::six_digits(HEARTBEATS_MAX)
+        ))
+        .into());
+    }
+    console::note(format!("{name}: up to {shown} heartbeats"));
+    Ok(())
+}
+
+/// Reads what is to be replayed, and says what that is, what is assumed and what will take long.
+fn first_setting(
+    args: &ReplayArgs,
+    lake: &Lake,
+    windows: Windows,
+    policies: &[&(String, PolicyPlan)],
+) -> Result<Setting> {
+    let started = super::now();
+    let bar = console::Bar::of_work("history", "rows");
+    let mut first = setting(args, lake, windows, args.seed)?;
+    drop(bar);
+    if policies.iter().any(|(_, policy)| policy.order.1.uses_estimates()) {
+        let History { counts, assumptions, .. } = &mut first.history;
+        assumptions.push(history::of_estimates(counts, args.estimates));
+    }
+    tell(&first, started.elapsed().as_secs_f64());
+    warn_of_apart(&first.history, &first.cluster);
+    for (name, policy) in policies {
+        check_heartbeats(name, &first.history.workload, policy)?;
+    }
+    Ok(first)
+}
+
 /// Reads what is to be replayed under a seed.
 fn setting(args: &ReplayArgs, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
     let plan = history_plan(args, lake, seed);
-    let (cluster, remarks) = cluster_of(args, lake, &plan)?;
-    let history = history::workload(lake, windows, &plan)??;
+    let Fleet { cluster, remarks, without_cpu } = fleet_of(args, lake, &plan)?;
+    let mut history = history::workload(lake, windows, &plan)??;
+    history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
     }
@@ -351,18 +414,18 @@ fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
     }
 }
 
-fn cluster_of(
-    args: &ReplayArgs,
-    lake: &Lake,
-    plan: &HistoryPlan,
-) -> Result<(Cluster, Vec<Remark>)> {
+fn fleet_of(args: &ReplayArgs, lake: &Lake, plan: &HistoryPlan) -> Result<Fleet> {
     Ok(match &args.cluster {
-        Some(spec) => spec.build(plan.seed).map_err(|error| Usage(error.to_string()))?,
+        Some(spec) => {
+            let (cluster, remarks) =
+                spec.build(plan.seed).map_err(|error| Usage(error.to_string()))?;
+            Fleet { cluster, remarks, without_cpu: 0 }
+        }
         None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
             let hint = "the lake holds no machines; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
         }
-        None => match history::cluster(lake, plan)? {
+        None => match history::fleet(lake, plan)? {
             Err(ClusterError::Empty) if args.machines < 1.0 => {
                 return Err(Usage("--machines leaves no machine".to_owned()).into());
             }
@@ -409,11 +472,16 @@ fn tell(setting: &Setting, seconds: f64) {
 }
 
 /// Replays every policy, each beside the first.
-fn replay_all(policies: &[&(String, PolicyPlan)], setting: &Setting, seed: u64) -> Vec<Run> {
+fn replay_all(
+    policies: &[&(String, PolicyPlan)],
+    setting: &Setting,
+    seed: u64,
+    tolerance: Tolerance,
+) -> Vec<Run> {
     let mut runs: Vec<Run> =
         policies.par_iter().map(|named| replay_one(named, setting, seed)).collect();
     let paired: Vec<Paired> =
-        runs.iter().map(|run| pair(&run.jobs, &runs[0].jobs, TOLERANCE)).collect();
+        runs.iter().map(|run| pair(&run.jobs, &runs[0].jobs, tolerance)).collect();
     for (run, paired) in runs.iter_mut().zip(paired) {
         run.paired = paired;
     }

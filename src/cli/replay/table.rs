@@ -35,7 +35,7 @@ const FIGURES: [Figure; 24] = [
     quantity("waiting_s_mean", |run| run.metrics.waiting_s.map(|spread| spread.mean)),
     quantity("waiting_s_p99", |run| run.metrics.waiting_s.map(|spread| spread.p99)),
     quantity("slowdown_mean", |run| run.metrics.bounded_slowdown.map(|spread| spread.mean)),
-    quantity("utilisation", |run| Some(run.metrics.utilisation)),
+    quantity("utilisation", |run| run.metrics.utilisation),
     count("copies", |run| whole(run.metrics.copies.0)),
     count("copies_won", |run| whole(run.metrics.copies.1)),
     count("restarts", |run| whole(run.metrics.restarted.count)),
@@ -148,7 +148,7 @@ pub(super) fn over_time(runs: &[Run]) -> RecordBatch {
         .about("End of the stretch of time, on the trace clock")
         .float("waiting", rows().map(|(_, sample)| Some(sample.waiting)))
         .unit("tasks")
-        .float("utilisation", rows().map(|(_, sample)| Some(sample.cpu_share)))
+        .float("utilisation", rows().map(|(_, sample)| sample.cpu_share))
         .about("Mean CPU in use over the CPU that was there, in the stretch")
         .batch()
 }

@@ -117,6 +117,11 @@ impl Detector for Hadoop {
         }
     }
 
+    /// A task is not behind its own average, but for what rounding does to it.
+    fn judges_lone_tasks(&self) -> bool {
+        self.config.gap < 1e-3
+    }
+
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let Config { gap, age_s, age_from, waiting } = self.config;
         if waiting == Waiting::First && 0 < scene.waiting {

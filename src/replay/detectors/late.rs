@@ -117,6 +117,11 @@ impl Detector for Late {
         }
     }
 
+    /// A rate is below no percentile of itself.
+    fn judges_lone_tasks(&self) -> bool {
+        false
+    }
+
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let Config { cap, slow_task, age_s, waiting, .. } = self.config;
         let room = room_below(cap * f64::from(scene.slots), scene.copies, scene.free_slots);

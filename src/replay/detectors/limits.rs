@@ -76,6 +76,10 @@ impl Detector for Limited {
         }
     }
 
+    fn judges_lone_tasks(&self) -> bool {
+        self.detector.judges_lone_tasks()
+    }
+
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
         self.detector.suits(scene, machine)
     }

@@ -169,6 +169,11 @@ impl Detector for Mantri {
         }
     }
 
+    /// It compares with finished tasks.
+    fn judges_lone_tasks(&self) -> bool {
+        false
+    }
+
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let mean_s = scene.finished.mean_s();
         let outlook = mean_s.map(|mean_s| Outlook {

@@ -185,6 +185,12 @@ pub trait Detector: Send {
     /// attempt that has a copy may be flagged again only to restart it.
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>);
 
+    /// Whether it can ever flag the task of a group of one, or asks for probes. Where it does not,
+    /// such groups need no heartbeats.
+    fn judges_lone_tasks(&self) -> bool {
+        true
+    }
+
     /// Whether a copy may run on `machine`, which is free now.
     fn suits(&self, _scene: &Scene<'_>, _machine: u32) -> bool {
         true

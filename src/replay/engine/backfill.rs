@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use super::{Engine, Role};
 use crate::replay::line::{Ask, Line};
+use crate::replay::room::Room;
 use crate::replay::state::State;
 
 /// What the first task that has to wait may count on.
@@ -25,7 +26,9 @@ struct Reservation {
     /// When it will have room, by the plans.
     at_us: i64,
     /// What it will not need by then.
-    spare: [u64; 2],
+    spare: Room,
+    /// The most that is free on any other machine, if there is one.
+    elsewhere: Option<Room>,
     /// The job whose tasks must be gone from the machine by then, if the first keeps apart.
     apart_from: Option<u32>,
 }
@@ -37,7 +40,7 @@ impl Reservation {
         let is_sibling = self.apart_from.is_some_and(|job| state.workload.job.get(task) == job);
         machine != self.machine
             || self.ends_before(state, &ask)
-            || (!is_sibling && fits(self.spare, ask.demand))
+            || (!is_sibling && self.spare.holds(ask.demand))
     }
 
     fn ends_before(&self, state: &State<'_>, ask: &Ask) -> bool {
@@ -62,24 +65,80 @@ fn planned_end_us(state: &State<'_>, machine: u32, estimate_us: i64) -> i64 {
     state.now_us.saturating_add(takes_us)
 }
 
-fn fits(free: [u64; 2], demand: [u64; 2]) -> bool {
-    demand[0] <= free[0] && demand[1] <= free[1]
-}
-
-fn larger(one: [u64; 2], other: [u64; 2]) -> [u64; 2] {
-    [one[0].max(other[0]), one[1].max(other[1])]
+/// When a machine has room by the plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum When {
+    /// As things are.
+    Now,
+    /// Once what is planned until then has ended, µs.
+    At(i64),
 }
 
 /// When running attempts are planned to end. Only kept where an order reserves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Plans {
     /// Machine, end (µs) and slot of every running attempt.
     ends: BTreeSet<(u32, i64, u32)>,
     /// The end by slot, µs.
     end_of: Vec<i64>,
+    /// The task that machines were last asked about; what they answered, in order and by machine;
+    /// and the machines on which something has changed since.
+    asked_for: Option<u32>,
+    answers: BTreeSet<(When, u32)>,
+    answer_of: Vec<Option<When>>,
+    changed: Vec<u32>,
 }
 
 impl Plans {
+    /// No plans yet.
+    pub(super) fn new(machine_count: usize) -> Self {
+        Self {
+            ends: BTreeSet::new(),
+            end_of: Vec::new(),
+            asked_for: None,
+            answers: BTreeSet::new(),
+            answer_of: vec![None; machine_count],
+            changed: Vec::new(),
+        }
+    }
+
+    /// Something has changed on a machine.
+    pub(super) fn touch(&mut self, machine: u32) {
+        if self.asked_for.is_none() {
+            return;
+        }
+        self.changed.push(machine);
+        if self.answer_of.len() < self.changed.len() {
+            self.asked_for = None;
+        }
+    }
+
+    /// The machines that must be asked about a task: all, unless they were asked before.
+    fn machines_to_ask(&mut self, task: u32) -> Vec<u32> {
+        let changed = std::mem::take(&mut self.changed);
+        if self.asked_for.replace(task) == Some(task) {
+            return changed;
+        }
+        self.answers.clear();
+        self.answer_of.fill(None);
+        (0..).take(self.answer_of.len()).collect()
+    }
+
+    fn set_answer(&mut self, machine: u32, answer: Option<When>) {
+        let old = std::mem::replace(&mut self.answer_of[machine as usize], answer);
+        if let Some(old) = old {
+            self.answers.remove(&(old, machine));
+        }
+        self.answers.extend(answer.map(|when| (when, machine)));
+    }
+
+    /// The machine that has room first; the lowest of those whose plans are overdue.
+    fn first(&self, now_us: i64) -> Option<u32> {
+        let overdue = self.answers.range(..=(When::At(now_us), u32::MAX));
+        let overdue = overdue.map(|&(_, machine)| machine).min();
+        overdue.or_else(|| self.answers.first().map(|&(_, machine)| machine))
+    }
+
     /// An attempt has begun.
     pub(super) fn begun(&mut self, state: &State<'_>, slot: u32) {
         let idx = slot as usize;
@@ -90,12 +149,14 @@ impl Plans {
         }
         self.end_of[idx] = end_us;
         self.ends.insert((machine, end_us, slot));
+        self.touch(machine);
     }
 
     /// An attempt has left its machine.
     pub(super) fn ended(&mut self, state: &State<'_>, slot: u32) {
         let idx = slot as usize;
         self.ends.remove(&(state.attempts.machine[idx], self.end_of[idx], slot));
+        self.touch(state.attempts.machine[idx]);
     }
 
     /// What is left of the plans of a machine takes `factor` times as long from now on.
@@ -124,10 +185,16 @@ impl Engine<'_> {
         let mut reservation: Option<Reservation> = None;
         // The last task that was passed over.
         let mut passed: Option<u32> = None;
-        let largest = self.most(|state, machine| state.machines.capacity[machine]);
-        while let Some(task) = self.next_to_start(passed, reservation.as_ref(), largest) {
-            let before = self.order.line().map_or(0, |line| line.before(task));
-            if self.passing.depth.bound().is_some_and(|depth| depth < before) {
+        // What was asked for in vain: as room only shrinks, whoever asks for more is turned down.
+        let mut in_vain: Vec<Ask> = Vec::new();
+        if self.order.line().is_none_or(Line::is_empty) {
+            return;
+        }
+        let largest = self.largest();
+        while let Some(task) = self.next_to_start(passed, reservation.as_ref(), largest, &in_vain) {
+            if let Some(depth) = self.passing.depth.bound()
+                && depth < self.order.line().map_or(0, |line| line.before(task))
+            {
                 break;
             }
             if let Some(machine) = self.find(task, reservation.as_ref()) {
@@ -136,7 +203,7 @@ impl Engine<'_> {
                     && !held.ends_before(&self.state, &ask_of(&self.state, task))
                 {
                     let demand = self.state.workload.demand(task);
-                    held.spare = [held.spare[0] - demand[0], held.spare[1] - demand[1]];
+                    held.spare = held.spare.without(demand);
                 }
                 self.start(task, machine, Role::Original);
                 if self.state.roomy == 0 {
@@ -144,7 +211,15 @@ impl Engine<'_> {
                 }
             } else {
                 passed = Some(task);
-                reservation = reservation.or_else(|| self.reserve(task));
+                let Some(held) = &reservation else {
+                    reservation = self.reserve(task);
+                    continue;
+                };
+                if self.is_like_others(task, held) {
+                    let ask = ask_of(&self.state, task);
+                    in_vain.retain(|old| !ask.is_within(old));
+                    in_vain.push(ask);
+                }
             }
         }
         if let Some(depth) = self.passing.depth.bound() {
@@ -153,37 +228,45 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether a task was turned down for what it asks for alone, and nothing gives room back before
+    /// the next is looked at.
+    fn is_like_others(&self, task: u32, held: &Reservation) -> bool {
+        let workload = self.state.workload;
+        self.speculation.is_none()
+            && self.kill.is_none()
+            && !workload.is_apart.get(task)
+            && held.apart_from != Some(workload.job.get(task))
+    }
+
     /// The next in line that may start, or, before anything is reserved, that may get a
     /// reservation. Nobody is passed over who could.
     fn next_to_start(
         &self,
         passed: Option<u32>,
         reservation: Option<&Reservation>,
-        largest: [u64; 2],
+        largest: Room,
+        in_vain: &[Ask],
     ) -> Option<u32> {
         let Some(held) = reservation else {
-            return self.order.line()?.seek(passed, |ask| fits(largest, ask.demand));
+            return self.order.line()?.seek(passed, |ask| largest.holds(ask.demand));
         };
-        let elsewhere = self.most(|state, machine| {
-            if machine == held.machine as usize { [0, 0] } else { state.machines.free[machine] }
-        });
-        let has_others = 1 < self.state.machines.free.len();
         let (state, finder) = (&self.state, &self.finder);
         let here = state.machines.free[held.machine as usize];
         let line = self.order.line()?;
         line.seek(passed, |ask| {
-            let waits_for_nobody = || held.ends_before(state, ask) || fits(held.spare, ask.demand);
-            (has_others && fits(elsewhere, ask.demand)
-                || fits(here, ask.demand) && waits_for_nobody())
+            let waits_for_nobody = || held.ends_before(state, ask) || held.spare.holds(ask.demand);
+            (held.elsewhere.is_some_and(|room| room.holds(ask.demand))
+                || here.holds(ask.demand) && waits_for_nobody())
                 && !finder.is_hopeless(ask.demand)
+                && !in_vain.iter().any(|old| old.is_within(ask))
         })
     }
 
     /// The most of each resource that any machine has that is there.
-    fn most(&self, of: impl Fn(&State<'_>, usize) -> [u64; 2]) -> [u64; 2] {
-        let machines = self.state.machines.is_present.iter().enumerate();
+    fn largest(&self) -> Room {
+        let machines = self.state.machines.capacity.iter().zip(&self.state.machines.is_present);
         let present = machines.filter(|(_, present)| **present);
-        present.map(|(machine, _)| of(&self.state, machine)).fold([0, 0], larger)
+        present.map(|(capacity, _)| *capacity).fold(Room::NOTHING, Room::most)
     }
 
     /// A machine for a waiting task.
@@ -199,46 +282,109 @@ impl Engine<'_> {
     }
 
     /// Reserves a machine for a task: the one that will have room first by the plans.
-    fn reserve(&self, task: u32) -> Option<Reservation> {
+    fn reserve(&mut self, task: u32) -> Option<Reservation> {
+        let machine = if self.speculation.is_some() {
+            self.first_allowed(task)?
+        } else {
+            let asked = self.plans.as_mut()?.machines_to_ask(task);
+            for machine in asked {
+                let answer = self.room_from(machine, task);
+                self.plans.as_mut()?.set_answer(machine, answer);
+            }
+            self.plans.as_ref()?.first(self.state.now_us)?
+        };
+        let held = self.room_at(machine, task)?;
+        Some(Reservation { elsewhere: self.free_beside(machine), ..held })
+    }
+
+    /// The same where a rule about running tasks may forbid a machine.
+    fn first_allowed(&self, task: u32) -> Option<u32> {
         let state = &self.state;
         let rule = self.speculation.as_deref();
         (0..)
             .take(state.machines.free.len())
             .filter(|&machine| rule.is_none_or(|rule| rule.allows(state, machine, task)))
-            .filter_map(|machine| self.room_at(machine, task))
-            .min_by_key(|held| (held.at_us, held.machine))
+            .filter_map(|machine| Some((self.room_at(machine, task)?.at_us, machine)))
+            .min()
+            .map(|(_, machine)| machine)
+    }
+
+    /// When a machine has room for a task; never if it is too small or not there.
+    fn room_from(&self, machine: u32, task: u32) -> Option<When> {
+        let mut outlook = Outlook::of(&self.state, machine, task)?;
+        if outlook.is_enough() {
+            return Some(When::Now);
+        }
+        let mut ends = self.plans.as_ref()?.on(machine);
+        ends.find_map(|(end_us, slot)| {
+            outlook.release(&self.state, slot);
+            outlook.is_enough().then_some(When::At(end_us))
+        })
+    }
+
+    /// The most of each resource that is free on any machine but this one.
+    fn free_beside(&self, machine: u32) -> Option<Room> {
+        let others = (0..).zip(&self.state.machines.free).filter(|(other, _)| *other != machine);
+        others.map(|(_, free)| *free).reduce(Room::most)
     }
 
     /// What a machine can promise a task; nothing if it is too small or not there.
     fn room_at(&self, machine: u32, task: u32) -> Option<Reservation> {
-        let (state, idx) = (&self.state, machine as usize);
-        let demand = state.workload.demand(task);
-        if !state.machines.is_present[idx] || !fits(state.machines.capacity[idx], demand) {
-            return None;
-        }
-        let workload = state.workload;
-        let apart_from = workload.is_apart.get(task).then(|| workload.job.get(task));
-        let is_sibling = |slot: u32| {
-            let other = state.attempts.task[slot as usize];
-            apart_from.is_some_and(|job| workload.job.get(other) == job)
-        };
-        let mut siblings = if apart_from.is_none() {
-            0
-        } else {
-            state.on_machine(machine).filter(|&slot| is_sibling(slot)).count()
-        };
-        let (mut free, mut at_us) = (state.machines.free[idx], state.now_us);
+        let mut outlook = Outlook::of(&self.state, machine, task)?;
+        let mut at_us = self.state.now_us;
         for (end_us, slot) in self.plans.as_ref()?.on(machine) {
             // Everything that ends at the same instant is free by then.
-            if fits(free, demand) && siblings == 0 && at_us < end_us {
+            if outlook.is_enough() && at_us < end_us {
                 break;
             }
-            let held = workload.demand(state.attempts.task[slot as usize]);
-            free = [free[0] + held[0], free[1] + held[1]];
-            siblings -= usize::from(is_sibling(slot));
+            outlook.release(&self.state, slot);
             at_us = at_us.max(end_us);
         }
-        let spare = [free[0].checked_sub(demand[0])?, free[1].checked_sub(demand[1])?];
-        Some(Reservation { machine, at_us, spare, apart_from })
+        let Outlook { free, demand, apart_from, .. } = outlook;
+        let spare = outlook.is_enough().then(|| free.without(demand))?;
+        Some(Reservation { machine, at_us, spare, elsewhere: None, apart_from })
+    }
+}
+
+/// What a task finds on a machine as attempts end there.
+#[derive(Clone, Copy, Debug)]
+struct Outlook {
+    demand: [u64; 2],
+    free: Room,
+    /// The job that the task keeps apart from, and how many of its tasks are there.
+    apart_from: Option<u32>,
+    siblings: usize,
+}
+
+impl Outlook {
+    /// As things are; nothing if the machine is too small or not there.
+    fn of(state: &State<'_>, machine: u32, task: u32) -> Option<Self> {
+        let (idx, workload) = (machine as usize, state.workload);
+        let demand = workload.demand(task);
+        if !state.machines.is_present[idx] || !state.machines.capacity[idx].holds(demand) {
+            return None;
+        }
+        let free = state.machines.free[idx];
+        let apart_from = workload.is_apart.get(task).then(|| workload.job.get(task));
+        let mut outlook = Self { demand, free, apart_from, siblings: 0 };
+        if apart_from.is_some() {
+            let slots = state.on_machine(machine);
+            outlook.siblings = slots.filter(|&slot| outlook.is_sibling(state, slot)).count();
+        }
+        Some(outlook)
+    }
+
+    fn is_sibling(&self, state: &State<'_>, slot: u32) -> bool {
+        let other = state.attempts.task[slot as usize];
+        self.apart_from.is_some_and(|job| state.workload.job.get(other) == job)
+    }
+
+    fn release(&mut self, state: &State<'_>, slot: u32) {
+        self.free = self.free.with(state.workload.demand(state.attempts.task[slot as usize]));
+        self.siblings -= usize::from(self.is_sibling(state, slot));
+    }
+
+    fn is_enough(&self) -> bool {
+        self.siblings == 0 && self.free.holds(self.demand)
     }
 }

@@ -1,7 +1,8 @@
 //! What machines and timers do to a replay.
 
 use super::{
-    Change, Engine, Event, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS, Role,
+    Change, Engine, Event, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS,
+    QUIET_REORDERS, Role, Room,
 };
 
 impl Engine<'_> {
@@ -35,6 +36,9 @@ impl Engine<'_> {
                 self.rescale(machine);
             }
         }
+        if let Some(plans) = &mut self.plans {
+            plans.touch(machine);
+        }
     }
 
     /// A machine goes; its attempts are lost, whether anyone notices or not.
@@ -57,7 +61,7 @@ impl Engine<'_> {
             let task = attempts.task[idx];
             self.forget_usage(task, machine);
         }
-        self.state.set_free(machine, [0, 0], false);
+        self.state.set_free(machine, Room::NOTHING, false);
         self.finder.taken(&self.state, machine);
         match self.state.cluster.notice {
             Notice::After(0) => self.loss_noticed(machine),
@@ -101,20 +105,16 @@ impl Engine<'_> {
     }
 
     /// A machine's capacity changes; what no longer fits is evicted, the last to begin first.
-    fn resize(&mut self, machine: u32, capacity: [u64; 2]) {
+    fn resize(&mut self, machine: u32, capacity: Room) {
         let idx = machine as usize;
+        self.state.machines.capacity[idx] = capacity;
         if !self.state.machines.is_present[idx] {
-            self.state.machines.capacity[idx] = capacity;
             return;
         }
         let mut slots: Vec<u32> = self.state.on_machine(machine).collect();
         slots.sort_by_key(|&slot| (self.state.attempts.start_us[slot as usize], slot));
         loop {
-            let (old, free) = (self.state.machines.capacity[idx], self.state.machines.free[idx]);
-            let held = [old[0] - free[0], old[1] - free[1]];
-            if held[0] <= capacity[0] && held[1] <= capacity[1] {
-                self.state.machines.capacity[idx] = capacity;
-                let free = [capacity[0] - held[0], capacity[1] - held[1]];
+            if let Some(free) = self.left_of(machine, capacity) {
                 self.state.set_free(machine, free, true);
                 break;
             }
@@ -125,6 +125,14 @@ impl Engine<'_> {
         }
         self.finder.taken(&self.state, machine);
         self.freed(machine);
+    }
+
+    /// What is left of a capacity beside what runs on a machine, if that fits.
+    fn left_of(&self, machine: u32, capacity: Room) -> Option<Room> {
+        self.state.on_machine(machine).try_fold(capacity, |free, slot| {
+            let demand = self.state.workload.demand(self.state.attempts.task[slot as usize]);
+            free.holds(demand).then(|| free.without(demand))
+        })
     }
 
     /// Works out anew when the attempts on a machine will end, at its present speed and share of
@@ -195,9 +203,9 @@ impl Engine<'_> {
         if something_comes || (!is_idle && self.quiet_beats < QUIET_BEATS_MAX) {
             let mut next_us = self.state.now_us.saturating_add(period_us);
             let quiet_us = self.state.now_us - self.quiet_since_us;
-            if QUIET_PERIODS.saturating_mul(period_us) <= quiet_us
-                && self.stirred_us < self.state.now_us
-            {
+            let is_quiet = QUIET_PERIODS.saturating_mul(period_us) <= quiet_us
+                || self.is_of_no_use(event, period_us, quiet_us);
+            if is_quiet && self.stirred_us < self.state.now_us {
                 let event_us = self.queue.next_of(|event| !event.is_timer()).unwrap_or(i64::MAX);
                 let before_us = event_us.min(self.next_arrival_us()) - 1;
                 next_us = next_us.max(before_us / period_us * period_us);
@@ -210,6 +218,15 @@ impl Engine<'_> {
         } else {
             self.timers -= 1;
         }
+    }
+
+    /// Whether nothing can come of a timer before the next event: nothing that runs can be judged;
+    /// or nothing waits to be put in order, and so for long.
+    fn is_of_no_use(&self, event: Event, period_us: i64, quiet_us: i64) -> bool {
+        if event == Event::Heartbeat {
+            return self.speculation.as_ref().is_some_and(|rule| !rule.is_watching());
+        }
+        self.state.waiting == 0 && QUIET_REORDERS.saturating_mul(period_us) <= quiet_us
     }
 
     /// The order of the waiting tasks is worked out anew.

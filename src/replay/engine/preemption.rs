@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::{Engine, Kind};
+use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
 
@@ -67,10 +68,8 @@ impl Hopeless {
     }
 
     /// Whether a machine could make room that has so much to give.
-    fn fits(&self, state: &State<'_>, machine: u32, room: [u64; 2]) -> bool {
-        self.demand[0] <= room[0]
-            && self.demand[1] <= room[1]
-            && (self.job == NONE || !state.has_sibling(machine, self.job))
+    fn fits(&self, state: &State<'_>, machine: u32, room: Room) -> bool {
+        room.holds(self.demand) && (self.job == NONE || !state.has_sibling(machine, self.job))
     }
 }
 
@@ -104,7 +103,8 @@ impl Preemption {
             }
             let held = &mut all[place];
             held.attempts += 1;
-            held.demand = [held.demand[0] + demand[0], held.demand[1] + demand[1]];
+            // Where memory is not known the sum may pass 2^64, and is never looked at.
+            held.demand = [held.demand[0] + demand[0], held.demand[1].wrapping_add(demand[1])];
             return;
         }
         *running -= 1;
@@ -113,7 +113,7 @@ impl Preemption {
         }
         let held = &mut all[place];
         held.attempts -= 1;
-        held.demand = [held.demand[0] - demand[0], held.demand[1] - demand[1]];
+        held.demand = [held.demand[0] - demand[0], held.demand[1].wrapping_sub(demand[1])];
         if held.attempts == 0 {
             all.remove(place);
         }
@@ -121,10 +121,10 @@ impl Preemption {
 
     /// What a machine has free, or could have by evicting what is below a priority.
     #[inline]
-    fn room(&self, state: &State<'_>, machine: u32, priority: Priority) -> [u64; 2] {
+    fn room(&self, state: &State<'_>, machine: u32, priority: Priority) -> Room {
         let free = state.machines.free[machine as usize];
         let lower = self.held[machine as usize].iter().take_while(|held| held.priority < priority);
-        lower.fold(free, |sum, held| [sum[0] + held.demand[0], sum[1] + held.demand[1]])
+        lower.fold(free, |sum, held| sum.with(held.demand))
     }
 
     /// Something has ended on a machine, or it has come, or grown.
@@ -193,10 +193,10 @@ fn victims(state: &State<'_>, machine: u32, wanted: &Hopeless) -> (i64, u32, Vec
     });
     let mut free = state.machines.free[machine as usize];
     let (mut lost_us, mut count) = (0, 0);
-    while free[0] < wanted.demand[0] || free[1] < wanted.demand[1] {
+    while !free.holds(wanted.demand) {
         let slot = slots[count];
         let held = state.workload.demand(state.attempts.task[slot as usize]);
-        free = [free[0] + held[0], free[1] + held[1]];
+        free = free.with(held);
         lost_us += state.now_us - state.attempts.start_us[slot as usize];
         count += 1;
     }

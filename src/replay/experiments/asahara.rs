@@ -105,7 +105,7 @@ fn micros(seconds: f64) -> i64 {
 
 fn cluster(settings: &Settings, disturbance: Disturbance) -> Cluster {
     let mut cluster = Cluster::of_speeds(vec![1.0; SLAVES]);
-    cluster.memory = vec![8 * UNITS; SLAVES];
+    cluster.memory = vec![Some(8 * UNITS); SLAVES];
     cluster.shared_cores = Some(Column::Same(4.0 / settings.core_share));
     if disturbance == Disturbance::FewCores {
         let change = Change::Cores(1.0 / settings.core_share);

@@ -5,6 +5,7 @@
 
 use super::{Counts, HistoryPlan, KilledTasks, RerunWork};
 use crate::digits::{counted, grouped};
+use crate::replay::cluster::Cluster;
 use crate::replay::workload::Estimates;
 use crate::schema::Source;
 
@@ -42,6 +43,36 @@ pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
             format!("`easy` plans with {factor} times the recorded running times; {share}.")
         }
     }
+}
+
+/// What is not known of the machines and how the replay goes on without it.
+pub fn of_machines(cluster: &Cluster, without_cpu: u64, source: Source) -> Vec<String> {
+    let machines = cluster.machine_count() as u64;
+    let of_all = |count: u64| {
+        if count == machines {
+            "any machine".to_owned()
+        } else {
+            format!("{} of {}", grouped(count), counted(machines, "machine"))
+        }
+    };
+    let mut told = Vec::new();
+    let without_memory = cluster.memory.iter().filter(|memory| memory.is_none()).count() as u64;
+    if 0 < without_memory {
+        let of = of_all(without_memory);
+        told.push(format!(
+            "The memory of {of} is not known: there, requests for memory are not checked."
+        ));
+    }
+    if 0 < without_cpu {
+        let of = of_all(without_cpu);
+        let then = if source.is_google() {
+            "they take no task that asks for CPU"
+        } else {
+            "each has one CPU"
+        };
+        told.push(format!("The CPU of {of} is not known: {then}."));
+    }
+    told
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]

@@ -12,6 +12,7 @@ use crate::facts::events::{i32_column, i64_column, optional_cells};
 use crate::lake::Lake;
 use crate::replay::cluster::{Change, Cluster, ClusterError, MachineChange, Remark};
 use crate::replay::random::{Draws, Purpose};
+use crate::replay::room::Room;
 use crate::replay::workload::UNITS;
 use crate::schema::{ROW_ID, Source, Table};
 
@@ -19,11 +20,8 @@ use crate::schema::{ROW_ID, Source, Table};
 #[expect(clippy::cast_possible_truncation, reason = "a conversion to whole numbers saturates")]
 #[expect(clippy::cast_sign_loss, reason = "factors are above 0")]
 fn overcommitted(amount: u64, factor: f64) -> u64 {
-    if factor == 1.0 { amount } else { ((amount as f64 * factor).round() as u64).min(UNBOUNDED) }
+    if factor == 1.0 { amount } else { (amount as f64 * factor).round() as u64 }
 }
-
-/// Memory of a machine whose memory is not known: no bound.
-const UNBOUNDED: u64 = u64::MAX / 4;
 
 /// An event of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,11 +34,19 @@ struct MachineEvent {
     memory: Option<f32>,
 }
 
+/// The machines of a lake.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    /// As they are replayed.
+    pub cluster: Cluster,
+    /// Changes that cannot be.
+    pub remarks: Vec<Remark>,
+    /// Machines of which the CPU was not known at some time.
+    pub without_cpu: u64,
+}
+
 /// Reads the machines of a lake; what happened up to `from_us` is there from the start.
-pub fn cluster(
-    lake: &Lake,
-    plan: &HistoryPlan,
-) -> Result<Result<(Cluster, Vec<Remark>), ClusterError>, FactError> {
+pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterError>, FactError> {
     lake.require(Table::MachineEvents)?;
     let columns =
         [ROW_ID, "time_us", "machine_id", "event_type", "cpu_capacity", "memory_capacity"];
@@ -70,51 +76,58 @@ fn machines(
     mut events: Vec<MachineEvent>,
     plan: &HistoryPlan,
     source: Source,
-) -> Result<(Cluster, Vec<Remark>), ClusterError> {
+) -> Result<Fleet, ClusterError> {
     events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
     let draws = Draws::new(plan.seed, Purpose::Sample);
     events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
     let mut numbers = Numbers(FxHashMap::default());
     let mut cluster = Cluster::of_speeds(Vec::new());
-    // Without a capacity a Google machine takes nothing; elsewhere it has one CPU.
-    let is_google = source.is_google();
+    // Without a known CPU a Google machine takes nothing; elsewhere it has one CPU.
+    let without = if source.is_google() { 0 } else { UNITS };
     let capacity = |event: &MachineEvent| {
-        let cpu = event.cpu.map_or(if is_google { 0 } else { UNITS }, units);
-        let memory = event.memory.map_or(if is_google { 0 } else { UNBOUNDED }, units);
-        [cpu, memory].map(|amount| overcommitted(amount, plan.overcommit))
+        let of = |amount: u64| overcommitted(amount, plan.overcommit);
+        Room {
+            cpu: of(event.cpu.map_or(without, units)),
+            memory: event.memory.map(|memory| of(units(memory))),
+        }
     };
+    let mut lacks_cpu = Vec::new();
     for event in &events {
         let machine = numbers.of(event.id);
         let idx = machine as usize;
         if idx == cluster.speed.len() {
-            let [cpu, memory] = capacity(event);
+            let Room { cpu, memory } = capacity(event);
             cluster.speed.push(1.0);
             cluster.cpu.push(cpu);
             cluster.memory.push(memory);
             cluster.is_present.push(false);
             cluster.ids.push(event.id);
+            lacks_cpu.push(false);
         }
+        lacks_cpu[idx] |= event.event_type != 1 && event.cpu.is_none();
         let is_early = event.at_us <= plan.from_us;
         let mut change = |change| {
             cluster.changes.push(MachineChange { at_us: event.at_us, machine, change });
         };
-        let [cpu, memory] = capacity(event);
+        let room = capacity(event);
         match (event.event_type, is_early) {
             (1, true) => cluster.is_present[idx] = false,
             (1, false) => change(Change::Leaves),
             (kind, true) => {
                 cluster.is_present[idx] |= kind == 0;
-                (cluster.cpu[idx], cluster.memory[idx]) = (cpu, memory);
+                (cluster.cpu[idx], cluster.memory[idx]) = (room.cpu, room.memory);
             }
             (kind, false) => {
-                change(Change::Capacity([cpu, memory]));
+                change(Change::Capacity(room));
                 if kind == 0 {
                     change(Change::Joins);
                 }
             }
         }
     }
-    cluster.check()
+    let (cluster, remarks) = cluster.check()?;
+    let without_cpu = lacks_cpu.iter().filter(|lacks_cpu| **lacks_cpu).count() as u64;
+    Ok(Fleet { cluster, remarks, without_cpu })
 }
 
 #[cfg(test)]
@@ -138,23 +151,25 @@ mod tests {
             event(20, 5, 1, None),
             event(60, 3, 2, Some(0.75)),
         ];
-        let (cluster, remarks) =
-            machines(events.clone(), &HistoryPlan::default(), Source::Google2011).unwrap();
+        let fleet = machines(events.clone(), &HistoryPlan::default(), Source::Google2011).unwrap();
+        let (cluster, remarks) = (fleet.cluster, fleet.remarks);
+        assert_eq!(fleet.without_cpu, 0);
         assert_eq!(cluster.cpu, [UNITS / 2, UNITS / 2]);
         assert_eq!(cluster.is_present, [true, true]);
         assert_eq!(remarks, []);
         let kinds: Vec<Change> = cluster.changes.iter().map(|change| change.change).collect();
-        let capacity = |cpu| Change::Capacity([cpu, UNITS / 4]);
+        let capacity = |cpu| Change::Capacity(Room { cpu, memory: Some(UNITS / 4) });
         assert_eq!(
             kinds,
             [Change::Leaves, capacity(UNITS), Change::Joins, capacity(UNITS / 4 * 3)]
         );
         let plan = HistoryPlan { overcommit: 1.5, ..HistoryPlan::default() };
-        let (cluster, _) = machines(events.clone(), &plan, Source::Google2011).unwrap();
+        let cluster = machines(events.clone(), &plan, Source::Google2011).unwrap().cluster;
         assert_eq!(cluster.cpu, [UNITS / 4 * 3, UNITS / 4 * 3]);
-        assert_eq!(cluster.changes[3].change, Change::Capacity([UNITS / 8 * 9, UNITS / 8 * 3]));
+        let larger = Room { cpu: UNITS / 8 * 9, memory: Some(UNITS / 8 * 3) };
+        assert_eq!(cluster.changes[3].change, Change::Capacity(larger));
         let later = HistoryPlan { from_us: 30, ..HistoryPlan::default() };
-        let (cluster, _) = machines(events, &later, Source::Google2011).unwrap();
+        let cluster = machines(events, &later, Source::Google2011).unwrap().cluster;
         assert_eq!(cluster.is_present.iter().filter(|&&there| there).count(), 1);
     }
 }

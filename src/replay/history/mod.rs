@@ -30,8 +30,8 @@ use crate::schema::{Source, Table};
 mod assumptions;
 mod machines;
 
-pub use self::assumptions::of_estimates;
-pub use self::machines::cluster;
+pub use self::assumptions::{of_estimates, of_machines};
+pub use self::machines::{Fleet, fleet};
 
 /// When the window of the Google trace begins, µs; what happened before is recorded at 0.
 const BEGIN_2011_US: i64 = 600_000_000;

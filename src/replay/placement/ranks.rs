@@ -14,23 +14,26 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
 
 /// Machines of one capacity.
 #[derive(Debug)]
 struct Class {
-    capacity: [u64; 2],
+    capacity: Room,
     /// (free sum, machine; all bits turned for the worst fit, so that the lowest number is the
     /// first among equals when read from the end).
     machines: BTreeSet<(u128, u32)>,
 }
 
 impl Class {
-    /// The sum of shares, times the product of both capacities: exact.
-    fn sum(&self, amounts: [u64; 2]) -> u128 {
-        let [cpu, memory] = self.capacity.map(|amount| u128::from(amount.max(1)));
-        u128::from(amounts[0]) * memory + u128::from(amounts[1]) * cpu
+    /// The sum of the shares of CPU and memory, times the product of both capacities: exact. Of
+    /// CPU alone where memory is not known.
+    fn sum(&self, cpu: u64, memory: u64) -> u128 {
+        let Some(of_memory) = self.capacity.memory else { return cpu.into() };
+        let part = |amount: u64, of_other: u64| u128::from(amount) * u128::from(of_other.max(1));
+        part(cpu, of_memory).saturating_add(part(memory, self.capacity.cpu))
     }
 }
 
@@ -40,7 +43,7 @@ pub(super) struct Ranks {
     takes_most: bool,
     classes: Vec<Class>,
     /// Where a capacity's class is.
-    numbers: FxHashMap<[u64; 2], usize>,
+    numbers: FxHashMap<Room, usize>,
     /// Where a machine is: class and sum.
     at: Vec<Option<(usize, u128)>>,
 }
@@ -71,7 +74,8 @@ impl Ranks {
             self.classes.push(Class { capacity, machines: BTreeSet::new() });
             self.classes.len() - 1
         });
-        let sum = self.classes[class].sum(state.machines.free[idx]);
+        let free = state.machines.free[idx];
+        let sum = self.classes[class].sum(free.cpu, free.memory.unwrap_or(0));
         let key = self.key(sum, machine);
         self.classes[class].machines.insert(key);
         self.at[idx] = Some((class, sum));
@@ -86,7 +90,7 @@ impl Ranks {
     ) -> Option<u32> {
         let mut best = (f64::INFINITY, NONE);
         for class in &self.classes {
-            let from = (class.sum(demand), 0);
+            let from = (class.sum(demand[0], demand[1]), 0);
             let mut fits = |machine: u32| state.fits(machine, demand) && serves(machine);
             let found = if self.takes_most {
                 let machines = class.machines.range(from..).rev();
@@ -107,13 +111,15 @@ impl Ranks {
     }
 }
 
-/// What would be left, CPU and memory as shares of the machine's capacity, added up.
+/// What would be left, CPU and memory as shares of the machine's capacity, added up. Memory that
+/// is not known has no share.
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 pub(super) fn left_share(state: &State<'_>, machine: u32, demand: [u64; 2]) -> f64 {
     let idx = machine as usize;
     let (free, capacity) = (state.machines.free[idx], state.machines.capacity[idx]);
-    let share = |resource: usize| {
-        (free[resource] - demand[resource]) as f64 / capacity[resource].max(1) as f64
-    };
-    share(0) + share(1)
+    let share =
+        |free: u64, demand: u64, capacity: u64| (free - demand) as f64 / capacity.max(1) as f64;
+    let of_memory = free.memory.zip(capacity.memory);
+    share(free.cpu, demand[0], capacity.cpu)
+        + of_memory.map_or(0.0, |(free, capacity)| share(free, demand[1], capacity))
 }

@@ -65,7 +65,7 @@ proptest! {
     #[test]
     fn placements_name_what_a_look_at_all_machines_names(
         kind in prop::sample::select(PLACEMENTS.map(|(_, kind)| kind).to_vec()),
-        machines in prop::collection::vec((1_u64..5, 1_u64..5), 1..7),
+        machines in prop::collection::vec((1_u64..5, prop::option::of(1_u64..5)), 1..7),
         tasks in prop::collection::vec((0_u64..4, 0_u64..4, 0_u32..3, prop::bool::weighted(0.3)), 1..20),
         steps in prop::collection::vec(step(), 1..120),
     ) {
@@ -77,7 +77,8 @@ proptest! {
         let workload = workload.check().expect("made to be valid");
         let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
         cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
-        cluster.memory = machines.iter().map(|machine| machine.1 * UNITS).collect();
+        let of_memory = |machine: &(u64, Option<u64>)| machine.1.map(|memory| memory * UNITS);
+        cluster.memory = machines.iter().map(of_memory).collect();
         let cluster = cluster.check().expect("made to be valid").0;
         let mut state = State::new(&workload, &cluster, 1);
         let mut finder = Finder::new(kind, 1, &state);

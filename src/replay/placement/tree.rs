@@ -4,10 +4,12 @@
 //! and is accepted. A node holds the largest CPU and the largest memory below it, not always of
 //! one machine, so a search may turn back; mostly it goes straight down.
 
+use crate::replay::room::Room;
+
 /// The tree; places are its leaves.
 #[derive(Debug)]
 pub(super) struct Tree {
-    nodes: Vec<[u64; 2]>,
+    nodes: Vec<Room>,
     leaves: usize,
 }
 
@@ -15,18 +17,18 @@ impl Tree {
     /// A tree for `count` places with nothing free.
     pub(super) fn new(count: usize) -> Self {
         let leaves = count.next_power_of_two();
-        Self { nodes: vec![[0, 0]; 2 * leaves], leaves }
+        Self { nodes: vec![Room::NOTHING; 2 * leaves], leaves }
     }
 
     /// Sets what is free at a place.
     #[inline]
-    pub(super) fn set(&mut self, place: usize, free: [u64; 2]) {
+    pub(super) fn set(&mut self, place: usize, free: Room) {
         let mut node = self.leaves + place;
         self.nodes[node] = free;
         while 1 < node {
             node /= 2;
             let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
-            let best = [left[0].max(right[0]), left[1].max(right[1])];
+            let best = left.most(right);
             if self.nodes[node] == best {
                 break;
             }
@@ -50,8 +52,7 @@ impl Tree {
         demand: [u64; 2],
         accepts: &mut dyn FnMut(usize) -> bool,
     ) -> Option<usize> {
-        let best = self.nodes[node];
-        if best[0] < demand[0] || best[1] < demand[1] {
+        if !self.nodes[node].holds(demand) {
             return None;
         }
         if self.leaves <= node {

@@ -10,7 +10,7 @@ use crate::replay::state::{Phase, State};
 /// What decides which user is next.
 pub(super) trait Score: fmt::Debug + Send {
     /// The score of a user who holds `in_use` (CPU and memory, millionths); the lowest goes first.
-    fn score(&self, user: usize, in_use: [u64; 2]) -> f64;
+    fn score(&self, user: usize, in_use: [u128; 2]) -> f64;
 
     /// How often the score changes by itself, µs.
     fn period_us(&self) -> Option<i64> {
@@ -18,7 +18,7 @@ pub(super) trait Score: fmt::Debug + Send {
     }
 
     /// Some periods are over, in which nobody's use has changed.
-    fn reorder(&mut self, _in_use: &[[u64; 2]], _periods: i64) {}
+    fn reorder(&mut self, _in_use: &[[u128; 2]], _periods: i64) {}
 }
 
 /// An order by user.
@@ -28,7 +28,8 @@ pub(super) struct ByUser<S> {
     waiting: Vec<VecDeque<u32>>,
     /// Users with tasks in their line, without an order.
     active: Vec<u32>,
-    in_use: Vec<[u64; 2]>,
+    /// Sums of demands; memory that is not checked may pass 2^64.
+    in_use: Vec<[u128; 2]>,
     /// When the score last changed by itself, µs.
     reordered_us: Option<i64>,
     /// Position in `active` of the user whose turn it is, until something changes.
@@ -127,7 +128,7 @@ impl<S: Score> Order for ByUser<S> {
     }
 
     fn usage(&mut self, state: &State<'_>, task: u32, begins: bool) {
-        let demand = state.workload.demand(task);
+        let demand = state.workload.demand(task).map(u128::from);
         let in_use = &mut self.in_use[state.workload.user.get(task) as usize];
         for (held, demand) in in_use.iter_mut().zip(demand) {
             *held = if begins { *held + demand } else { *held - demand };

@@ -92,7 +92,7 @@ impl Dolly {
         let task_count = self.task_count[state.workload.job.get(task) as usize];
         let attempts = self.plan.attempts(task_count);
         let present = state.machines.capacity.iter().zip(&state.machines.is_present);
-        let capacity: u64 = present.filter(|(_, present)| **present).map(|(c, _)| c[0]).sum();
+        let capacity: u64 = present.filter(|(_, present)| **present).map(|(c, _)| c.cpu).sum();
         let wanted = state.workload.cpu.get(task) * u64::from(attempts) * u64::from(task_count);
         let below = |held: u64, share: f64| (held + wanted) as f64 <= share * capacity as f64;
         if below(self.held[0], self.plan.budget) && below(self.held[1], self.plan.load) {

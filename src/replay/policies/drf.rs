@@ -25,11 +25,10 @@ fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
 
 impl OrderPlan for Plan {
     fn build(&self, state: &State<'_>, _seed: u64) -> Box<dyn Order> {
-        let mut total = [0; 2];
-        for capacity in &state.machines.capacity {
-            total = [total[0] + capacity[0], total[1] + capacity[1]];
-        }
-        Box::new(ByUser::new(Dominant { total }, state.workload.user_count(), self.depth))
+        let all = || state.machines.capacity.iter();
+        let cpu = all().map(|capacity| u128::from(capacity.cpu)).sum();
+        let memory = all().map(|capacity| capacity.memory.map(u128::from)).sum();
+        Box::new(ByUser::new(Dominant { cpu, memory }, state.workload.user_count(), self.depth))
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -37,16 +36,19 @@ impl OrderPlan for Plan {
     }
 }
 
-/// Shares are of the capacity of all machines that the cluster ever has.
+/// Shares are of the capacity of all machines that the cluster ever has. Where the memory of one of
+/// them is not known, CPU alone counts.
 #[derive(Debug)]
 struct Dominant {
-    total: [u64; 2],
+    cpu: u128,
+    memory: Option<u128>,
 }
 
 impl Score for Dominant {
     #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
-    fn score(&self, _user: usize, in_use: [u64; 2]) -> f64 {
-        let share = |resource: usize| in_use[resource] as f64 / self.total[resource].max(1) as f64;
-        share(0).max(share(1))
+    fn score(&self, _user: usize, in_use: [u128; 2]) -> f64 {
+        let share = |in_use: u128, total: u128| in_use as f64 / total.max(1) as f64;
+        let of_cpu = share(in_use[0], self.cpu);
+        self.memory.map_or(of_cpu, |memory| of_cpu.max(share(in_use[1], memory)))
     }
 }

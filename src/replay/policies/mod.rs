@@ -132,6 +132,11 @@ pub trait Speculation: Send {
         None
     }
 
+    /// Whether a heartbeat may change anything before the next attempt begins or ends.
+    fn is_watching(&self) -> bool {
+        true
+    }
+
     /// Looks at the running attempts; puts the slots of those to be killed and started anew into
     /// `restarts`.
     fn heartbeat(&mut self, _state: &State<'_>, _restarts: &mut Vec<u32>) {}
@@ -163,6 +168,15 @@ pub trait Speculation: Send {
     fn concluded(&mut self, _state: &State<'_>, _task: u32) {}
 }
 
+/// How often a rule looks at running tasks, and at which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// The time between two, µs.
+    pub period_us: i64,
+    /// Whether it looks at groups of one task, too.
+    pub sees_lone_tasks: bool,
+}
+
 /// An order with its parameters.
 pub trait OrderPlan: fmt::Debug + Send + Sync {
     /// The order, with nothing waiting.
@@ -179,6 +193,10 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
 pub trait SpeculationPlan: fmt::Debug + Send + Sync {
     /// The rule; `None` for one that never does anything.
     fn build(&self, state: &State<'_>) -> Option<Box<dyn Speculation>>;
+    /// Its heartbeat, as of the rule that it builds.
+    fn heartbeat(&self) -> Option<Heartbeat> {
+        None
+    }
     /// Its parameters as they are written.
     fn parameters(&self) -> Vec<(&'static str, String)>;
 }

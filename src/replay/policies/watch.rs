@@ -9,7 +9,8 @@
 //!  flagged        copies of what was flagged at the last one go out as machines become free
 //! ```
 //! - `heartbeat_s`: time between two heartbeats, 3 s; after a million of them at which no
-//!   attempt has begun or ended the next is just before the next event;
+//!   attempt has begun or ended, and as long as nothing that runs can be judged, the next is just
+//!   before the next event;
 //! - `copies=first|last`: whether flagged copies go before waiting tasks, `first`: a detector that
 //!   holds back while its group waits flags nothing then;
 //! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs, `unknown`.
@@ -20,7 +21,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Place, Speculation, SpeculationPlan, Wish};
+use super::{Heartbeat, Place, Speculation, SpeculationPlan, Wish};
 use crate::notation::{Notation, NotationError};
 use crate::replay::detectors::{
     self, Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Running, Scene,
@@ -28,6 +29,7 @@ use crate::replay::detectors::{
 };
 use crate::replay::journal::Kind as Happening;
 use crate::replay::random::{Draws, Purpose};
+use crate::replay::room::Room;
 use crate::replay::state::{Phase, Role, State};
 
 /// Keys that are the policy's and not the detector's.
@@ -71,12 +73,24 @@ pub(super) fn read(part: &str) -> Result<Arc<dyn SpeculationPlan>, NotationError
     Ok(Arc::new(plan))
 }
 
+impl Plan {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 10^9 s")]
+    fn period_us(&self) -> i64 {
+        (self.heartbeat_s * 1e6) as i64
+    }
+
+    fn judges_lone_tasks(&self) -> bool {
+        self.detector.build(&GroupInfo::default()).judges_lone_tasks()
+    }
+}
+
 impl SpeculationPlan for Plan {
     fn build(&self, state: &State<'_>) -> Option<Box<dyn Speculation>> {
         let groups = (0..state.workload.group_count()).map(|_| None).collect();
         let (position, sizes) = positions(state);
         Some(Box::new(Watch {
             plan: self.clone(),
+            judges_lone_tasks: self.judges_lone_tasks(),
             groups,
             position,
             sizes,
@@ -89,8 +103,13 @@ impl SpeculationPlan for Plan {
             slots: [0; 2],
             draws: Draws::new(0, Purpose::Choice),
             probes: 0,
-            probed_us: vec![-1; state.machines.speed.len()],
+            probed_us: vec![None; state.machines.speed.len()],
         }))
+    }
+
+    fn heartbeat(&self) -> Option<Heartbeat> {
+        let sees_lone_tasks = self.judges_lone_tasks();
+        Some(Heartbeat { period_us: self.period_us(), sees_lone_tasks })
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -141,10 +160,12 @@ struct Group {
 
 struct Watch {
     plan: Plan,
+    /// Whether groups of one task are judged.
+    judges_lone_tasks: bool,
     groups: Vec<Option<Group>>,
     position: Vec<u32>,
     sizes: Vec<u32>,
-    /// Groups with running attempts.
+    /// Groups to be judged: those with running attempts.
     active: BTreeSet<u32>,
     /// Whether no wish could be granted since the last heartbeat: from then on only a machine that
     /// gets room can grant one.
@@ -162,7 +183,7 @@ struct Watch {
     probes: u64,
     /// By machine, when its last probe began, µs: one that takes no time says nothing, and
     /// another at the same instant would say no more.
-    probed_us: Vec<i64>,
+    probed_us: Vec<Option<i64>>,
 }
 
 impl Group {
@@ -252,7 +273,7 @@ impl Watch {
             let idx = machine as usize;
             state.machines.is_present[idx]
                 && state.machines.running[idx] == 0
-                && self.probed_us[idx] != state.now_us
+                && self.probed_us[idx] != Some(state.now_us)
         };
         if self.is_settled && !state.fresh.iter().any(|&machine| is_idle(machine)) {
             return None;
@@ -277,7 +298,7 @@ impl Watch {
             let task = state.attempts.task[chosen.expect("counted") as usize];
             if let Some(machine) = place(task, &|machine| slow.contains(&machine)) {
                 self.probes += 1;
-                self.probed_us[machine as usize] = state.now_us;
+                self.probed_us[machine as usize] = Some(state.now_us);
                 return Some(Wish { task, machine, role: Role::Probe });
             }
         }
@@ -293,9 +314,12 @@ fn known_speeds(state: &State<'_>, task: u32) -> Vec<(u32, f64)> {
 }
 
 impl Speculation for Watch {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 10^9 s")]
     fn heartbeat_us(&self) -> Option<i64> {
-        Some((self.plan.heartbeat_s * 1e6) as i64)
+        Some(self.plan.period_us())
+    }
+
+    fn is_watching(&self) -> bool {
+        !self.active.is_empty()
     }
 
     fn heartbeat(&mut self, state: &State<'_>, restarts: &mut Vec<u32>) {
@@ -378,7 +402,10 @@ impl Speculation for Watch {
             self.number.resize(idx + 1, 0);
         }
         self.number[idx] = number;
-        self.active.insert(state.workload.group.get(task));
+        let number = state.workload.group.get(task);
+        if self.judges_lone_tasks || 1 < self.sizes[number as usize] {
+            self.active.insert(number);
+        }
         if role == Role::Copy {
             self.was_copied[task as usize] = true;
             self.wishes.retain(|&other| other != task);
@@ -437,9 +464,11 @@ impl Speculation for Watch {
 /// Attempts of the least demand that fit the free capacity, and the whole.
 fn slots(state: &State<'_>) -> [u32; 2] {
     let least = state.workload.least_demand();
-    let fit = |capacity: [u64; 2]| {
-        let of = |resource: usize| capacity[resource].checked_div(least[resource]);
-        of(0).unwrap_or(u64::MAX).min(of(1).unwrap_or(u64::MAX)).min(u64::from(u32::MAX))
+    // As many as can be numbered where neither resource sets a bound.
+    let fit = |room: Room| {
+        let of_cpu = room.cpu.checked_div(least[0]);
+        let of_memory = room.memory.and_then(|memory| memory.checked_div(least[1]));
+        of_cpu.into_iter().chain(of_memory).min().unwrap_or(u64::from(u32::MAX))
     };
     let mut sums = [0_u64; 2];
     for (machine, &present) in state.machines.is_present.iter().enumerate() {

@@ -1,0 +1,46 @@
+//! What a machine has, or has free: CPU, and memory where it is known how much there is.
+//!
+//! In: amounts in millionths. Out: whether a demand fits, and what is left. Memory of which nobody
+//! knows how much there is is not checked, and stays unknown whatever is taken or given back.
+
+/// CPU and memory, millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Room {
+    /// CPU.
+    pub cpu: u64,
+    /// Memory; `None` where it is not known.
+    pub memory: Option<u64>,
+}
+
+impl Room {
+    /// Nothing.
+    pub const NOTHING: Self = Self { cpu: 0, memory: Some(0) };
+
+    /// Whether a demand of CPU and memory fits.
+    #[inline]
+    pub fn holds(&self, demand: [u64; 2]) -> bool {
+        demand[0] <= self.cpu && self.memory.is_none_or(|memory| demand[1] <= memory)
+    }
+
+    /// What is left when a demand that fits has been taken.
+    #[inline]
+    #[must_use]
+    pub fn without(self, demand: [u64; 2]) -> Self {
+        Self { cpu: self.cpu - demand[0], memory: self.memory.map(|memory| memory - demand[1]) }
+    }
+
+    /// What there is when a demand has been given back.
+    #[inline]
+    #[must_use]
+    pub fn with(self, demand: [u64; 2]) -> Self {
+        Self { cpu: self.cpu + demand[0], memory: self.memory.map(|memory| memory + demand[1]) }
+    }
+
+    /// The most of each: what fits one of both fits this.
+    #[inline]
+    #[must_use]
+    pub fn most(self, other: Self) -> Self {
+        let memory = self.memory.zip(other.memory).map(|(one, another)| one.max(another));
+        Self { cpu: self.cpu.max(other.cpu), memory }
+    }
+}
