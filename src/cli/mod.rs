@@ -48,6 +48,7 @@ pub(crate) mod sweep;
 mod sweep_charts;
 mod synth;
 mod verify;
+mod version;
 mod view;
 
 use view::{View, ViewArgs};
@@ -55,7 +56,7 @@ use view::{View, ViewArgs};
 /// What became of every job in a cluster trace, what it cost,
 /// and what another policy would have made of it
 #[derive(Debug, Parser)]
-#[command(name = "jobfate", version, max_term_width = 100)]
+#[command(name = "jobfate", version = version::short(), long_version = version::long(), max_term_width = 100)]
 struct Cli {
     /// Write only warnings and errors to stderr
     #[arg(long, short, global = true, display_order = 900)]

@@ -93,7 +93,8 @@ impl View {
         }
         let (shown, others): (Vec<_>, Vec<_>) = fields().partition(|(_, field)| is_shown(field));
         let places: Vec<usize> = shown.into_iter().map(|(place, _)| place).collect();
-        let others = others.into_iter().map(|(_, field)| field.name().clone()).collect();
+        let others = others.into_iter().filter(|(_, field)| !says_only_units(batch, field));
+        let others = others.map(|(_, field)| field.name().clone()).collect();
         Ok((batch.project(&places)?, others))
     }
 }
@@ -216,7 +217,7 @@ fn pieces(field: &Field) -> Vec<String> {
 }
 
 /// Numbers of a column with the same decimals: six significant digits for the largest, and three
-/// for the smallest as far as six decimals go. One that would become 0 keeps digits of its own.
+/// for the smallest as far as six decimals go. One that would become 0 keeps digits of its own, and `0` is nothing at all.
 fn aligned(numbers: &[Option<f64>]) -> Vec<String> {
     let known = || numbers.iter().flatten().filter(|number| number.is_finite());
     let largest = known().fold(0.0_f64, |most, number| most.max(number.abs()));
@@ -230,7 +231,7 @@ fn aligned(numbers: &[Option<f64>]) -> Vec<String> {
     let text = |number: f64| {
         let written = digits::grouped_decimal(number, decimals);
         let is_lost = number != 0.0 && !written.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-        if is_lost || 1e15 <= number.abs() || !number.is_finite() {
+        if number == 0.0 || is_lost || 1e15 <= number.abs() || !number.is_finite() {
             digits::six_digits(number)
         } else {
             written
@@ -429,7 +430,7 @@ mod tests {
     fn a_terminal_shows_the_columns_of_the_view_and_names_the_others() {
         let (shown, others) = View::default().of_terminal(&sample()).unwrap();
         assert_eq!(shown.num_columns(), 2);
-        assert_eq!(others, ["response_s_mean", "jobs_hurt", "unit"]);
+        assert_eq!(others, ["response_s_mean", "jobs_hurt"]);
         let all = View { columns: vec!["all".to_owned()], ..View::default() };
         assert_eq!(all.of_terminal(&sample()).unwrap().0.num_columns(), 5);
     }

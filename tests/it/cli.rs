@@ -1177,6 +1177,17 @@ fn an_unknown_name_lists_the_known_ones() {
 
 #[test]
 fn the_version_is_an_answer() {
-    let run = Place::new().run(&["--version"]).ok();
-    assert_eq!(run.stdout_text(), concat!("jobfate ", env!("CARGO_PKG_VERSION"), "\n"));
+    let place = Place::new();
+    let long = place.run(&["--version"]).ok();
+    let lines: Vec<&str> = long.stdout_text().lines().collect();
+    assert_eq!(lines[0], concat!("jobfate ", env!("CARGO_PKG_VERSION")));
+    let is_commit = |text: &str| {
+        let digits = text.strip_suffix("-modified").unwrap_or(text);
+        digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let commit = lines[1].strip_prefix("commit: ").unwrap();
+    assert!(commit == "unknown" || is_commit(commit), "{commit}");
+    assert!(lines[2].contains("google-2011") && lines[3].contains("spark"), "{lines:?}");
+    let short = place.run(&["-V"]).ok();
+    assert!(commit == "unknown" || short.stdout_text().contains(commit));
 }

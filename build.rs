@@ -1,0 +1,41 @@
+//! Tells the program which commit it is built from.
+//!
+//! In: git, where there is one and this folder is its own repository. Out: the variable
+//! `JOBFATE_COMMIT`, empty where nothing is known; with `-modified` where sources were changed.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src");
+    println!("cargo:rustc-env=JOBFATE_COMMIT={}", commit().unwrap_or_default());
+}
+
+fn commit() -> Option<String> {
+    // A copy of the sources inside another repository is no commit of that one.
+    let top = git(&["rev-parse", "--show-toplevel"])?;
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().ok()?;
+    if Path::new(&top).canonicalize().ok()? != own {
+        return None;
+    }
+    // HEAD changes with every checkout, its branch with every commit.
+    let branch = git(&["symbolic-ref", "-q", "HEAD"]);
+    for name in ["HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
+        let path = git(&["rev-parse", "--git-path", name])?;
+        if Path::new(&path).exists() {
+            println!("cargo:rerun-if-changed={path}");
+        }
+    }
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let changes =
+        git(&["status", "--porcelain", "--untracked-files=no", "--", "src", "Cargo.lock"])?;
+    Some(if changes.is_empty() { commit } else { format!("{commit}-modified") })
+}
+
+fn git(args: &[&str]) -> Option<String> {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let output = Command::new("git").args(args).current_dir(folder).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,46 @@
+//! What this program is: version, commit, and what it was built to read and write.
+
+use std::sync::LazyLock;
+
+use clap::ValueEnum;
+
+use super::Format;
+use super::engine::Engine;
+use crate::report::RESULT_VERSION;
+use crate::schema::{FORMAT_VERSION, Source};
+
+/// The commit of the build; empty where git could not tell.
+const COMMIT: &str = env!("JOBFATE_COMMIT");
+
+static SHORT: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    if COMMIT.is_empty() { version.to_owned() } else { format!("{version} ({COMMIT})") }
+});
+
+static LONG: LazyLock<String> = LazyLock::new(|| {
+    let sources: Vec<&str> = Source::ALL.into_iter().map(Source::name).collect();
+    format!(
+        "{}\ncommit: {}\nsources: {}\nengines: {}\nanswers: {}\nversions: lake {FORMAT_VERSION}, result {RESULT_VERSION}",
+        env!("CARGO_PKG_VERSION"),
+        if COMMIT.is_empty() { "unknown" } else { COMMIT },
+        sources.join(" "),
+        names::<Engine>(),
+        names::<Format>(),
+    )
+});
+
+/// `0.1.0 (6c535bf12345)`.
+pub(super) fn short() -> &'static str {
+    SHORT.as_str()
+}
+
+/// The version with a line for the commit, and for each kind of feature.
+pub(super) fn long() -> &'static str {
+    LONG.as_str()
+}
+
+/// The choices of an option.
+fn names<T: ValueEnum>() -> String {
+    let values = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    values.map(|value| value.get_name().to_owned()).collect::<Vec<String>>().join(" ")
+}
