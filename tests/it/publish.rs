@@ -269,9 +269,13 @@ fn with_blow(
 }
 
 /// A place in which the first setting of a command has left its results.
-fn with_earlier(writer: &Writer) -> Place {
+fn with_earlier(writer: &Writer, earlier: &Files) -> Place {
     let place = place();
-    run(&place, writer.commands[0]).ok();
+    for (name, bytes) in earlier {
+        let path = place.path(writer.out).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
     place
 }
 
@@ -300,13 +304,13 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
         for (calls, wanted) in
             [("rename unlink", KILLS_INSIDE * 3 / 4), ("sync mkdir", KILLS_INSIDE / 4)]
         {
-            let place = with_earlier(writer);
+            let place = with_earlier(writer, &whole[0]);
             let (output, count) = with_blow(&place, writer, (calls, 0), Blow::Kill);
             assert!(output.status.success() && 0 < count, "{}: {count} {calls}", writer.name);
             assert!(tree(&place.path(writer.out)) == whole[1], "{}", writer.name);
             for _ in 0..wanted {
                 let at = draws.random_range(1..=count);
-                let place = with_earlier(writer);
+                let place = with_earlier(writer, &whole[0]);
                 let (output, _) = with_blow(&place, writer, (calls, at), Blow::Kill);
                 let about = format!("{} killed at call {at} of {count} {calls}", writer.name);
                 killed += usize::from(!output.status.success());
@@ -338,12 +342,12 @@ fn a_failing_call_leaves_one_run_or_is_told() {
         let whole = alone(writer);
         for (calls, (error, words), stays) in kinds {
             let blow = Blow::Fail { error, stays };
-            let place = with_earlier(writer);
+            let place = with_earlier(writer, &whole[0]);
             let (output, count) = with_blow(&place, writer, (calls, 0), blow);
             assert!(output.status.success(), "{}: {calls}", writer.name);
             for _ in 0..if 0 < count { FAULTS_INSIDE / kinds.len() } else { 0 } {
                 let at = draws.random_range(1..=count);
-                let place = with_earlier(writer);
+                let place = with_earlier(writer, &whole[0]);
                 let (output, _) = with_blow(&place, writer, (calls, at), blow);
                 let said = String::from_utf8_lossy(&output.stderr);
                 let about = format!("{}: {calls} {at} of {count}: {said}", writer.name);
