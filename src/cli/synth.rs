@@ -46,19 +46,19 @@ pub(crate) struct SynthArgs {
     pub scale: Option<f64>,
 
     /// Number of jobs
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub jobs: Option<u64>,
 
     /// Length of the window in days
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
     pub days: Option<f64>,
 
     /// Number of time slices, and so of parts per table
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=99_999))]
     pub parts: Option<u32>,
 
     /// Number of machines, by the size of the trace by default
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub machines: Option<u32>,
 
     /// Leave out `task_usage`, by far the largest table
@@ -83,8 +83,15 @@ fn parse_form(name: &str) -> Result<Form, String> {
 
 fn parse_scale(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(scale) if 0.0 < scale && scale.is_finite() => Ok(scale),
-        _ => Err("a factor above 0".to_owned()),
+        Ok(scale) if 0.0 < scale && scale <= 14.0 => Ok(scale),
+        _ => Err("a factor above 0, at most 14 (ten million jobs)".to_owned()),
+    }
+}
+
+fn parse_days(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(days) if (1.0 / 24.0..=3_650.0).contains(&days) => Ok(days),
+        _ => Err("a number of days from 1/24 (an hour) to 3650".to_owned()),
     }
 }
 

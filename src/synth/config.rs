@@ -109,7 +109,7 @@ impl SynthConfig {
             return fail("job_count", self.job_count.to_string(), "from 1 to 10,000,000");
         }
         if !(1.0 / 24.0..=3_650.0).contains(&self.days) {
-            return fail("days", self.days.to_string(), "from 1/24 to 3,650");
+            return fail("days", format!("{:?}", self.days), "from 1/24 to 3,650");
         }
         if self.part_count == 0 || self.part_count > PARTS_MAX {
             return fail("part_count", self.part_count.to_string(), "from 1 to 99,999");

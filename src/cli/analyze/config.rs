@@ -48,6 +48,9 @@ const SECTIONS: [(&str, &str); 8] = [
     ("fairness", "fairness"),
 ];
 
+/// The largest file that is read, bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
 /// The section of what several studies have in common.
 pub(crate) const DEFINITIONS: &str = "definitions";
 
@@ -128,10 +131,18 @@ impl Default for Config {
 impl Config {
     /// Reads a file.
     pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
+        use std::io::Read;
+
         use anyhow::Context;
 
-        let bytes =
-            std::fs::read(path).with_context(|| format!("could not read `{}`", path.display()))?;
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
+            .with_context(|| format!("could not read `{}`", path.display()))?;
+        if FILE_BYTES_MAX < bytes.len() as u64 {
+            let problem = format!("`{}` is larger than 1 MiB: it is no analysis", path.display());
+            return Err(Usage(problem).into());
+        }
         let source = String::from_utf8(bytes)
             .map_err(|error| Usage(format!("`{}` is no text: {error}", path.display())))?;
         Ok(Self::read(&source).map_err(|place| ConfigError { path: path.to_owned(), place })?)
