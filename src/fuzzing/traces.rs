@@ -43,8 +43,13 @@ fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
         let from = step.min(rest.len() - 1);
         let end = memchr::memchr(b'\n', &rest[from..]).map_or(rest.len(), |at| from + at + 1);
         let (lines, after) = rest.split_at(end);
-        parser.parse(&TextBlock::of(lines), first_line, &mut block);
-        first_line += block.line_count;
+        let mut handed_lines = 0;
+        parser.parse(&TextBlock::of(lines), first_line, &mut block, &mut |full| {
+            handed_lines += full.line_count;
+            add(full);
+            full.clear();
+        });
+        first_line += handed_lines + block.line_count;
         add(&mut block);
         rest = after;
     }

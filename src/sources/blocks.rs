@@ -85,7 +85,8 @@ enum Input {
 }
 
 impl BlockReader {
-    /// Opens a part; whether it is gzip is told by its name and checked by its first bytes.
+    /// Opens a part; whether it is gzip is told by its first bytes, whatever its name, and a file
+    /// that is called `.gz` must be.
     pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
         let fail = |kind| SourceError::new(path, kind);
         if path.extension().is_some_and(|extension| extension == "parquet") {
@@ -97,15 +98,13 @@ impl BlockReader {
             READ_BYTES,
             HashingFile { file, hasher: Sha256::new(), bytes: 0 },
         );
-        let input = if path.extension().is_some_and(|extension| extension == "gz") {
-            match raw.fill_buf().map_err(|error| fail(SourceErrorKind::Read(error)))? {
-                [] => return Err(fail(SourceErrorKind::EmptyGzip)),
-                [0x1F, 0x8B, ..] => {}
-                _ => return Err(fail(SourceErrorKind::NotGzip)),
-            }
-            Input::Gzip(Box::new(MultiGzDecoder::new(raw)))
-        } else {
-            Input::Plain(raw)
+        let is_called_gzip = path.extension().is_some_and(|extension| extension == "gz");
+        let begin = raw.fill_buf().map_err(|error| fail(SourceErrorKind::Read(error)))?;
+        let input = match begin {
+            [0x1F, 0x8B, ..] => Input::Gzip(Box::new(MultiGzDecoder::new(raw))),
+            [] if is_called_gzip => return Err(fail(SourceErrorKind::EmptyGzip)),
+            _ if is_called_gzip => return Err(fail(SourceErrorKind::NotGzip)),
+            _ => Input::Plain(raw),
         };
         Ok(Self { path: path.to_owned(), input, carry: Vec::new(), is_done: false })
     }

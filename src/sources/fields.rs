@@ -212,8 +212,14 @@ pub(crate) fn careful_bool(field: &[u8]) -> Option<bool> {
     }
 }
 
-/// Checks a name: UTF-8 without control characters.
+/// The longest name, bytes: a name is copied into every row that it is of.
+pub(crate) const NAME_MAX: usize = 4096;
+
+/// Checks a name: UTF-8 without control characters, not too long.
 pub(crate) fn careful_text(field: &[u8]) -> Option<&str> {
+    if NAME_MAX < field.len() {
+        return None;
+    }
     let text = std::str::from_utf8(field).ok()?;
     (!field.iter().any(u8::is_ascii_control)).then_some(text)
 }

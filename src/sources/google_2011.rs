@@ -10,7 +10,7 @@
 
 use super::blocks::TextBlock;
 use super::fields::{self, CarefulTime};
-use super::part::PartParser;
+use super::part::{HandOut, PartParser};
 use super::rows::{Cells, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{self, AMOUNT_MAX, Column, ColumnType, Source, Table};
 
@@ -79,7 +79,13 @@ impl Parser {
 }
 
 impl PartParser for Parser {
-    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
         parse_block(&self.order, self.part, first_line, text.padded(), text.len(), rows);
     }
 }

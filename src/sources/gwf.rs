@@ -89,6 +89,7 @@ impl LineFormat for Gwf {
                 text(27, "virtual_organisation")?,
                 text(28, "project")?,
             ],
+            remark: None,
         })
     }
 }

@@ -34,7 +34,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::blocks::TextBlock;
 use super::fields;
 use super::folder::RawPart;
-use super::part::{Notes, PartParser};
+use super::part::{HandOut, Notes, PartParser};
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{Table, row_id};
 use crate::units::MICROS_PER_SECOND;
@@ -81,6 +81,8 @@ pub(super) struct LogJob<'a> {
     pub partition: Option<&'a str>,
     /// The columns that only this format has.
     pub own: Vec<Cell<'a>>,
+    /// What is to be counted of the line.
+    pub remark: Option<&'static str>,
 }
 
 const SUBMIT: i32 = 0;
@@ -90,8 +92,23 @@ const FAIL: i32 = 3;
 const FINISH: i32 = 4;
 const KILL: i32 = 5;
 
-/// Lines of a header that are kept.
-const HEADER_LINES_MAX: usize = 10_000;
+/// Lines of a header that are kept, and bytes of them.
+const HEADER_LINES_MAX: u64 = 10_000;
+const HEADER_BYTES_MAX: usize = 1 << 20;
+
+/// Keys of a header that are kept wherever they stand: the program looks at them.
+const HEADER_KEYS: [&str; 4] = ["Computer", "MaxJobs", "MaxProcs", "MaxNodes"];
+
+/// The longest of their lines that is kept in any case.
+const KNOWN_KEY_LINE_MAX: usize = 4096;
+
+/// What is counted of the lines of a header that are not kept.
+const HEADER_CUT: &str = "lines of the header beyond the first 10,000 or 1 MiB: left out";
+
+/// Bytes of lines of partial runs that are held until the end of the file, and what each takes
+/// besides its text.
+const PIECES_MAX: usize = 256 << 20;
+const PIECE_BESIDES: usize = 128;
 
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
@@ -113,6 +130,13 @@ pub(super) struct LogParser<F> {
     named: FxHashMap<String, i64>,
     /// Lines of parts of runs, by job, until the end of the file.
     pieces: BTreeMap<i64, Vec<(u64, Vec<u8>)>>,
+    /// Bytes that they take.
+    piece_bytes: usize,
+    /// Lines of the header so far, and bytes that are kept of them.
+    header_lines: u64,
+    header_bytes: usize,
+    /// Which of [`HEADER_KEYS`] have been there.
+    known_keys: [bool; HEADER_KEYS.len()],
     notes: Notes,
 }
 
@@ -125,6 +149,10 @@ impl<F: LineFormat> LogParser<F> {
             jobs: FxHashSet::default(),
             named: FxHashMap::default(),
             pieces: BTreeMap::new(),
+            piece_bytes: 0,
+            header_lines: 0,
+            header_bytes: 0,
+            known_keys: [false; HEADER_KEYS.len()],
             notes: Notes::default(),
         }
     }
@@ -135,8 +163,15 @@ impl<F: LineFormat> LogParser<F> {
 
     fn job_line(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
         let job = self.format.job(raw)?;
+        if let Some(wording) = job.remark {
+            self.remark(wording, 1);
+        }
         let id = self.number_of(job.key, line);
         if matches!(job.status, Some(2..=4)) {
+            self.piece_bytes += raw.len() + PIECE_BESIDES;
+            if PIECES_MAX < self.piece_bytes {
+                return Err(("status", RejectReason::TooManyPartialRuns));
+            }
             self.pieces.entry(id).or_default().push((line, raw.to_vec()));
             return Ok(());
         }
@@ -228,7 +263,18 @@ impl<F: LineFormat> LogParser<F> {
     }
 
     fn header_line(&mut self, line: &[u8]) {
-        if self.table == Table::TaskEvents || HEADER_LINES_MAX <= self.notes.header.len() {
+        self.header_lines += 1;
+        let key = line.split(|&byte| byte == b':').next().unwrap_or_default().trim_ascii();
+        let known = HEADER_KEYS.iter().position(|known| known.as_bytes() == key);
+        let is_first = known.is_some_and(|at| !std::mem::replace(&mut self.known_keys[at], true));
+        let is_room = self.header_lines <= HEADER_LINES_MAX
+            && line.len() < HEADER_BYTES_MAX.saturating_sub(self.header_bytes);
+        if !is_room && !(is_first && line.len() <= KNOWN_KEY_LINE_MAX) {
+            self.remark(HEADER_CUT, 1);
+            return;
+        }
+        self.header_bytes += line.len() + 1;
+        if self.table == Table::TaskEvents {
             return;
         }
         let text = String::from_utf8_lossy(line);
@@ -281,7 +327,13 @@ impl<F: LineFormat> LogParser<F> {
 }
 
 impl<F: LineFormat> PartParser for LogParser<F> {
-    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
         rows.clear();
         let text = text.text();
         let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');

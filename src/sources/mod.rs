@@ -100,9 +100,12 @@ pub enum SourceErrorKind {
     /// There is no such folder.
     #[error("there is no such folder")]
     NoFolder,
-    /// Nothing tells the format.
-    #[error("it cannot be told what kind of trace this is")]
-    UnknownFormat,
+    /// Nothing tells the format; what was seen.
+    #[error("it cannot be told what kind of trace this is: {0}")]
+    UnknownFormat(String),
+    /// A folder of files that nothing tells; what was seen of each.
+    #[error("there is no table of the trace in it, and no log: {}", .0.join("; "))]
+    NothingKnown(Vec<String>),
     /// One lake is one log, and there are several.
     #[error("there are several logs in it: {}", .0.join(", "))]
     SeveralLogs(Vec<String>),
@@ -188,7 +191,10 @@ impl SourceErrorKind {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoFolder => Some("give the folder that holds `job_events/`, `task_events/`, ..."),
-            Self::UnknownFormat => Some(
+            Self::NothingKnown(_) => Some(
+                "expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, say which with `--table`",
+            ),
+            Self::UnknownFormat(_) => Some(
                 "say which with `--source google-2011|google-2019|swf|gwf|rumen`; unpack archives other than .gz first",
             ),
             Self::SeveralLogs(_) => Some("each makes a lake of its own: name the file"),

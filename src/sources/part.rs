@@ -33,14 +33,24 @@ pub struct Notes {
     pub remarks: BTreeMap<&'static str, u64>,
 }
 
+/// Takes the rows so far, and leaves none.
+pub(crate) type HandOut<'a> = dyn FnMut(&mut RowBlock) + 'a;
+
 /// Makes rows of the text of one part, block by block.
 ///
 /// This is what a format brings. It sees whole lines in file order, fills the rows and rejects of
 /// the block it is given, and never reads a file but what stands `beside` its part.
 pub(crate) trait PartParser: Send {
     /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, whose
-    /// old rows are forgotten, and says in `rows.line_count` how many lines there were.
-    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock);
+    /// old rows are forgotten, and says in `rows.line_count` how many lines there were. Where the
+    /// text makes more rows than fit into memory, some are handed out before the rest is parsed.
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    );
 
     /// Adds the rows and rejects that only the end of the file can tell, to rows without any.
     fn finish(&mut self, _rows: &mut RowBlock) {}
@@ -74,10 +84,10 @@ pub enum PartStop<E> {
 }
 
 /// Reads `part` and hands its blocks to `sink` in file order.
-pub fn read_part<E>(
+pub fn read_part<E: Send>(
     part: &RawPart,
     progress: &Progress,
-    mut sink: impl FnMut(&mut RowBlock) -> Result<(), E>,
+    mut sink: impl FnMut(&mut RowBlock) -> Result<(), E> + Send,
 ) -> Result<PartSummary, PartStop<E>> {
     let mut reader = BlockReader::open(&part.path).map_err(PartStop::Source)?;
     let mut line_count = 0;
@@ -92,11 +102,23 @@ pub fn read_part<E>(
             return Err(PartStop::Cancelled);
         }
         let first_line = line_count + 1;
-        let (next, ()) = rayon::join(
+        let mut handed = Ok(());
+        let (next, handed_lines) = rayon::join(
             || reader.next_block(std::mem::take(&mut spare)),
-            || parser.parse(&block, first_line, &mut rows),
+            || {
+                let mut lines = 0;
+                parser.parse(&block, first_line, &mut rows, &mut |full| {
+                    lines += full.line_count;
+                    if handed.is_ok() {
+                        handed = sink(full);
+                    }
+                    full.clear();
+                });
+                lines
+            },
         );
-        line_count += rows.line_count;
+        handed.map_err(PartStop::Sink)?;
+        line_count += handed_lines + rows.line_count;
         progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
         seen_bytes = reader.raw_bytes();
         sink(&mut rows).map_err(PartStop::Sink)?;

@@ -253,6 +253,16 @@ impl RowBlock {
         }
     }
 
+    /// Bytes of names and lists that the rows hold.
+    pub fn text_bytes(&self) -> usize {
+        let bytes = |column: &ColumnData| match &column.cells {
+            Cells::Text { bytes, .. } => bytes.len(),
+            Cells::Lists { values, .. } => values.len() * size_of::<f32>(),
+            _ => 0,
+        };
+        self.columns.iter().map(bytes).sum()
+    }
+
     /// What the columns are.
     pub fn column_list(&self) -> &'static [Column] {
         self.table.columns(self.source)
@@ -352,7 +362,7 @@ pub struct Reject {
 }
 
 /// Longest text kept of a rejected line, in bytes.
-const REJECT_TEXT_MAX: usize = 4096;
+pub(super) const REJECT_TEXT_MAX: usize = 4096;
 
 /// What is kept of a line that could not be used.
 pub(crate) fn reject_text(raw: &[u8]) -> String {
@@ -376,8 +386,11 @@ pub enum RejectReason {
     NegativeTime,
     /// A job that has been there before.
     DuplicateJob,
-    /// An amount below 0 or above [`crate::schema::AMOUNT_MAX`].
+    /// An amount below 0 or above [`crate::schema::AMOUNT_MAX`], or a name or line that is longer
+    /// than any.
     OutOfRange,
+    /// A part of a run, of which there are more than can be held until the end of the file.
+    TooManyPartialRuns,
 }
 
 impl RejectReason {
@@ -392,6 +405,7 @@ impl RejectReason {
             Self::NegativeTime => "negative_time",
             Self::DuplicateJob => "duplicate_job",
             Self::OutOfRange => "out_of_range",
+            Self::TooManyPartialRuns => "too_many_partial_runs",
         }
     }
 }

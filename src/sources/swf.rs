@@ -3,7 +3,8 @@
 //! In: lines of text; `;` begins a line of the header. Out: what [`super::log`] makes of jobs.
 //! Fields stand apart by spaces or tabs, times are seconds since the start of the log, and every
 //! field is a number, -1 where it is missing; users, groups and the like are numbers that name
-//! something and are kept as text.
+//! something and are kept as text. Some published logs have fields of their own behind the 18: they
+//! are left out, and the lines are counted.
 //!
 //! Source: Chapin et al., "Benchmarks and standards for the evaluation of parallel job
 //! schedulers" (1999), and the description of the format at the Parallel Workloads Archive.
@@ -28,7 +29,7 @@ impl LineFormat for Swf {
     const COMMENT: u8 = b';';
 
     fn job<'a>(&mut self, line: &'a [u8]) -> Result<LogJob<'a>, Fault> {
-        let fields = split(line)?;
+        let (fields, has_more) = split(line)?;
         Ok(LogJob {
             key: JobKey::Number(
                 id(fields[0], "job_id")?.ok_or(("job_id", RejectReason::EmptyMandatory))?,
@@ -52,19 +53,22 @@ impl LineFormat for Swf {
                 Cell::from(id(fields[16], "preceding_job")?),
                 Cell::from(log::span_micros(fields[17], "think_time_us")?),
             ],
+            remark: has_more.then_some(MORE_FIELDS),
         })
     }
 }
 
-/// The fields of a line, which must be 18.
-fn split(line: &[u8]) -> Result<[&[u8]; FIELD_COUNT], Fault> {
+/// What is counted of lines with fields that the format does not know.
+const MORE_FIELDS: &str = "lines with more than 18 fields: the first 18 are read";
+
+/// The first 18 fields of a line, and whether there are more.
+fn split(line: &[u8]) -> Result<([&[u8]; FIELD_COUNT], bool), Fault> {
+    let mut all = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut fields = [&[][..]; FIELD_COUNT];
-    let mut count = 0;
-    for field in line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()) {
-        *fields.get_mut(count).ok_or(("", RejectReason::TooManyColumns))? = field;
-        count += 1;
+    for field in &mut fields {
+        *field = all.next().ok_or(("", RejectReason::TooFewColumns))?;
     }
-    if count < FIELD_COUNT { Err(("", RejectReason::TooFewColumns)) } else { Ok(fields) }
+    Ok((fields, all.next().is_some()))
 }
 
 /// A number that names a job; -1 is missing.
@@ -172,7 +176,6 @@ mod tests {
         };
         check(&format!("{good}{good}"), "2 job_id duplicate_job");
         check("1 2 3", "1  too_few_columns");
-        check(&format!("{} 5", good.trim()), "1  too_many_columns");
         check(&line("x", "2", "3", "1", "1"), "1 time_us bad_value");
         check(&line("-1", "2", "3", "1", "1"), "1 time_us empty_mandatory");
         check(&line("-7", "2", "3", "1", "1"), "1 time_us negative_time");
@@ -183,6 +186,50 @@ mod tests {
         check(&line("9000000000000", "9000000000000", "3", "1", "1"), "1 wait_us bad_value");
         check(&good.replace(" 3 1 -1 0", " bob 1 -1 0"), "1 user bad_value");
         check(&good.replacen('1', "-1", 1), "1 job_id empty_mandatory");
+    }
+
+    #[test]
+    fn fields_beyond_the_eighteenth_are_left_out_and_counted() {
+        let plain = line("5", "2", "3", "1", "1");
+        let text = format!("{} 5\n{} 1 2 3\n", plain.trim(), plain.trim().replacen('1', "2", 1));
+        check(
+            Source::Swf,
+            &text,
+            "5 SUBMIT, 7 SCHEDULE, 10 FINISH, 5 SUBMIT, 7 SCHEDULE, 10 FINISH",
+        );
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let rows = parsed(Source::Swf, table, &text);
+            let alone = parsed(Source::Swf, table, &plain);
+            assert_eq!(rows.notes.remarks.iter().collect::<Vec<_>>(), [(&super::MORE_FIELDS, &2)]);
+            for column in table.columns(Source::Swf) {
+                assert_eq!(
+                    rows.cell(column.name, 0),
+                    alone.cell(column.name, 0),
+                    "{}",
+                    column.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_a_header_that_are_not_kept_are_counted() {
+        let many = "; Note: a\n".repeat(10_050);
+        let text = format!("{many}; MaxProcs: 64\n; Computer: {}\n", "x".repeat(2 << 20));
+        let jobs = parsed(Source::Swf, Table::JobEvents, &text);
+        assert_eq!(jobs.notes.header.len(), 10_001, "what the machine is made of is always kept");
+        for table in [Table::JobEvents, Table::TaskEvents, Table::MachineEvents] {
+            let remarks = parsed(Source::Swf, table, &text).notes.remarks;
+            assert_eq!(remarks.into_values().collect::<Vec<u64>>(), [51], "{table}");
+        }
+        let machines = parsed(Source::Swf, Table::MachineEvents, &text);
+        assert_eq!(machines.cell("cpu_capacity", 0), "64");
+        // A value that goes on for ever is cut, too.
+        let endless = format!("; Note: a\n{}", ";  and so on\n".repeat(200_000));
+        let jobs = parsed(Source::Swf, Table::JobEvents, &endless);
+        let kept: usize = jobs.notes.header.iter().map(|(_, value)| value.len()).sum();
+        assert!(kept <= 1 << 20, "{kept}");
+        assert_eq!(jobs.notes.remarks.into_values().collect::<Vec<u64>>(), [190_001]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! In: a path, and perhaps the kind that the user says it is. Out: a [`TraceFolder`]. The kind is
 //! told from the layout of a folder, or from the first lines of a file; where neither tells it,
-//! that is an error and never a guess. Nothing is read beyond the first lines.
+//! that is an error that says what was seen, and never a guess. Nothing is read beyond the first
+//! lines.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
 use super::google_2019::files;
-use super::{RawPart, SourceError, SourceErrorKind, TraceFolder};
+use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, swf};
 use crate::schema::{Source, Table};
 
 /// What the first lines of a file tell.
@@ -64,16 +65,22 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
     let mut logs: Vec<(String, Source)> = Vec::new();
     let mut topologies = Vec::new();
     let mut ignored = Vec::new();
+    let mut seen = Vec::new();
     for name in sorted_names(path)? {
         let file = path.join(&name);
         // What cannot be read as text is no log; a log that is damaged says so when it is read.
-        match file.is_file().then(|| kind_of(&file).ok().flatten()).flatten() {
-            Some(FileKind::Log(kind)) if source.is_none_or(|source| source == kind) => {
+        match file.is_file().then(|| kind_of(&file).ok()).flatten() {
+            Some(Ok(FileKind::Log(kind))) if source.is_none_or(|source| source == kind) => {
                 logs.push((name, kind));
             }
-            Some(FileKind::Topology) => topologies.push(name),
+            Some(Ok(FileKind::Topology)) => topologies.push(name),
             _ if is_note(&name) => {}
-            _ => ignored.push(name),
+            kind => {
+                if let Some(Err(what)) = kind {
+                    seen.push(format!("`{name}`: {what}"));
+                }
+                ignored.push(name);
+            }
         }
     }
     match (&logs[..], source) {
@@ -87,7 +94,13 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
             Ok(folder)
         }
         ([], Some(source)) => Err(fail(SourceErrorKind::NoLog(source))),
-        ([], None) => Err(fail(SourceErrorKind::NoTable)),
+        ([], None) if seen.is_empty() => Err(fail(SourceErrorKind::NoTable)),
+        ([], None) => {
+            let more = seen.len().saturating_sub(FILES_SAID);
+            seen.truncate(FILES_SAID);
+            seen.extend((0 < more).then(|| format!("and {more} more")));
+            Err(fail(SourceErrorKind::NothingKnown(seen)))
+        }
         (logs, _) => {
             let names = logs.iter().map(|(name, _)| name.clone()).collect();
             Err(fail(SourceErrorKind::SeveralLogs(names)))
@@ -107,9 +120,9 @@ fn open_file(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceE
     let kind = match source {
         Some(source) => source,
         None => match kind_of(path)? {
-            Some(FileKind::Log(kind)) => kind,
-            Some(FileKind::Topology) => return Err(fail(SourceErrorKind::OnlyTopology)),
-            None => return Err(fail(SourceErrorKind::UnknownFormat)),
+            Ok(FileKind::Log(kind)) => kind,
+            Ok(FileKind::Topology) => return Err(fail(SourceErrorKind::OnlyTopology)),
+            Err(what) => return Err(fail(SourceErrorKind::UnknownFormat(what))),
         },
     };
     let beside = if kind == Source::Rumen { topology_beside(path)? } else { None };
@@ -126,7 +139,7 @@ fn topology_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
     let stem = stem.strip_suffix(".gz").unwrap_or(&stem);
     for name in [format!("{stem}.gz"), stem.to_owned()] {
         let candidate = path.with_file_name(name);
-        if candidate.is_file() && kind_of(&candidate)? == Some(FileKind::Topology) {
+        if candidate.is_file() && kind_of(&candidate)? == Ok(FileKind::Topology) {
             return Ok(Some(candidate));
         }
     }
@@ -156,52 +169,135 @@ fn log_parts(
     Ok(TraceFolder { path, source, parts, ignored: Vec::new() })
 }
 
-/// Tells a file from its first lines; `None` where they could be anything.
-fn kind_of(path: &Path) -> Result<Option<FileKind>, SourceError> {
+/// Jobs that are looked at to tell a log.
+const LINES_LOOKED_AT: usize = 100;
+
+/// Files of a folder of which is said what was seen.
+const FILES_SAID: usize = 3;
+
+/// Tells a file from its first lines; or says what was seen in them.
+fn kind_of(path: &Path) -> Result<Result<FileKind, String>, SourceError> {
     let mut reader = BlockReader::open(path)?;
     let block = reader.next_block(TextBlock::default())?;
-    Ok(block.and_then(|block| kind_of_text(block.text())))
+    Ok(block.map_or_else(|| Err("it is empty".to_owned()), |block| kind_of_text(block.text())))
 }
 
-fn kind_of_text(text: &[u8]) -> Option<FileKind> {
+fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).trim_ascii_start();
-    if text.first() == Some(&b'{') {
-        let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
-        return if says(b"\"jobID\"") {
-            Some(FileKind::Log(Source::Rumen))
-        } else if says(b"\"children\"") {
-            Some(FileKind::Topology)
-        } else {
-            None
-        };
+    if let Some(what) = no_text(text) {
+        return Err(what.to_owned());
     }
-    let mut comment = None;
-    for line in text.split(|&byte| byte == b'\n') {
-        let line = line.trim_ascii();
-        match line.first() {
-            None => {}
-            Some(&byte @ (b';' | b'#')) => comment = comment.or(Some(byte)),
-            Some(_) => return kind_of_job(line, comment),
+    if text.first() == Some(&b'{') {
+        return kind_of_json(text);
+    }
+    let is_comment = |line: &&[u8]| matches!(line.first(), Some(b';' | b'#'));
+    let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let comment = lines().find(|line| is_comment(line)).map(|line| line[0]);
+    let jobs: Vec<&[u8]> = lines()
+        .filter(|line| !line.is_empty() && !is_comment(line))
+        .take(LINES_LOOKED_AT)
+        .collect();
+    let Some(first) = jobs.first() else {
+        // A header alone: only the standard format begins its lines with a semicolon.
+        return match comment {
+            Some(b';') => Ok(FileKind::Log(Source::Swf)),
+            Some(_) => Err("it holds only lines that begin with `#`".to_owned()),
+            None => Err("it is empty".to_owned()),
+        };
+    };
+    for source in [Source::Gwf, Source::Swf] {
+        let count = jobs.iter().filter(|line| kind_of_job(line, comment) == Some(source)).count();
+        // A few lines may be cut off or be a line of names.
+        if jobs.len() < 2 * count {
+            return Ok(FileKind::Log(source));
         }
     }
-    // A header alone: only the standard format begins its lines with a semicolon.
-    (comment == Some(b';')).then_some(FileKind::Log(Source::Swf))
+    Err(seen_in(first, comment))
 }
 
-/// Tells a log from its first job, by the number of fields.
-fn kind_of_job(line: &[u8], comment: Option<u8>) -> Option<FileKind> {
-    let by_space = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
+/// Tells an object of JSON by the keys that it has.
+fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
+    let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
+    if says(b"\"jobID\"") {
+        Ok(FileKind::Log(Source::Rumen))
+    } else if says(b"\"children\"") {
+        Ok(FileKind::Topology)
+    } else if says(b"\"collection_id\"") || says(b"\"machine_id\"") {
+        Err("it holds objects of JSON as the Google trace of 2019 has them, under a name that no \
+             file of its export has (`instance_events-000000000000.json.gz`)"
+            .to_owned())
+    } else {
+        Err("it holds an object of JSON without `jobID` (a job of Rumen) and without `children` \
+             (its topology)"
+            .to_owned())
+    }
+}
+
+/// What begins like no text.
+fn no_text(text: &[u8]) -> Option<&'static str> {
+    const MAGICS: [(&[u8], &str); 6] = [
+        (b"PK\x03\x04", "it is a zip archive"),
+        (b"BZh", "it is packed by bzip2"),
+        (b"\xFD7zXZ", "it is packed by xz"),
+        (b"\x28\xB5\x2F\xFD", "it is packed by zstd"),
+        (b"PAR1", "it is Parquet under a name that no file of the Google trace of 2019 has"),
+        (b"<", "it begins like a page of HTML or XML"),
+    ];
+    let known = MAGICS.iter().find(|(magic, _)| text.starts_with(magic));
+    let begin = &text[..text.len().min(512)];
+    known.map(|(_, what)| *what).or(begin.contains(&0).then_some("it is no text"))
+}
+
+/// What a line is that begins no job of a log.
+fn seen_in(line: &[u8], comment: Option<u8>) -> String {
+    let spaced: Vec<&[u8]> = fields_of(line).collect();
+    let by_comma = line.split(|&byte| byte == b',').count();
+    if spaced.len() < by_comma {
+        return format!(
+            "its first line has {by_comma} fields between commas, as a part of the Google trace of \
+             2011 may have: such parts lie in folders, or are named with `--table`"
+        );
+    }
+    let odd = spaced.iter().take(swf::FIELD_COUNT).position(|field| !is_number(field));
+    let is_odd = odd.filter(|_| swf::FIELD_COUNT <= spaced.len()).map(|at| {
+        let shown: String = String::from_utf8_lossy(spaced[at]).chars().take(20).collect();
+        format!(", and field {} (`{}`) is not a number", at + 1, shown.escape_debug())
+    });
+    let header = match comment {
+        Some(b'#') => ", below a header with `#` as GWF has",
+        Some(_) => ", below a header with `;` as SWF has",
+        None => "",
+    };
+    format!(
+        "its first job has {} fields{header}{}; a job of SWF has 18 or more, the first 18 of them \
+         numbers, one of GWF 29 or 30",
+        spaced.len(),
+        is_odd.unwrap_or_default()
+    )
+}
+
+fn fields_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
+}
+
+fn is_number(field: &[u8]) -> bool {
+    field.iter().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(byte))
+}
+
+/// Tells a log from a job, by the number of its fields and what is in them.
+fn kind_of_job(line: &[u8], comment: Option<u8>) -> Option<Source> {
+    let by_space = fields_of(line).count();
     let by_tab = line.split(|&byte| byte == b'\t').count();
     let is_gwf = |count| (29..=30).contains(&count);
     if (is_gwf(by_space) || is_gwf(by_tab)) && comment != Some(b';') {
-        Some(FileKind::Log(Source::Gwf))
-    } else if (by_space == 18 || comment == Some(b';')) && comment != Some(b'#') {
-        let is_number = |byte: &u8| byte.is_ascii_digit() || b"-+.eE".contains(byte);
-        let mut first = line.split(u8::is_ascii_whitespace);
-        first.next()?.iter().all(is_number).then_some(FileKind::Log(Source::Swf))
-    } else {
-        None
+        return Some(Source::Gwf);
     }
+    // A semicolon is the standard format's own: its lines may be cut off.
+    let numbers = if comment == Some(b';') { 1 } else { swf::FIELD_COUNT };
+    let is_swf = comment != Some(b'#')
+        && numbers <= by_space
+        && fields_of(line).take(numbers).all(is_number);
+    is_swf.then_some(Source::Swf)
 }
 
 #[cfg(test)]
@@ -209,7 +305,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<FileKind>) {
-        assert_eq!(kind_of_text(text.as_bytes()), expected, "{text}");
+        assert_eq!(kind_of_text(text.as_bytes()).ok(), expected, "{text}");
     }
 
     #[test]
@@ -219,6 +315,10 @@ mod tests {
         let job = "1 0 -1 5 1 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1 -1";
         check("; Version: 2.2\n", swf);
         check(job, swf);
+        check(&format!("{job} 7 8.5 -1"), swf);
+        check(&format!("a line of names\n{job}\n{job}\n"), swf);
+        check(&format!("; cut off\n{job}\n1 2 3"), swf);
+        check(&format!("; with more\n{job} x y z\n"), swf);
         check(&format!("\u{FEFF}; Computer: x\r\n\r\n{job}\r\n"), swf);
         check(&format!("# GWF\n{job} -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"), gwf);
         check(&format!("{job} -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"), gwf);
@@ -228,16 +328,27 @@ mod tests {
             Some(FileKind::Log(Source::Rumen)),
         );
         check("{\n \"name\" : \"<root>\", \"children\" : [] }", Some(FileKind::Topology));
-        for other in [
-            "",
-            "\n\n",
-            "# only a comment",
-            "0,5,0,HofL=,0.5,0.2493\n",
-            "{\"a\":1}",
-            "<html>",
-            "a b c",
-        ] {
-            check(other, None);
-        }
+    }
+
+    #[test]
+    fn what_is_of_no_kind_is_described() {
+        let check = |text: &str, part: &str| {
+            let said = kind_of_text(text.as_bytes()).unwrap_err();
+            assert!(said.contains(part), "{text}: {said}");
+        };
+        let job = "1 0 -1 5 1 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1";
+        check("", "it is empty");
+        check("\n\n", "it is empty");
+        check("# only a comment", "only lines that begin with `#`");
+        check("0,5,0,HofL=,0.5,0.2493\n", "6 fields between commas");
+        check("{\"a\":1}", "without `jobID`");
+        check("{\"collection_id\":1}", "the Google trace of 2019");
+        check("<html>", "HTML");
+        check("PK\u{3}\u{4}...", "zip");
+        check("a\0b", "no text");
+        check("a b c", "its first job has 3 fields; a job of SWF has 18 or more");
+        check(job, "17 fields;");
+        check(&format!("{job} x"), "18 fields, and field 18 (`x`) is not a number");
+        check(&format!("# GWF\n{job} -1"), "18 fields, below a header with `#` as GWF has");
     }
 }

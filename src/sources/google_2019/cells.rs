@@ -2,6 +2,7 @@
 //!
 //! In: raw values, in the order of the columns. Out: a row, or the first thing that is wrong with it.
 
+use super::super::fields::NAME_MAX;
 use super::super::rows::{Cell, RejectReason, RowBlock};
 use super::value::Raw;
 use crate::schema::AMOUNT_MAX;
@@ -68,6 +69,7 @@ impl<'c> Cells<'c> {
         let text = match raw {
             Raw::Missing => Ok(Cell::Missing),
             Raw::Text(text) if text.is_empty() => Ok(Cell::Missing),
+            Raw::Text(text) if NAME_MAX < text.len() => Err(RejectReason::OutOfRange),
             Raw::Text(text) => Ok(Cell::Text(text)),
             _ => Err(RejectReason::BadValue),
         };

@@ -33,7 +33,7 @@ use self::value::Raw;
 use super::SourceError;
 use super::blocks::TextBlock;
 use super::folder::RawPart;
-use super::part::{Notes, PartParser};
+use super::part::{HandOut, Notes, PartParser};
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{Source, Table, row_id};
 
@@ -60,6 +60,9 @@ fn demands(text: &[u8]) -> bool {
     let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
     says(b"\"relation\"") || says(b"\"name\"")
 }
+
+/// The longest object of the trace, bytes: what is made of one takes many times its length.
+const LINE_MAX: usize = 1 << 20;
 
 /// Parses the blocks of one part for one of its tables.
 pub(super) struct Parser {
@@ -105,6 +108,9 @@ impl Parser {
         // Few instances make demands, and the others were read as tasks: half of the time.
         if self.table == Table::TaskConstraints && !demands(text) {
             return Ok(());
+        }
+        if LINE_MAX < text.len() {
+            return Err(("", RejectReason::OutOfRange));
         }
         let line: Line<'_> =
             serde_json::from_slice(text).map_err(|_| ("", RejectReason::BadValue))?;
@@ -176,7 +182,13 @@ impl Parser {
 }
 
 impl PartParser for Parser {
-    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
         rows.clear();
         let mut number = first_line;
         // The text ends with a line feed, behind which nothing is left.

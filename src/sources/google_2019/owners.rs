@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::SourceError;
 use super::super::blocks::{BlockReader, TextBlock};
+use super::super::fields::NAME_MAX;
+use super::LINE_MAX;
 use super::cells::small;
 use super::value::Raw;
 
@@ -50,7 +52,8 @@ impl Collections {
             while let Some(next) = reader.next_block(block)? {
                 for line in next.text().split(|&byte| byte == b'\n') {
                     // What is wrong with a line is said when it is read as a job.
-                    if let Ok(line) = serde_json::from_slice::<Line<'_>>(line)
+                    if line.len() <= LINE_MAX
+                        && let Ok(line) = serde_json::from_slice::<Line<'_>>(line)
                         && let Ok(Some(id)) = line.collection_id.whole()
                     {
                         let user = found.number_of(&line.user, &mut numbers);
@@ -69,7 +72,8 @@ impl Collections {
 
     fn number_of(&mut self, name: &Raw<'_>, numbers: &mut FxHashMap<String, u32>) -> Option<u32> {
         let Raw::Text(name) = name else { return None };
-        if name.is_empty() {
+        // A name that is too long makes its line a reject where that is read as a job.
+        if name.is_empty() || NAME_MAX < name.len() {
             return None;
         }
         if let Some(&number) = numbers.get(name.as_ref()) {

@@ -1,11 +1,16 @@
 //! A job of a Rumen trace, and the events of it and of its tasks.
 //!
-//! In: a [`LoggedJob`] as its JSON tells it. Out: times in microseconds with event numbers, in order.
+//! In: a [`LoggedJob`] as its JSON tells it, and one [`LoggedTask`] after the other. Out: times in
+//! microseconds with event numbers, in order.
 //! What contradicts itself is put right only as far as the module above says.
+
+use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::super::fields::NAME_MAX;
 use super::super::rows::RejectReason;
+use super::tasks::{List, LoggedAttempt, LoggedTask};
 use super::unescaped;
 
 /// A column and what is wrong there.
@@ -17,7 +22,7 @@ const FAIL: i32 = 3;
 const FINISH: i32 = 4;
 const KILL: i32 = 5;
 
-/// A job; times are milliseconds, -1 or 0 where they are missing.
+/// A job without its tasks; times are milliseconds, -1 or 0 where they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedJob {
@@ -38,37 +43,6 @@ pub(super) struct LoggedJob {
     job_map_mb: Option<i64>,
     #[serde(rename = "jobReduceMB")]
     job_reduce_mb: Option<i64>,
-    map_tasks: Option<Vec<LoggedTask>>,
-    reduce_tasks: Option<Vec<LoggedTask>>,
-    other_tasks: Option<Vec<LoggedTask>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LoggedTask {
-    #[serde(rename = "taskID")]
-    task_id: String,
-    task_type: Option<String>,
-    attempts: Option<Vec<LoggedAttempt>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LoggedAttempt {
-    #[serde(rename = "attemptID")]
-    attempt_id: Option<String>,
-    start_time: Option<i64>,
-    finish_time: Option<i64>,
-    result: Option<String>,
-    host_name: Option<String>,
-    location: Option<Location>,
-    shuffle_finished: Option<i64>,
-    sort_finished: Option<i64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Location {
-    layers: Option<Vec<String>>,
 }
 
 /// A time in microseconds; null, -1 and 0 are missing.
@@ -81,6 +55,11 @@ fn time_us(millis: Option<i64>, column: &'static str) -> Result<Option<i64>, Fau
             _ => Err((column, RejectReason::BadValue)),
         },
     }
+}
+
+/// Refuses a name that is longer than any.
+fn check_name(name: &str, column: &'static str) -> Result<(), Fault> {
+    if NAME_MAX < name.len() { Err((column, RejectReason::OutOfRange)) } else { Ok(()) }
 }
 
 /// A count that fits; below 0 is missing.
@@ -100,6 +79,21 @@ fn end_of(result: Option<&str>, column: &'static str) -> Result<Option<i32>, Fau
 }
 
 impl LoggedJob {
+    /// Reads a job; its tasks are passed over.
+    pub(super) fn read(object: &[u8]) -> Result<Self, Fault> {
+        let job: Self = serde_json::from_slice(object).map_err(|_| ("", RejectReason::BadValue))?;
+        let names = [
+            (Some(&job.job_id), "job_id"),
+            (job.user.as_ref(), "user"),
+            (job.job_name.as_ref(), "logical_job_name"),
+            (job.queue.as_ref(), "queue"),
+        ];
+        for (name, column) in names {
+            check_name(name.map_or("", String::as_str), column)?;
+        }
+        Ok(job)
+    }
+
     /// The number in the name `job_<start of the cluster>_<number>`.
     pub(super) fn number(&self) -> Option<i64> {
         let (cluster, number) = self.job_id.strip_prefix("job_")?.split_once('_')?;
@@ -164,9 +158,9 @@ impl JobEvents {
 }
 
 /// A task and its events.
-pub(super) struct Task<'a> {
+pub(super) struct Task {
     pub phase: &'static str,
-    pub name: &'a str,
+    pub name: String,
     /// In order of time; what an attempt begins and ends with stays in that order.
     pub events: Vec<TaskEvent>,
     /// Attempts that start before an earlier one has ended.
@@ -185,45 +179,59 @@ pub(super) struct TaskEvent {
     pub time_us: i64,
     pub kind: i32,
     pub attempt: Option<i32>,
-    pub host: Option<String>,
+    pub host: Option<Arc<str>>,
     pub shuffle_end_us: Option<i64>,
     pub sort_end_us: Option<i64>,
 }
 
-/// The tasks of a job: maps, reduces, then setup and cleanup.
-pub(super) fn tasks<'a>(job: &'a LoggedJob, life: &JobEvents) -> Result<Vec<Task<'a>>, Fault> {
-    let lists = [(&job.map_tasks, "map"), (&job.reduce_tasks, "reduce"), (&job.other_tasks, "")];
-    let mut all = Vec::new();
-    for (list, phase) in lists {
-        for task in list.iter().flatten() {
-            let phase = match task.task_type.as_deref() {
-                _ if !phase.is_empty() => phase,
-                Some("SETUP" | "JOB_SETUP") => "setup",
-                Some("CLEANUP" | "JOB_CLEANUP" | "TASK_CLEANUP") => "cleanup",
-                _ => "other",
-            };
-            all.push(task_of(task, phase, life)?);
+impl Task {
+    /// The events of a task, from the attempts that it has.
+    pub(super) fn of(raw: LoggedTask, list: List, life: &JobEvents) -> Result<Self, Fault> {
+        let phase = match raw.task_type.as_deref() {
+            _ if list == List::Maps => "map",
+            _ if list == List::Reduces => "reduce",
+            Some("SETUP" | "JOB_SETUP") => "setup",
+            Some("CLEANUP" | "JOB_CLEANUP" | "TASK_CLEANUP") => "cleanup",
+            _ => "other",
+        };
+        check_name(&raw.task_id, "task_name")?;
+        let mut task = Self {
+            phase,
+            name: raw.task_id,
+            events: Vec::new(),
+            overlapping: 0,
+            turned: 0,
+            startless: 0,
+            timeless: 0,
+        };
+        let mut spans: Vec<(i64, i64)> = Vec::new();
+        for attempt in &raw.attempts {
+            spans.extend(task.add(attempt)?);
         }
+        // Stable: within an attempt SCHEDULE stays before the end.
+        task.events.sort_by_key(|event| event.time_us);
+        spans.sort_unstable();
+        let mut busy_until_us = i64::MIN;
+        for (start_us, end_us) in spans {
+            task.overlapping += u64::from(start_us < busy_until_us);
+            busy_until_us = busy_until_us.max(end_us);
+        }
+        let ready_us = life.launch_us.unwrap_or(life.submit_us);
+        let first_us = task.events.first().map_or(ready_us, |event| event.time_us.min(ready_us));
+        let submit = TaskEvent {
+            time_us: first_us,
+            kind: SUBMIT,
+            attempt: None,
+            host: None,
+            shuffle_end_us: None,
+            sort_end_us: None,
+        };
+        task.events.insert(0, submit);
+        Ok(task)
     }
-    Ok(all)
-}
 
-fn task_of<'a>(
-    raw: &'a LoggedTask,
-    phase: &'static str,
-    life: &JobEvents,
-) -> Result<Task<'a>, Fault> {
-    let mut task = Task {
-        phase,
-        name: &raw.task_id,
-        events: Vec::new(),
-        overlapping: 0,
-        turned: 0,
-        startless: 0,
-        timeless: 0,
-    };
-    let mut spans: Vec<(i64, i64)> = Vec::new();
-    for attempt in raw.attempts.iter().flatten() {
+    /// Adds the events of an attempt, and returns its span.
+    fn add(&mut self, attempt: &LoggedAttempt) -> Result<Option<(i64, i64)>, Fault> {
         let start_us = time_us(attempt.start_time, "startTime")?;
         let finish_us = time_us(attempt.finish_time, "finishTime")?;
         let kind = end_of(attempt.result.as_deref(), "result")?;
@@ -231,47 +239,27 @@ fn task_of<'a>(
         let is_turned = start_us.zip(end).is_some_and(|(start, (end, _))| end < start);
         let is_startless = start_us.is_none() && end.is_some();
         let begin_us = if is_turned || is_startless { finish_us } else { start_us };
-        task.turned += u64::from(is_turned);
-        task.startless += u64::from(is_startless);
-        task.timeless += u64::from(begin_us.is_none() && end.is_none());
+        self.turned += u64::from(is_turned);
+        self.startless += u64::from(is_startless);
+        self.timeless += u64::from(begin_us.is_none() && end.is_none());
         let mut event = TaskEvent {
             time_us: 0,
             kind: SCHEDULE,
             attempt: attempt.number(),
-            host: attempt.host(),
+            host: attempt.host()?,
             shuffle_end_us: None,
             sort_end_us: None,
         };
         if let Some(time_us) = begin_us {
-            task.events.push(TaskEvent { time_us, ..event.clone() });
-            spans.push((time_us, end.map_or(i64::MAX, |end| end.0)));
+            self.events.push(TaskEvent { time_us, ..event.clone() });
         }
         if let Some((time_us, kind)) = end {
             event.shuffle_end_us = self::time_us(attempt.shuffle_finished, "shuffleFinished")?;
             event.sort_end_us = self::time_us(attempt.sort_finished, "sortFinished")?;
-            task.events.push(TaskEvent { time_us, kind, ..event });
+            self.events.push(TaskEvent { time_us, kind, ..event });
         }
+        Ok(begin_us.map(|time_us| (time_us, end.map_or(i64::MAX, |end| end.0))))
     }
-    // Stable: within an attempt SCHEDULE stays before the end.
-    task.events.sort_by_key(|event| event.time_us);
-    spans.sort_unstable();
-    let mut busy_until_us = i64::MIN;
-    for (start_us, end_us) in spans {
-        task.overlapping += u64::from(start_us < busy_until_us);
-        busy_until_us = busy_until_us.max(end_us);
-    }
-    let ready_us = life.launch_us.unwrap_or(life.submit_us);
-    let first_us = task.events.first().map_or(ready_us, |event| event.time_us.min(ready_us));
-    let submit = TaskEvent {
-        time_us: first_us,
-        kind: SUBMIT,
-        attempt: None,
-        host: None,
-        shuffle_end_us: None,
-        sort_end_us: None,
-    };
-    task.events.insert(0, submit);
-    Ok(task)
 }
 
 impl LoggedAttempt {
@@ -281,9 +269,11 @@ impl LoggedAttempt {
     }
 
     /// The host without its rack.
-    fn host(&self) -> Option<String> {
-        let of_location = || self.location.as_ref()?.layers.as_ref()?.last();
-        let path = self.host_name.as_ref().or_else(of_location)?;
-        path.rsplit('/').next().filter(|name| !name.is_empty()).map(unescaped)
+    fn host(&self) -> Result<Option<Arc<str>>, Fault> {
+        let of_location = || self.location.as_ref()?.layers.as_ref();
+        let Some(path) = self.host_name.as_ref().or_else(of_location) else { return Ok(None) };
+        let name = path.rsplit('/').next().filter(|name| !name.is_empty());
+        check_name(name.unwrap_or_default(), "machine_name")?;
+        Ok(name.map(|name| unescaped(name).into()))
     }
 }

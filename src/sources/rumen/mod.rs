@@ -30,17 +30,22 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
-use super::part::{Notes, PartParser};
+use super::part::{HandOut, Notes, PartParser};
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use super::{SourceError, SourceErrorKind};
 use crate::schema::{Table, row_id};
 
 mod events;
 mod objects;
+mod tasks;
 mod topology;
 
-use events::{Fault, JobEvents, LoggedJob};
+use events::{Fault, JobEvents, LoggedJob, Task};
 use objects::Objects;
+
+/// Rows of a job, and bytes of the names in them, after which they are handed out.
+const ROWS_HELD: usize = 1 << 16;
+const TEXT_HELD: usize = 16 << 20;
 
 /// A parser for one table of a trace, or for its topology.
 pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError> {
@@ -109,21 +114,31 @@ impl Parser {
     }
 
     /// Adds the rows of a job, or none if anything of it is wrong.
-    fn job(&mut self, object: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
+    fn job(
+        &mut self,
+        object: &[u8],
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    ) -> Result<(), Fault> {
         self.job_count += 1;
-        let job: LoggedJob =
-            serde_json::from_slice(object).map_err(|_| ("", RejectReason::BadValue))?;
+        let job = LoggedJob::read(object)?;
         let id = job.number().unwrap_or(-self.job_count);
         if self.jobs.contains(&id) {
             return Err(("job_id", RejectReason::DuplicateJob));
         }
         let life = JobEvents::of(&job)?;
-        // A job with a bad task is a reject of both tables.
-        let tasks = events::tasks(&job, &life)?;
+        // A job with a bad task is a reject of both tables, and known to be before its first row.
+        tasks::in_order(object, &mut |list, task| Task::of(task, list, &life).map(drop))?;
         if self.table == Table::JobEvents {
             self.push_job(id, &job, &life, rows);
         } else {
-            self.push_tasks(id, &job, &tasks, rows);
+            let mut task_index = 0;
+            tasks::in_order(object, &mut |list, task| {
+                let task = Task::of(task, list, &life)?;
+                self.push_task((id, task_index), &job, &task, rows, hand_out);
+                task_index += 1;
+                Ok(())
+            })?;
         }
         self.jobs.insert(id);
         Ok(())
@@ -156,61 +171,69 @@ impl Parser {
         }
     }
 
-    fn push_tasks(
+    fn push_task(
         &mut self,
-        id: i64,
+        (id, task_index): (i64, i32),
         job: &LoggedJob,
-        tasks: &[events::Task],
+        task: &Task,
         rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
     ) {
         let priority = job.priority();
-        for (task_index, task) in (0..).zip(tasks) {
-            self.remark("tasks without an attempt: SUBMIT only", u64::from(task.events.len() == 1));
-            self.remark("attempts that overlap another of their task", task.overlapping);
-            self.remark("attempts that end before they start: without length", task.turned);
-            self.remark("attempts without a start: without length", task.startless);
-            self.remark("attempts without times: left out", task.timeless);
-            for event in &task.events {
-                let machine = event.host.as_deref().map(|host| self.machines.number(host));
-                let row_id = self.next_row_id();
-                let cells = [
-                    Cell::I64(event.time_us),
-                    Cell::Missing,
-                    Cell::I64(id),
-                    Cell::I32(task_index),
-                    machine.into(),
-                    Cell::I32(event.kind),
-                    job.user.as_deref().into(),
-                    Cell::Missing,
-                    priority.into(),
-                    Cell::F32(1.0),
-                    job.memory_mib(task.phase).into(),
-                    Cell::Missing,
-                    Cell::Missing,
-                    Cell::Text(task.phase),
-                    Cell::Text(task.name),
-                    event.attempt.into(),
-                    event.host.as_deref().into(),
-                    job.queue.as_deref().into(),
-                    event.shuffle_end_us.into(),
-                    event.sort_end_us.into(),
-                ];
-                rows.push_row(row_id, &cells);
+        self.remark("tasks without an attempt: SUBMIT only", u64::from(task.events.len() == 1));
+        self.remark("attempts that overlap another of their task", task.overlapping);
+        self.remark("attempts that end before they start: without length", task.turned);
+        self.remark("attempts without a start: without length", task.startless);
+        self.remark("attempts without times: left out", task.timeless);
+        for event in &task.events {
+            let machine = event.host.as_deref().map(|host| self.machines.number(host));
+            let row_id = self.next_row_id();
+            let cells = [
+                Cell::I64(event.time_us),
+                Cell::Missing,
+                Cell::I64(id),
+                Cell::I32(task_index),
+                machine.into(),
+                Cell::I32(event.kind),
+                job.user.as_deref().into(),
+                Cell::Missing,
+                priority.into(),
+                Cell::F32(1.0),
+                job.memory_mib(task.phase).into(),
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Text(task.phase),
+                Cell::Text(&task.name),
+                event.attempt.into(),
+                event.host.as_deref().into(),
+                job.queue.as_deref().into(),
+                event.shuffle_end_us.into(),
+                event.sort_end_us.into(),
+            ];
+            rows.push_row(row_id, &cells);
+            if ROWS_HELD <= rows.row_ids.len() || TEXT_HELD <= rows.text_bytes() {
+                hand_out(rows);
             }
         }
     }
 }
 
 impl PartParser for Parser {
-    fn parse(&mut self, text: &TextBlock, first_line: u64, rows: &mut RowBlock) {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    ) {
         rows.clear();
         rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
         // Taken out while jobs are made: each object is whole before the next begins.
         let mut objects = std::mem::take(&mut self.objects);
         objects.feed(text.text(), first_line, &mut |line, piece| {
             let fault = match piece {
-                Ok(object) => self.job(object, rows).err().map(|fault| (object, fault)),
-                Err(junk) => Some((junk, ("", RejectReason::BadValue))),
+                Ok(object) => self.job(object, rows, hand_out).err().map(|fault| (object, fault)),
+                Err((junk, reason)) => Some((junk, ("", reason))),
             };
             if let Some((raw, (column, reason))) = fault {
                 rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });

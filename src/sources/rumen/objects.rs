@@ -2,22 +2,48 @@
 //!
 //! In: blocks of text. Out: each whole object with the line it begins in, and what stands between
 //! objects and is no space. Braces are counted outside of strings; whether an object is JSON is
-//! for the parser to say.
+//! for the parser to say. Memory holds one object, and no more than its begin of one that is too
+//! large.
 
-/// An object larger than this is no job.
-const OBJECT_MAX: usize = 1 << 30;
+use super::super::rows::{REJECT_TEXT_MAX, RejectReason};
+
+/// An object larger than this is no job: one of a million attempts has half as many bytes.
+const OBJECT_MAX: usize = 256 << 20;
+
+/// What is no object, and why.
+pub(super) type Junk<'a> = (&'a [u8], RejectReason);
 
 /// Takes an object (`Ok`), or what is none (`Err`), with its line.
-pub(super) type Take<'a> = dyn FnMut(u64, Result<&[u8], &[u8]>) + 'a;
+pub(super) type Take<'a> = dyn FnMut(u64, Result<&[u8], Junk<'_>>) + 'a;
+
+/// Memory that is kept from one object to the next.
+const BUFFER_KEPT: usize = 1 << 20;
 
 /// What is known of the object that has begun.
-#[derive(Default)]
 pub(super) struct Objects {
     buffer: Vec<u8>,
     line: u64,
     depth: u32,
     is_in_string: bool,
     is_escaped: bool,
+    /// Whether it is larger than an object may be.
+    is_too_large: bool,
+    /// The most bytes of an object.
+    max: usize,
+}
+
+impl Default for Objects {
+    fn default() -> Self {
+        Self {
+            buffer: Vec::new(),
+            line: 0,
+            depth: 0,
+            is_in_string: false,
+            is_escaped: false,
+            is_too_large: false,
+            max: OBJECT_MAX,
+        }
+    }
 }
 
 impl Objects {
@@ -47,19 +73,33 @@ impl Objects {
                 take(self.line, Ok(&text[start..=at]));
                 start = at + 1;
             } else {
-                self.buffer.extend_from_slice(&text[start..=at]);
-                take(self.line, Ok(&self.buffer));
+                self.keep(&text[start..=at]);
+                let is_too_large = std::mem::take(&mut self.is_too_large);
+                let object = self.buffer.as_slice();
+                let junk = (object, RejectReason::OutOfRange);
+                take(self.line, if is_too_large { Err(junk) } else { Ok(object) });
                 self.buffer.clear();
+                self.buffer.shrink_to(BUFFER_KEPT);
                 start = at + 1;
             }
             line += u64::from(byte == b'\n');
         }
         if 0 < self.depth {
-            self.buffer.extend_from_slice(&text[start..]);
-            if OBJECT_MAX < self.buffer.len() {
-                take(self.line, Err(&self.buffer));
-                *self = Self::default();
-            }
+            self.keep(&text[start..]);
+        }
+    }
+
+    /// Keeps a piece of an object that goes on; of one that is too large the begin stays.
+    fn keep(&mut self, piece: &[u8]) {
+        if !self.is_too_large && self.max < self.buffer.len() + piece.len() {
+            self.is_too_large = true;
+            self.buffer.truncate(REJECT_TEXT_MAX);
+            self.buffer.shrink_to_fit();
+        }
+        if !self.is_too_large {
+            self.buffer.extend_from_slice(piece);
+        } else if self.buffer.is_empty() {
+            self.buffer.extend_from_slice(&piece[..piece.len().min(REJECT_TEXT_MAX)]);
         }
     }
 
@@ -95,7 +135,7 @@ fn junk(text: &[u8], line: u64, take: &mut Take<'_>) {
     let text = text.trim_ascii();
     let text = text.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(text);
     if !text.is_empty() {
-        take(line, Err(text));
+        take(line, Err((text, RejectReason::BadValue)));
     }
 }
 
@@ -105,7 +145,11 @@ mod tests {
 
     /// Feeds the pieces and lists what comes out; junk begins with `!`.
     fn check(pieces: &[&str], expected: &[&str]) {
-        let mut objects = Objects::default();
+        check_bounded(OBJECT_MAX, pieces, expected);
+    }
+
+    fn check_bounded(max: usize, pieces: &[&str], expected: &[&str]) {
+        let mut objects = Objects { max, ..Objects::default() };
         let mut found = Vec::new();
         let mut line = 1;
         for piece in pieces {
@@ -113,7 +157,8 @@ mod tests {
                 let text = |raw: &[u8]| String::from_utf8_lossy(raw).into_owned();
                 found.push(match piece {
                     Ok(object) => format!("{line} {}", text(object)),
-                    Err(junk) => format!("{line} !{}", text(junk)),
+                    Err((junk, RejectReason::OutOfRange)) => format!("{line} !!{}", text(junk)),
+                    Err((junk, _)) => format!("{line} !{}", text(junk)),
                 });
             });
             line += piece.matches('\n').count() as u64;
@@ -130,5 +175,12 @@ mod tests {
         check(&["{\n\"a\":\n", "\"}\\\"{\"\n", "}\n{}\n"], &["1 {\n\"a\":\n\"}\\\"{\"\n}", "5 {}"]);
         check(&["x {} y\n}\n{\n"], &["1 !x", "1 {}", "1 !y", "2 !}", "3 unfinished"]);
         check(&["", "\n\n"], &[]);
+    }
+
+    #[test]
+    fn an_object_that_is_too_large_is_one_reject() {
+        let pieces = ["{\"a\":\n", "[{},{}\n", "],{{}}\n", "}{}\n", "{\n", "\n"];
+        let expected = ["1 !!{\"a\":\n", "4 {}", "5 unfinished"];
+        check_bounded(8, &pieces, &expected);
     }
 }

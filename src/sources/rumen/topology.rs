@@ -10,10 +10,13 @@ use serde::Deserialize;
 
 use super::super::SourceError;
 use super::super::blocks::{BlockReader, TextBlock};
-use super::super::part::PartParser;
+use super::super::part::{HandOut, PartParser};
 use super::super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use super::{bad_topology, unescaped};
 use crate::schema::row_id;
+
+/// The largest topology, bytes: ten thousand hosts have a tenth of it.
+const TEXT_MAX: usize = 16 << 20;
 
 /// A host.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,6 +62,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<Host>, SourceError> {
     let mut text = Vec::new();
     let mut block = TextBlock::default();
     while let Some(next) = reader.next_block(block)? {
+        if TEXT_MAX < text.len() + next.len() {
+            return Err(bad_topology(path));
+        }
         text.extend_from_slice(next.text());
         block = next;
     }
@@ -78,10 +84,18 @@ impl Parser {
 }
 
 impl PartParser for Parser {
-    fn parse(&mut self, text: &TextBlock, _first_line: u64, rows: &mut RowBlock) {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        _first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
         rows.clear();
         rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
-        self.text.extend_from_slice(text.text());
+        // What is cut off is no tree, and a reject at the end.
+        let room = TEXT_MAX.saturating_sub(self.text.len()).min(text.len());
+        self.text.extend_from_slice(&text.text()[..room]);
     }
 
     fn finish(&mut self, rows: &mut RowBlock) {
