@@ -3,6 +3,7 @@
 //! In: any error of a command. Out: the message on stderr (what could not be done, why, what to
 //! do about it) and one of the codes of [`Code`], which scripts rely on.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -69,12 +70,17 @@ pub(crate) struct BadFile {
 
 /// Parts that could not be ingested; each has been shown.
 #[derive(Debug, Error)]
-#[error("{failed} of {wanted} parts could not be ingested; the lake holds the others")]
+#[error("{failed} of {wanted} parts could not be ingested; {}", match kept {
+    0 => "nothing was stored",
+    _ => "the lake holds the others",
+})]
 pub(crate) struct PartsFailed {
     /// With a fault.
     pub failed: usize,
     /// Asked for.
     pub wanted: usize,
+    /// In the lake, from this run or an earlier one.
+    pub kept: usize,
     /// Whether the data of any of them are at fault, and not the machine.
     pub is_bad_data: bool,
 }
@@ -118,7 +124,7 @@ pub(crate) fn show(error: &(dyn Error + 'static), lake_error: Option<&LakeError>
     {
         first.iter().for_each(show_reject);
     }
-    if let Some(hint) = hint_of(error).or(hint) {
+    if let Some(hint) = hint_of(error).or(hint.map(Cow::Borrowed)) {
         console::problem(format!("hint: {hint}"));
     }
 }
@@ -133,28 +139,31 @@ fn show_reject(reject: &Reject) {
     console::problem(format!("  line {}{column}: {}: {text}", reject.line, reject.reason.name()));
 }
 
-fn hint_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
+fn hint_of(error: &(dyn Error + 'static)) -> Option<Cow<'static, str>> {
     if let Some(error) = error.downcast_ref::<LakeError>() {
-        return error.kind.hint();
+        return error.hint();
     }
     if let Some(error) = error.downcast_ref::<SourceError>() {
-        return error.kind.hint();
+        return error.kind.hint().map(Cow::Borrowed);
     }
-    match error.downcast_ref() {
-        Some(ReportError::Changed { .. }) => return Some("run the command in the JSON again"),
-        Some(ReportError::Foreign { .. }) => return Some("move it away, or give another --out"),
-        Some(ReportError::CurrentFolder { .. }) => return Some("give another --out"),
+    let of_report = match error.downcast_ref() {
+        Some(ReportError::Changed { .. }) => Some("run the command in the JSON again"),
+        Some(ReportError::Foreign { .. }) => Some("move it away, or give another --out"),
+        Some(ReportError::CurrentFolder { .. }) => Some("give another --out"),
         Some(ReportError::OtherAnalysis { .. }) => {
-            return Some("make a report of each, or run `analyze` again");
+            Some("make a report of each, or run `analyze` again")
         }
-        _ => {}
+        _ => None,
+    };
+    if let Some(hint) = of_report {
+        return Some(hint.into());
     }
     if error.is::<Bug>() {
-        return Some("please report it with the command line and this message");
+        return Some("please report it with the command line and this message".into());
     }
     match error.downcast_ref::<FactError>() {
-        Some(FactError::Lake(error)) => return error.kind.hint(),
-        Some(FactError::Spark { hint, .. }) => return Some(hint),
+        Some(FactError::Lake(error)) => return error.hint(),
+        Some(FactError::Spark { hint, .. }) => return Some((*hint).into()),
         _ => {}
     }
     None
@@ -241,8 +250,14 @@ mod tests {
         let cases: [(anyhow::Error, Code); 14] = [
             (CheckFailed(String::new()).into(), Code::CheckFailed),
             (Usage(String::new()).into(), Code::Usage),
-            (PartsFailed { failed: 1, wanted: 2, is_bad_data: true }.into(), Code::BadData),
-            (PartsFailed { failed: 1, wanted: 2, is_bad_data: false }.into(), Code::Environment),
+            (
+                PartsFailed { failed: 1, wanted: 2, kept: 1, is_bad_data: true }.into(),
+                Code::BadData,
+            ),
+            (
+                PartsFailed { failed: 1, wanted: 2, kept: 1, is_bad_data: false }.into(),
+                Code::Environment,
+            ),
             (Interrupted.into(), Code::Interrupted),
             (BadFile { path: file(), problem: String::new() }.into(), Code::BadData),
             (ReportError::Changed { path: file(), result: file() }.into(), Code::BadData),

@@ -24,6 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::FactError;
 use super::events::{self, Event, Histories, i32_column, i64_column, is_terminal};
+use super::jobs::{SEQUENCE_OUTCOMES, by_sequence};
 use super::tasks::{closed, open_since};
 use super::window::{JobEnds, Windows};
 use crate::lake::Lake;
@@ -38,6 +39,9 @@ pub type Counts = BTreeMap<String, u64>;
 pub struct Census {
     /// By table.
     pub tables: BTreeMap<Table, Counts>,
+    /// Jobs whose sequence of events is that of a job that finished, failed, was killed or runs;
+    /// the others are of class `other`.
+    pub plain_jobs: u64,
 }
 
 /// What one bucket (or a whole table without buckets) adds.
@@ -48,6 +52,7 @@ struct Tally {
     machines: FxHashSet<i64>,
     /// Running time of attempts that are closed with their job, µs.
     closed_us: i64,
+    plain_jobs: u64,
 }
 
 impl Tally {
@@ -64,6 +69,7 @@ impl Tally {
         }
         self.machines.extend(other.machines);
         self.closed_us += other.closed_us;
+        self.plain_jobs += other.plain_jobs;
         self
     }
 }
@@ -96,6 +102,9 @@ pub fn census(lake: &Lake) -> Result<Census, FactError> {
             announced = Some(std::mem::take(&mut whole.machines));
         } else if !whole.machines.is_empty() {
             used.push((table, std::mem::take(&mut whole.machines)));
+        }
+        if table == Table::JobEvents {
+            census.plain_jobs = whole.plain_jobs;
         }
         census.tables.insert(table, whole.counts);
     }
@@ -286,7 +295,10 @@ fn count_histories(tally: &mut Tally, histories: &Histories) {
     tally.add("illegal transitions", 0);
     tally.add("ended while pending", 0);
     for entity in 0..histories.len() {
-        count_history(tally, histories.events(entity));
+        let events = histories.events(entity);
+        count_history(tally, events);
+        tally.plain_jobs +=
+            u64::from(SEQUENCE_OUTCOMES[usize::from(by_sequence(events))] != "other");
     }
     let jobs: FxHashSet<i64> = histories.ids.iter().map(|id| id.0).collect();
     tally.add("jobs", jobs.len() as u64);

@@ -139,6 +139,13 @@ impl Query {
         own.chain(queries.flat_map(Self::optional_tables)).collect()
     }
 
+    /// Whether a column of that name may stand in it.
+    pub(super) fn names(&self, column: &str) -> bool {
+        self.text
+            .split(|char: char| !char.is_alphanumeric() && char != '_')
+            .any(|word| word == column)
+    }
+
     /// Whether it can be answered bucket by bucket.
     fn is_keyed_by_job(&self) -> bool {
         self.key().first() == Some(&"job_id")
@@ -187,7 +194,7 @@ impl Query {
         for name in self.reads() {
             if let Ok(table) = name.parse::<Table>() {
                 let bucket = bucket.filter(|_| table.job_column().is_some());
-                context.register(name, scan(lake, table, bucket, self.name)?);
+                context.register(name, scan(lake, table, bucket, self)?);
             } else if name == "settings" {
                 context.register(name, settings.windows_frame().map_err(fail)?.lazy());
             } else if name == "thresholds" {
@@ -255,10 +262,10 @@ fn scan(
     lake: &Lake,
     table: Table,
     bucket: Option<u32>,
-    query: &'static str,
+    query: &Query,
 ) -> Result<LazyFrame, FactError> {
-    let paths = lake.paths(table, bucket)?;
-    let fail = |cause| FactError::Engine { query, cause };
+    let paths = lake.paths(table, bucket, |column| query.names(column))?;
+    let fail = |cause| FactError::Engine { query: query.name, cause };
     if paths.is_empty() {
         return Ok(empty(table, lake.source()).map_err(fail)?.lazy());
     }

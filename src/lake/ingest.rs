@@ -15,26 +15,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::manifest::{MANIFEST, Manifest, PartEntry, manifest_files};
+use super::manifest::{MANIFEST, Manifest, PartEntry, manifest_files, segment_of};
 use super::plan::{IngestPlan, MaxRejects, Segment, bucket_count_of, segments};
+use super::rejects::{self, RejectLog, Rejected};
 use super::writer::{SegmentWriter, WrittenFile};
 use super::{FileEntry, LakeError, LakeErrorKind};
-use crate::cells;
 use crate::digits::counted;
 use crate::files;
 use crate::schema::Table;
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
 use crate::sources::{RawPart, Reject, RowBlock, expected_line};
 
-/// Rejects kept in memory before a share is judged against the lines read so far.
-const REJECTS_HELD: usize = 100_000;
-
-/// Rejects shown in an error.
-const REJECTS_SHOWN: usize = 10;
+/// Rejects of a part before their share is judged against the lines read so far.
+const REJECTS_UNJUDGED: u64 = 100_000;
 
 /// A part that could not be stored.
 #[derive(Debug)]
@@ -62,11 +60,28 @@ pub struct IngestOutcome {
 ///
 /// # Errors
 ///
-/// What is wrong with the lake or the machine. Faults of single parts stand in the outcome.
+/// What is wrong with the lake or the machine. Faults of single parts stand in the outcome. A run
+/// that stored nothing in a new lake leaves nothing behind.
 pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
+    let was_there = plan.lake.exists();
     files::create_folder(&plan.lake)
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
     let _lock = lock(plan)?;
+    let mut outcome = ingest_alone(plan, progress);
+    let is_whole = outcome
+        .as_ref()
+        .is_ok_and(|outcome| outcome.failed.is_empty() && !outcome.stored.is_empty());
+    if !is_whole
+        && remove_empty_lake(plan, was_there)
+        && let Ok(outcome) = &mut outcome
+    {
+        outcome.stored.clear();
+    }
+    outcome
+}
+
+/// The same, with the lock held.
+fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
     let (manifest, own) = open_manifest(plan)?;
     check_unchanged(plan, &manifest)?;
     remove_leftovers(plan, &manifest)?;
@@ -127,11 +142,29 @@ struct State {
     outcome: IngestOutcome,
 }
 
-/// Locks of a lake; they end with the process, however it ends.
-struct Locks(#[expect(dead_code, reason = "held, not read")] Vec<File>);
+/// The file that a process locks while it writes into a lake.
+const LOCK: &str = ".lock";
+
+/// Locks of a lake, that of the whole lake first; they end with the process, however it ends.
+struct Locks(Vec<File>);
 
 /// An ingest without shards excludes every other; a shard excludes only its own number.
 fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
+    let fail = |error| LakeError::new(&plan.lake, LakeErrorKind::Io(error));
+    loop {
+        let locks = try_lock(plan)?;
+        // A run that left nothing behind may have removed the folder or the file meanwhile; a lock
+        // on a file without a name would exclude no other process.
+        let held = locks.0[0].metadata().map_err(fail)?;
+        let named = fs::metadata(plan.lake.join(LOCK));
+        if named.is_ok_and(|named| (named.dev(), named.ino()) == (held.dev(), held.ino())) {
+            return Ok(locks);
+        }
+        files::create_folder(&plan.lake).map_err(fail)?;
+    }
+}
+
+fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
     let open = |name: &str| {
         let path = plan.lake.join(name);
         File::create(&path).map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))
@@ -143,7 +176,7 @@ fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
             Err(LakeError::new(&plan.lake, LakeErrorKind::Io(error)))
         }
     };
-    let all = open(".lock")?;
+    let all = open(LOCK)?;
     let Some(shard) = plan.shard else {
         busy(all.try_lock())?;
         return Ok(Locks(vec![all]));
@@ -179,9 +212,66 @@ fn work_folder(plan: &IngestPlan) -> PathBuf {
     })
 }
 
+/// Removes what a run made that stored nothing that can be asked: its manifest with the files in
+/// it and, of a lake that no other process writes into and that holds nothing, the folders and the
+/// lock. Returns whether its manifest is gone. What cannot be removed is left: the next run takes a
+/// lake without a part for a new one.
+fn remove_empty_lake(plan: &IngestPlan, was_there: bool) -> bool {
+    let own_path = own_manifest_path(plan);
+    let own = Manifest::load_one(&own_path).ok().filter(Manifest::holds_nothing);
+    let is_gone = own.is_some() && fs::remove_file(&own_path).is_ok();
+    if let Some(own) = own.filter(|_| is_gone) {
+        for file in own.tables.values().flat_map(|entry| &entry.files) {
+            let _ = fs::remove_file(plan.lake.join(&file.path));
+        }
+    }
+    let _ = fs::remove_dir_all(work_folder(plan));
+    let is_empty = matches!(Manifest::load(&plan.lake), Ok(None));
+    if plan.shard.is_some() || !is_empty {
+        return is_gone;
+    }
+    // Only empty folders go: nothing that this program has not made is in them.
+    for &table in plan.source.tables() {
+        let folder = plan.lake.join(table.name());
+        let below = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let is_bucket = |name: &str| name.starts_with("bucket=");
+        below
+            .filter(|entry| is_bucket(&entry.file_name().to_string_lossy()))
+            .for_each(|entry| drop(fs::remove_dir(entry.path())));
+        let _ = fs::remove_dir(folder);
+    }
+    if !was_there {
+        let _ = fs::remove_file(plan.lake.join(LOCK));
+        let _ = fs::remove_dir(&plan.lake);
+    }
+    is_gone
+}
+
+/// Removes the manifests of a lake in which no part was stored, so that they bind no other trace.
+/// A shard looks at its own alone: others may be at work.
+fn forget_empty(plan: &IngestPlan) -> Result<(), LakeError> {
+    let own_path = own_manifest_path(plan);
+    let paths = if plan.shard.is_some() {
+        Vec::from_iter(own_path.exists().then_some(own_path))
+    } else {
+        manifest_files(&plan.lake)?
+    };
+    let mut empty = Vec::new();
+    for path in paths {
+        if !Manifest::load_one(&path)?.tables.is_empty() {
+            return Ok(());
+        }
+        empty.push(path);
+    }
+    empty.iter().try_for_each(|path| {
+        fs::remove_file(path).map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
+    })
+}
+
 /// Returns the manifest of the whole lake and the one that this writer owns, both stored.
 fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     let own_path = own_manifest_path(plan);
+    forget_empty(plan)?;
     let Some(all) = Manifest::load(&plan.lake)? else {
         let new = Manifest::new(
             plan.source,
@@ -285,14 +375,6 @@ fn is_work_of_shard(name: &str) -> bool {
     numbers.is_some_and(|(index, count)| [index, count].into_iter().all(is_number))
 }
 
-/// Whether a name is `part-A-B.parquet` or `part-A-B-RUN.parquet`, as this program calls its files.
-fn is_segment(name: &str) -> bool {
-    let numbers = name.strip_prefix("part-").and_then(|rest| rest.strip_suffix(".parquet"));
-    numbers.is_some_and(|numbers| {
-        (2..=3).contains(&numbers.split('-').count()) && numbers.split('-').all(is_number)
-    })
-}
-
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -309,7 +391,7 @@ fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
         if kind.is_dir() && name.starts_with("bucket=") {
             found.extend(segment_files(&entry.path())?);
-        } else if kind.is_file() && is_segment(&name) {
+        } else if kind.is_file() && segment_of(&name).is_some() {
             found.push(entry.path());
         }
     }
@@ -360,7 +442,8 @@ fn store_segment(
 /// A part that was read to its end.
 struct ReadPart {
     entry: PartEntry,
-    rejects: Vec<Reject>,
+    /// Its rejects, if there are any.
+    rejects: Option<PathBuf>,
 }
 
 fn read_one(
@@ -369,12 +452,14 @@ fn read_one(
     writer: &mut SegmentWriter,
     progress: &Progress,
 ) -> Result<ReadPart, PartStop<LakeError>> {
-    let mut rejects: Vec<Reject> = Vec::new();
+    let beside = writer.folder().join(format!("rejects-{:05}.csv", part.part));
+    let mut rejects = RejectLog::new(part.part, beside);
     let mut seen = Seen::default();
     let summary = read_part(part, progress, |block| {
         seen.add(block);
-        rejects.append(&mut block.rejects);
-        if REJECTS_HELD < rejects.len() || matches!(plan.max_rejects, MaxRejects::Count(_)) {
+        rejects.add(&mut block.rejects)?;
+        let is_count = matches!(plan.max_rejects, MaxRejects::Count(_));
+        if is_count || REJECTS_UNJUDGED < rejects.count() {
             judge(plan, part, &rejects, &seen)?;
         }
         progress.rows.fetch_add(block.row_ids.len() as u64, Ordering::Relaxed);
@@ -385,10 +470,12 @@ fn read_one(
     // has been asked.
     let may_all_be_bad = plan.max_rejects == MaxRejects::Percent(100.0);
     if 0 < seen.lines && !may_all_be_bad && is_other_trace(&rejects, &seen) {
-        return Err(PartStop::Sink(other_trace(part, &rejects)));
+        return Err(PartStop::Sink(other_trace(part, rejects.first)));
     }
-    let entry = seen.into_entry(part, &summary, &rejects, plan.max_rejects);
-    Ok(ReadPart { entry, rejects })
+    let rejected = rejects.finish().map_err(PartStop::Sink)?;
+    let beside = rejected.beside.clone();
+    let entry = seen.into_entry(part, &summary, rejected, plan.max_rejects);
+    Ok(ReadPart { entry, rejects: beside })
 }
 
 /// What was seen of a part so far.
@@ -416,12 +503,14 @@ impl Seen {
         self,
         part: &RawPart,
         summary: &PartSummary,
-        rejects: &[Reject],
+        rejected: Rejected,
         max: MaxRejects,
     ) -> PartEntry {
-        let mut reasons = BTreeMap::new();
-        for reject in rejects {
-            *reasons.entry(reject.reason.name().to_owned()).or_insert(0) += 1;
+        let notes = &summary.notes;
+        let mut remarks: BTreeMap<String, u64> =
+            notes.remarks.iter().map(|(&wording, &count)| (wording.to_owned(), count)).collect();
+        if 0 < rejected.left_out {
+            remarks.insert(rejects::LEFT_OUT.to_owned(), rejected.left_out);
         }
         PartEntry {
             part: part.part,
@@ -431,16 +520,11 @@ impl Seen {
             sha256: summary.digest.sha256.clone(),
             lines: summary.line_count,
             rows: self.rows,
-            rejects: reasons,
+            rejects: rejected.reasons,
             min_time_us: self.min_time_us,
             max_time_us: self.max_time_us,
-            remarks: summary
-                .notes
-                .remarks
-                .iter()
-                .map(|(&wording, &count)| (wording.to_owned(), count))
-                .collect(),
-            header: summary.notes.header.clone(),
+            remarks,
+            header: notes.header.clone(),
             max_rejects: max.to_string(),
             segment: String::new(),
         }
@@ -451,29 +535,28 @@ impl Seen {
 fn judge(
     plan: &IngestPlan,
     part: &RawPart,
-    rejects: &[Reject],
+    rejects: &RejectLog,
     seen: &Seen,
 ) -> Result<(), LakeError> {
-    let count = rejects.len() as u64;
+    let count = rejects.count();
     if plan.max_rejects.allows(count, seen.lines) {
         return Ok(());
     }
+    let first = rejects.first.clone();
     if is_other_trace(rejects, seen) {
-        return Err(other_trace(part, rejects));
+        return Err(other_trace(part, first));
     }
-    let first = rejects.iter().take(REJECTS_SHOWN).cloned().collect();
     let allowed = plan.max_rejects.to_string();
     let kind = LakeErrorKind::TooManyRejects { count, lines: seen.lines, allowed, first };
     Err(LakeError::new(&part.path, kind))
 }
 
 /// Whether not a single line has the right number of columns.
-fn is_other_trace(rejects: &[Reject], seen: &Seen) -> bool {
-    seen.rows == 0 && !rejects.is_empty() && rejects.iter().all(|reject| reject.column.is_empty())
+fn is_other_trace(rejects: &RejectLog, seen: &Seen) -> bool {
+    seen.rows == 0 && 0 < rejects.count() && rejects.are_of_lines
 }
 
-fn other_trace(part: &RawPart, rejects: &[Reject]) -> LakeError {
-    let first = rejects.iter().take(REJECTS_SHOWN).cloned().collect();
+fn other_trace(part: &RawPart, first: Vec<Reject>) -> LakeError {
     let kind =
         LakeErrorKind::OtherTrace { expected: expected_line(part), kind: part.source, first };
     LakeError::new(&part.path, kind)
@@ -490,7 +573,7 @@ fn publish(
 ) -> Result<(), LakeError> {
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
     let segment = format!("part-{:05}-{:05}", first.part, last.part);
-    write_rejects(plan, parts, &read)?;
+    publish_rejects(plan, parts, &read)?;
     let mut entries = Vec::new();
     let mut folders = BTreeSet::new();
     for file in written {
@@ -523,33 +606,20 @@ fn publish(
     Ok(())
 }
 
-/// Keeps the lines that gave no row, as CSV, one file per part.
-fn write_rejects(plan: &IngestPlan, parts: &[RawPart], read: &[ReadPart]) -> Result<(), LakeError> {
+/// Gives the files of rejects, one per part that has any, their names.
+fn publish_rejects(
+    plan: &IngestPlan,
+    parts: &[RawPart],
+    read: &[ReadPart],
+) -> Result<(), LakeError> {
     for (part, read) in parts.iter().zip(read) {
-        if read.rejects.is_empty() {
-            continue;
-        }
+        let Some(beside) = &read.rejects else { continue };
         let folder = plan.lake.join("rejects").join(part.table.name());
         let path = folder.join(format!("part-{:05}.csv", part.part));
         let fail = |error| LakeError::new(&path, LakeErrorKind::Io(error));
         files::create_folder(&folder).map_err(fail)?;
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let rows = read.rejects.iter().map(|reject| {
-            let reason = reject.reason.name();
-            [
-                part.part.to_string(),
-                reject.line.to_string(),
-                reject.column.into(),
-                reason.into(),
-                cells::guarded(&reject.text).into_owned(),
-            ]
-        });
-        let header = ["part", "line", "column", "reason", "text"].map(str::to_owned);
-        for row in std::iter::once(header).chain(rows) {
-            writer.write_record(row).expect("writing to memory cannot fail");
-        }
-        let bytes = writer.into_inner().expect("writing to memory cannot fail");
-        files::write_whole(&path, &bytes).map_err(fail)?;
+        fs::rename(beside, &path).map_err(fail)?;
+        files::sync_folder(&folder).map_err(fail)?;
     }
     Ok(())
 }

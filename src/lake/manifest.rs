@@ -21,6 +21,9 @@ use crate::schema::{FORMAT_VERSION, Source, Table};
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
 
+/// The most buckets that a lake has: one of two petabytes would have as many.
+const BUCKETS_MAX: u32 = 1 << 16;
+
 /// The name of the function that spreads jobs over buckets; see [`crate::schema::bucket_of`].
 const BUCKET_HASH: &str = "splitmix64(job_id) mod bucket_count";
 
@@ -208,8 +211,9 @@ impl Manifest {
 
     /// Refuses what an edit by hand or a bad merge could have left behind.
     fn check(&self) -> Result<(), String> {
-        if self.bucket_count == 0 {
-            return Err("bucket_count is 0".to_owned());
+        if !(1..=BUCKETS_MAX).contains(&self.bucket_count) {
+            let count = self.bucket_count;
+            return Err(format!("bucket_count is {count}, not from 1 to {BUCKETS_MAX}"));
         }
         if self.bucket_hash != BUCKET_HASH {
             return Err(format!("bucket_hash is `{}`, not `{BUCKET_HASH}`", self.bucket_hash));
@@ -220,20 +224,16 @@ impl Manifest {
             if numbers.len() != entry.parts.len() {
                 return Err(format!("a part of `{name}` stands there twice"));
             }
-            let part_rows: u64 = entry.parts.iter().map(|part| part.rows).sum();
-            let file_rows: u64 = entry.files.iter().map(|file| file.rows).sum();
-            if part_rows != file_rows {
-                return Err(format!(
-                    "the parts of `{name}` have {part_rows} rows, its files {file_rows}"
-                ));
-            }
+            let mut paths = BTreeSet::new();
             for file in &entry.files {
-                let is_below = file.path.split('/').next() == Some(table.name())
-                    && !file.path.split('/').any(|step| step == "..");
-                if !is_below || self.bucket_count <= file.bucket {
+                if self.bucket_count <= file.bucket || !is_path_of(table, file) {
                     return Err(format!("`{}` is no file of table `{name}`", file.path));
                 }
+                if !paths.insert(&file.path) {
+                    return Err(format!("`{}` stands there twice", file.path));
+                }
             }
+            entry.check_rows(name)?;
         }
         Ok(())
     }
@@ -279,6 +279,16 @@ impl Manifest {
         self.tables.get(table.name())
     }
 
+    /// Whether there is nothing to be asked: no part, or of a log, which is one file, no jobs and
+    /// tasks but the machines of its header.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        let is_known = |table: Table| self.table(table).is_some();
+        self.tables.is_empty()
+            || !self.source.is_google()
+                && !is_known(Table::JobEvents)
+                && !is_known(Table::TaskEvents)
+    }
+
     pub(crate) fn has_part(&self, table: Table, part: u32) -> bool {
         self.table(table).is_some_and(|entry| {
             entry.parts.binary_search_by_key(&part, |entry| entry.part).is_ok()
@@ -293,12 +303,65 @@ impl Manifest {
     }
 }
 
+/// Whether a path is that of a file of a table, as this program writes it: another way to write it
+/// would be another name for the same file.
+fn is_path_of(table: Table, file: &FileEntry) -> bool {
+    let bucket = format!("bucket={:02}", file.bucket);
+    let steps: Vec<&str> = file.path.split('/').collect();
+    match (&steps[..], table.job_column()) {
+        ([folder, below, name], Some(_)) => {
+            *folder == table.name() && *below == bucket && segment_of(name).is_some()
+        }
+        ([folder, name], None) => *folder == table.name() && segment_of(name).is_some(),
+        _ => false,
+    }
+}
+
+/// The segment that a file holds rows of: `part-A-B` of `part-A-B.parquet` or, of a later run,
+/// `part-A-B-RUN.parquet`; nothing for a name that is none of ours.
+pub(super) fn segment_of(name: &str) -> Option<&str> {
+    let stem = name.strip_suffix(".parquet")?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut numbers = stem.strip_prefix("part-")?.split('-');
+    let (first, last, run) = (numbers.next()?, numbers.next()?, numbers.next());
+    let is_ours = is_number(first)
+        && is_number(last)
+        && run.is_none_or(is_number)
+        && numbers.next().is_none();
+    let run = run.map_or(0, |run| run.len() + 1);
+    is_ours.then(|| &stem[..stem.len() - run])
+}
+
 /// Whether there is not even a link of that name any more.
 fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 impl TableEntry {
+    /// Checks that the files of each segment have the rows of its parts.
+    fn check_rows(&self, name: &str) -> Result<(), String> {
+        let mut rows: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+        let mut add = |segment, side: usize, count: u64| {
+            let sum = &mut rows.entry(segment).or_default()[side];
+            *sum = sum.saturating_add(count);
+        };
+        for part in &self.parts {
+            add(part.segment.as_str(), 0, part.rows);
+        }
+        for file in &self.files {
+            let file_name = file.path.rsplit('/').next().unwrap_or_default();
+            let segment = segment_of(file_name)
+                .ok_or_else(|| format!("`{}` is no file of table `{name}`", file.path))?;
+            add(segment, 1, file.rows);
+        }
+        let differs = rows.into_iter().find(|(_, [parts, files])| parts != files);
+        differs.map_or(Ok(()), |(segment, [parts, files])| {
+            Err(format!(
+                "the parts of `{segment}` of `{name}` have {parts} rows, its files {files}"
+            ))
+        })
+    }
+
     fn sort(&mut self) {
         self.parts.sort_by_key(|part| part.part);
         self.files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -378,7 +441,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = Manifest::new(Source::Google2011, Origin::Original, 4);
         let file = FileEntry {
-            path: "job_events/bucket=00/a.parquet".into(),
+            path: "job_events/bucket=00/part-00000-00000.parquet".into(),
             bucket: 0,
             rows: 0,
             bytes: 1,
@@ -401,8 +464,17 @@ mod tests {
             stored(|all| all.format_version = 99),
             Err(LakeErrorKind::OtherVersion { found: 99 })
         ));
-        let edits: [fn(&mut Manifest); 4] = [
+        let edits: [fn(&mut Manifest); 7] = [
             |all| all.bucket_count = 0,
+            |all| all.bucket_count = u32::MAX,
+            |all| {
+                let files = &mut all.tables.get_mut("job_events").unwrap().files;
+                files.push(files[0].clone());
+            },
+            |all| {
+                let files = &mut all.tables.get_mut("job_events").unwrap().files;
+                files[0].path = "job_events/./bucket=00/part-00000-00000.parquet".into();
+            },
             |all| {
                 all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into();
             },

@@ -11,6 +11,7 @@
 //! lake/rejects/task_events/part-00003.csv                lines that gave no row, and why
 //! ```
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,12 +20,14 @@ use thiserror::Error;
 use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
+mod check;
 pub mod gaps;
 pub mod ingest;
 pub mod manifest;
 pub mod needs;
 pub mod plan;
 mod reader;
+mod rejects;
 mod writer;
 
 pub use gaps::Gap;
@@ -55,6 +58,26 @@ pub struct LakeError {
 impl LakeError {
     pub(crate) fn new(path: &Path, kind: LakeErrorKind) -> Self {
         Self { path: path.to_owned(), kind }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        match &self.kind {
+            LakeErrorKind::NoTable { table, kind: Source::Rumen }
+                if *table == Table::MachineEvents =>
+            {
+                Some("put the topology beside the trace, then ingest it into a new lake".into())
+            }
+            LakeErrorKind::NoTable { table, .. } => Some(
+                format!(
+                    "`jobfate ingest TRACE_DIR --tables {table} --lake {}` adds it, once its files \
+                     are in TRACE_DIR",
+                    self.path.display()
+                )
+                .into(),
+            ),
+            kind => kind.hint().map(Cow::Borrowed),
+        }
     }
 }
 
@@ -99,15 +122,22 @@ pub enum LakeErrorKind {
     /// A Parquet file could not be read.
     #[error("the Parquet file could not be read")]
     Parquet(#[source] parquet::errors::ParquetError),
-    /// A column is missing or of another type.
-    #[error("column `{column}` is missing or of another type")]
+    /// A column is not what an ingest stores.
+    #[error("column `{column}` {problem}")]
     Column {
         /// The column.
         column: &'static str,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A table that the question needs is not in the lake.
-    #[error("table `{0}` is not in the lake")]
-    NoTable(Table),
+    #[error("table `{table}` is not in the lake")]
+    NoTable {
+        /// The table.
+        table: Table,
+        /// The kind of trace.
+        kind: Source,
+    },
     /// A table that the question needs, and that this kind of trace does not have.
     #[error("a trace of kind {kind} has no table `{table}`")]
     NeverThere {
@@ -185,8 +215,8 @@ impl LakeErrorKind {
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<&'static str> {
+    /// What to do about it, wherever the lake is.
+    fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoLake => Some("make one with `jobfate ingest TRACE_DIR --lake DIR`"),
             Self::BadManifest(_) | Self::Inconsistent(_) | Self::OtherFile(_) => {
@@ -198,9 +228,6 @@ impl LakeErrorKind {
             Self::OtherVersion { .. } => Some("run `ingest` into a new folder with this program"),
             Self::Busy => Some("wait for it, or fill the lake side by side with `--shard I/N`"),
             Self::OtherSource { .. } => Some("give another folder with `--lake`"),
-            Self::NoTable(_) => {
-                Some("run `ingest` again with the table's folder present; what is done is kept")
-            }
             Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
             Self::TooLittle { what: "disk", .. } => Some(
                 "put the lake elsewhere with `--lake`, or take fewer `--tables` or `--parts`; `--force` begins anyway",
@@ -231,6 +258,8 @@ impl LakeErrorKind {
                 }
                 _ => None,
             },
+            // Of the lake that is asked: [`LakeError::hint`].
+            Self::NoTable { .. } => None,
             Self::Source(error) => error.kind.hint(),
         }
     }

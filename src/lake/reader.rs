@@ -2,26 +2,32 @@
 //!
 //! In: a lake folder. Out: record batches of the asked-for columns, file by file in the order of
 //! the manifest. Only files that the manifest records are read, and only if they are the ones it
-//! recorded; what else lies in the folder is never looked at.
+//! recorded; what else lies in the folder is never looked at. Every cell that is handed out has
+//! been checked ([`super::check`]): callers may rely on types, ranges and mandatory columns.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rayon::prelude::*;
 
-use super::manifest::{FileEntry, Manifest, TableEntry};
-use super::writer::arrow_schema;
+use super::check::{RowCheck, all_columns, check_types, unproven};
+use super::manifest::{FileEntry, MANIFEST, Manifest, TableEntry};
 use super::{LakeError, LakeErrorKind};
 use crate::files;
 use crate::progress;
-use crate::schema::{Source, Table};
+use crate::schema::{ROW_ID, ROW_ID_LINE_BITS, Source, Table};
 
 /// Rows per batch: columns of this length fit a core's cache.
 const BATCH_ROWS: usize = 1 << 16;
+
+/// A file whose rows can be read.
+type FileReader = ParquetRecordBatchReaderBuilder<File>;
 
 /// A lake that is read.
 #[derive(Clone, Debug)]
@@ -101,7 +107,7 @@ impl Lake {
     fn without(&self, table: Table) -> LakeErrorKind {
         let kind = self.source();
         if kind.tables().contains(&table) {
-            LakeErrorKind::NoTable(table)
+            LakeErrorKind::NoTable { table, kind }
         } else {
             LakeErrorKind::NeverThere { table, kind }
         }
@@ -139,9 +145,87 @@ impl Lake {
         Ok(path)
     }
 
-    /// Paths of the files of a table in a bucket (or all buckets), each checked.
-    pub fn paths(&self, table: Table, bucket: Option<u32>) -> Result<Vec<PathBuf>, LakeError> {
-        self.files(table, bucket).into_iter().map(|file| self.check_file(file)).collect()
+    /// Paths of the files of a table in a bucket (or all buckets), for an engine that reads them by
+    /// itself: each file is checked, and the cells of the columns for which `is_read` holds.
+    pub fn paths(
+        &self,
+        table: Table,
+        bucket: Option<u32>,
+        is_read: impl Fn(&str) -> bool,
+    ) -> Result<Vec<PathBuf>, LakeError> {
+        let all = all_columns(table, self.source());
+        let read: Vec<&'static str> = all.iter().copied().filter(|name| is_read(name)).collect();
+        let check = |file: &FileEntry| {
+            let (path, builder) = self.open_file(file)?;
+            let fail = |kind| LakeError::new(&path, kind);
+            check_types(table, self.source(), &all, builder.schema()).map_err(fail)?;
+            let unproven = unproven(table, self.source(), &read, builder.metadata());
+            if !unproven.is_empty() {
+                self.scan_file(table, file, &unproven, &mut |_| ())?;
+            }
+            Ok(path)
+        };
+        self.files(table, bucket).into_iter().map(check).collect()
+    }
+
+    /// Checks that each part has its rows, each once, wherever they lie.
+    pub fn check_rows(&self) -> Result<(), LakeError> {
+        for (name, entry) in &self.manifest.tables {
+            let table: Table = name.parse().expect("a manifest names tables");
+            let found: Result<Vec<BTreeMap<i64, u64>>, LakeError> = (0..self.bucket_count())
+                .into_par_iter()
+                .with_max_len(1)
+                .map(|bucket| self.rows_of_parts(table, bucket))
+                .collect();
+            let mut rows: BTreeMap<i64, u64> = BTreeMap::new();
+            for (part, count) in found?.into_iter().flatten() {
+                *rows.entry(part).or_default() += count;
+            }
+            for part in &entry.parts {
+                let found = rows.remove(&i64::from(part.part)).unwrap_or(0);
+                if found != part.rows {
+                    let problem = format!(
+                        "part {} of `{table}` has {} rows, its files hold {found}",
+                        part.part, part.rows
+                    );
+                    return Err(self.inconsistent(problem));
+                }
+            }
+            if let Some(part) = rows.keys().next() {
+                let problem = format!("`{table}` has rows of part {part}, which is not in it");
+                return Err(self.inconsistent(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a manifest that its files contradict.
+    fn inconsistent(&self, problem: String) -> LakeError {
+        LakeError::new(&self.path.join(MANIFEST), LakeErrorKind::Inconsistent(problem))
+    }
+
+    /// The rows of a bucket by part; a row that is there twice is an error that names its file.
+    fn rows_of_parts(&self, table: Table, bucket: u32) -> Result<BTreeMap<i64, u64>, LakeError> {
+        let files = self.files(table, Some(bucket));
+        let mut rows: Vec<(i64, usize)> = Vec::new();
+        for (idx, file) in files.iter().enumerate() {
+            self.scan_file(table, file, &[ROW_ID], &mut |batch| {
+                let ids = i64_cells(&batch);
+                rows.extend(ids.iter().map(|&id| (id, idx)));
+            })?;
+        }
+        rows.sort_unstable();
+        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let path = self.path.join(&files[pair[1].1].path);
+            let other = &files[pair[0].1].path;
+            let problem = format!("holds row {} of `{other}` again", pair[0].0);
+            return Err(LakeError::new(&path, LakeErrorKind::Column { column: ROW_ID, problem }));
+        }
+        let mut parts = BTreeMap::new();
+        for (id, _) in rows {
+            *parts.entry(id >> ROW_ID_LINE_BITS).or_default() += 1;
+        }
+        Ok(parts)
     }
 
     /// Reads columns of a table, in the order asked for: a bucket's one file after the other,
@@ -190,25 +274,10 @@ impl Lake {
         columns: &[&'static str],
         take: &mut dyn FnMut(RecordBatch),
     ) -> Result<(), LakeError> {
-        let path = self.check_file(file)?;
+        let (path, builder) = self.open_file(file)?;
         let fail = |kind| LakeError::new(&path, kind);
-        let input = File::open(&path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(input)
-            .map_err(|error| fail(LakeErrorKind::Parquet(error)))?;
-        let rows = builder.metadata().file_metadata().num_rows();
-        if u64::try_from(rows).ok() != Some(file.rows) {
-            let problem = format!("it has {rows} rows, not {}", file.rows);
-            return Err(fail(LakeErrorKind::OtherFile(problem)));
-        }
-        let wanted = arrow_schema(table, self.source());
-        for &column in columns {
-            let expected =
-                wanted.field_with_name(column).expect("callers name columns of the table");
-            let found = builder.schema().field_with_name(column);
-            if !found.is_ok_and(|found| found.data_type() == expected.data_type()) {
-                return Err(fail(LakeErrorKind::Column { column }));
-            }
-        }
+        check_types(table, self.source(), columns, builder.schema()).map_err(fail)?;
+        let mut rows = RowCheck::new((table, self.source(), self.bucket_count()), file, columns);
         let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
         let reader = builder
             .with_projection(mask)
@@ -222,8 +291,30 @@ impl Lake {
                 .iter()
                 .map(|column| batch.schema().index_of(column).expect("checked above"))
                 .collect();
-            take(batch.project(&order).expect("indices are in range"));
+            let batch = batch.project(&order).expect("indices are in range");
+            rows.check(&batch).map_err(fail)?;
+            take(batch);
         }
         Ok(())
     }
+
+    /// Opens a recorded file, which must have its recorded rows.
+    fn open_file(&self, file: &FileEntry) -> Result<(PathBuf, FileReader), LakeError> {
+        let path = self.check_file(file)?;
+        let fail = |kind| LakeError::new(&path, kind);
+        let input = File::open(&path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(input)
+            .map_err(|error| fail(LakeErrorKind::Parquet(error)))?;
+        let rows = builder.metadata().file_metadata().num_rows();
+        if u64::try_from(rows).ok() != Some(file.rows) {
+            let problem = format!("it has {rows} rows, not {}", file.rows);
+            return Err(fail(LakeErrorKind::OtherFile(problem)));
+        }
+        Ok((path, builder))
+    }
+}
+
+/// The cells of the only column, whole numbers.
+fn i64_cells(batch: &RecordBatch) -> &[i64] {
+    batch.column(0).as_primitive::<Int64Type>().values()
 }

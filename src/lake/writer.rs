@@ -2,7 +2,8 @@
 //!
 //! In: row blocks in file order. Out: synced files in a folder beside the lake's tables, and the
 //! entries that describe them; the caller renames them into place. Memory holds at most
-//! [`RUN_ROWS_MAX`] rows at a time: after that a run of files is written and the next begun.
+//! [`RUN_ROWS_MAX`] rows and [`RUN_TEXT_MAX`] bytes of names at a time: after that a run of files
+//! is written and the next begun.
 //!
 //! Inside a file rows stand in the order of (time, `row_id`). Parts of the real trace are in time
 //! order already, so this is a check and no sort.
@@ -36,6 +37,13 @@ const RUN_ROWS_MAX: usize = 1 << 20;
 /// `task_usage` of the whole trace of 2011 (2.4 million rows) is then two files per bucket and not
 /// three. One would take twice the memory that every other ingest takes.
 const LARGE_RUN_ROWS_MAX: usize = 5 << 18;
+
+/// Most bytes of names held in memory by one writer: more than ordinary rows have. They are held
+/// up to three times while they are put in the order of time and written.
+const RUN_TEXT_MAX: usize = 160 << 20;
+
+/// The same of a log.
+const LOG_RUN_TEXT_MAX: usize = 64 << 20;
 
 /// A lake of so many buckets is large.
 pub(super) const LARGE_BUCKETS: u32 = 128;
@@ -71,7 +79,9 @@ pub(crate) struct SegmentWriter {
     folder: PathBuf,
     buckets: Vec<Bucket>,
     row_count: usize,
+    text_bytes: usize,
     run_rows_max: usize,
+    run_text_max: usize,
     run: u32,
     files: Vec<WrittenFile>,
 }
@@ -171,6 +181,7 @@ impl SegmentWriter {
             folder: folder.to_owned(),
             buckets: (0..bucket_count).map(|_| Bucket::new(table, source)).collect(),
             row_count: 0,
+            text_bytes: 0,
             run_rows_max: if !source.is_google() {
                 LOG_RUN_ROWS_MAX
             } else if LARGE_BUCKETS <= bucket_count {
@@ -178,6 +189,7 @@ impl SegmentWriter {
             } else {
                 RUN_ROWS_MAX
             },
+            run_text_max: if source.is_google() { RUN_TEXT_MAX } else { LOG_RUN_TEXT_MAX },
             run: 0,
             files: Vec::new(),
         }
@@ -190,7 +202,9 @@ impl SegmentWriter {
             bucket.append(block, spread.rows_of(idx));
         }
         self.row_count += block.row_ids.len();
-        if self.run_rows_max <= self.row_count { self.flush() } else { Ok(()) }
+        self.text_bytes += block.text_bytes();
+        let is_full = self.run_rows_max <= self.row_count || self.run_text_max <= self.text_bytes;
+        if is_full { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and returns the files; the writer is then ready for the next segment.
@@ -206,7 +220,13 @@ impl SegmentWriter {
         self.buckets.iter_mut().for_each(|bucket| bucket.clear(rows_kept));
         self.files.clear();
         self.row_count = 0;
+        self.text_bytes = 0;
         self.run = 0;
+    }
+
+    /// Where its files lie until they are published.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The table whose segments this writes.
@@ -230,6 +250,7 @@ impl SegmentWriter {
             .collect();
         self.files.extend(written?.into_iter().flatten());
         self.row_count = 0;
+        self.text_bytes = 0;
         self.run += 1;
         Ok(())
     }

@@ -306,7 +306,7 @@ fn fairness(answer: &Value, settings: &Value) -> Option<String> {
 fn quality(answer: &Value) -> Option<String> {
     let checks = answer["checks"].as_array()?;
     let differing = checks.iter().filter(|check| check["found"] != check["published"]).count();
-    Some(if checks.is_empty() {
+    let said = if checks.is_empty() {
         "The published counts do not apply to this trace; what is odd in it is counted".to_owned()
     } else if differing == 0 {
         format!("All {} published counts that apply agree", grouped(checks.len() as u64))
@@ -316,7 +316,10 @@ fn quality(answer: &Value) -> Option<String> {
             grouped(differing as u64),
             grouped(checks.len() as u64)
         )
-    })
+    };
+    let warnings = answer["warnings"].as_array().map_or(&[][..], Vec::as_slice);
+    let warned = warnings.iter().filter_map(Value::as_str).map(|text| format!(". Warning: {text}"));
+    Some(std::iter::once(said).chain(warned).collect())
 }
 
 #[cfg(test)]

@@ -7,10 +7,13 @@
 //! (`job_events`, `machine_events`) and are published otherwise (the repository of the trace and
 //! its document, and Mandai, Kawahara and Kasahara, 2017).
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use crate::digits::counted;
 use crate::facts::census::Census;
-use crate::lake::Lake;
+use crate::lake::{Lake, Manifest};
 use crate::schema::{Source, Table};
 
 /// A published number beside ours.
@@ -116,6 +119,66 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
             let [entities, submits] = [entities, submits].map(Option::unwrap_or_default);
             found.push(format!("{table} has {entities} histories and {submits} SUBMIT events"));
         }
+    }
+    found
+}
+
+/// What looks wrong in the parts of a lake though each could be read; nothing where all is well.
+///
+/// The same raw file under two numbers counts twice; a table of jobs without a single time above 0
+/// has lost its times.
+pub fn odd_parts(manifest: &Manifest) -> Vec<String> {
+    let mut found = Vec::new();
+    for table in [Table::JobEvents, Table::TaskEvents, Table::TaskUsage] {
+        let parts = manifest.table(table).map_or(&[][..], |entry| entry.parts.as_slice());
+        let mut filled = parts.iter().filter(|part| 0 < part.rows).peekable();
+        if filled.peek().is_some() && filled.all(|part| part.max_time_us == Some(0)) {
+            found.push(format!("every row of {table} is at time 0"));
+        }
+    }
+    for (table, entry) in &manifest.tables {
+        let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+        for part in entry.parts.iter().filter(|part| 0 < part.rows) {
+            if let Some(first) = known.get(part.sha256.as_str()) {
+                found.push(same_file(table, *first, part.part));
+            } else {
+                known.insert(&part.sha256, part.part);
+            }
+        }
+    }
+    found
+}
+
+/// The warning of a raw file that stands under two numbers.
+pub fn same_file(table: impl std::fmt::Display, first: u32, other: u32) -> String {
+    format!("parts {first} and {other} of {table} are the same file: its rows count twice")
+}
+
+/// What looks wrong in the rows of a lake though each could be: studies of it say little or
+/// nothing.
+pub fn odd_rows(census: &Census) -> Vec<String> {
+    let count = |table, what: &str| {
+        census.tables.get(&table).and_then(|counts| counts.get(what)).copied().unwrap_or(0)
+    };
+    let jobs = count(Table::JobEvents, "jobs");
+    let mut found = Vec::new();
+    if jobs == 0 {
+        return found;
+    }
+    if census.plain_jobs == 0 {
+        let jobs = counted(jobs, "job");
+        found.push(format!(
+            "{jobs}, and none has the events of a job that finished, failed, was killed or runs: \
+             all are of class `other`"
+        ));
+    }
+    match count(Table::JobEvents, "distinct user") {
+        0 => found.push("no job names its user: there is nothing to compare users by".to_owned()),
+        1 if 1 < jobs => {
+            let jobs = counted(jobs, "job");
+            found.push(format!("{jobs}, all of one user: there is no other to compare with"));
+        }
+        _ => {}
     }
     found
 }

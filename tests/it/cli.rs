@@ -494,8 +494,9 @@ fn synth_writes_into_empty_folders_only() {
         exit code: 2
         --- stdout
         --- stderr
-        error: could not write a synthetic trace to `other`
-        cause: setting `days` is 0, not from 1/24 to 3,650
+        error: invalid value '0' for '--days <DAYS>': a number of days from 1/24 (an hour) to 3650
+
+        For more information, try '--help'.
     ");
 }
 
@@ -508,8 +509,8 @@ fn a_flat_folder_needs_its_table() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: there is no table of the trace in it
-        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat folder of parts of one table, say which with `--table`
+        cause: there is no table of the trace in it, and no log: `cut-part-00003-first120rows.csv`: its first line has 8 fields between commas, as a part of the Google trace of 2011 may have: such parts lie in folders, or are named with `--table`
+        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, say which with `--table`
     ");
     assert_snapshot!(place.ingest(&["--table", "job_events"]).text(), @r"
         exit code: 0
@@ -556,8 +557,8 @@ fn no_table_in_the_folder() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: there is no table of the trace in it
-        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat folder of parts of one table, say which with `--table`
+        cause: there is no table of the trace in it, and no log: `notes.txt`: it is empty
+        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, say which with `--table`
     ");
     place.part("job_events", 0, LINE);
     assert_repaired(&place, &[]);
@@ -791,7 +792,7 @@ fn more_faults_than_are_shown_in_full() {
         error: could not use `trace/job_events/part-00003-of-00006.csv.gz`: the file is not gzip, though its name ends in `.gz`
         error: could not use `trace/job_events/part-00004-of-00006.csv.gz`: the file is not gzip, though its name ends in `.gz`
         error: could not use `trace/job_events/part-00005-of-00006.csv.gz`: the file is not gzip, though its name ends in `.gz`
-        error: 6 of 6 parts could not be ingested; the lake holds the others
+        error: 6 of 6 parts could not be ingested; nothing was stored
     ");
 }
 
@@ -837,7 +838,7 @@ fn a_table_that_is_not_in_the_lake() {
         --- stderr
         error: could not use `lake`
         cause: table `task_events` is not in the lake
-        hint: run `ingest` again with the table's folder present; what is done is kept
+        hint: `jobfate ingest TRACE_DIR --tables task_events --lake lake` adds it, once its files are in TRACE_DIR
     ");
     assert_snapshot!(place.run(&["query", "q11"]).text(), @r"
         exit code: 3
@@ -845,7 +846,7 @@ fn a_table_that_is_not_in_the_lake() {
         --- stderr
         error: could not use `lake`
         cause: table `task_usage` is not in the lake
-        hint: run `ingest` again with the table's folder present; what is done is kept
+        hint: `jobfate ingest TRACE_DIR --tables task_usage --lake lake` adds it, once its files are in TRACE_DIR
     ");
 }
 

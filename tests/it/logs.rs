@@ -393,9 +393,12 @@ proptest! {
                 shard: None,
                 threads: 1,
             };
-            ingest(&plan, &Progress::default()).unwrap();
-            let lake = Lake::open(&plan.lake).unwrap();
-            jobfate::facts::census::census(&lake).unwrap();
+            let outcome = ingest(&plan, &Progress::default()).unwrap();
+            let lake = Lake::open(&plan.lake);
+            prop_assert_eq!(lake.is_ok(), !outcome.stored.is_empty(), "{:?}", outcome);
+            if let Ok(lake) = lake {
+                jobfate::facts::census::census(&lake).unwrap();
+            }
         }
     }
 }

@@ -5,6 +5,10 @@
 //!  analysis   a whole analysis as one file, and one that goes on where it was stopped
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  corrupt    flipped bits in parts, lake and manifest: an error, a reject, or a checksum
+//!  told       what a trace is told to be, what a refused one leaves behind, what is warned of
+//!  tampered   lakes that were changed and sealed anew: answered, or refused by file and column
+//!  memory     small inputs that would take much memory
+//!  whole      mutated input of 2019 and of grids through whole commands
 //!  resume     steps, shards and threads leave the same lake
 //!  concurrent two programs at one lake: one of them leaves, or both add up to one
 //!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
@@ -72,6 +76,8 @@ mod layering;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod publish;
@@ -96,10 +102,16 @@ mod studies;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod tampered;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod timelines;
 #[cfg(test)]
+mod told;
+#[cfg(test)]
 mod trust;
 #[cfg(test)]
 mod truth;
+#[cfg(test)]
+mod whole;

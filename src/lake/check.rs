@@ -1,0 +1,238 @@
+//! Whether rows of a lake are rows that an ingest could have stored.
+//!
+//! In: batches as they are read. Out: nothing, or the column at fault and what is wrong in it. A
+//! checksum shows that a file is the recorded one; a lake that was changed and sealed anew passes
+//! it. So whatever is read is checked as it is read: types, missing cells, ranges, the order of
+//! time, and that a job lies in its bucket. No column is looked at that was not asked for.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Field, Float32Type, Int32Type, Int64Type, Schema};
+use arrow::record_batch::RecordBatch;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::statistics::Statistics;
+
+use super::LakeErrorKind;
+use super::manifest::FileEntry;
+use super::writer::arrow_schema;
+use crate::schema::{AMOUNT_MAX, Column, ColumnType, ROW_ID, Source, Table, bucket_of};
+
+/// What the cells of a column must be.
+#[derive(Clone, Copy)]
+struct Rule {
+    name: &'static str,
+    kind: ColumnType,
+    is_mandatory: bool,
+}
+
+impl Rule {
+    /// That of a column of a table; `row_id` is a whole number that is never missing.
+    fn of(table: Table, source: Source, name: &'static str) -> Self {
+        let column = table.column_idx(source, name).map(|idx| &table.columns(source)[idx]);
+        column.map_or(Self { name, kind: ColumnType::Time, is_mandatory: true }, Self::from)
+    }
+
+    fn fail(self, problem: impl Into<String>) -> LakeErrorKind {
+        LakeErrorKind::Column { column: self.name, problem: problem.into() }
+    }
+
+    /// The whole numbers that may stand in it.
+    fn range(self) -> (i64, i64) {
+        match self.kind {
+            ColumnType::Time => (0, i64::MAX),
+            ColumnType::Event(max) => (0, i64::from(max)),
+            _ => (i64::MIN, i64::MAX),
+        }
+    }
+
+    fn check_whole(self, value: i64) -> Result<(), LakeErrorKind> {
+        let (least, most) = self.range();
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        Err(self.fail(match self.kind {
+            ColumnType::Event(_) => format!("holds {value}, which is not from 0 to {most}"),
+            _ => format!("holds {value}, which is below 0"),
+        }))
+    }
+
+    fn check_quantity(self, value: f32) -> Result<(), LakeErrorKind> {
+        let is_allowed = match self.kind {
+            ColumnType::Amount => (0.0..=AMOUNT_MAX).contains(&value),
+            _ => value.is_finite(),
+        };
+        if is_allowed {
+            return Ok(());
+        }
+        Err(self.fail(match self.kind {
+            ColumnType::Amount => format!("holds {value}, which is not from 0 to {AMOUNT_MAX}"),
+            _ => format!("holds {value}, which is not a quantity"),
+        }))
+    }
+}
+
+impl From<&Column> for Rule {
+    fn from(column: &Column) -> Self {
+        Self { name: column.name, kind: column.kind, is_mandatory: column.is_mandatory }
+    }
+}
+
+/// Checks that a file has the columns under their types.
+pub(super) fn check_types(
+    table: Table,
+    source: Source,
+    columns: &[&'static str],
+    found: &Schema,
+) -> Result<(), LakeErrorKind> {
+    let wanted = arrow_schema(table, source);
+    let named = |data_type: &DataType| match data_type {
+        DataType::List(element) => format!("lists of {}", element.data_type()),
+        other => other.to_string(),
+    };
+    for &column in columns {
+        let wanted: &Field =
+            wanted.field_with_name(column).expect("callers name columns of the table");
+        let fail = |problem| Err(LakeErrorKind::Column { column, problem });
+        match found.field_with_name(column) {
+            Err(_) => return fail("is missing".to_owned()),
+            Ok(found) if found.data_type() != wanted.data_type() => {
+                let (found, wanted) = (named(found.data_type()), named(wanted.data_type()));
+                return fail(format!("holds {found}, not {wanted}"));
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks the batches of a file, one after the other.
+pub(super) struct RowCheck {
+    rules: Vec<Rule>,
+    /// Where the time stands among the columns, and the last one seen.
+    time: Option<(usize, i64)>,
+    /// Where the job stands among the columns, the bucket of the file and how many there are.
+    job: Option<(usize, u32, u32)>,
+}
+
+impl RowCheck {
+    /// For the columns of a file, in the order in which they are read.
+    pub(super) fn new(
+        (table, source, bucket_count): (Table, Source, u32),
+        file: &FileEntry,
+        columns: &[&'static str],
+    ) -> Self {
+        let all = table.columns(source);
+        let place = |name: &str| columns.iter().position(|column| *column == name);
+        let job = table.job_column().and_then(|idx| place(all[idx].name));
+        Self {
+            rules: columns.iter().map(|&name| Rule::of(table, source, name)).collect(),
+            time: place(all[0].name).map(|at| (at, i64::MIN)),
+            job: job.map(|at| (at, file.bucket, bucket_count)),
+        }
+    }
+
+    /// Checks the next batch.
+    pub(super) fn check(&mut self, batch: &RecordBatch) -> Result<(), LakeErrorKind> {
+        for (rule, cells) in self.rules.iter().zip(batch.columns()) {
+            check_cells(*rule, cells)?;
+        }
+        if let Some((at, last)) = &mut self.time {
+            let times = batch.column(*at).as_primitive::<Int64Type>().values();
+            if !times.is_sorted() || times.first().is_some_and(|first| first < last) {
+                return Err(self.rules[*at].fail("is not in the order of time"));
+            }
+            *last = times.last().copied().unwrap_or(*last);
+        }
+        if let Some((at, bucket, count)) = self.job {
+            let jobs = batch.column(at).as_primitive::<Int64Type>().values();
+            if let Some(job) = jobs.iter().find(|&&job| bucket_of(job, count) != bucket) {
+                let other = bucket_of(*job, count);
+                let problem = format!("holds job {job}, which is of bucket {other}, not {bucket}");
+                return Err(self.rules[at].fail(problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the cells of a column.
+fn check_cells(rule: Rule, cells: &ArrayRef) -> Result<(), LakeErrorKind> {
+    if rule.is_mandatory && 0 < cells.null_count() {
+        return Err(rule.fail(format!("lacks {} of its values", cells.null_count())));
+    }
+    match rule.kind {
+        ColumnType::Time => cells
+            .as_primitive::<Int64Type>()
+            .iter()
+            .flatten()
+            .try_for_each(|value| rule.check_whole(value)),
+        ColumnType::Event(_) => cells
+            .as_primitive::<Int32Type>()
+            .iter()
+            .flatten()
+            .try_for_each(|value| rule.check_whole(value.into())),
+        ColumnType::Float | ColumnType::Amount => cells
+            .as_primitive::<Float32Type>()
+            .iter()
+            .flatten()
+            .try_for_each(|value| rule.check_quantity(value)),
+        ColumnType::Floats => {
+            let values = cells.as_list::<i32>().values();
+            let values = values.as_primitive::<Float32Type>();
+            values.iter().flatten().try_for_each(|value| rule.check_quantity(value))
+        }
+        ColumnType::Id
+        | ColumnType::Int
+        | ColumnType::Long
+        | ColumnType::Bool
+        | ColumnType::Text => Ok(()),
+    }
+}
+
+/// The columns whose cells the statistics of a file do not vouch for: an engine that reads the
+/// file by itself is given it only when those have been read and checked.
+pub(super) fn unproven(
+    table: Table,
+    source: Source,
+    columns: &[&'static str],
+    about: &ParquetMetaData,
+) -> Vec<&'static str> {
+    columns
+        .iter()
+        .copied()
+        .filter(|&name| !is_proven(Rule::of(table, source, name), about))
+        .collect()
+}
+
+fn is_proven(rule: Rule, about: &ParquetMetaData) -> bool {
+    let needs_no_range = matches!(
+        rule.kind,
+        ColumnType::Id | ColumnType::Int | ColumnType::Long | ColumnType::Bool | ColumnType::Text
+    );
+    if needs_no_range && !rule.is_mandatory {
+        return true;
+    }
+    about.row_groups().iter().all(|group| {
+        let chunk = group.columns().iter().find(|chunk| chunk.column_path().parts() == [rule.name]);
+        let Some(found) = chunk.and_then(|chunk| chunk.statistics()) else { return false };
+        if rule.is_mandatory && found.null_count_opt() != Some(0) {
+            return false;
+        }
+        let ends = match found {
+            Statistics::Int64(found) => found.min_opt().copied().zip(found.max_opt().copied()),
+            Statistics::Int32(found) => {
+                found.min_opt().map(|&min| min.into()).zip(found.max_opt().map(|&max| max.into()))
+            }
+            _ => None,
+        };
+        needs_no_range
+            || ends.is_some_and(|ends: (i64, i64)| {
+                rule.check_whole(ends.0).and(rule.check_whole(ends.1)).is_ok()
+            })
+    })
+}
+
+/// Every column of a table, with that of the file order.
+pub(super) fn all_columns(table: Table, source: Source) -> Vec<&'static str> {
+    let own = table.columns(source).iter().map(|column| column.name);
+    std::iter::once(ROW_ID).chain(own).collect()
+}

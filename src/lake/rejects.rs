@@ -1,0 +1,125 @@
+//! Lines that gave no row, on their way to disk.
+//!
+//! In: rejects of a part, as they come. Out: a CSV file beside the lake's tables, and what is to be
+//! recorded of it. Memory holds the first few and the counts, however many there are; of the text
+//! no more than [`BYTES_MAX`] is kept, and what is beyond is counted.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
+
+use super::{LakeError, LakeErrorKind};
+use crate::cells;
+use crate::sources::{Reject, RejectReason};
+
+/// Bytes of rejects that are kept of a part.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Rejects shown in an error.
+const SHOWN: usize = 10;
+
+/// What is counted of the lines whose text is not kept.
+pub(super) const LEFT_OUT: &str = "lines without a row beyond 256 MiB of them: counted, not kept";
+
+/// The rejects of a part so far.
+pub(super) struct RejectLog {
+    part: u32,
+    /// Where they are written, once there is one.
+    beside: PathBuf,
+    writer: Option<csv::Writer<BufWriter<File>>>,
+    bytes: u64,
+    /// The first of them.
+    pub(super) first: Vec<Reject>,
+    reasons: BTreeMap<RejectReason, u64>,
+    /// Whether all of them are wrong as a line, and not in a column.
+    pub(super) are_of_lines: bool,
+    left_out: u64,
+}
+
+/// The rejects of a part that was read to its end.
+pub(super) struct Rejected {
+    /// The file, if there is any.
+    pub(super) beside: Option<PathBuf>,
+    /// How many there are, by reason.
+    pub(super) reasons: BTreeMap<String, u64>,
+    /// How many of them are not in the file.
+    pub(super) left_out: u64,
+}
+
+impl RejectLog {
+    /// Of a part; they go to `beside`.
+    pub(super) fn new(part: u32, beside: PathBuf) -> Self {
+        Self {
+            part,
+            beside,
+            writer: None,
+            bytes: 0,
+            first: Vec::new(),
+            reasons: BTreeMap::new(),
+            are_of_lines: true,
+            left_out: 0,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.reasons.values().sum()
+    }
+
+    /// Takes the next ones.
+    pub(super) fn add(&mut self, rejects: &mut Vec<Reject>) -> Result<(), LakeError> {
+        for reject in rejects.drain(..) {
+            *self.reasons.entry(reject.reason).or_default() += 1;
+            self.are_of_lines &= reject.column.is_empty();
+            if self.bytes < BYTES_MAX {
+                self.write(&reject)
+                    .map_err(|error| LakeError::new(&self.beside, LakeErrorKind::Io(error)))?;
+            } else {
+                self.left_out += 1;
+            }
+            if self.first.len() < SHOWN {
+                self.first.push(reject);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, reject: &Reject) -> io::Result<()> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => {
+                let mut writer =
+                    csv::Writer::from_writer(BufWriter::new(File::create(&self.beside)?));
+                writer.write_record(["part", "line", "column", "reason", "text"])?;
+                none.insert(writer)
+            }
+        };
+        let (part, line) = (self.part.to_string(), reject.line.to_string());
+        let text = cells::guarded(&reject.text);
+        let (column, reason) = (reject.column, reject.reason.name());
+        self.bytes += [&part, &line, column, reason, &text]
+            .map(|cell| cell.len() as u64 + 1)
+            .iter()
+            .sum::<u64>();
+        writer.write_record([&part, &line, column, reason, &text])?;
+        Ok(())
+    }
+
+    /// Puts the file on disk.
+    pub(super) fn finish(self) -> Result<Rejected, LakeError> {
+        let beside = match self.writer {
+            None => None,
+            Some(writer) => {
+                let fail = |error| LakeError::new(&self.beside, LakeErrorKind::Io(error));
+                let buffered = writer.into_inner().map_err(|error| fail(error.into_error()))?;
+                let file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
+                file.sync_all().map_err(fail)?;
+                Some(self.beside)
+            }
+        };
+        let reasons =
+            self.reasons.into_iter().map(|(reason, count)| (reason.name().to_owned(), count));
+        Ok(Rejected { beside, reasons: reasons.collect(), left_out: self.left_out })
+    }
+}

@@ -1,0 +1,169 @@
+//! Memory of `ingest` and `verify` on inputs that were made to take much of it: small files that
+//! unpack to many lines, headers, objects and names without end. The help says how much they take:
+//! 200 MB, and 200 MB per thread, whatever the size of the input, and at most 256 MB for what must
+//! be held until the end of a file.
+
+use std::fmt::Write;
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::support::Place;
+
+const MB: u64 = 1 << 20;
+
+/// What every run may take with one thread.
+const BASE: u64 = 400 * MB;
+
+/// What may be held besides until the end of a file or object.
+const HELD: u64 = 256 * MB;
+
+/// Runs the program and returns its exit code, what it said and the most memory that it held.
+fn peak(place: &Place, args: &[&str]) -> (Option<i32>, String, u64) {
+    let mut command = place.command(args);
+    command.env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut errors = child.stderr.take().unwrap();
+    let said = thread::spawn(move || {
+        let mut text = String::new();
+        errors.read_to_string(&mut text).unwrap();
+        text
+    });
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    loop {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(kib.unwrap_or(0) * 1024);
+        if let Some(ended) = child.try_wait().unwrap() {
+            return (ended.code(), said.join().unwrap(), most);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Writes a text that repeats, packed; it is never held whole.
+fn packed(place: &Place, name: &str, begin: &str, line: &str, count: usize, end: &str) {
+    use std::io::Write;
+    let path = place.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = GzEncoder::new(fs::File::create(path).unwrap(), Compression::fast());
+    file.write_all(begin.as_bytes()).unwrap();
+    let block = line.repeat(1000);
+    for _ in 0..count / 1000 {
+        file.write_all(block.as_bytes()).unwrap();
+    }
+    file.write_all(end.as_bytes()).unwrap();
+    file.finish().unwrap();
+}
+
+#[track_caller]
+fn check(place: &Place, trace: &str, more: &[&str], code: i32, bound: u64) -> String {
+    let ingest = [&["ingest", trace, "--lake", "lake", "--threads", "1"], more].concat();
+    let (found, said, most) = peak(place, &ingest);
+    assert_eq!(found, Some(code), "{trace}: {said}");
+    assert!(most < bound, "ingest {trace}: {} MB of {}", most / MB, bound / MB);
+    let (_, _, most) = peak(place, &["verify", trace]);
+    assert!(most < bound, "verify {trace}: {} MB of {}", most / MB, bound / MB);
+    said
+}
+
+#[test]
+fn rejects_without_number_go_to_disk() {
+    // 12 million lines in a few kilobytes: 700 MB if each were kept in memory.
+    let place = Place::new();
+    let name = "trace/job_events/part-00000-of-00001.csv.gz";
+    packed(&place, name, "600,,7,0,u,1,n,l\n", "\n", 12_000_000, "601,,7,1,u,1,n,l\n");
+    let said = check(&place, "trace", &["--max-rejects", "99999999999"], 0, BASE);
+    assert!(said.contains("too_few_columns 12,000,000"), "{said}");
+    let rejects = place.path("lake/rejects/job_events/part-00000.csv");
+    let bytes = fs::metadata(rejects).unwrap().len();
+    assert!(200 * MB < bytes && bytes < 300 * MB, "{bytes}");
+    let remark = "lines without a row beyond 256 MiB of them: counted, not kept";
+    assert!(said.contains(remark), "{said}");
+}
+
+#[test]
+fn a_header_without_end_is_cut() {
+    let place = Place::new();
+    let job = "1 0 1 60 2 -1 -1 2 100 -1 1 1 1 -1 0 -1 -1 -1\n";
+    packed(
+        &place,
+        "log.swf.gz",
+        "; Note: it goes on\n",
+        ";   and on and on and on\n",
+        20_000_000,
+        job,
+    );
+    let said = check(&place, "log.swf.gz", &[], 0, BASE);
+    assert!(said.contains("left out: 4,990,001"), "{said}");
+}
+
+#[test]
+fn parts_of_runs_are_held_up_to_a_bound() {
+    let place = Place::new();
+    let piece = "1 0 1 60 2 -1 -1 2 100 -1 2 1 1 -1 0 -1 -1 -1\n";
+    packed(&place, "log.swf.gz", "; Version: 2\n", piece, 2_500_000, "");
+    let said = check(&place, "log.swf.gz", &["--max-rejects", "100%"], 0, BASE + HELD);
+    assert!(said.contains("too_many_partial_runs"), "{said}");
+}
+
+/// A job of Rumen with so many tasks of one attempt, and a user of such a name.
+fn rumen(tasks: usize, user: usize, attempts: &str) -> String {
+    let mut text = format!(
+        "{{\"jobID\":\"job_1_1\",\"user\":\"{}\",\"submitTime\":1000,\"launchTime\":1001,\
+         \"finishTime\":9000,\"outcome\":\"SUCCESS\",\"mapTasks\":[",
+        "u".repeat(user)
+    );
+    for task in 0..tasks {
+        let comma = if task == 0 { "" } else { "," };
+        write!(text, "{comma}{{\"taskID\":\"t{task}\",\"attempts\":[{attempts}]}}\n").unwrap();
+    }
+    text.push_str("]}\n");
+    text
+}
+
+const ATTEMPT: &str = "{\"attemptID\":\"a_0\",\"startTime\":2000,\"finishTime\":3000,\"result\":\"SUCCESS\",\"hostName\":\"/r/h\"}";
+
+#[test]
+fn one_large_object_takes_its_text_and_no_more() {
+    let place = Place::new();
+    // A name of 4 KB in each of 180,000 rows would be 720 MB, twice.
+    fs::write(place.path("jobs-trace.json"), rumen(60_000, 4000, ATTEMPT)).unwrap();
+    check(&place, "jobs-trace.json", &[], 0, BASE + HELD);
+    let count = place.run(&["query", "q02", "--format", "csv"]).ok();
+    assert_eq!(count.stdout_text().lines().count(), 60_001);
+    // A longer one is no name.
+    fs::write(place.path("long-trace.json"), rumen(2, 5000, ATTEMPT)).unwrap();
+    let run = place.run(&["ingest", "long-trace.json", "--lake", "other", "--max-rejects", "5"]);
+    assert!(run.stderr.contains("out_of_range"), "{}", run.stderr);
+}
+
+#[test]
+fn an_object_that_means_far_more_than_it_says_is_refused() {
+    let place = Place::new();
+    let many = vec!["{}"; 300_000].join(",");
+    fs::write(place.path("many-trace.json"), rumen(3, 10, &many)).unwrap();
+    let ingest = ["--max-rejects", "100%"];
+    let said = check(&place, "many-trace.json", &ingest, 0, BASE + HELD);
+    assert!(said.contains("bad_value"), "{said}");
+    // One object of 300 MB and more.
+    let place = Place::new();
+    let begin = "{\"jobID\":\"job_1_1\",\"mapTasks\":[\n";
+    packed(
+        &place,
+        "huge-trace.json.gz",
+        begin,
+        &format!("{{\"taskID\":\"{}\"}},\n", "t".repeat(80)),
+        4_000_000,
+        "]}\n",
+    );
+    let said = check(&place, "huge-trace.json.gz", &ingest, 0, BASE + HELD);
+    assert!(said.contains("out_of_range 1"), "{said}");
+}

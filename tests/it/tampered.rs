@@ -1,0 +1,365 @@
+//! Lakes that were changed and sealed anew, so that every checksum is right: each column of each
+//! table is dropped, of another type, empty, or full of values that no ingest stores. Every command
+//! answers or ends with 3 and the name of the file and the column; none panics. `verify` finds what
+//! no type and no range shows: rows that are there twice, or in another bucket.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use arrow::array::{
+    ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array, ListArray, StringArray,
+    new_null_array,
+};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{DataType, Field, Float32Type, Schema};
+use arrow::record_batch::RecordBatch;
+use jobfate::schema::{ROW_ID, Source, Table};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::support::{Place, copy_folder, golden};
+
+/// Commands that read a lake.
+const COMMANDS: [&[&str]; 16] = [
+    &["verify"],
+    &["classify", "--by", "job"],
+    &["classify", "--by", "task"],
+    &["describe", "--what", "job-durations"],
+    &["describe", "--what", "waiting"],
+    &["describe", "--what", "attempts", "--group-by", "priority"],
+    &["account", "--cpu", "slots"],
+    &["account", "--cpu", "requested"],
+    &["account", "--cpu", "measured"],
+    &["sweep", "--cpu", "slots"],
+    &["detect", "--min-tasks", "2"],
+    &["replay", "--policies", "fifo,easy"],
+    &["fairness"],
+    &["fairness", "--index", "fair-tree", "--index", "metered"],
+    &["query", "q07"],
+    &["query", "q10"],
+];
+
+/// What becomes of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Dropped,
+    OfAnotherType,
+    Null,
+    OutOfRange,
+}
+
+const CHANGES: [Change; 4] =
+    [Change::Dropped, Change::OfAnotherType, Change::Null, Change::OutOfRange];
+
+/// Mutations of all tables, and the answers and refusals that they must at least give.
+pub(crate) const SOURCES: [&str; 3] = ["trace", "small.swf", "small-trace.json"];
+
+/// A lake of the golden trace or of a small log.
+fn lake_of(name: &str) -> Place {
+    let place = Place::new();
+    if name == "trace" {
+        let place = place.with_golden_trace();
+        place.ingest(&["--buckets", "2"]).ok();
+        return place;
+    }
+    place.raw(name, fs::read(golden("logs").join(name)).unwrap());
+    let log = format!("trace/{name}");
+    let args = ["ingest", &log, "--lake", "lake", "--max-rejects", "100%", "--buckets", "2"];
+    place.run(&args).ok();
+    place
+}
+
+/// Writes the manifest of a lake anew, with the sizes and checksums that its files have now.
+fn seal(lake: &Path, edit: impl FnOnce(&mut Value)) {
+    let path = lake.join("manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for table in manifest["tables"].as_object_mut().unwrap().values_mut() {
+        for file in table["files"].as_array_mut().unwrap() {
+            let bytes = fs::read(lake.join(file["path"].as_str().unwrap())).unwrap();
+            file["bytes"] = bytes.len().into();
+            file["crc32"] = crc32fast::hash(&bytes).into();
+        }
+    }
+    edit(&mut manifest);
+    manifest.as_object_mut().unwrap().shift_remove("checksum");
+    let body = serde_json::to_string_pretty(&manifest).unwrap();
+    let sum: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
+    manifest["checksum"] = sum.into();
+    fs::write(path, format!("{}\n", serde_json::to_string_pretty(&manifest).unwrap())).unwrap();
+}
+
+fn read(path: &Path) -> RecordBatch {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    let schema = Arc::clone(reader.schema());
+    let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+    concat_batches(&schema, &batches).unwrap()
+}
+
+fn write(path: &Path, batch: &RecordBatch) {
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// Values that no ingest stores, or hardly any.
+fn out_of_range(data_type: &DataType, count: usize) -> ArrayRef {
+    fn cycle<T: Copy>(values: &[T], count: usize) -> Vec<T> {
+        values.iter().copied().cycle().take(count).collect()
+    }
+    match data_type {
+        DataType::Int64 => {
+            Arc::new(Int64Array::from(cycle(&[i64::MAX, i64::MIN, -1, i64::MAX - 1], count)))
+        }
+        DataType::Int32 => Arc::new(Int32Array::from(cycle(&[77, i32::MIN, -1, i32::MAX], count))),
+        DataType::Float32 => {
+            let values = [f32::NAN, f32::INFINITY, -1.0, f32::MAX, -0.0];
+            Arc::new(Float32Array::from(cycle(&values, count)))
+        }
+        DataType::Boolean => Arc::new(BooleanArray::from(cycle(&[true, false], count))),
+        DataType::Utf8 => {
+            let long = "x".repeat(100_000);
+            let values = ["", long.as_str(), "\0", "</script>", "=1+1", "-"];
+            Arc::new(StringArray::from(cycle(&values, count)))
+        }
+        DataType::List(_) => {
+            let lists = (0..count).map(|_| Some(vec![Some(f32::NAN), None, Some(-1.0)]));
+            Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(lists))
+        }
+        other => panic!("a lake holds no {other}"),
+    }
+}
+
+/// The batch with a column changed.
+fn changed(batch: &RecordBatch, column: &str, change: Change) -> RecordBatch {
+    let schema = batch.schema();
+    let mut fields: Vec<Field> = schema.fields().iter().map(|field| (**field).clone()).collect();
+    let mut columns = batch.columns().to_vec();
+    let at = schema.index_of(column).unwrap();
+    let rows = batch.num_rows();
+    let new: ArrayRef = match (change, fields[at].data_type()) {
+        (Change::Dropped, _) => {
+            fields.remove(at);
+            columns.remove(at);
+            return RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+        }
+        (Change::OfAnotherType, DataType::Utf8) => Arc::new(Int64Array::from(vec![7; rows])),
+        (Change::OfAnotherType, _) => Arc::new(StringArray::from(vec!["7"; rows])),
+        (Change::Null, data_type) => new_null_array(data_type, rows),
+        (Change::OutOfRange, data_type) => out_of_range(data_type, rows),
+    };
+    fields[at] = Field::new(column, new.data_type().clone(), true);
+    columns[at] = new;
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+}
+
+/// Changes a column in every file of a table, asks `verify` and a quarter of the other commands,
+/// each quarter for another change, and returns how many refused. What a refusal says names a file
+/// of the table and the column.
+fn ask(original: &Path, table: Table, column: &str, change: Change) -> usize {
+    let place = Place::new();
+    copy_folder(original, &place.path("lake"));
+    for path in place.lake().paths(table, None, |_| false).unwrap() {
+        write(&path, &changed(&read(&path), column, change));
+    }
+    seal(&place.path("lake"), |_| ());
+    let mut refused = 0;
+    let quarter = CHANGES.iter().position(|known| *known == change).unwrap();
+    let [verify, others @ ..] = COMMANDS;
+    let asked = others.into_iter().skip(quarter).step_by(CHANGES.len());
+    for command in std::iter::once(verify).chain(asked) {
+        let run = place.run(command);
+        let what = format!("{change:?} {table}.{column}, {command:?}");
+        match run.code {
+            // A command that does not read the column, or values that are odd and legal; a study
+            // that has nothing to say of them may say so.
+            Some(0 | 1 | 2) => {}
+            Some(3) if run.stderr.contains(&format!("column `{column}`")) => {
+                assert!(run.stderr.contains(&format!("lake/{table}/")), "{what}: {}", run.stderr);
+                refused += 1;
+            }
+            Some(3) => {}
+            code => panic!("{what} ended with {code:?}: {}", run.stderr),
+        }
+        if command == ["verify"] && change != Change::OutOfRange {
+            let is_optional = table
+                .columns(place.lake().source())
+                .iter()
+                .any(|known| known.name == column && !known.is_mandatory);
+            let is_allowed = change == Change::Null && is_optional;
+            assert_eq!(run.code == Some(3), !is_allowed, "{what}: {}", run.stderr);
+        }
+    }
+    refused
+}
+
+/// Every column of every table of a source.
+fn mutate(name: &str) {
+    let place = lake_of(name);
+    let lake = place.lake();
+    let source = lake.source();
+    let tables = Table::ALL.into_iter().filter(|&table| lake.has(table));
+    let mut cases: Vec<(Table, &'static str, Change)> = Vec::new();
+    for table in tables {
+        let own = table.columns(source).iter().map(|column| column.name);
+        for column in std::iter::once(ROW_ID).chain(own) {
+            cases.extend(CHANGES.map(|change| (table, column, change)));
+        }
+    }
+    let refused: usize = thread::scope(|scope| {
+        let threads: Vec<_> = cases
+            .chunks(cases.len().div_ceil(2))
+            .map(|chunk| {
+                let lake = place.path("lake");
+                scope.spawn(move || {
+                    chunk
+                        .iter()
+                        .map(|&(table, column, change)| ask(&lake, table, column, change))
+                        .sum::<usize>()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert!(cases.len() / 2 < refused, "{name}: {refused} refusals of {} changes", cases.len());
+}
+
+#[test]
+fn a_changed_column_of_a_google_lake_is_answered_or_refused() {
+    mutate("trace");
+}
+
+#[test]
+fn a_changed_column_of_a_log_is_answered_or_refused() {
+    mutate("small.swf");
+    mutate("small-trace.json");
+}
+
+/// Edits a manifest, seals it, and returns what `verify` and `classify` say.
+fn edited(edit: impl FnOnce(&mut Value)) -> [(Option<i32>, String); 2] {
+    let place = lake_of("trace");
+    seal(&place.path("lake"), edit);
+    [&["verify"], &["classify"]].map(|command| {
+        let run = place.run(command);
+        (run.code, run.stderr)
+    })
+}
+
+#[test]
+fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
+    let files = |manifest: &mut Value| {
+        manifest["tables"]["job_events"]["files"].as_array_mut().unwrap().clone()
+    };
+    let cases: [(&str, Box<dyn FnOnce(&mut Value)>); 5] = [
+        (
+            "bucket_count is 4294967295",
+            Box::new(|manifest| manifest["bucket_count"] = u32::MAX.into()),
+        ),
+        (
+            "stands there twice",
+            Box::new(move |manifest| {
+                let mut all = files(manifest);
+                all.push(all[0].clone());
+                let rows = &mut manifest["tables"]["job_events"]["parts"][0]["rows"];
+                *rows = (rows.as_u64().unwrap() + all[0]["rows"].as_u64().unwrap()).into();
+                manifest["tables"]["job_events"]["files"] = all.into();
+            }),
+        ),
+        (
+            "is no file of table",
+            Box::new(move |manifest| {
+                let mut all = files(manifest);
+                let mut again = all[0].clone();
+                let path = again["path"].as_str().unwrap().replace("/bucket", "/./bucket");
+                again["path"] = path.into();
+                all.push(again);
+                manifest["tables"]["job_events"]["files"] = all.into();
+            }),
+        ),
+        (
+            "its files",
+            Box::new(|manifest| {
+                let rows = &mut manifest["tables"]["job_events"]["parts"][0]["rows"];
+                *rows = (rows.as_u64().unwrap() + 1).into();
+            }),
+        ),
+        (
+            "is no file of table",
+            Box::new(|manifest| {
+                let file = &mut manifest["tables"]["job_events"]["files"][0];
+                file["bucket"] = (1 - file["bucket"].as_u64().unwrap()).into();
+            }),
+        ),
+    ];
+    for (said, edit) in cases {
+        for (code, stderr) in edited(edit) {
+            assert_eq!(code, Some(3), "{said}: {stderr}");
+            assert!(stderr.contains(said), "{said}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_there_twice_or_elsewhere_are_found_by_verify() {
+    let place = lake_of("trace");
+    let lake = place.lake();
+    let [of_first, of_second] =
+        [0, 1].map(|bucket| lake.files(Table::TaskEvents, Some(bucket))[0].clone());
+    let count_as = |manifest: &mut Value, path: &str, rows: usize| {
+        let entry = &mut manifest["tables"]["task_events"];
+        let segment = path.rsplit('/').next().unwrap().trim_end_matches(".parquet").to_owned();
+        let files = entry["files"].as_array_mut().unwrap();
+        let file = files.iter_mut().find(|file| file["path"] == path).unwrap();
+        let more = rows as u64 - file["rows"].as_u64().unwrap();
+        file["rows"] = rows.into();
+        let parts = entry["parts"].as_array_mut().unwrap();
+        let part = parts.iter_mut().find(|part| part["segment"] == *segment).unwrap();
+        part["rows"] = (part["rows"].as_u64().unwrap() + more).into();
+    };
+    let check = |path: &str, batch: &RecordBatch, said: &str| {
+        let changed = Place::new();
+        copy_folder(&place.path("lake"), &changed.path("lake"));
+        write(&changed.path("lake").join(path), batch);
+        seal(&changed.path("lake"), |manifest| count_as(manifest, path, batch.num_rows()));
+        let run = changed.run(&["verify"]);
+        assert_eq!(run.code, Some(3), "{said}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+        assert!(run.stderr.contains(path), "{}", run.stderr);
+    };
+    let (first, second) = (
+        read(&place.path("lake").join(&of_first.path)),
+        read(&place.path("lake").join(&of_second.path)),
+    );
+    let last = first.num_rows() - 1;
+    let again = concat_batches(&first.schema(), [&first, &first.slice(last, 1)]).unwrap();
+    check(&of_first.path, &again, "again");
+    let turned = [&first.slice(1, last), &first.slice(0, 1)];
+    let backwards = concat_batches(&first.schema(), turned).unwrap();
+    check(&of_first.path, &backwards, "not in the order of time");
+    let foreign = concat_batches(&first.schema(), [&second.slice(0, 1), &first]).unwrap();
+    let foreign = if foreign.num_rows() == 0 { first.clone() } else { foreign };
+    check(&of_first.path, &foreign, "column `");
+}
+
+#[test]
+fn the_helpers_leave_a_lake_that_is_whole() {
+    for name in SOURCES {
+        let place = lake_of(name);
+        let lake = place.lake();
+        assert_eq!(lake.source() == Source::Google2011, name == "trace");
+        let paths: Vec<_> = Table::ALL
+            .into_iter()
+            .flat_map(|table| lake.paths(table, None, |_| true).unwrap())
+            .collect();
+        for path in paths {
+            write(&path, &read(&path));
+        }
+        seal(&place.path("lake"), |_| ());
+        let run = place.run(&["verify"]);
+        assert!(matches!(run.code, Some(0 | 1)), "{name}: {}", run.stderr);
+    }
+}
