@@ -54,7 +54,10 @@ fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
         rest = after;
     }
     block.clear();
-    parser.finish(&mut block);
+    parser.finish(&mut block, &mut |full| {
+        add(full);
+        full.clear();
+    });
     add(&mut block);
     Parsed { notes: parser.notes(), rows: all }
 }

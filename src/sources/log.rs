@@ -110,6 +110,9 @@ const HEADER_CUT: &str = "lines of the header beyond the first 10,000 or 1 MiB: 
 const PIECES_MAX: usize = 256 << 20;
 const PIECE_BESIDES: usize = 128;
 
+/// Rows that are made of them before they are handed out.
+const ROWS_HELD: usize = 1 << 16;
+
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
 
@@ -224,7 +227,13 @@ impl<F: LineFormat> LogParser<F> {
     }
 
     /// A job that only parts of runs have told.
-    fn put_together(&mut self, id: i64, pieces: &[(u64, Vec<u8>)], rows: &mut RowBlock) {
+    fn put_together(
+        &mut self,
+        id: i64,
+        pieces: &[(u64, Vec<u8>)],
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    ) {
         let mut last_end_us = None;
         for (line, raw) in pieces {
             match self.piece(raw, last_end_us) {
@@ -237,6 +246,9 @@ impl<F: LineFormat> LogParser<F> {
                     let text = reject_text(raw);
                     rows.rejects.push(Reject { line: *line, column, reason, text });
                 }
+            }
+            if ROWS_HELD <= rows.row_ids.len() + rows.rejects.len() {
+                hand_out(rows);
             }
         }
         self.remark("jobs put together from partial runs", 1);
@@ -358,7 +370,7 @@ impl<F: LineFormat> PartParser for LogParser<F> {
         rows.line_count = line - first_line;
     }
 
-    fn finish(&mut self, rows: &mut RowBlock) {
+    fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         if self.table == Table::MachineEvents {
             return self.machine(rows);
         }
@@ -367,7 +379,7 @@ impl<F: LineFormat> PartParser for LogParser<F> {
                 let count = pieces.len() as u64;
                 self.remark("lines of partial runs of jobs that have a line of their own", count);
             } else {
-                self.put_together(id, &pieces, rows);
+                self.put_together(id, &pieces, rows, hand_out);
             }
         }
     }

@@ -53,7 +53,7 @@ pub(crate) trait PartParser: Send {
     );
 
     /// Adds the rows and rejects that only the end of the file can tell, to rows without any.
-    fn finish(&mut self, _rows: &mut RowBlock) {}
+    fn finish(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
 
     /// What the file says of itself; asked after [`PartParser::finish`].
     fn notes(&mut self) -> Notes {
@@ -127,7 +127,14 @@ pub fn read_part<E: Send>(
     }
     progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
     rows.clear();
-    parser.finish(&mut rows);
+    let mut handed = Ok(());
+    parser.finish(&mut rows, &mut |full| {
+        if handed.is_ok() {
+            handed = sink(full);
+        }
+        full.clear();
+    });
+    handed.map_err(PartStop::Sink)?;
     if !rows.row_ids.is_empty() || !rows.rejects.is_empty() {
         sink(&mut rows).map_err(PartStop::Sink)?;
     }

@@ -75,7 +75,7 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
     if let Some(lines) = reader.next_block(TextBlock::default()).unwrap() {
         parser.parse(&lines, 1, &mut block, &mut |_| unreachable!("the texts are small"));
     }
-    parser.finish(&mut last);
+    parser.finish(&mut last, &mut |_| unreachable!("the texts are small"));
     let all: Vec<u32> = (0..u32::try_from(last.row_ids.len()).unwrap()).collect();
     block.append(&last, &all);
     block.rejects.append(&mut last.rejects);

@@ -98,7 +98,7 @@ fn a_header_without_end_is_cut() {
         "log.swf.gz",
         "; Note: it goes on\n",
         ";   and on and on and on\n",
-        20_000_000,
+        5_000_000,
         job,
     );
     let said = check(&place, "log.swf.gz", &[], 0, BASE);
@@ -161,7 +161,7 @@ fn an_object_that_means_far_more_than_it_says_is_refused() {
         "huge-trace.json.gz",
         begin,
         &format!("{{\"taskID\":\"{}\"}},\n", "t".repeat(80)),
-        4_000_000,
+        3_200_000,
         "]}\n",
     );
     let said = check(&place, "huge-trace.json.gz", &ingest, 0, BASE + HELD);

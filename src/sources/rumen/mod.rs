@@ -242,7 +242,7 @@ impl PartParser for Parser {
         self.objects = objects;
     }
 
-    fn finish(&mut self, rows: &mut RowBlock) {
+    fn finish(&mut self, rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {
         if let Some((line, raw)) = self.objects.unfinished() {
             let text = reject_text(raw);
             rows.rejects.push(Reject { line, column: "", reason: RejectReason::BadValue, text });

@@ -98,7 +98,7 @@ impl PartParser for Parser {
         self.text.extend_from_slice(&text.text()[..room]);
     }
 
-    fn finish(&mut self, rows: &mut RowBlock) {
+    fn finish(&mut self, rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {
         let Some(hosts) = hosts(&self.text) else {
             let text = reject_text(&self.text);
             rows.rejects.push(Reject { line: 1, column: "", reason: RejectReason::BadValue, text });
