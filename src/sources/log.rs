@@ -281,7 +281,8 @@ impl<F: LineFormat> LogParser<F> {
         let is_first = known.is_some_and(|at| !std::mem::replace(&mut self.known_keys[at], true));
         let is_room = self.header_lines <= HEADER_LINES_MAX
             && line.len() < HEADER_BYTES_MAX.saturating_sub(self.header_bytes);
-        if !is_room && !(is_first && line.len() <= KNOWN_KEY_LINE_MAX) {
+        let is_kept = is_room || is_first && line.len() <= KNOWN_KEY_LINE_MAX;
+        if !is_kept {
             self.remark(HEADER_CUT, 1);
             return;
         }

@@ -294,10 +294,10 @@ fn kind_of_job(line: &[u8], comment: Option<u8>) -> Option<Source> {
     }
     // A semicolon is the standard format's own: its lines may be cut off.
     let numbers = if comment == Some(b';') { 1 } else { swf::FIELD_COUNT };
-    let is_swf = comment != Some(b'#')
+    let is_standard = comment != Some(b'#')
         && numbers <= by_space
         && fields_of(line).take(numbers).all(is_number);
-    is_swf.then_some(Source::Swf)
+    is_standard.then_some(Source::Swf)
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn rumen(tasks: usize, user: usize, attempts: &str) -> String {
     );
     for task in 0..tasks {
         let comma = if task == 0 { "" } else { "," };
-        write!(text, "{comma}{{\"taskID\":\"t{task}\",\"attempts\":[{attempts}]}}\n").unwrap();
+        writeln!(text, "{comma}{{\"taskID\":\"t{task}\",\"attempts\":[{attempts}]}}").unwrap();
     }
     text.push_str("]}\n");
     text
