@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 
+use crate::facts::tasks::tells_cpu_time;
 use crate::fairness::gather::Accrual;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
@@ -92,8 +93,8 @@ impl Defaults {
     pub fn of_all(lakes: &[&Lake]) -> Self {
         let first = lakes.first().map_or(Source::default(), |lake| lake.source());
         let Family { overcommit, policies, .. } = *family(first);
-        let cpus = || lakes.iter().map(|lake| cpu_of(lake.source(), lake.has(Table::TaskUsage)));
-        let has_usage = lakes.iter().all(|lake| lake.has(Table::TaskUsage));
+        let cpus = || lakes.iter().map(|lake| cpu_of(lake.source(), is_measured(lake)));
+        let has_usage = lakes.iter().all(|lake| is_measured(lake));
         let cpu = if has_usage {
             CpuDefinition::Measured
         } else {
@@ -103,6 +104,12 @@ impl Defaults {
         };
         Self { cpu, accrual: ACCRUAL, overcommit, policies }
     }
+}
+
+/// Whether the lake knows what was used: by a usage table, or as a log tells it. A file that does
+/// not read is reported by whoever reads it for an answer.
+fn is_measured(lake: &Lake) -> bool {
+    lake.has(Table::TaskUsage) || tells_cpu_time(lake).unwrap_or(false)
 }
 
 /// Measured CPU where there is a usage table, and otherwise what the trace knows.
@@ -135,7 +142,9 @@ pub fn cpu_help() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
         "What CPU time means\n\nBy default as the source has it: measured where the lake has a \
-         table task_usage, and otherwise {known}. `published` is known per job and not over time."
+         table task_usage or a log tells the CPU time that jobs used (jobs of which it tells none \
+         count as requested, and the share of the others is shown), and otherwise {known}. \
+         `published` is known per job and not over time."
     )
 }
 
@@ -165,7 +174,7 @@ pub fn help() -> String {
         let names: Vec<&str> = row.sources.iter().map(|source| source.name()).collect();
         let _ = writeln!(
             text,
-            "  {}\n    --cpu         {}, with a table task_usage measured\n    --overcommit  {}\n    --policies    {}",
+            "  {}\n    --cpu         {}, with a table task_usage or CPU times measured\n    --overcommit  {}\n    --policies    {}",
             names.join(", "),
             row.cpu,
             row.overcommit,

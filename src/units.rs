@@ -106,6 +106,19 @@ impl CpuTime {
         Self::new(micros.floor() as i128, ((micros - micros.floor()) * TWO_POW_64) as u64)
     }
 
+    /// The rate at which this is used in `length_us` microseconds, rounded down; nothing for no
+    /// length.
+    pub fn per(self, length_us: i64) -> CpuRate {
+        if length_us <= 0 {
+            return CpuRate::ZERO;
+        }
+        let length = i128::from(length_us);
+        let whole = self.whole();
+        // The whole part first, so that no product is above 2^127.
+        let rest = ((whole % length) << 64 | i128::from(self.rest)) / length;
+        CpuRate(((whole / length) << 64) + rest)
+    }
+
     /// The CPU time in CPU-seconds.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub fn seconds(self) -> f64 {

@@ -95,6 +95,11 @@ pub(crate) fn study_of(
 ) -> Result<Study> {
     let _bar = console::Bar::of_work("fold", "rows");
     let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
+    if asked.cpu == CpuDefinition::Measured && lake.source().is_log() {
+        let text =
+            "the CPU time that a log tells has no query: take --cpu requested, or no --engine";
+        return Err(Usage(text.to_owned()).into());
+    }
     if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {
         let text = format!("`{rule}` has no query: with an engine only `events` is swept");
         return Err(Usage(text).into());
@@ -149,6 +154,9 @@ pub(crate) fn closing_line(ledger: &Ledger) -> String {
 /// What was counted as 0, or twice.
 fn counts_line(ledger: &Ledger) -> Option<String> {
     match ledger.cpu {
+        CpuDefinition::Measured if 0 < ledger.attempts_with_cpu_time => {
+            Some(cpu_time_line(ledger.attempts_with_cpu_time, ledger.attempts))
+        }
         CpuDefinition::Measured | CpuDefinition::Published => Some(format!(
             "{} usage windows: {} without a rate (0), {} overlap an earlier one (counted)",
             digits::grouped(ledger.windows),
@@ -178,6 +186,18 @@ pub(crate) fn keyed<'a>(
             frame.maybe_int(group.name(), known.map(|cell| cell?.parse().ok()))
         }
     }
+}
+
+/// For how many attempts a log tells the CPU time that they used.
+pub(crate) fn cpu_time_line(told: u64, attempts: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
+    let percent = told as f64 / attempts.max(1) as f64 * 100.0;
+    format!(
+        "CPU time as the log has it for {} of {} attempts ({percent:.1} %), processors times run \
+         time for the others",
+        digits::grouped(told),
+        digits::grouped(attempts)
+    )
 }
 
 pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {

@@ -21,8 +21,8 @@ use super::events::{
     starts_of,
 };
 use super::window::{JobEnds, OpenAttempts, Windows};
-use crate::lake::Lake;
-use crate::schema::{ROW_ID, Table};
+use crate::lake::{Lake, LakeError};
+use crate::schema::{ROW_ID, Source, Table};
 use crate::units::{CpuRate, CpuTime};
 
 /// From a SCHEDULE to the next terminal event or SCHEDULE; without one, to the end of its job
@@ -39,6 +39,9 @@ pub struct Attempt {
     pub cpu_request: Option<f32>,
     /// Where it ran.
     pub machine_id: Option<i64>,
+    /// The CPU time that a log says it used on all its processors together, where it was asked
+    /// for; `None` where the log does not say.
+    pub cpu_used: Option<CpuTime>,
     /// The SCHEDULE row, in the order in which the bucket's `task_events` are read.
     pub row: u32,
 }
@@ -65,6 +68,21 @@ impl EndedBy {
 }
 
 impl Attempt {
+    /// The rate of its CPU request; nothing without one.
+    pub fn requested_rate(&self) -> CpuRate {
+        self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
+    }
+
+    /// The rate of the CPU time that a log says it used, spread over its run, and that of its
+    /// request where the log does not say; nothing for traces whose usage windows say it.
+    pub fn used_rate(&self, source: Source) -> CpuRate {
+        match self.cpu_used {
+            _ if !source.is_log() => CpuRate::ZERO,
+            Some(used) => used.per(self.length_us()),
+            None => self.requested_rate(),
+        }
+    }
+
     /// Whether it is open at the end of the window.
     pub fn is_open(&self) -> bool {
         self.ended_by == EndedBy::Nothing
@@ -122,6 +140,8 @@ pub struct UsageCounts {
 pub struct Tasks {
     histories: Histories,
     requests: Vec<Option<f32>>,
+    /// By row; empty where it was not asked for or no log says it.
+    used: Vec<Option<CpuTime>>,
     machines: Vec<Option<i64>>,
     priorities: Vec<Option<i32>>,
     phases: Phases,
@@ -138,7 +158,7 @@ pub struct Tasks {
 /// Whether `task_usage` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// Read it.
+    /// Read it: the usage windows, or the CPU time that a log tells of its jobs.
     Read,
     /// Leave it out.
     Skip,
@@ -165,8 +185,13 @@ impl Tasks {
         if lake.has_column(Table::TaskEvents, PHASE) {
             columns.push(PHASE);
         }
+        let tells_used = usage == Usage::Read && lake.has_column(Table::TaskEvents, CPU_TIME);
+        if tells_used {
+            columns.extend([CPU_TIME, "processors", "requested_processors"]);
+        }
         let mut rows = Rows::default();
         let (mut requests, mut machines, mut priorities) = (Vec::new(), Vec::new(), Vec::new());
+        let mut used = Vec::new();
         let mut phases = Phases::default();
         // Without the table nothing is known of any task, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
@@ -175,12 +200,16 @@ impl Tasks {
             add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
             add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
             phases.add(&batch);
+            if tells_used {
+                add_used(&mut used, &batch);
+            }
         })?;
         let histories = rows.histories();
         let asks_jobs =
             windows.open_attempts == OpenAttempts::JobEnd && has_open_attempt(&histories);
         let mut tasks = Self {
             requests,
+            used,
             machines,
             priorities,
             phases,
@@ -192,7 +221,7 @@ impl Tasks {
             usage: UsageCounts::default(),
             orphan_cpu: CpuTime::ZERO,
         };
-        if usage == Usage::Read {
+        if usage == Usage::Read && !tells_used {
             tasks.add_windows(lake, bucket)?;
         }
         Ok(tasks)
@@ -309,6 +338,7 @@ impl Tasks {
                     end_us: end_us.max(event.time_us),
                     ended_by,
                     cpu_request: self.requests[event.row as usize],
+                    cpu_used: self.used.get(event.row as usize).copied().flatten(),
                     machine_id: self.machines[event.row as usize],
                     row: event.row,
                 });
@@ -333,6 +363,43 @@ pub(super) fn open_since(events: &[Event]) -> Option<i64> {
 /// The end of a usage window; one that ends after the trace (at 2^63-1) is open and ends with it.
 pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
     if end_us == i64::MAX { window_end_us } else { end_us }
+}
+
+/// The column of logs with the mean CPU time that a job used per processor.
+const CPU_TIME: &str = "cpu_time_us";
+
+/// Whether the lake is one of a log that tells the CPU time of any of its jobs.
+///
+/// # Errors
+/// A file does not read.
+pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
+    let mut is_told = false;
+    if lake.has_column(Table::TaskEvents, CPU_TIME) {
+        for bucket in 0..lake.bucket_count() {
+            if is_told {
+                break;
+            }
+            lake.scan(Table::TaskEvents, Some(bucket), &[CPU_TIME], |batch| {
+                is_told |= batch.column(0).null_count() < batch.num_rows();
+            })?;
+        }
+    }
+    Ok(is_told)
+}
+
+/// The CPU time used by row: the mean per processor on all processors that it had, or else asked
+/// for.
+fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
+    let ints = |name: &str| {
+        batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int32Type>()
+    };
+    let (had, asked) = (ints("processors"), ints("requested_processors"));
+    let each = batch.column_by_name(CPU_TIME).expect("the column was asked for");
+    let rows = each.as_primitive::<Int64Type>().iter().zip(had.iter().zip(asked));
+    used.extend(rows.map(|(each_us, (had, asked))| {
+        let processors = had.filter(|&count| 0 < count).or(asked)?;
+        Some(CpuTime::of_slot(each_us?) * u32::try_from(processors).ok()?)
+    }));
 }
 
 /// The column that says to which phase of its job a task belongs.
@@ -476,6 +543,7 @@ mod tests {
             end_us,
             ended_by: EndedBy::Event(3),
             cpu_request: Some(0.5),
+            cpu_used: None,
             machine_id: None,
             row: 0,
         }

@@ -71,6 +71,11 @@ impl Source {
         }
     }
 
+    /// Whether it is a log of parallel jobs: a line per job.
+    pub const fn is_log(self) -> bool {
+        matches!(self, Self::Swf | Self::Gwf)
+    }
+
     /// Whether it is a Google trace: amounts are shares of the largest machine, and 0 is a time
     /// before the window.
     pub const fn is_google(self) -> bool {

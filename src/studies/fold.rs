@@ -117,6 +117,8 @@ pub struct Study {
     pub attempts_without_request: u64,
     /// Attempts without an end of their own that are closed with their job.
     pub closed_with_job: ClosedWithJob,
+    /// Those of which a log tells the CPU time, where that is asked for.
+    pub attempts_with_cpu_time: u64,
     /// Attempts that reach over the edges of the window.
     pub attempt_edges: EdgeCounts,
     /// Jobs whose duration reaches over the edges of the window.
@@ -167,6 +169,7 @@ impl Study {
             attempts: 0,
             attempts_without_request: 0,
             closed_with_job: ClosedWithJob::default(),
+            attempts_with_cpu_time: 0,
             attempt_edges: EdgeCounts::default(),
             job_edges: EdgeCounts::default(),
         }
@@ -191,6 +194,7 @@ impl Study {
         self.attempts += attempts.len() as u64;
         for attempt in attempts {
             self.attempts_without_request += u64::from(attempt.cpu_request.is_none());
+            self.attempts_with_cpu_time += u64::from(attempt.cpu_used.is_some());
             if attempt.start_us < i64::MAX {
                 let is_before = windows.is_before(attempt.start_us);
                 self.attempt_edges.add(is_before, attempt.is_open());
@@ -229,6 +233,7 @@ impl Study {
         self.attempts_without_request += other.attempts_without_request;
         self.closed_with_job.attempts += other.closed_with_job.attempts;
         self.closed_with_job.cpu += other.closed_with_job.cpu;
+        self.attempts_with_cpu_time += other.attempts_with_cpu_time;
         self.attempt_edges.merge(other.attempt_edges);
         self.job_edges.merge(other.job_edges);
         self
@@ -281,9 +286,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
     if asked.cpu != CpuDefinition::Published || !asked.rules.is_empty() {
         lake.require(Table::TaskEvents)?;
     }
-    if asked.cpu.needs_usage() {
-        lake.require(Table::TaskUsage)?;
-    }
+    asked.cpu.check(lake)?;
     let published = match asked.cpu {
         CpuDefinition::Published => Some(Published::of(lake)?),
         _ => None,
@@ -327,7 +330,7 @@ fn fold_bucket(
                 rows.len() - 1
             })
         });
-        study.outside += scratch.add(task, asked, &mut rows[position]);
+        study.outside += scratch.add(task, asked, lake.source(), &mut rows[position]);
         study.add_attempts(task.attempts, &scratch.spent, windows);
     });
     drop(tasks);
@@ -382,12 +385,21 @@ struct Scratch {
 
 impl Scratch {
     /// Adds a task to its job's row and returns its CPU outside of attempts.
-    fn add(&mut self, task: &TaskView<'_>, asked: &Asked, row: &mut JobRow<'_>) -> CpuTime {
+    fn add(
+        &mut self,
+        task: &TaskView<'_>,
+        asked: &Asked,
+        source: Source,
+        row: &mut JobRow<'_>,
+    ) -> CpuTime {
         match asked.cpu {
             CpuDefinition::Slots => self.spent.of_attempts(task.attempts, |_| CpuRate::ONE),
-            CpuDefinition::Requested => self.spent.of_attempts(task.attempts, |attempt| {
-                attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
-            }),
+            CpuDefinition::Requested => {
+                self.spent.of_attempts(task.attempts, Attempt::requested_rate);
+            }
+            CpuDefinition::Measured if source.is_log() => {
+                self.spent.of_attempts(task.attempts, |attempt| attempt.used_rate(source));
+            }
             CpuDefinition::Measured | CpuDefinition::Published => {
                 self.spent.of_windows(task.windows, task.attempts);
             }
@@ -413,7 +425,7 @@ impl Scratch {
                 step.spent += total - saved;
             }
         }
-        if !asked.cpu.needs_usage() {
+        if !asked.cpu.needs_usage() || source.is_log() {
             return CpuTime::ZERO;
         }
         let all: CpuTime = task

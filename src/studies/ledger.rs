@@ -12,14 +12,17 @@ use serde::Serialize;
 use super::censoring::Censoring;
 use super::fold::{Asked, JobRow, Study};
 use super::outcomes::Classes;
-use crate::schema::Source;
+use crate::facts::tasks::tells_cpu_time;
+use crate::lake::{Lake, LakeError};
+use crate::schema::{Source, Table};
 use crate::units::CpuTime;
 
 /// What CPU time means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum CpuDefinition {
-    /// Mean CPU rate times length of the usage windows, inside attempts
+    /// Mean CPU rate times length of the usage windows, inside attempts; of a log the CPU time used
+    /// that it tells, and `requested` for jobs of which it tells none
     #[default]
     Measured,
     /// Job duration times mean CPU rate times mean machine capacity (2017)
@@ -35,15 +38,26 @@ impl CpuDefinition {
     pub const fn unit(self, source: Source) -> &'static str {
         match (self, source) {
             (Self::Slots, _) => "task-s",
-            (Self::Requested, Source::Swf | Source::Gwf) => "processor-s",
+            (Self::Requested | Self::Measured, Source::Swf | Source::Gwf) => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
             _ => "NCU-s",
         }
     }
 
-    /// Whether it reads `task_usage`.
+    /// Whether it reads what was used: `task_usage`, or the CPU time that a log tells.
     pub const fn needs_usage(self) -> bool {
         matches!(self, Self::Measured | Self::Published)
+    }
+
+    /// Refuses a lake without what the definition reads.
+    ///
+    /// # Errors
+    /// There is no `task_usage`, nor a log that tells the CPU time of any job.
+    pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
+        if self.needs_usage() && !(self == Self::Measured && tells_cpu_time(lake)?) {
+            lake.require(Table::TaskUsage)?;
+        }
+        Ok(())
     }
 }
 
@@ -147,6 +161,8 @@ pub struct Ledger {
     pub attempts_closed_with_job: u64,
     /// Their CPU; none under the published definition, which knows only jobs.
     pub closed_with_job_cpu: Option<f64>,
+    /// Counted by the CPU time that a log tells of them (`measured`).
+    pub attempts_with_cpu_time: u64,
     /// What reaches over the edges of the window.
     pub censoring: Censoring,
 }
@@ -233,6 +249,7 @@ pub fn ledger(study: &Study) -> Ledger {
         attempts_without_request: study.attempts_without_request,
         attempts_closed_with_job: study.closed_with_job.attempts,
         closed_with_job_cpu: study.closed_with_job_cpu(),
+        attempts_with_cpu_time: study.attempts_with_cpu_time,
         censoring: study.censoring(),
     }
 }
