@@ -1,8 +1,9 @@
 //! Who belongs to which account, with which shares.
 //!
 //! In: a text file of paths with shares, or the groups of the log. Out: a [`Tree`] whose leaves
-//! are the users of a history. A user whom the file does not name is put under `(others)`, and
-//! counted.
+//! are users, and its [`Standing`] in an interval. The accounts and users of a file are there from
+//! the start; without a file, each is there from its first submission on. A user whom the file
+//! does not name is put under `(others)`, and counted.
 //!
 //! ```text
 //! # account or user      shares
@@ -11,6 +12,9 @@
 //! physics/bob            parent      # has the account's usage and shares (FairShare=parent)
 //! biology                40
 //! ```
+//!
+//! An account with `parent` is dissolved, as Slurm does it: those below it count as children of
+//! the next account above that has shares of its own, for shares and for usage.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,8 +44,13 @@ pub struct Node {
     pub shares: Shares,
     /// Accounts and users below it, in the order of the file.
     pub children: Vec<usize>,
-    /// The user it stands for, as a position among the people.
+    /// Whether it is a user; in a file, what has nothing below it.
+    pub is_user: bool,
+    /// The user it stands for, as a position among the people; `None` for accounts and for users
+    /// of the file who never come.
     pub who: Option<usize>,
+    /// The first interval in which it is there.
+    pub since: u32,
 }
 
 /// What a node is entitled to.
@@ -83,44 +92,63 @@ impl Tree {
             parent: None,
             shares: Shares::Own(1.0),
             children: Vec::new(),
+            is_user: false,
             who: None,
+            since: 0,
         };
         Self { nodes: vec![root], leaf_of: vec![0; people], unlisted: 0, is_given: false }
     }
 
-    fn add(&mut self, parent: usize, name: &str, shares: Shares, who: Option<usize>) -> usize {
+    /// Adds an account that is there from an interval on.
+    fn add(&mut self, parent: usize, name: &str, shares: Shares, since: u32) -> usize {
         let idx = self.nodes.len();
-        let name = name.to_owned();
-        self.nodes.push(Node { name, parent: Some(parent), shares, children: Vec::new(), who });
+        self.nodes.push(Node {
+            name: name.to_owned(),
+            parent: Some(parent),
+            shares,
+            children: Vec::new(),
+            is_user: false,
+            who: None,
+            since,
+        });
         self.nodes[parent].children.push(idx);
-        if let Some(who) = who {
-            self.leaf_of[who] = idx;
-        }
         idx
+    }
+
+    /// Adds a user with one share.
+    fn add_user(&mut self, parent: usize, who: usize, person: &Person) {
+        let idx = self.add(parent, &person.name, Shares::Own(1.0), person.since);
+        self.nodes[idx].is_user = true;
+        self.nodes[idx].who = Some(who);
+        self.leaf_of[who] = idx;
     }
 
     /// Everybody directly below the root with one share.
     pub fn flat(people: &[Person]) -> Self {
         let mut tree = Self::with_root(people.len());
         for (who, person) in people.iter().enumerate() {
-            tree.add(0, &person.name, Shares::Own(1.0), Some(who));
+            tree.add_user(0, who, person);
         }
         tree
     }
 
-    /// One account per group of the log, one share each; users without a group below the root.
+    /// One account per group of the log, one share each, there from the first submission of any of
+    /// its users on; users without a group below the root.
     pub fn of_groups(people: &[Person]) -> Self {
         let mut tree = Self::with_root(people.len());
-        let mut accounts: BTreeMap<&str, usize> = BTreeMap::new();
-        for group in people.iter().filter_map(|person| person.group.as_deref()) {
-            accounts.entry(group).or_insert(0);
+        let mut since: BTreeMap<&str, u32> = BTreeMap::new();
+        for person in people {
+            let Some(group) = person.group.as_deref() else { continue };
+            let first = since.entry(group).or_insert(person.since);
+            *first = person.since.min(*first);
         }
-        for (group, account) in &mut accounts {
-            *account = tree.add(0, group, Shares::Own(1.0), None);
-        }
+        let accounts: BTreeMap<&str, usize> = since
+            .into_iter()
+            .map(|(group, since)| (group, tree.add(0, group, Shares::Own(1.0), since)))
+            .collect();
         for (who, person) in people.iter().enumerate() {
             let account = person.group.as_deref().map_or(0, |group| accounts[group]);
-            tree.add(account, &person.name, Shares::Own(1.0), Some(who));
+            tree.add_user(account, who, person);
         }
         tree
     }
@@ -170,7 +198,7 @@ impl Tree {
                 }
                 (None, _) => (0, path),
             };
-            let idx = tree.add(parent, name, shares, None);
+            let idx = tree.add(parent, name, shares, 0);
             lines.push(number);
             if known.insert(path.to_owned(), idx).is_some() {
                 return Err(fail(format!("`{path}` stands here twice")));
@@ -184,6 +212,9 @@ impl Tree {
     fn seat(&mut self, people: &[Person]) -> Result<(), (usize, String)> {
         let leaves: Vec<usize> =
             (1..self.nodes.len()).filter(|&idx| self.nodes[idx].children.is_empty()).collect();
+        for &leaf in &leaves {
+            self.nodes[leaf].is_user = true;
+        }
         let mut others = None;
         for (who, person) in people.iter().enumerate() {
             let mut own = leaves.iter().filter(|&&leaf| self.nodes[leaf].name == person.name);
@@ -197,54 +228,134 @@ impl Tree {
                     return Err((second, problem));
                 }
                 (None, _) => {
-                    let account =
-                        *others.get_or_insert_with(|| self.add(0, OTHERS, Shares::Own(1.0), None));
-                    self.add(account, &person.name, Shares::Own(1.0), Some(who));
+                    let account = *others
+                        .get_or_insert_with(|| self.add(0, OTHERS, Shares::Own(1.0), person.since));
+                    self.nodes[account].since = person.since.min(self.nodes[account].since);
+                    self.add_user(account, who, person);
                     self.unlisted += 1;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// A tree as it stands in an interval: without those who are not there yet, and with accounts that
+/// have `parent` dissolved.
+///
+/// ```text
+///  root ── A 50 ── T parent ── x 30         root ── A 50 ── x 30, y 50, z 40
+///               │           └─ y 50    =>
+///               └─ z 40
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// By node, whose child it counts as; `None` for the root and for what is not there yet.
+    parents: Vec<Option<usize>>,
+    /// By node, those that count as its children, in the order of the file. A dissolved account is
+    /// among them, and has none.
+    children: Vec<Vec<usize>>,
+    /// Sum of the shares of these children, without those that take their account's.
+    shares: Vec<f64>,
+    /// Users who are there, active or not.
+    users: usize,
+}
+
+impl Standing {
+    /// The standing of a tree in an interval.
+    pub fn of(tree: &Tree, interval: u32) -> Self {
+        let mut standing = Self {
+            parents: vec![None; tree.nodes.len()],
+            children: vec![Vec::new(); tree.nodes.len()],
+            shares: vec![0.0; tree.nodes.len()],
+            users: 0,
+        };
+        for (idx, node) in tree.nodes.iter().enumerate() {
+            let Some(mut above) = node.parent else { continue };
+            if interval < node.since {
+                continue;
+            }
+            while let (Shares::Parent, Some(next)) =
+                (tree.nodes[above].shares, tree.nodes[above].parent)
+            {
+                above = next;
+            }
+            standing.parents[idx] = Some(above);
+            standing.children[above].push(idx);
+            if let Shares::Own(shares) = node.shares {
+                standing.shares[above] += shares;
+            }
+            standing.users += usize::from(node.is_user);
+        }
+        standing
+    }
+
+    /// Makes it the standing in an interval, after that in the interval before; says whether
+    /// anything has changed.
+    pub fn follow(&mut self, tree: &Tree, interval: u32) -> bool {
+        let is_of_tree = self.parents.len() == tree.nodes.len();
+        let has_changed = !is_of_tree || tree.nodes.iter().any(|node| node.since == interval);
+        if has_changed {
+            *self = Self::of(tree, interval);
+        }
+        has_changed
+    }
+
+    /// Whose child a node counts as.
+    pub fn parent(&self, idx: usize) -> Option<usize> {
+        self.parents[idx]
+    }
+
+    /// Those that count as children of a node.
+    pub fn children(&self, idx: usize) -> &[usize] {
+        &self.children[idx]
+    }
+
+    /// Sum of the shares of a node's children, without those that take their account's.
+    pub fn shares_below(&self, idx: usize) -> f64 {
+        self.shares[idx]
+    }
+
+    /// How many users are there, active or not.
+    pub fn user_count(&self) -> usize {
+        self.users
+    }
 
     /// Usage of every node: that of its users and of the accounts below it.
-    pub fn sums(&self, usage: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.nodes.len()];
-        for idx in (0..self.nodes.len()).rev() {
-            if let Some(who) = self.nodes[idx].who {
+    pub fn sums(&self, tree: &Tree, usage: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; tree.nodes.len()];
+        for idx in (0..tree.nodes.len()).rev() {
+            if let Some(who) = tree.nodes[idx].who {
                 sums[idx] += usage[who];
             }
-            if let Some(parent) = self.nodes[idx].parent {
+            if let Some(parent) = self.parents[idx] {
                 sums[parent] += sums[idx];
             }
         }
         sums
     }
 
-    /// Sum of the shares of a node's children, without those that take their account's.
-    pub fn shares_below(&self, idx: usize) -> f64 {
-        let own = |child: &usize| match self.nodes[*child].shares {
-            Shares::Own(shares) => shares,
-            Shares::Parent => 0.0,
-        };
-        self.nodes[idx].children.iter().map(own).sum()
+    /// The share of the whole that each node is entitled to: the product of the shares down the
+    /// tree; 0 below an account without shares, and for what is not there yet.
+    pub fn norm_shares(&self, tree: &Tree) -> Vec<f64> {
+        let mut norm = vec![1.0; tree.nodes.len()];
+        for idx in 1..tree.nodes.len() {
+            norm[idx] = self.parents[idx].map_or(0.0, |parent| {
+                norm[parent]
+                    * match tree.nodes[idx].shares {
+                        Shares::Parent => 1.0,
+                        Shares::Own(_) if self.shares[parent] == 0.0 => 0.0,
+                        Shares::Own(shares) => shares / self.shares[parent],
+                    }
+            });
+        }
+        norm
     }
 
-    /// The share of the whole that each user is entitled to: the product of the shares down the
-    /// tree; 0 below an account without shares.
-    pub fn entitlements(&self) -> Vec<f64> {
-        let mut norm = vec![1.0; self.nodes.len()];
-        for idx in 1..self.nodes.len() {
-            let parent = self.nodes[idx].parent.expect("only the root has none");
-            let below = self.shares_below(parent);
-            norm[idx] = norm[parent]
-                * match self.nodes[idx].shares {
-                    Shares::Parent => 1.0,
-                    Shares::Own(_) if below == 0.0 => 0.0,
-                    Shares::Own(shares) => shares / below,
-                };
-        }
-        self.leaf_of.iter().map(|&leaf| norm[leaf]).collect()
+    /// The share of the whole that each user is entitled to.
+    pub fn entitlements(&self, tree: &Tree) -> Vec<f64> {
+        let norm = self.norm_shares(tree);
+        tree.leaf_of.iter().map(|&leaf| norm[leaf]).collect()
     }
 }
 
@@ -259,11 +370,12 @@ mod tests {
             "A 40\nA/B 30\nA/C 10\nD 60\nA/B/x 1\nA/C/y 3\nA/C/z 1\nD/v 1",
             &["v", "x", "y", "z"],
         );
-        let found = tree.entitlements();
+        let standing = Standing::of(&tree, 0);
+        let found = standing.entitlements(&tree);
         for (found, expected) in found.iter().zip([0.6, 0.3, 0.075, 0.025]) {
             assert!((found - expected).abs() < 1e-15, "{found} {expected}");
         }
-        assert_eq!(tree.sums(&[1.0, 2.0, 4.0, 8.0])[0], 15.0);
+        assert_eq!(standing.sums(&tree, &[1.0, 2.0, 4.0, 8.0])[0], 15.0);
         assert_eq!(tree.unlisted, 0);
     }
 
@@ -271,7 +383,7 @@ mod tests {
     fn an_unlisted_user_is_put_under_others() {
         let tree = tree("A 1\nA/x 1", &["x", "y"]);
         assert_eq!(tree.unlisted, 1);
-        assert_eq!(tree.entitlements(), [0.5, 0.5]);
+        assert_eq!(Standing::of(&tree, 0).entitlements(&tree), [0.5, 0.5]);
     }
 
     #[test]
@@ -291,7 +403,7 @@ mod tests {
         let names = ["a/b=", "#x", "y z", "c/d"];
         let tree = tree("A 1 # an account\nA/a/b= 1\nA/#x 2\nA/y z 1\nc/d 3", &names);
         assert_eq!(tree.unlisted, 0);
-        assert_eq!(tree.entitlements(), [0.0625, 0.125, 0.0625, 0.75]);
+        assert_eq!(Standing::of(&tree, 0).entitlements(&tree), [0.0625, 0.125, 0.0625, 0.75]);
     }
 
     #[test]
@@ -299,6 +411,7 @@ mod tests {
         let person = |name: &str, group: Option<&str>| Person {
             name: name.to_owned(),
             group: group.map(str::to_owned),
+            since: 0,
         };
         let tree = Tree::of_groups(&[
             person("a", Some("g")),
@@ -307,6 +420,57 @@ mod tests {
             person("d", None),
         ]);
         let third = 1.0 / 3.0;
-        assert_eq!(tree.entitlements(), [third / 2.0, third / 2.0, third, third]);
+        assert_eq!(
+            Standing::of(&tree, 0).entitlements(&tree),
+            [third / 2.0, third / 2.0, third, third]
+        );
+    }
+
+    #[test]
+    fn accounts_with_parent_are_dissolved_at_every_level() {
+        let tree = tree(
+            "A 50\nA/T parent\nA/T/U parent\nA/T/U/x 30\nA/T/y 50\nA/T/v parent\nA/z 20\nB 50\nB/w 1",
+            &["v", "w", "x", "y", "z"],
+        );
+        let standing = Standing::of(&tree, 0);
+        // x, y and z divide the half of A by 30, 50 and 20; v has what A has.
+        let found = standing.entitlements(&tree);
+        for (found, expected) in found.iter().zip([0.5, 0.5, 0.15, 0.25, 0.1]) {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+        let sums = standing.sums(&tree, &[1.0, 2.0, 4.0, 8.0, 16.0]);
+        assert_eq!([sums[0], sums[1], sums[2]], [31.0, 29.0, 0.0], "T itself has nothing");
+        assert_eq!(standing.user_count(), 5);
+    }
+
+    #[test]
+    fn an_account_is_there_from_the_first_submission_of_its_users() {
+        let person = |name: &str, group: &str, since: u32| Person {
+            name: name.to_owned(),
+            group: Some(group.to_owned()),
+            since,
+        };
+        let tree =
+            Tree::of_groups(&[person("a", "g", 4), person("b", "g", 2), person("c", "h", 3)]);
+        let mut standing = Standing::default();
+        let mut at = |interval| {
+            standing.follow(&tree, interval);
+            assert_eq!(standing, Standing::of(&tree, interval));
+            (standing.user_count(), standing.entitlements(&tree))
+        };
+        assert_eq!(at(0), (0, vec![0.0; 3]));
+        assert_eq!(at(1), (0, vec![0.0; 3]));
+        assert_eq!(at(2), (1, vec![0.0, 1.0, 0.0]));
+        assert_eq!(at(3), (2, vec![0.0, 0.5, 0.5]));
+        assert_eq!(at(4), (3, vec![0.25, 0.25, 0.5]));
+    }
+
+    #[test]
+    fn a_user_of_the_file_is_there_from_the_start() {
+        let people = [Person { name: "x".to_owned(), group: None, since: 7 }];
+        let tree = Tree::read("A 1\nA/x 1\nA/never 3", &people).unwrap();
+        let standing = Standing::of(&tree, 0);
+        assert_eq!((standing.user_count(), standing.entitlements(&tree)), (2, vec![0.25]));
+        assert!(tree.nodes[3].is_user && tree.nodes[3].who.is_none());
     }
 }

@@ -1,17 +1,20 @@
 //! Charge factors of machines and priority factors of users, from a text file.
 //!
-//! In: lines `KIND NAME FACTOR`. Out: the factor of a machine or a user; 1 (or the index's own
-//! default) for what no line names. The most particular line counts: machine before platform
-//! before capacity before site before cluster, and user before group.
+//! In: lines `KIND NAME FACTOR`, or `KIND NAME on KIND NAME FACTOR` for a user or group on some
+//! machines. Out: the factor of a machine, of a user, or of a user on a machine; 1 (or the index's
+//! own default) for what no line names. The most particular line counts: machine before platform
+//! before capacity before site before cluster; user before group, and of the lines of a user or
+//! group those with a machine first.
 //!
 //! ```text
-//! # kind      name        factor
-//! platform    HofLGzk1    1.5
-//! capacity    0.5         0.7
-//! user        alice       2
+//! # kind      name                        factor
+//! platform    HofLGzk1                    1.5
+//! capacity    0.5                         0.7
+//! user        alice                       2
+//! user        alice on platform HofLGzk1  3
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::accounts::without_comment;
@@ -22,11 +25,41 @@ use crate::digits;
 /// What a line of the file can name.
 const KINDS: [&str; 7] = ["machine", "platform", "capacity", "site", "cluster", "user", "group"];
 
-/// Factors by kind and name.
+/// Those of them that are machines, the most particular first.
+const MACHINES: [&str; 5] = ["machine", "platform", "capacity", "site", "cluster"];
+
+/// Machines that lines speak of: those of an id, a platform, a capacity, a site or a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    kind: &'static str,
+    name: String,
+}
+
+impl Target {
+    /// As part of the name of a column: letters, digits and `_`.
+    pub fn column(&self) -> String {
+        let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+        format!("{}_{}", self.kind, self.name.chars().map(letter).collect::<String>())
+    }
+}
+
+/// What a line names: machines, a user or group, or these on machines.
+type Named = (&'static str, String, Option<Target>);
+
+/// Factors by what they are of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Factors {
     path: Option<PathBuf>,
-    by_name: BTreeMap<(&'static str, String), f64>,
+    by_name: BTreeMap<Named, f64>,
+}
+
+/// Tells `NAME on KIND NAME` apart.
+fn target_of(name: &str) -> Option<(&str, Target)> {
+    name.match_indices(" on ").find_map(|(at, on)| {
+        let (kind, on_name) = name[at + on.len()..].trim().split_once(char::is_whitespace)?;
+        let kind = MACHINES.into_iter().find(|known| *known == kind)?;
+        Some((name[..at].trim(), Target { kind, name: on_name.trim().to_owned() }))
+    })
 }
 
 impl Factors {
@@ -69,15 +102,31 @@ impl Factors {
             let Some(value) = parsed.filter(|value| value.is_finite() && 0.0 <= *value) else {
                 return Err((number, format!("`{factor}` is no factor of 0 or more")));
             };
-            if by_name.insert((kind, name.to_owned()), value).is_some() {
+            let (who, target) = match target_of(name) {
+                Some((who, target)) if !MACHINES.contains(&kind) => (who, Some(target)),
+                _ => (name, None),
+            };
+            if by_name.insert((kind, who.to_owned(), target), value).is_some() {
                 return Err((number, format!("{kind} `{name}` stands here twice")));
             }
         }
         Ok(Self { path: None, by_name })
     }
 
-    fn find(&self, kind: &'static str, name: Option<String>) -> Option<f64> {
-        self.by_name.get(&(kind, name?)).copied()
+    fn find(
+        &self,
+        kind: &'static str,
+        name: Option<String>,
+        target: Option<&Target>,
+    ) -> Option<f64> {
+        self.by_name.get(&(kind, name?, target.cloned())).copied()
+    }
+
+    /// The machines that lines of users or groups speak of.
+    pub fn targets(&self) -> Vec<Target> {
+        let all: BTreeSet<&Target> =
+            self.by_name.keys().filter_map(|named| named.2.as_ref()).collect();
+        all.into_iter().cloned().collect()
     }
 
     /// The file, as it is written in a notation.
@@ -87,29 +136,40 @@ impl Factors {
 
     /// Whether single machines are named, and not only classes of them.
     pub fn names_machines(&self) -> bool {
-        self.by_name.keys().any(|(kind, _)| *kind == "machine")
+        self.by_name.keys().any(|named| named.0 == "machine")
     }
 
     /// Says so if there are lines that say nothing about this history: of users nobody knows, or
     /// of machines where users are asked about (`of_people`).
     pub fn remark(&self, history: &History, of_people: bool) -> Option<String> {
-        let is_used = |kind: &str, name: &str| {
-            let machines = || history.machines.iter();
-            let is = |known: Option<String>| known.as_deref() == Some(name);
-            match (kind, of_people) {
-                ("user", true) => history.people.iter().any(|person| person.name == name),
-                ("group", true) => history.people.iter().any(|person| is(person.group.clone())),
-                ("machine", false) => machines().any(|one| is(one.id.map(|id| id.to_string()))),
-                ("platform", false) => machines().any(|one| is(one.platform.clone())),
-                ("capacity", false) => machines().any(|one| is(one.cpu.map(|cpu| cpu.to_string()))),
-                ("site", false) => machines().any(|one| is(one.site.clone())),
-                ("cluster", false) => history.clusters.iter().any(|cluster| cluster == name),
-                _ => false,
-            }
+        let is_machine = |kind: &str, name: &str| {
+            let of = |machine| {
+                let attribute = attribute(machine, &history.clusters, kind);
+                attribute.as_deref() == Some(name)
+            };
+            history.machines.iter().any(of)
         };
-        let unused = || self.by_name.keys().filter(|(kind, name)| !is_used(kind, name));
-        let some: Vec<String> =
-            unused().take(3).map(|(kind, name)| format!("`{kind} {name}`")).collect();
+        // Machines may be known by their classes only, without ids.
+        let is_there = |target: &Option<Target>| {
+            target.as_ref().is_none_or(|on| on.kind == "machine" || is_machine(on.kind, &on.name))
+        };
+        let is_used = |(kind, name, target): &&Named| match (*kind, of_people) {
+            ("user", true) => {
+                history.people.iter().any(|person| person.name == *name) && is_there(target)
+            }
+            ("group", true) => {
+                let is_group = |person: &Person| person.group.as_ref() == Some(name);
+                history.people.iter().any(is_group) && is_there(target)
+            }
+            ("user" | "group", false) | (_, true) => false,
+            (kind, false) => is_machine(kind, name),
+        };
+        let unused = || self.by_name.keys().filter(|named| !is_used(named));
+        let text = |(kind, name, target): &Named| match target {
+            Some(target) => format!("`{kind} {name} on {} {}`", target.kind, target.name),
+            None => format!("`{kind} {name}`"),
+        };
+        let some: Vec<String> = unused().take(3).map(text).collect();
         (!some.is_empty()).then(|| {
             let count = digits::counted(unused().count() as u64, "line");
             format!(
@@ -121,18 +181,38 @@ impl Factors {
 
     /// The charge factor of a machine.
     pub fn of_machine(&self, machine: &Machine, clusters: &[String]) -> f64 {
-        self.find("machine", machine.id.map(|id| id.to_string()))
-            .or_else(|| self.find("platform", machine.platform.clone()))
-            .or_else(|| self.find("capacity", machine.cpu.map(|cpu| cpu.to_string())))
-            .or_else(|| self.find("site", machine.site.clone()))
-            .or_else(|| self.find("cluster", clusters.get(machine.cluster as usize).cloned()))
-            .unwrap_or(1.0)
+        let find = |kind| self.find(kind, attribute(machine, clusters, kind), None);
+        MACHINES.into_iter().find_map(find).unwrap_or(1.0)
     }
 
-    /// The factor of a user, or `default`.
-    pub fn of_person(&self, person: &Person, default: f64) -> f64 {
-        self.find("user", Some(person.name.clone()))
-            .or_else(|| self.find("group", person.group.clone()))
+    /// The factor of a user, on some machines or on any, or `default`.
+    pub fn of_person(&self, person: &Person, on: Option<&Target>, default: f64) -> f64 {
+        let of = |kind, name: Option<String>| {
+            let on_machine = on.and_then(|target| self.find(kind, name.clone(), Some(target)));
+            on_machine.or_else(|| self.find(kind, name, None))
+        };
+        of("user", Some(person.name.clone()))
+            .or_else(|| of("group", person.group.clone()))
+            .unwrap_or(default)
+    }
+
+    /// The factor of a user on a machine, or `default`.
+    pub fn of_pair(
+        &self,
+        person: &Person,
+        machine: &Machine,
+        clusters: &[String],
+        default: f64,
+    ) -> f64 {
+        let of = |kind, name: &Option<String>| {
+            let on_machine = MACHINES.into_iter().find_map(|target| {
+                let target = Target { kind: target, name: attribute(machine, clusters, target)? };
+                self.find(kind, name.clone(), Some(&target))
+            });
+            on_machine.or_else(|| self.find(kind, name.clone(), None))
+        };
+        of("user", &Some(person.name.clone()))
+            .or_else(|| of("group", &person.group))
             .unwrap_or(default)
     }
 
@@ -142,9 +222,20 @@ impl Factors {
         history.machines.iter().map(of).collect()
     }
 
-    /// The factors of all users of a history.
-    pub fn of_people(&self, history: &History, default: f64) -> Vec<f64> {
-        history.people.iter().map(|person| self.of_person(person, default)).collect()
+    /// The factors of all users of a history, on some machines or on any.
+    pub fn of_people(&self, history: &History, on: Option<&Target>, default: f64) -> Vec<f64> {
+        history.people.iter().map(|person| self.of_person(person, on, default)).collect()
+    }
+}
+
+/// What a machine is called in lines of a kind.
+fn attribute(machine: &Machine, clusters: &[String], kind: &str) -> Option<String> {
+    match kind {
+        "machine" => machine.id.map(|id| id.to_string()),
+        "platform" => machine.platform.clone(),
+        "capacity" => machine.cpu.map(|cpu| cpu.to_string()),
+        "site" => machine.site.clone(),
+        _ => clusters.get(machine.cluster as usize).cloned(),
     }
 }
 
@@ -167,10 +258,37 @@ mod tests {
         assert_eq!(of(machine(Some(8), Some("P"), Some(0.5))), 2.0);
         assert_eq!(of(machine(None, Some("Q"), Some(0.5))), 0.25);
         assert_eq!(of(machine(None, None, None)), 1.0);
-        let person = |name: &str| Person { name: name.to_owned(), group: Some("g".to_owned()) };
-        assert_eq!(factors.of_person(&person("u"), 1000.0), 3.0);
-        assert_eq!(factors.of_person(&person("v"), 1000.0), 4.0);
-        assert_eq!(factors.of_person(&Person::default(), 1000.0), 1000.0);
+        assert_eq!(factors.of_person(&person("u"), None, 1000.0), 3.0);
+        assert_eq!(factors.of_person(&person("v"), None, 1000.0), 4.0);
+        assert_eq!(factors.of_person(&Person::default(), None, 1000.0), 1000.0);
+    }
+
+    fn person(name: &str) -> Person {
+        Person { name: name.to_owned(), group: Some("g".to_owned()), since: 0 }
+    }
+
+    #[test]
+    fn a_factor_is_of_a_user_and_a_machine() {
+        let text = "user u 3\nuser u on platform P 5\nuser u on machine 7 6\n\
+                    group g on  site east wing 8\nuser a on b 2\n";
+        let factors = Factors::read(text).unwrap();
+        let of = |name: &str, id, platform: Option<&str>, site: Option<&str>| {
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            let machine =
+                Machine { id, platform: text(platform), site: text(site), ..Machine::default() };
+            factors.of_pair(&person(name), &machine, &[], 1.0)
+        };
+        assert_eq!(of("u", Some(7), Some("P"), None), 6.0);
+        assert_eq!(of("u", Some(8), Some("P"), Some("east wing")), 5.0);
+        assert_eq!(of("u", None, None, Some("east wing")), 3.0);
+        assert_eq!(of("v", None, None, Some("east wing")), 8.0);
+        assert_eq!(of("v", None, Some("P"), None), 1.0);
+        assert_eq!(of("a on b", None, Some("P"), None), 2.0, "a name may hold that word");
+        let columns: Vec<String> = factors.targets().iter().map(Target::column).collect();
+        assert_eq!(columns, ["machine_7", "platform_P", "site_east_wing"]);
+        let on_p = &factors.targets()[1];
+        assert_eq!(factors.of_person(&person("u"), Some(on_p), 1.0), 5.0);
+        assert_eq!(factors.of_person(&person("v"), Some(on_p), 1.0), 1.0);
     }
 
     #[test]

@@ -32,6 +32,12 @@ impl Grid {
         u32::try_from(offset / self.interval_us).ok().filter(|&idx| idx < self.count)
     }
 
+    /// The interval from which on something of that time is there: the first one for what was
+    /// there before; `None` for what comes after the last.
+    pub fn since(&self, time_us: i64) -> Option<u32> {
+        self.interval_of(time_us.max(self.start_us))
+    }
+
     /// The end of the last interval, µs.
     pub fn end_us(&self) -> i64 {
         self.start_of(self.count)
@@ -65,8 +71,20 @@ impl Grid {
 pub struct Person {
     /// The name.
     pub name: String,
-    /// The group that the log puts most of the usage under.
+    /// The group that the log puts the first submission under.
     pub group: Option<String>,
+    /// The interval of the first submission: who is not there yet has no values, and is in no
+    /// account.
+    pub since: u32,
+}
+
+/// The name of what has none.
+pub const NOBODY: &str = "-";
+
+/// The name as answers give it: `None` for what has none, of whichever cluster.
+pub fn known_name(name: &str) -> Option<&str> {
+    let is_nobody = |before: &str| before.is_empty() || before.ends_with('/');
+    (!name.strip_suffix(NOBODY).is_some_and(is_nobody)).then_some(name)
 }
 
 /// A machine, or a class of machines that are alike.
@@ -108,16 +126,16 @@ pub struct Cell {
     pub held_memory: CpuTime,
 }
 
-/// A task that ended in an interval.
+/// An attempt that ended in an interval, whether or not its task runs again.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TaskEnd {
+pub struct AttemptEnd {
     /// The interval it ended in.
     pub interval: u32,
     /// Whose it was.
     pub who: u32,
-    /// From its first SUBMIT to its first SCHEDULE, s.
+    /// From its SUBMIT to its SCHEDULE, s.
     pub wait_s: f64,
-    /// From its first SCHEDULE to its end, s.
+    /// From its SCHEDULE to its end, s.
     pub run_s: f64,
 }
 
@@ -149,8 +167,8 @@ pub struct History {
     pub cells: Vec<Cell>,
     /// Machine, user, and the CPU time of the one on the other in what is shown, in this order.
     pub on_machines: Vec<(u32, u32, CpuTime)>,
-    /// Tasks that ended, by interval.
-    pub ends: Vec<TaskEnd>,
+    /// Attempts that ended, by interval.
+    pub ends: Vec<AttemptEnd>,
     /// Capacity at the end of each interval; empty where no table says.
     pub capacity: Vec<Capacity>,
 }
@@ -170,6 +188,13 @@ pub struct Used {
     pub held_memory_s: f64,
 }
 
+impl Used {
+    /// Whether tasks of the user ran or waited in the interval, whenever they are charged.
+    pub fn asks(&self) -> bool {
+        0.0 < self.held_s || 0.0 < self.waiting_s
+    }
+}
+
 /// What happened in one interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
@@ -183,8 +208,20 @@ pub struct Step<'a> {
     pub used: &'a [Used],
     /// The cells of the interval, by user and machine.
     pub cells: &'a [Cell],
-    /// The tasks that ended in it.
-    pub ends: &'a [TaskEnd],
+    /// The attempts that ended in it.
+    pub ends: &'a [AttemptEnd],
+}
+
+impl Step<'_> {
+    /// Whether a user has submitted something by the end of the interval.
+    pub fn is_there(&self, who: usize) -> bool {
+        self.history.people[who].since <= self.idx
+    }
+
+    /// Whether a user has submitted something for the first time.
+    pub fn has_come(&self, who: usize) -> bool {
+        self.history.people[who].since == self.idx
+    }
 }
 
 impl History {

@@ -18,6 +18,8 @@ use thiserror::Error;
 use crate::notation::NotationError;
 
 pub mod accounts;
+#[cfg(test)]
+mod causality;
 pub mod factors;
 pub mod formula;
 pub mod gather;
@@ -28,6 +30,8 @@ pub mod rank;
 #[cfg(test)]
 mod samples;
 pub mod series;
+#[cfg(test)]
+mod slurm_vectors;
 pub mod suggestions;
 pub mod template;
 pub mod usage;

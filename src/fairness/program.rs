@@ -5,21 +5,24 @@
 //! `<` what it answers:
 //!
 //! ```text
-//! > jobfate-fairness  1
-//! > user      0  alice  physics                          one line per user: number, name, group
-//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   empty where not known
+//! > jobfate-fairness  2
 //! > begin
 //! < columns   score  other                               the first is charted
+//! > user      0  alice  physics                          who has come: number, name, group
+//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   used first; empty where not known
 //! > interval  0  3600  3600                              number, end (s), length (s)
-//! > use       0  0  1200.5  0  30                        user, machine, CPU-s, memory-s, waiting-s
-//! > ended     0  12.5  600                               user, wait and run of a task that ended
+//! > use       0  0  1200.5  0  30  1200.5                user, machine; CPU-s charged, memory-s,
+//! >                                                      waiting-s, CPU-s that ran
+//! > ended     0  12.5  600                               user, wait and run of an attempt that ended
 //! > done
 //! < value     0  17.25  3                                as many as there are columns
 //! < done
 //! ```
 //!
-//! A user without a `value` line keeps the last one (at first: none). After the last interval
-//! stdin is closed and the program must end with status 0. The whole run has one time limit.
+//! Users and machines are told of, and numbered, in the order in which they come, so that a program
+//! knows nothing of the future. A user without a `value` line keeps the last one (at first: none).
+//! After the last interval stdin is closed and the program must end with status 0. The whole run
+//! has one time limit.
 
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -52,6 +55,18 @@ pub struct Program {
     limit: Duration,
     columns: Vec<String>,
     running: Option<Running>,
+    told: Told,
+}
+
+/// Who and what the program has been told of.
+#[derive(Debug, Default)]
+struct Told {
+    /// Users in the order of their numbers.
+    people: Vec<usize>,
+    /// By user and by machine, the number.
+    numbers: [Vec<Option<usize>>; 2],
+    /// Machines so far.
+    machines: usize,
 }
 
 /// Process groups of the programs that run.
@@ -108,7 +123,14 @@ struct Running {
 impl Program {
     /// An index of this name: a program and its arguments, and how long its whole run may take.
     pub fn new(name: &str, words: Vec<String>, limit: Duration) -> Self {
-        Self { name: name.to_owned(), words, limit, columns: Vec::new(), running: None }
+        Self {
+            name: name.to_owned(),
+            words,
+            limit,
+            columns: Vec::new(),
+            running: None,
+            told: Told::default(),
+        }
     }
 
     fn fail(&mut self, problem: impl Into<String>) -> FairnessError {
@@ -167,7 +189,8 @@ impl Program {
             _ => Vec::new(),
         };
         if columns.is_empty() || columns.iter().any(String::is_empty) {
-            return Err(self.fail(format!("it began with {line:?} and not with `columns`")));
+            let shown: String = line.chars().take(120).collect();
+            return Err(self.fail(format!("it began with {shown:?} and not with `columns`")));
         }
         for (place, column) in columns.iter().enumerate() {
             if columns[..place].contains(column) {
@@ -187,7 +210,8 @@ impl Program {
         let width = self.columns.len();
         let mut fields = line.split('\t');
         let is_value = fields.next() == Some("value");
-        let who = fields.next().and_then(|who| who.parse::<usize>().ok());
+        let number = fields.next().and_then(|number| number.parse::<usize>().ok());
+        let who = number.and_then(|number| self.told.people.get(number).copied());
         let values: Option<Vec<f64>> = fields.map(|field| field.parse().ok()).collect();
         let room =
             who.and_then(|who| out.users.get_mut(who.checked_mul(width)?..)?.get_mut(..width));
@@ -227,12 +251,17 @@ impl Index for Program {
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.running = Some(start(&self.name, &self.words, self.limit)?);
-        self.send(header(history));
+        self.told = Told {
+            numbers: [vec![None; history.people.len()], vec![None; history.machines.len()]],
+            ..Told::default()
+        };
+        self.send("jobfate-fairness\t2\nbegin\n".to_owned());
         self.read_columns()
     }
 
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
-        self.send(record(step));
+        let text = self.told.record(step);
+        self.send(text);
         while self.read_value(out)? {}
         Ok(())
     }
@@ -259,49 +288,72 @@ impl Index for Program {
     }
 }
 
-/// The users and machines.
-fn header(history: &History) -> String {
-    let mut text = "jobfate-fairness\t1\n".to_owned();
-    let clean = |name: &str| name.replace(['\t', '\n', '\r'], " ");
-    let number = |number: Option<f32>| number.map_or_else(String::new, |number| number.to_string());
-    let write = "a text takes every line";
-    for (who, person) in history.people.iter().enumerate() {
-        let group = clean(person.group.as_deref().unwrap_or_default());
-        writeln!(text, "user\t{who}\t{}\t{group}", clean(&person.name)).expect(write);
+impl Told {
+    /// Who has come, and the machines that are used for the first time.
+    fn news(&mut self, step: &Step<'_>) -> String {
+        let mut text = String::new();
+        let clean = |name: &str| name.replace(['\t', '\n', '\r'], " ");
+        let number =
+            |number: Option<f32>| number.map_or_else(String::new, |number| number.to_string());
+        let write = "a text takes every line";
+        let [people, machines] = &mut self.numbers;
+        for (who, person) in step.history.people.iter().enumerate() {
+            if step.has_come(who) {
+                let given = self.people.len();
+                people[who] = Some(given);
+                self.people.push(who);
+                let group = clean(person.group.as_deref().unwrap_or_default());
+                writeln!(text, "user\t{given}\t{}\t{group}", clean(&person.name)).expect(write);
+            }
+        }
+        for cell in step.cells.iter().filter(|cell| is_told(cell)) {
+            let known = &mut machines[cell.machine as usize];
+            if known.is_some() {
+                continue;
+            }
+            *known = Some(self.machines);
+            let machine = &step.history.machines[cell.machine as usize];
+            let fields = [
+                machine.id.map_or_else(String::new, |id| id.to_string()),
+                clean(machine.platform.as_deref().unwrap_or_default()),
+                number(machine.cpu),
+                number(machine.memory),
+                clean(machine.site.as_deref().unwrap_or_default()),
+                clean(&step.history.clusters[machine.cluster as usize]),
+            ];
+            writeln!(text, "machine\t{}\t{}", self.machines, fields.join("\t")).expect(write);
+            self.machines += 1;
+        }
+        text
     }
-    for (idx, machine) in history.machines.iter().enumerate() {
-        let fields = [
-            machine.id.map_or_else(String::new, |id| id.to_string()),
-            clean(machine.platform.as_deref().unwrap_or_default()),
-            number(machine.cpu),
-            number(machine.memory),
-            clean(machine.site.as_deref().unwrap_or_default()),
-            clean(&history.clusters[machine.cluster as usize]),
-        ];
-        writeln!(text, "machine\t{idx}\t{}", fields.join("\t")).expect(write);
+
+    /// The usage of one interval, after what is new in it.
+    fn record(&mut self, step: &Step<'_>) -> String {
+        let mut text = self.news(step);
+        let end_s = f64::from(step.idx + 1) * step.length_s;
+        let write = "a text takes every line";
+        let [people, machines] = &self.numbers;
+        let user = |who: u32| people[who as usize].expect("who uses something has come");
+        writeln!(text, "interval\t{}\t{end_s}\t{}", step.idx, step.length_s).expect(write);
+        for cell in step.cells.iter().filter(|cell| is_told(cell)) {
+            let machine = machines[cell.machine as usize].expect("told of just now");
+            let numbers = [cell.cpu, cell.memory, cell.waiting, cell.held];
+            let [cpu, memory, waiting, ran] = numbers.map(CpuTime::seconds);
+            let who = user(cell.who);
+            writeln!(text, "use\t{who}\t{machine}\t{cpu}\t{memory}\t{waiting}\t{ran}")
+                .expect(write);
+        }
+        for end in step.ends {
+            writeln!(text, "ended\t{}\t{}\t{}", user(end.who), end.wait_s, end.run_s).expect(write);
+        }
+        text.push_str("done\n");
+        text
     }
-    text.push_str("begin\n");
-    text
 }
 
-/// The usage of one interval.
-fn record(step: &Step<'_>) -> String {
-    let end_s = f64::from(step.idx + 1) * step.length_s;
-    let mut text = format!("interval\t{}\t{end_s}\t{}\n", step.idx, step.length_s);
-    let write = "a text takes every line";
-    let is_charged = |cell: &&Cell| {
-        [cell.cpu, cell.memory, cell.waiting].into_iter().any(|part| part != CpuTime::ZERO)
-    };
-    for cell in step.cells.iter().filter(is_charged) {
-        let [cpu, memory, waiting] = [cell.cpu, cell.memory, cell.waiting].map(CpuTime::seconds);
-        writeln!(text, "use\t{}\t{}\t{cpu}\t{memory}\t{waiting}", cell.who, cell.machine)
-            .expect(write);
-    }
-    for end in step.ends {
-        writeln!(text, "ended\t{}\t{}\t{}", end.who, end.wait_s, end.run_s).expect(write);
-    }
-    text.push_str("done\n");
-    text
+/// Whether there is anything in a cell.
+fn is_told(cell: &Cell) -> bool {
+    [cell.cpu, cell.memory, cell.waiting, cell.held].into_iter().any(|part| part != CpuTime::ZERO)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a program of others is limited in time")]
@@ -473,6 +525,79 @@ mod tests {
         );
         check("printf 'columns\\tx\\ndone\\ndone\\n'; cat > /dev/null; exit 3", "exit status: 3");
         check("printf 'columns\\tx\\ndone\\ndone\\n'; sleep 30", "it did not end after its input");
+    }
+
+    #[test]
+    fn a_program_that_floods_is_ended_at_the_time_limit() {
+        let columns = "printf 'columns\\tx\\n'";
+        let check = |script: &str, part: &str| {
+            let begin = now();
+            let said = run(script, 0.5).unwrap_err();
+            assert!(said.contains(part), "{script}: {said}");
+            assert!(said.len() < 1000, "{script}: {} bytes", said.len());
+            assert!(begin.elapsed() < Duration::from_secs(20), "{script}");
+        };
+        let late = "no answer within the time limit of 0.5 s";
+        // Values without an end, all of them as agreed.
+        check(&format!("{columns}; yes \"$(printf 'value\\t0\\t1')\""), late);
+        check(&format!("{columns}; yes error >&2"), late);
+        check("yes error >&2", "error\nerror");
+        // One line without an end.
+        check("tr '\\0' x < /dev/zero", "it began with \"xxx");
+        check(&format!("{columns}; tr '\\0' x < /dev/zero"), "it answered \"xxx");
+    }
+
+    #[test]
+    fn what_a_program_has_started_neither_holds_the_run_up_nor_stays() {
+        let begin = now();
+        // One within its group, and one that has left it and holds the output open.
+        let mark = format!("31.{}", std::process::id());
+        let starts = format!("sleep {mark} & setsid sleep 30.5 & {LAST}");
+        assert_eq!(run(&starts, 20.0).unwrap()[2], 5.0);
+        let ends = format!("sleep {mark} & setsid sleep 30.5 & echo hello");
+        assert!(run(&ends, 20.0).unwrap_err().contains("it began with \"hello\""));
+        assert!(begin.elapsed() < Duration::from_secs(15), "nobody waits for what they started");
+        let left = Command::new("pgrep").args(["-f", &format!("^sleep {mark}$")]).output();
+        if let Ok(left) = left {
+            assert_eq!(String::from_utf8_lossy(&left.stdout), "", "still running");
+        }
+    }
+
+    #[test]
+    fn a_program_that_lies_is_refused_or_has_no_value() {
+        let says = |answer: &str| {
+            let script = format!(
+                "while read -r word rest; do case $word in\n begin) printf 'columns\\tx\\n' ;;\n\
+                 done) printf '{answer}\\ndone\\n' ;;\n esac; done"
+            );
+            run(&script, 20.0)
+        };
+        assert!(says("value\\t0\\tnan").unwrap().iter().all(|value| value.is_nan()));
+        assert_eq!(says("value\\t0\\tinf").unwrap()[0], f64::INFINITY);
+        assert_eq!(says("value\\t0\\t1\\nvalue\\t0\\t2").unwrap()[0], 2.0, "the last counts");
+        for answer in [
+            "value\\t2\\t1",
+            "value\\t-1\\t1",
+            "value\\t18446744073709551615\\t1",
+            "value\\t0\\t1\\t2",
+            "value\\t0",
+            "value",
+            "interval\\t0\\t1",
+        ] {
+            assert!(says(answer).unwrap_err().contains("it answered"), "{answer}");
+        }
+    }
+
+    #[test]
+    fn columns_that_would_fill_memory_are_refused() {
+        let columns = "awk 'BEGIN { printf \"columns\"; for (i = 0; i < 2000; i++) \
+                       printf \"\\tc%d\", i; print \"\" }'; cat > /dev/null";
+        let words = ["sh", "-c", columns].map(str::to_owned).into();
+        let mut program = Program::new("own", words, Duration::from_secs(20));
+        let mut history = history(&[("a", &[1.0]), ("b", &[1.0])]);
+        history.grid.count = 100_000;
+        let said = crate::fairness::series::evaluate("own", &mut program, &history).unwrap_err();
+        assert!(said.to_string().contains("2,000 columns of every user"), "{said}");
     }
 
     #[test]

@@ -7,8 +7,7 @@ use crate::units::{CpuTime, MICROS_PER_SECOND};
 /// A history of intervals of an hour, one row of CPU-seconds per user, all on one machine.
 pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
     let count = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
-    let people: Vec<Person> =
-        rows.iter().map(|row| Person { name: row.0.to_owned(), group: None }).collect();
+    let people: Vec<Person> = people(&rows.iter().map(|row| row.0).collect::<Vec<&str>>());
     let mut cells = Vec::new();
     for interval in 0..count {
         for (who, row) in (0..).zip(rows) {
@@ -45,7 +44,8 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
 
 /// People of these names, without groups.
 pub(crate) fn people(names: &[&str]) -> Vec<Person> {
-    names.iter().map(|name| Person { name: (*name).to_owned(), group: None }).collect()
+    let of = |name: &&str| Person { name: (*name).to_owned(), ..Person::default() };
+    names.iter().map(of).collect()
 }
 
 /// The tree of a file of accounts.

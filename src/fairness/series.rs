@@ -1,12 +1,17 @@
 //! The values of an index over time.
 //!
 //! In: an index and a history. Out: a [`Series`], every value at the end of every interval that
-//! is shown. Intervals before those are fed to the index, and their values are dropped.
+//! is shown. Intervals before those are fed to the index, and their values are dropped. A user has
+//! no values before the interval of the first submission.
 
 use super::FairnessError;
 use super::history::History;
 use super::indices::{Heavier, Index, Readings};
+use crate::digits;
 use crate::progress;
+
+/// Values that are held at most, of all users, intervals and indices: 2 GiB.
+pub const VALUES_MAX: u64 = 1 << 28;
 
 /// The values of one index.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,11 +74,26 @@ pub fn evaluate(
     index.begin(history)?;
     let mut out = Readings::of(index, history.people.len());
     let (mut values, mut overall_values) = (Vec::new(), Vec::new());
+    let width = index.columns().len();
+    let intervals = u64::from(history.grid.count - history.shown_from);
+    // A program says only now how many columns it has.
+    if VALUES_MAX < (history.people.len() * width) as u64 * intervals {
+        let columns = digits::counted(width as u64, "column");
+        return Err(FairnessError::Program {
+            name: label.to_owned(),
+            problem: format!("{columns} of every user and interval would fill memory"),
+            stderr: String::new(),
+        });
+    }
     history.steps(|step| -> Result<(), FairnessError> {
         index.step(step, &mut out)?;
         progress::step(1);
         if history.shown_from <= step.idx {
+            let start = values.len();
             values.extend_from_slice(&out.users);
+            for who in (0..history.people.len()).filter(|&who| !step.is_there(who)) {
+                values[start + who * width..][..width].fill(f64::NAN);
+            }
             overall_values.extend_from_slice(&out.overall);
         }
         Ok(())

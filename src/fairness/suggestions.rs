@@ -1,5 +1,6 @@
 //! What the paper's administrator reads out of figure 3, as data: who should be held back for the
-//! rest of the week, and who came when there was room.
+//! rest of the week, and who came when there was room. All of it is about what ran, interval by
+//! interval, whenever it is charged: usage, ceiling and load are of one kind.
 //!
 //! ```text
 //!  usage so far   ........____----''''   passes the ceiling early: hold back until the end
@@ -17,7 +18,7 @@ use crate::units::CpuTime;
 /// What counts as much, as early, and as free.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limits {
-    /// CPU-seconds of a user in the span that are too much.
+    /// CPU-seconds of a user that ran in the span and are too much.
     pub ceiling_cpu_s: f64,
     /// Until when the ceiling is passed early, s from the start.
     pub early_s: f64,
@@ -29,6 +30,7 @@ pub struct Limits {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Heavy {
     /// The name.
+    #[serde(serialize_with = "usage::known")]
     pub user: String,
     /// End of the interval in which the ceiling was passed, s.
     pub passed_at_s: f64,
@@ -42,6 +44,7 @@ pub struct Heavy {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Opportune {
     /// The name.
+    #[serde(serialize_with = "usage::known")]
     pub user: String,
     /// Start of the first interval with usage, s.
     pub first_use_s: f64,
@@ -106,9 +109,8 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     Suggestions { limits, capacity, hold_back, came_when_free }
 }
 
-/// Share of the capacity in use, by interval that is shown, of what ran in it whenever it is
-/// charged. Without a table of machines the
-/// busiest interval counts as full.
+/// Share of the capacity in use, by interval that is shown, of what ran in it, whenever it is
+/// charged. Without a table of machines the busiest interval counts as full.
 pub fn load(history: &History) -> Vec<f64> {
     let count = (history.grid.count - history.shown_from) as usize;
     let mut used = vec![CpuTime::ZERO; count];

@@ -1,13 +1,15 @@
 //! Who used how much: users, clusters and machines with their shares, peaks and last uses.
 //!
 //! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of what is
-//! shown, to the whole interval: what was used in an interval is known to its interval only.
+//! shown, to the whole interval: what was used in an interval is known to its interval only. CPU
+//! time and its shares are what is charged; peaks, first and last uses are of what ran, whenever it
+//! is charged.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::history::{Cell, History};
+use super::history::{Cell, History, known_name};
 use crate::units::CpuTime;
 
 /// What a user used in the intervals that are shown.
@@ -17,22 +19,25 @@ pub struct UserUsage {
     #[serde(skip)]
     pub who: usize,
     /// The name.
+    #[serde(serialize_with = "known")]
     pub user: String,
-    /// The group that the log puts most of the usage under.
+    /// The group that the log puts the first submission under.
     pub group: Option<String>,
-    /// CPU-seconds.
+    /// CPU-seconds that are charged.
     pub cpu_s: f64,
-    /// Share of all usage.
+    /// Share of all that is charged.
     pub share: Option<f64>,
+    /// CPU-seconds that ran, whenever they are charged.
+    pub ran_cpu_s: f64,
     /// The most cores in use over an interval, whenever they are charged.
     pub peak_cores: f64,
     /// Start of that interval, s.
     pub peak_at_s: f64,
-    /// Start of the first interval with usage, s.
+    /// Start of the first interval in which anything ran, s.
     pub first_use_s: f64,
-    /// End of the last interval with usage, s.
+    /// End of the last interval in which anything ran, s.
     pub last_use_s: f64,
-    /// Intervals with usage: many are a staircase, one is a steep step.
+    /// Intervals in which anything is charged: many are a staircase, one is a steep step.
     pub active_intervals: u64,
     /// The largest share of the user's usage in one interval: near 1 for a steep step.
     pub largest_step_share: f64,
@@ -78,11 +83,21 @@ pub struct MachineUsage {
     pub cpu_s: f64,
     /// Share of all usage.
     pub share: Option<f64>,
-    /// CPU-seconds per user, the heaviest first.
-    pub users: Vec<(String, f64)>,
+    /// CPU-seconds per user, the heaviest first; `None` for what has no name.
+    pub users: Vec<(Option<String>, f64)>,
 }
 
-/// CPU of all cells that are shown.
+/// Writes a name, or nothing for what has none.
+pub(super) fn known<S: serde::Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
+    known_name(name).serialize(to)
+}
+
+/// CPU of all cells that are shown, as it ran, whenever it is charged.
+pub fn total_ran(history: &History) -> CpuTime {
+    history.shown().iter().map(|cell| cell.held).sum()
+}
+
+/// CPU of all cells that are shown, as it is charged.
 pub fn total(history: &History) -> CpuTime {
     history.shown().iter().map(|cell| cell.cpu).sum()
 }
@@ -130,6 +145,9 @@ fn row(
     let most = steps.iter().map(|step| step.1).max().expect("a user here has usage");
     // The first of equal peaks.
     let peak = held.iter().rev().max_by_key(|step| step.1).copied().unwrap_or(steps[0]);
+    // What is charged in the span may have run before it.
+    let first = held.first().map_or(steps[0].0, |step| step.0);
+    let last = held.last().map_or(steps[steps.len() - 1].0, |step| step.0);
     let mut by_cluster: BTreeMap<String, CpuTime> = BTreeMap::new();
     for cell in own {
         let cluster = history.machines[cell.machine as usize].cluster as usize;
@@ -142,10 +160,11 @@ fn row(
         group: person.group.clone(),
         cpu_s: all.seconds(),
         share: all.share_of(total),
+        ran_cpu_s: held.iter().map(|step| step.1).sum::<CpuTime>().seconds(),
         peak_cores: peak.1.seconds() / history.grid.length_s(),
         peak_at_s: history.seconds_at(peak.0),
-        first_use_s: history.seconds_at(steps[0].0),
-        last_use_s: history.seconds_at(steps[steps.len() - 1].0 + 1),
+        first_use_s: history.seconds_at(first),
+        last_use_s: history.seconds_at(last + 1),
         active_intervals: steps.len() as u64,
         largest_step_share: most.share_of(all).unwrap_or(0.0),
         by_cluster: by_cluster.into_iter().map(|(name, cpu)| (name, cpu.seconds())).collect(),
@@ -155,6 +174,10 @@ fn row(
             .collect(),
     };
     (all, usage)
+}
+
+fn name_of(history: &History, who: u32) -> Option<String> {
+    known_name(&history.people[who as usize].name).map(str::to_owned)
 }
 
 /// Every cluster, in the order of the lakes.
@@ -173,7 +196,7 @@ pub fn clusters(history: &History) -> Vec<ClusterUsage> {
             cpu_s: all.seconds(),
             share: all.share_of(total),
             users: users.len() as u64,
-            heaviest: heaviest.map(|(&who, _)| history.people[who as usize].name.clone()),
+            heaviest: heaviest.and_then(|(&who, _)| name_of(history, who)),
             heaviest_share: heaviest.and_then(|(_, cpu)| cpu.share_of(all)),
         }
     };
@@ -194,7 +217,7 @@ pub fn machines(history: &History) -> Vec<MachineUsage> {
             let mut users: Vec<(u32, CpuTime)> = users.into_iter().collect();
             users.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
             let of = &history.machines[machine as usize];
-            let name = |who: u32| history.people[who as usize].name.clone();
+            let name = |who: u32| name_of(history, who);
             let usage = MachineUsage {
                 cluster: history.clusters[of.cluster as usize].clone(),
                 machine: of.id,
@@ -232,7 +255,7 @@ mod tests {
         assert_eq!(rows[1].largest_step_share, 1.0);
         let cluster = &clusters(&history)[0];
         assert_eq!((cluster.users, cluster.heaviest_share), (2, Some(0.75)));
-        assert_eq!(machines(&history)[0].users[1], ("b".to_owned(), 3600.0));
+        assert_eq!(machines(&history)[0].users[1], (Some("b".to_owned()), 3600.0));
     }
 
     #[test]

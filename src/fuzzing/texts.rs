@@ -68,7 +68,7 @@ pub fn thresholds(input: &[u8]) {
 struct Places;
 
 impl Values for Places {
-    fn number(&self, name: Number) -> f64 {
+    fn number(&self, name: Number, _: Option<usize>) -> f64 {
         f64::from(name as u8) - 2.5
     }
     fn machine_count(&self) -> usize {

@@ -180,8 +180,9 @@ pub(super) fn pages(result: &Stored) -> Result<Vec<Page>, ReportError> {
     let mut used: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
     for (place, machine) in machines.iter().enumerate() {
         for pair in machine["users"].as_array().into_iter().flatten() {
-            if let (Some(user), Some(cpu_s)) = (pair[0].as_str(), pair[1].as_f64()) {
-                used.entry(user).or_default().push((place, cpu_s));
+            if let Some(cpu_s) = pair[1].as_f64() {
+                let name = pair[0].as_str().unwrap_or("-");
+                used.entry(name).or_default().push((place, cpu_s));
             }
         }
     }
@@ -319,7 +320,7 @@ fn machine_page(
         .into_iter()
         .flatten()
         .filter_map(|pair| {
-            let user = pair[0].as_str()?;
+            let user = pair[0].as_str().unwrap_or("-");
             let shown = short(user_name(user));
             let cell = match places.get(user).filter(|&&place| place < PAGES_MAX) {
                 Some(&place) => Cell::link(&shown, &format!("../{}", file_of("users", place))),

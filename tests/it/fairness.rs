@@ -6,6 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use proptest::prelude::*;
+
 use super::support::{Place, real_trace, repository, skipped};
 
 /// A log of the Parallel Workloads Archive beside this repository.
@@ -65,12 +67,13 @@ fn both_accruals_of_a_log_drawn_by_hand() {
     let end = series(&place, &["--index", "metered", "--accrual", "end"]);
     // A job that ends at 3600 s ends in the hour that begins there.
     assert_eq!(of(&end, "metered", "1", "rv"), [0.0, 7200.0, 14_400.0]);
-    assert_eq!(of(&end, "metered", "2", "rv"), [0.0, 0.0, 7200.0]);
+    // User 2 comes with the submission at 7200 s, and has no value before.
+    assert_eq!(of(&end, "metered", "2", "rv"), [7200.0]);
     let running = series(&place, &["--index", "metered"]);
     assert_eq!(of(&running, "metered", "1", "rv"), [9000.0, 12_600.0, 14_400.0]);
-    assert_eq!(of(&running, "metered", "2", "rv"), [0.0, 0.0, 7200.0]);
+    assert_eq!(of(&running, "metered", "2", "rv"), [7200.0]);
     let slots = series(&place, &["--index", "metered", "--cpu", "slots", "--accrual", "running"]);
-    assert_eq!(of(&slots, "metered", "2", "rv"), [0.0, 0.0, 1800.0]);
+    assert_eq!(of(&slots, "metered", "2", "rv"), [1800.0]);
     // User 1 has 14400, user 2 7200 of 21600: J = 21600² / (2 · (14400² + 7200²)) = 0.9.
     let jain = series(&place, &["--index", "jain", "--accrual", "running"]);
     assert!((of(&jain, "jain", "", "jain")[2] - 0.9).abs() < 1e-12);
@@ -116,7 +119,9 @@ fn usage_by_user_and_hour_is_that_of_the_query() {
             // Metered usage is the sum of the hours that have begun by then.
             let (until_s, rv): (f64, f64) = (row[1].parse().unwrap(), row[4].parse().unwrap());
             let charged = rows.iter().filter(|hour| {
-                hour[0] == row[2] && hour[1].parse::<f64>().unwrap() / 1e6 < until_s
+                // The query writes `-` for who has no name.
+                *hour[0].trim_start_matches('-') == row[2]
+                    && hour[1].parse::<f64>().unwrap() / 1e6 < until_s
             });
             let sum: f64 = charged.map(|hour| hour[column].parse::<f64>().unwrap()).sum();
             assert!((sum - rv).abs() <= 1e-9 * sum, "{cpu} {row:?}: {sum}");
@@ -141,11 +146,9 @@ fn usage_is_that_of_the_ledger() {
         let args = ["fairness", "--cpu", cpu, "--accrual", "running", "--format", "json"];
         let found = place.run(&args).ok().json();
         for row in found["users"].as_array().unwrap() {
-            let (user, cpu_s) = (row["user"].as_str().unwrap(), row["cpu_s"].as_f64().unwrap());
             // Jobs that job_events does not know have no user; the ledger keeps them apart.
-            if user == "-" {
-                continue;
-            }
+            let Some(user) = row["user"].as_str() else { continue };
+            let cpu_s = row["cpu_s"].as_f64().unwrap();
             assert!((cpu_s - expected[user]).abs() <= 1e-9 * cpu_s, "{cpu} {user}: {cpu_s}");
             expected.remove(user);
         }
@@ -302,6 +305,34 @@ fn mistakes_are_refused_with_their_place() {
     check(&["--lake", "lake", "--lake", "./lake"], 2, &["two lakes are called `lake`"]);
     check(&["--index", "jain", "--index", "jain"], 2, &["two indices are called `jain`"]);
     check(&["--lake", "nowhere"], 4, &["there is no lake"]);
+    let long = "x".repeat(300);
+    fs::write(place.path("x.formula"), "display usage").unwrap();
+    for (flag, of) in [("--formula", "x.formula"), ("--index-program", "cat")] {
+        check(&[flag, &format!("{long}={of}"), "--out", "long"], 2, &["is longer than 100 bytes"]);
+    }
+    check(&["--index", &long, "--out", "long"], 2, &["there is no index"]);
+    let far = ["--interval", "3600", "--window-end", "4294967295"];
+    check(
+        &far,
+        2,
+        &["intervals are too many", "take an earlier --window-end (the last event is at 9600 s)"],
+    );
+}
+
+#[test]
+fn long_parameters_of_an_index_make_no_long_file_names() {
+    let place = small();
+    let folder = place.path(&"f".repeat(200));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("one.txt"), "user 1 2\n").unwrap();
+    fs::write(folder.join("two.txt"), "user 1 3\n").unwrap();
+    let index = |name: &str| format!("condor:factors={}", folder.join(name).display());
+    let (one, two) = (index("one.txt"), index("two.txt"));
+    place.run(&["fairness", "--index", &one, "--index", &two, "--out", "out"]).ok();
+    let charts = fs::read_dir(place.path("out"))
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "svg"));
+    assert_eq!(charts.count(), 2, "one for each");
 }
 
 #[test]
@@ -458,7 +489,8 @@ fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
 fn orders_are_compared_where_both_indices_tell_users_apart() {
     let place = no_machines();
     let pair = |index: &str| {
-        let base = ["fairness", "--what-if", "--accrual", "end", "--format", "json"];
+        // Both run in the last interval.
+        let base = ["fairness", "--what-if", "--days", "0.4", "--format", "json"];
         let args = [&base[..], &["--index", "metered", "--index", index]].concat();
         place.run(&args).ok().json()["what_if"][0].clone()
     };
@@ -488,4 +520,223 @@ fn lines_of_files_that_say_nothing_are_told() {
     // Equal usage is equal, whatever groups the users are in.
     let queues = place.run(&["fairness", "--by", "queue", "--index", "jain", "--show", "series"]);
     assert!(queues.ok().stdout_text().contains("jain"), "it is told");
+}
+
+/// The example of Slurm's manual for `FairShare=parent`: T is dissolved, so that user 1 has half of
+/// the shares and three quarters of the usage.
+#[test]
+fn an_account_with_parent_is_dissolved() {
+    let place = Place::new();
+    let job = |number: u32, run_s: u32| {
+        format!("{number} 0 0 {run_s} 1 -1 -1 1 -1 -1 1 {number} 1 -1 1 1 -1 -1\n")
+    };
+    fs::write(place.path("two.swf"), format!("{}{}", job(1, 3000), job(2, 1000))).unwrap();
+    fs::write(place.path("accounts.txt"), "T parent\nT/1 1\n2 1\n").unwrap();
+    place.run(&["ingest", "two.swf", "--lake", "lake"]).ok();
+    let all = series(
+        &place,
+        &[
+            "--index",
+            "fair-tree:half_life_s=0",
+            "--index",
+            "slurm:half_life_s=0",
+            "--accounts",
+            "accounts.txt",
+        ],
+    );
+    let of = |index: &str, user: &str, column: &str| *of(&all, index, user, column).last().unwrap();
+    assert_eq!(of("fair-tree:half_life_s=0", "1", "factor"), 0.5);
+    assert_eq!(of("fair-tree:half_life_s=0", "2", "factor"), 1.0);
+    assert_eq!(of("fair-tree:half_life_s=0", "1", "level_fs"), 0.5 / 0.75);
+    assert_eq!(of("fair-tree:half_life_s=0", "2", "level_fs"), 0.5 / 0.25);
+    assert_eq!(of("slurm:half_life_s=0", "1", "factor"), 2.0_f64.powf(-0.75 / 0.5));
+    assert_eq!(of("slurm:half_life_s=0", "2", "factor"), 2.0_f64.powf(-0.25 / 0.5));
+}
+
+/// Who runs has a share, whenever it is charged.
+#[test]
+fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {
+    //  user 1 holds 468 processors for four hours, user 2 one of them in the first.
+    let place = Place::new();
+    let jobs = "1 0 0 14400 468 -1 -1 468 -1 -1 1 1 1 -1 1 1 -1 -1\n\
+                2 0 0 3600 1 -1 -1 1 -1 -1 1 2 1 -1 1 1 -1 -1\n";
+    fs::write(place.path("two.swf"), jobs).unwrap();
+    place.run(&["ingest", "two.swf", "--lake", "lake"]).ok();
+    for accrual in ["end", "running"] {
+        for index in ["condor", "htcondor", "sge"] {
+            let all = series(&place, &["--index", index, "--accrual", accrual]);
+            let shares = of(&all, index, "1", "share");
+            assert!(shares[..4].iter().all(|&share| 0.0 < share), "{index} {accrual}: {shares:?}");
+            assert_eq!(shares[1..4], [1.0; 3], "{index} {accrual}: nobody else runs");
+            let both = shares[0] + of(&all, index, "2", "share")[0];
+            assert!((both - 1.0).abs() < 1e-12, "{index} {accrual}: {both}");
+        }
+        let all = series(&place, &["--index", "condor", "--accrual", accrual]);
+        let charged = of(&all, "condor", "1", "charged_cpu_s");
+        let each = 468.0 * 3600.0;
+        let expected = if accrual == "end" {
+            [0.0, 0.0, 0.0, 0.0, 4.0 * each]
+        } else {
+            [each, each, each, each, 0.0]
+        };
+        assert_eq!(charged, expected, "{accrual}");
+    }
+}
+
+/// Suggestions compare what ran with what ran, whenever it is charged.
+#[test]
+fn suggestions_are_the_same_whenever_usage_is_charged() {
+    let place = no_machines();
+    let of = |accrual: &str| {
+        let args = ["fairness", "--accrual", accrual, "--ceiling", "40%", "--early", "1"];
+        let found = place.run(&[&args[..], &["--days", "0.3", "--format", "json"]].concat());
+        found.ok().json()["suggestions"].clone()
+    };
+    assert_eq!(of("end"), of("running"));
+    // 8 hours of 4 processors, and 2 of one: 40 % of 34 core-hours are passed in the fourth hour.
+    assert_eq!(of("end")["hold_back"][0]["passed_at_s"], 4.0 * 3600.0);
+    let ceiling = of("end")["limits"]["ceiling_cpu_s"].as_f64().unwrap();
+    assert!((ceiling - 0.4 * 34.0 * 3600.0).abs() < 1e-6, "{ceiling}");
+}
+
+/// A job of a drawn log: user, processors, run time, and the mean CPU time per processor that the
+/// log tells, if it does.
+type LoggedJob = (u8, u8, u16, Option<u16>);
+
+fn logged() -> impl Strategy<Value = Vec<LoggedJob>> {
+    let job = (1..5_u8, 1..9_u8, 1..20_000_u16, prop::option::weighted(0.7, 0..20_000_u16));
+    prop::collection::vec(job, 1..25)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A log is charged by the CPU time that it tells, and by processors times run time where it
+    /// tells none.
+    #[test]
+    fn a_log_is_charged_by_the_cpu_time_that_it_tells(jobs in logged()) {
+        let place = Place::new();
+        let (mut text, mut expected, mut told) = (String::new(), BTreeMap::new(), 0_u64);
+        for (number, (user, processors, run_s, cpu_s)) in (1..).zip(&jobs) {
+            let cpu = cpu_s.map_or("-1".to_owned(), |cpu_s| cpu_s.to_string());
+            let at = number * 700;
+            let line = format!("{number} {at} 0 {run_s} {processors} {cpu} -1 {processors} -1 -1 1 {user} 1 -1 1 1 -1 -1\n");
+            text.push_str(&line);
+            told += u64::from(cpu_s.is_some());
+            let charged = f64::from(cpu_s.unwrap_or(*run_s)) * f64::from(*processors);
+            *expected.entry(user.to_string()).or_insert(0.0) += charged;
+        }
+        fs::write(place.path("log.swf"), text).unwrap();
+        place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+        let measured = ["account", "--cpu", "measured", "--group-by", "user", "--format", "json"];
+        if told == 0 {
+            prop_assert_eq!(place.run(&measured).code, Some(3));
+            return Ok(());
+        }
+        let ledger = place.run(&measured).ok();
+        let line = format!("CPU time as the log has it for {told} of {} attempts", jobs.len());
+        prop_assert!(ledger.stderr.contains(&line), "{}", ledger.stderr);
+        for row in ledger.json()["rows"].as_array().unwrap() {
+            let wanted = expected[row["groups"][0].as_str().unwrap()];
+            let found = row["cpu"].as_f64().unwrap();
+            prop_assert!((found - wanted).abs() <= 1e-9 * wanted, "{row}: {wanted}");
+        }
+        for accrual in ["end", "running"] {
+            let run = place.run(&["fairness", "--accrual", accrual, "--format", "json"]).ok();
+            prop_assert!(run.stderr.contains(&line), "{}", run.stderr);
+            let answer = run.json();
+            prop_assert_eq!(answer["counts"]["with_cpu_time"].as_u64(), Some(told));
+            for (user, &wanted) in expected.iter().filter(|user| 0.0 < *user.1) {
+                let users = answer["users"].as_array().unwrap();
+                let row = users.iter().find(|row| row["user"] == user.as_str()).unwrap();
+                let found = row["cpu_s"].as_f64().unwrap();
+                prop_assert!((found - wanted).abs() <= 1e-9 * wanted, "{row}: {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_priority_factor_is_of_a_user_and_a_machine() {
+    let place = small();
+    fs::write(place.path("factors.txt"), "user 1 2\nuser 2 on cluster lake 4\n").unwrap();
+    let all = series(&place, &["--index", "condor:factors=factors.txt"]);
+    let index = "condor:factors=factors.txt";
+    for (user, anywhere, there) in [("1", 2.0, 2.0), ("2", 1.0, 4.0)] {
+        let rup = of(&all, index, user, "rup");
+        for (column, factor) in [("eup", anywhere), ("eup_on_cluster_lake", there)] {
+            let expected: Vec<f64> = rup.iter().map(|rup| rup * factor).collect();
+            assert_eq!(of(&all, index, user, column), expected, "{user} {column}");
+        }
+    }
+    let last = |user: &str, column: &str| *of(&all, index, user, column).last().unwrap();
+    // Both run in the last hour: shares on the machines are in proportion to 1/EUP there.
+    let (one, two) = (last("1", "share_on_cluster_lake"), last("2", "share_on_cluster_lake"));
+    let eups = (last("1", "eup_on_cluster_lake"), last("2", "eup_on_cluster_lake"));
+    assert!((one + two - 1.0).abs() < 1e-12 && (one * eups.0 - two * eups.1).abs() < 1e-9);
+}
+
+#[test]
+fn users_times_intervals_are_bounded_before_anything_is_gathered() {
+    let place = Place::new();
+    let job = |user: u32| format!("{user} {user} 0 10 1 -1 -1 1 -1 -1 1 {user} 1 -1 1 1 -1 -1\n");
+    let log: String = (1..=20_000).map(job).collect();
+    fs::write(place.path("many.swf"), log).unwrap();
+    place.run(&["ingest", "many.swf", "--lake", "lake"]).ok();
+    let run = place.run(&["fairness", "--interval", "1"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    for part in
+        ["20,001 users in 20,010 intervals with 6 columns", "GiB", "take a longer --interval"]
+    {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+    let window = place.run(&["fairness", "--interval", "60", "--index", "jain:window_s=1e9"]);
+    assert_eq!(window.code, Some(0), "{}", window.stderr);
+    place.run(&["fairness"]).ok();
+}
+
+#[test]
+fn answers_for_machines_hold_no_words_among_numbers() {
+    let place = no_machines();
+    let run = place.run(&["fairness", "--top", "1", "--format", "csv"]).ok();
+    let mut lines = run.stdout_text().lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "user,cpu_s,share,ran_cpu_s,peak_cores,peak_at_s,first_use_s,last_use_s,\
+         largest_step_share,metered_cv,condor_eup"
+    );
+    assert_eq!(lines.count(), 1, "the rest is a note");
+    assert!(run.stderr.contains("1 more user used the other 9.1 %"), "{}", run.stderr);
+    let all = place.run(&["fairness", "--index", "jain", "--show", "series", "--format", "csv"]);
+    let text = all.ok();
+    assert!(text.stdout_text().lines().all(|line| !line.contains("(all)")), "no user, no name");
+    // A job without a user.
+    let nobody = "1 0 0 60 1 -1 -1 1 -1 -1 1 -1 1 -1 1 1 -1 -1\n";
+    fs::write(place.path("nobody.swf"), nobody).unwrap();
+    place.run(&["ingest", "nobody.swf", "--lake", "other"]).ok();
+    let answer = place.run(&["fairness", "--lake", "other", "--format", "json"]).ok().json();
+    assert!(answer["users"][0]["user"].is_null() && answer["clusters"][0]["heaviest"].is_null());
+}
+
+#[test]
+fn one_user_is_a_sentence_and_what_if_names_the_users() {
+    let place = Place::new();
+    let job = "1 0 0 3600 1 -1 -1 1 -1 -1 1 7 1 -1 1 1 -1 -1\n";
+    fs::write(place.path("one.swf"), job).unwrap();
+    place.run(&["ingest", "one.swf", "--lake", "lake"]).ok();
+    let run = place.run(&["fairness", "--what-if", "--format", "csv"]).ok();
+    assert_eq!(run.stdout_text().lines().count(), 1, "no row of nothing");
+    let run = place.run(&["fairness", "--what-if"]).ok();
+    assert!(run.stdout_text().starts_with("There is one user, 7, who used"), "{}", run.text());
+    let place = no_machines();
+    let args = ["fairness", "--days", "0.4", "--what-if", "--index", "metered", "--index", "sge"];
+    let places = place.run(&[&args[..], &["--show", "places", "--format", "csv"]].concat()).ok();
+    assert_eq!(
+        places.stdout_text(),
+        "one,other,user,place_one,place_other,places_up\nmetered,sge,1,1.0,1.0,0.0\n\
+         metered,sge,2,2.0,2.0,0.0\n"
+    );
+    let json = place.run(&[&args[..], &["--format", "json"]].concat()).ok();
+    assert_eq!(json.json()["what_if_places"][0]["user"], "1");
+    assert!(json.stderr.contains("sge beside metered: heavier nobody; lighter nobody"));
 }

@@ -31,6 +31,7 @@
 //!  replay     policies on a history drawn by hand, and experiments without a trace
 //!  formats    the same table in CSV, JSON and Parquet, and lines that fit a terminal
 //!  easy       backfilling delays nobody: the rule as it is defined, and the first job left alone
+//!  causality  what fairness says of a time depends on nothing after it
 //!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
@@ -47,6 +48,8 @@ mod analysis;
 mod attempts;
 #[cfg(test)]
 mod bad_input;
+#[cfg(test)]
+mod causality;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 
 use super::span::Span;
 use super::{FairnessArgs, charts, what_if};
+use crate::cli::account::cpu_time_line;
 use crate::cli::console;
 use crate::cli::render::{Frame, rows};
 use crate::cli::store::{self, Answer, Files, Origin};
 use crate::digits;
 use crate::fairness::gather::{Accrual, By, Counts};
-use crate::fairness::history::{Cell, History};
+use crate::fairness::history::{Cell, History, known_name};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
 use crate::fairness::usage::{self, UserUsage};
@@ -37,6 +38,8 @@ pub(crate) enum Show {
     Machines,
     /// Who should be held back, who came when there was room
     Suggestions,
+    /// The place of every user under each pair of indices
+    Places,
 }
 
 /// Usage of a user that is too much.
@@ -76,7 +79,9 @@ impl Found {
     pub(super) fn suggestions(&self, args: &FairnessArgs) -> Suggestions {
         let ceiling_cpu_s = match args.ceiling {
             Ceiling::Seconds(seconds) => seconds,
-            Ceiling::Percent(percent) => usage::total(&self.history).seconds() * percent / 100.0,
+            Ceiling::Percent(percent) => {
+                usage::total_ran(&self.history).seconds() * percent / 100.0
+            }
         };
         let early_s = args.early.map_or(self.length_s() / 2.0, |days| days * 86_400.0);
         suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: args.free })
@@ -93,9 +98,10 @@ impl Found {
 pub(super) fn table(found: &Found, args: &FairnessArgs) -> RecordBatch {
     let users = usage::users(&found.history);
     if args.what_if && args.show == Show::Heaviest {
-        return what_if::table(&what_if::compare(&found.series, &users));
+        return what_if::table(&what_if::compare(&found.history, &found.series));
     }
     match args.show {
+        Show::Places => what_if::places_table(&what_if::places(&found.history, &found.series)),
         Show::Heaviest => heaviest(found, &users, args.top),
         Show::Users => heaviest(found, &users, users.len()),
         Show::Series => series_table(found, whole_series(found)),
@@ -105,49 +111,33 @@ pub(super) fn table(found: &Found, args: &FairnessArgs) -> RecordBatch {
     }
 }
 
-/// Users by usage; those after the first `top` as one line.
+/// The users that used most.
 fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
     let unit = found.span.unit;
-    let (named, rest) = users.split_at(top.min(users.len()));
-    let all: f64 = users.iter().map(|user| user.cpu_s).sum();
-    let rest_s: f64 = rest.iter().map(|user| user.cpu_s).sum();
-    let has_rest = !rest.is_empty();
-    let with_rest = |values: Vec<Option<f64>>, last: Option<f64>| -> Vec<Option<f64>> {
-        values.into_iter().chain(has_rest.then_some(last)).collect()
-    };
-    let column = |of: fn(&UserUsage) -> Option<f64>| -> Vec<Option<f64>> {
-        with_rest(named.iter().map(of).collect(), None)
-    };
-    let titles = named
-        .iter()
-        .map(|user| user.user.clone())
-        .chain(has_rest.then(|| format!("(rest: {})", digits::counted(rest.len() as u64, "user"))));
+    let named = &users[..top.min(users.len())];
     let mut frame = Frame::default()
-        .text("user", titles)
-        .float(
-            "cpu_s",
-            with_rest(named.iter().map(|user| Some(user.cpu_s)).collect(), Some(rest_s)),
-        )
+        .maybe_text("user", named.iter().map(|user| known_name(&user.user)))
+        .float("cpu_s", named.iter().map(|user| Some(user.cpu_s)))
         .unit(unit)
-        .text("unit", (0..named.len() + usize::from(has_rest)).map(|_| unit))
-        .float(
-            "share",
-            with_rest(
-                named.iter().map(|user| user.share).collect(),
-                (0.0 < all).then(|| rest_s / all),
-            ),
-        )
-        .float("peak_cores", column(|user| Some(user.peak_cores)))
-        .float("peak_at_s", column(|user| Some(user.peak_at_s)))
-        .float("first_use_s", column(|user| Some(user.first_use_s)))
-        .float("last_use_s", column(|user| Some(user.last_use_s)))
-        .float("largest_step_share", column(|user| Some(user.largest_step_share)));
+        .about("CPU time that is charged in the span")
+        .text("unit", named.iter().map(|_| unit))
+        .float("share", named.iter().map(|user| user.share))
+        .about("Share of all CPU time that is charged in the span")
+        .float("ran_cpu_s", named.iter().map(|user| Some(user.ran_cpu_s)))
+        .unit(unit)
+        .about("CPU time that ran in the span, whenever it is charged")
+        .float("peak_cores", named.iter().map(|user| Some(user.peak_cores)))
+        .float("peak_at_s", named.iter().map(|user| Some(user.peak_at_s)))
+        .float("first_use_s", named.iter().map(|user| Some(user.first_use_s)))
+        .float("last_use_s", named.iter().map(|user| Some(user.last_use_s)))
+        .float("largest_step_share", named.iter().map(|user| Some(user.largest_step_share)));
     let mut shown: Vec<String> = ["user", "cpu_s", "share", "peak_cores"].map(str::to_owned).into();
     for series in found.series.iter().filter(|series| !series.columns.is_empty()) {
-        let values = named.iter().map(|user| Found::last(series, user.who)).collect();
         let about = format!("{} of {} at the end of the span", series.columns[0], series.index);
         let name = value_name(series, &shown);
-        frame = frame.float(&name, with_rest(values, None)).about(&about);
+        frame = frame
+            .float(&name, named.iter().map(|user| Found::last(series, user.who)))
+            .about(&about);
         shown.push(name);
     }
     frame.view(&shown.iter().map(String::as_str).collect::<Vec<&str>>()).batch()
@@ -182,7 +172,10 @@ fn usage_table(found: &Found) -> RecordBatch {
     let end_s = |cell: &Cell| history.seconds_at(cell.interval + 1);
     Frame::default()
         .float("end_s", sums.iter().map(|(cell, _)| Some(end_s(cell))))
-        .text("user", sums.iter().map(|(cell, _)| &history.people[cell.who as usize].name))
+        .maybe_text(
+            "user",
+            sums.iter().map(|(cell, _)| known_name(&history.people[cell.who as usize].name)),
+        )
         .float("charged_cpu_s", sums.iter().map(|(_, sums)| Some(sums[0])))
         .unit(found.span.unit)
         .about("CPU time charged in the interval")
@@ -233,7 +226,7 @@ fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -
             if !series.columns.is_empty() {
                 for (who, person) in history.people.iter().enumerate() {
                     for (column, title) in series.columns.iter().enumerate() {
-                        put(Some(&person.name), title, series.value(interval, who, column));
+                        put(known_name(&person.name), title, series.value(interval, who, column));
                     }
                 }
             }
@@ -291,7 +284,10 @@ fn machines_table(found: &Found) -> RecordBatch {
         .float("share", all.iter().map(|one| one.share))
         .about("Share of all CPU time that is shown")
         .count("users", all.iter().map(|one| one.users.len() as u64))
-        .maybe_text("heaviest", all.iter().map(|one| one.users.first().map(|user| user.0.as_str())))
+        .maybe_text(
+            "heaviest",
+            all.iter().map(|one| one.users.first().and_then(|user| user.0.as_deref())),
+        )
         .batch()
 }
 
@@ -299,7 +295,12 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
     let (held, came) = (&found.hold_back, &found.came_when_free);
     Frame::default()
         .text("what", held.iter().map(|_| "hold back").chain(came.iter().map(|_| "came when free")))
-        .text("user", held.iter().map(|one| &one.user).chain(came.iter().map(|one| &one.user)))
+        .maybe_text(
+            "user",
+            held.iter()
+                .map(|one| known_name(&one.user))
+                .chain(came.iter().map(|one| known_name(&one.user))),
+        )
         .float(
             "at_s",
             held.iter()
@@ -324,12 +325,13 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
 }
 
 /// What must be known of the numbers.
-pub(super) fn notes(found: &Found, days: Option<f64>) {
+pub(super) fn notes(found: &Found, args: &FairnessArgs) {
     let history = &found.history;
+    let users = usage::users(history);
     console::note(format!(
         "{} by {} users in {} intervals of {} s: {} {}",
         found.span.plan.cpu,
-        digits::grouped(usage::users(history).len() as u64),
+        digits::grouped(users.len() as u64),
         digits::grouped(u64::from(history.grid.count - history.shown_from)),
         history.grid.length_s(),
         digits::six_digits(usage::total(history).seconds()),
@@ -351,17 +353,39 @@ pub(super) fn notes(found: &Found, days: Option<f64>) {
         let count = digits::counted(counts.users_without_attempts, "more user");
         console::note(format!("{count} submitted jobs of which no task has run"));
     }
+    if found.span.plan.cpu == CpuDefinition::Measured && 0 < counts.with_cpu_time {
+        console::note(cpu_time_line(counts.with_cpu_time, counts.attempts));
+    }
+    rest_note(&users, args);
     if 0 < counts.without_name {
         let count = digits::counted(counts.without_name, "attempt");
-        console::note(format!("{count} of nobody known, put under `-`"));
+        console::note(format!("{count} without a name, shown without one"));
     }
     let shown_days = found.length_s() / 86_400.0;
-    if let Some(asked) = days.filter(|asked| *asked + 1e-9 < shown_days) {
+    if let Some(asked) = args.days.filter(|asked| *asked + 1e-9 < shown_days) {
         console::note(format!("{shown_days} days are shown instead of {asked}: whole intervals"));
     }
     if usage::total(history) == CpuTime::ZERO {
         console::warn("nothing was used in the span: there is nothing to compare");
     }
+    if args.what_if {
+        what_if::moves(history, &found.series).iter().for_each(console::note);
+    }
+}
+
+/// What the users used that the table leaves out.
+fn rest_note(users: &[UserUsage], args: &FairnessArgs) {
+    let rest = users.get(args.top..).unwrap_or_default();
+    if rest.is_empty() || args.show != Show::Heaviest || args.what_if {
+        return;
+    }
+    let all: f64 = users.iter().map(|user| user.cpu_s).sum();
+    let rest_s: f64 = rest.iter().map(|user| user.cpu_s).sum();
+    console::note(format!(
+        "{} used the other {:.1} % (--show users names them)",
+        digits::counted(rest.len() as u64, "more user"),
+        rest_s / all * 100.0
+    ));
 }
 
 /// The whole answer as JSON.
@@ -407,7 +431,8 @@ fn json_of(found: &Found, args: &FairnessArgs) -> Value {
         answer[store::NOTHING] = alone(found, &users).into();
     }
     if args.what_if {
-        answer["what_if"] = json!(what_if::compare(&found.series, &users));
+        answer["what_if"] = json!(what_if::compare(history, &found.series));
+        answer["what_if_places"] = json!(what_if::places(history, &found.series));
     }
     answer
 }
@@ -417,7 +442,7 @@ fn alone(found: &Found, users: &[UserUsage]) -> String {
     match users {
         [only] => format!(
             "There is one user, {}, who used {} {}: there is no other to compare with.",
-            only.user,
+            known_name(&only.user).unwrap_or("without a name"),
             digits::six_digits(only.cpu_s),
             found.span.unit
         ),

@@ -38,11 +38,12 @@ fn shown(found: &Found, name: &str) -> String {
     if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }
 }
 
-/// Letters, digits and dashes of an index's text.
+/// Letters, digits and dashes of an index's text, so many that the name of a file holds them.
 fn stem(index: &str) -> String {
+    const LETTERS_MAX: usize = 120;
     let kept =
         index.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
-    kept.collect::<String>().trim_matches('-').to_owned()
+    kept.take(LETTERS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
 fn caption(found: &Found) -> String {
@@ -72,8 +73,10 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
     let points = |who: &[usize]| -> Vec<(f64, f64)> {
         (0..intervals)
             .map(|interval| {
+                // Who is not there yet has no value.
                 let values = who.iter().map(|&who| series.value(interval, who, 0));
-                (at(interval), values.sum::<f64>())
+                let known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+                (at(interval), if known.is_empty() { f64::NAN } else { known.iter().sum() })
             })
             // What is not defined is not drawn.
             .filter(|point| point.1.is_finite())

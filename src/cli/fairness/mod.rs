@@ -28,6 +28,7 @@ mod answer;
 mod charts;
 mod new;
 pub(crate) mod ota;
+mod room;
 mod span;
 mod what_if;
 
@@ -71,7 +72,9 @@ pub(crate) struct FairnessArgs {
 
     /// Length of an interval in seconds
     ///
-    /// By default an hour (3600), and a day (86400) where 100 days or more are shown.
+    /// By default an hour (3600), and a day (86400) where 100 days or more are shown. All values are
+    /// held in memory: users times intervals times columns of all indices, 8 bytes each. At most
+    /// 200,000 intervals and 2 GiB of values; more is refused at the start.
     #[arg(long, value_name = "SECONDS")]
     pub interval: Option<f64>,
 
@@ -91,7 +94,11 @@ pub(crate) struct FairnessArgs {
     ///
     /// By default metered and condor. Files: `charges=FILE` (metered) and `factors=FILE` (condor)
     /// hold lines `KIND NAME FACTOR`, KIND being machine, platform, capacity, site, cluster, user
-    /// or group.
+    /// or group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a user on some
+    /// machines: condor and htcondor then have a column `eup_on_KIND_NAME` and one `share_on_...`
+    /// besides. A value at the end of an interval depends on nothing that comes later: a user has
+    /// values from the first submission on. The share of a user follows from what runs and waits;
+    /// `charged_cpu_s` is what is charged in the interval.
     #[arg(long, value_name = "INDEX")]
     pub index: Vec<String>,
 
@@ -102,10 +109,11 @@ pub(crate) struct FairnessArgs {
     /// An index of one's own, NAME=FILE with a formula
     ///
     /// Statements `state NAME = X`, `update NAME = X`, `display [NAME =] X`, `let NAME = X`,
-    /// `heavier larger|smaller`, one a line or divided by `;`. Names: usage, cores, memory,
-    /// waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over machines with
-    /// cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user, group, machine,
-    /// platform, site and cluster compared with a text in quotes.
+    /// `heavier larger|smaller`, one a line or divided by `;`. Names: usage (charged), ran, cores,
+    /// memory, waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over machines
+    /// with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user, group,
+    /// machine, platform, site and cluster compared with a text in quotes. A state begins with the
+    /// user's first submission.
     #[arg(long, value_name = "NAME=FILE")]
     pub formula: Vec<String>,
 
@@ -114,19 +122,21 @@ pub(crate) struct FairnessArgs {
     /// The program is started as it is (no shell; words are divided by spaces). It reads
     /// lines from stdin and answers on stdout, fields divided by tabs:
     ///
-    ///   reads    user NUMBER NAME GROUP                one line per user
-    ///   reads    machine NUMBER ID PLATFORM CPU MEMORY SITE CLUSTER
-    ///   reads    begin
+    ///   reads    jobfate-fairness 2, begin
     ///   answers  columns NAME...                       the first is charted
+    ///   reads    user NUMBER NAME GROUP                a user who has come
+    ///   reads    machine NUMBER ID PLATFORM CPU MEMORY SITE CLUSTER
+    ///                                                  a machine, before its first use
     ///   reads    interval NUMBER END LENGTH            every interval; times in s
-    ///   reads    use USER MACHINE CPU MEMORY WAITING   seconds of each
-    ///   reads    ended USER WAIT RUN                   a task that ended
+    ///   reads    use USER MACHINE CPU MEMORY WAITING RAN
+    ///                                                  seconds of each; CPU is what is charged
+    ///   reads    ended USER WAIT RUN                   an attempt that ended
     ///   reads    done
     ///   answers  value USER NUMBER...                  as many as there are columns
     ///   answers  done
     ///
-    /// A user without a value keeps the last one. In the end stdin is closed, and the
-    /// program must end with status 0.
+    /// Users and machines are numbered in the order in which they come. A user without a value
+    /// keeps the last one. In the end stdin is closed, and the program must end with status 0.
     #[arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM")]
     pub index_program: Vec<String>,
 
@@ -136,8 +146,11 @@ pub(crate) struct FairnessArgs {
 
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
     ///
-    /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. By default
-    /// the groups of the log, one share each.
+    /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
+    /// and users of the file are there from the start; a line without lines below it is a user.
+    /// SHARES is a number or `parent`, for a user who has the account's shares, or for an account
+    /// that is dissolved into the one above. By default the groups of the log (of each user's
+    /// first submission), one share each; an account or user is there from its first submission.
     #[arg(long, value_name = "FILE")]
     pub accounts: Option<PathBuf>,
 
@@ -149,7 +162,7 @@ pub(crate) struct FairnessArgs {
     #[arg(long, value_enum, default_value_t)]
     pub align: span::Align,
 
-    /// Users named in charts and tables; the rest is summed
+    /// Users named in charts and tables
     #[arg(long, value_name = "COUNT", default_value_t = 7)]
     pub top: usize,
 
@@ -159,11 +172,14 @@ pub(crate) struct FairnessArgs {
 
     /// Compare the orders of users under all indices
     ///
-    /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week.
+    /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week. A table
+    /// of pairs of indices; `--show places` names every user with the place under each.
     #[arg(long)]
     pub what_if: bool,
 
     /// Usage of a user that is too much, CPU-seconds or N%
+    ///
+    /// Of what ran in the span, whenever it is charged, as all suggestions are.
     #[arg(long, value_name = "CPU_SECONDS", default_value = "10%", value_parser = answer::parse_ceiling)]
     pub ceiling: answer::Ceiling,
 
@@ -186,7 +202,8 @@ pub(crate) struct FairnessArgs {
 
     /// Folder for result.json, series and charts
     ///
-    /// `result.json` holds users, machines, clusters and suggestions; `series.csv` and
+    /// `result.json` holds users, machines, clusters and suggestions (with `--what-if` the place of
+    /// each user under each index as well); `series.csv` and
     /// `series.parquet` every value of every index, `usage.csv` and `usage.parquet` what each user
     /// was charged and what ran in each interval; a chart per index as SVG and PNG.
     #[arg(long, value_name = "DIR")]
@@ -214,7 +231,7 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     let files = Files::in_out(args.out.as_deref(), "fairness")?;
     let found = find(args)?;
     let table: RecordBatch = answer::table(&found, args);
-    answer::notes(&found, args.days);
+    answer::notes(&found, args);
     answer::give(&found, &table, files, args)
 }
 
@@ -228,8 +245,9 @@ fn find(args: &FairnessArgs) -> Result<Found> {
     let mut span = span::plan(args)?;
     span.plan.keeps_ends = indices.iter().any(|(_, index)| index.reads_ends());
     span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
+    room::check(&span, &indices)?;
     let bar = console::Bar::of_work("usage", "rows");
-    let (mut history, counts) = gather(&span.clusters, &span.plan)?;
+    let (mut history, counts) = gather(&span.clusters, &span.plan).map_err(room::refusal)?;
     drop(bar);
     if let Some(path) = &args.accounts {
         history.tree = Tree::load(path, &history.people)?;
@@ -287,8 +305,7 @@ fn check(args: &FairnessArgs) -> Result<()> {
 /// The indices that were asked for, built-in ones first.
 fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
     let mut texts: Vec<&str> = args.index.iter().map(String::as_str).collect();
-    let has_own =
-        !(args.index_file.is_empty() && args.formula.is_empty() && args.index_program.is_empty());
+    let has_own = 0 < args.own_count();
     if texts.is_empty() && args.what_if {
         texts.extend(what_if::DEFAULT);
     } else if texts.is_empty() && !has_own {
@@ -317,6 +334,13 @@ fn indices_of(args: &FairnessArgs) -> Result<Vec<(String, Box<dyn Index>)>> {
         let limit = Duration::from_secs_f64(args.time_limit);
         all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
     }
+    // Of those that are built in the text may be longer: it names files.
+    let built_in = all.len() - args.own_count();
+    if let Some((name, _)) = all[built_in..].iter().find(|(name, _)| NAME_MAX < name.len()) {
+        let cut: String = name.chars().take(20).collect();
+        let text = format!("the name `{cut}...` of an index is longer than {NAME_MAX} bytes");
+        return Err(Usage(text).into());
+    }
     let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
     names.sort();
     if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
@@ -334,10 +358,18 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
     }
 }
 
+/// A longer name of an index would not fit the names of its files.
+const NAME_MAX: usize = 100;
+
 impl FairnessArgs {
     /// How the answer is given on stdout; `--top` chooses users before there is a table.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &self.view, None)
+    }
+
+    /// How many custom indices there are.
+    fn own_count(&self) -> usize {
+        self.index_file.len() + self.formula.len() + self.index_program.len()
     }
 
     /// The folders of the lakes.
@@ -348,10 +380,8 @@ impl FairnessArgs {
 
 /// Whether single machines are told apart.
 pub(super) fn machines_of(args: &FairnessArgs) -> Machines {
-    let has_own =
-        !(args.index_file.is_empty() && args.formula.is_empty() && args.index_program.is_empty());
     let is_each = args.by == By::Machine
-        || has_own
+        || 0 < args.own_count()
         || args.index.iter().any(|text| text.contains("charges="));
     if is_each { Machines::Each } else { Machines::Classes }
 }

@@ -80,10 +80,8 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         return Err(Usage("--from and --days leave nothing of the trace".to_owned()).into());
     }
     if INTERVALS_MAX < count {
-        let text = format!(
-            "{count} intervals are too many (at most {INTERVALS_MAX}): take a longer --interval, \
-             fewer --days, or --align start for lakes of different years"
-        );
+        let ways = ways(args, &clusters, interval_us);
+        let text = format!("{count} intervals are too many (at most {INTERVALS_MAX}): {ways}");
         return Err(Usage(text).into());
     }
     let lakes: Vec<&Lake> = clusters.iter().map(|cluster| &cluster.lake).collect();
@@ -105,6 +103,25 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
     };
     check_by(args.by, &clusters)?;
     Ok(Span { clusters, plan, unit })
+}
+
+/// How to come to fewer intervals: first by what makes them many.
+fn ways(args: &FairnessArgs, clusters: &[Cluster], interval_us: i64) -> String {
+    let mut ways = Vec::new();
+    let ends = || clusters.iter().map(|cluster| Windows::of(&cluster.lake, None).task_end_us);
+    let is_far = |end: i64| {
+        let late = args.window_end.unwrap_or(end).saturating_sub(end);
+        INTERVALS_MAX < late / interval_us
+    };
+    if ends().any(is_far) {
+        let last_s = ends().max().unwrap_or(0) / MICROS_PER_SECOND;
+        ways.push(format!("take an earlier --window-end (the last event is at {last_s} s)"));
+    }
+    ways.push("take a longer --interval or fewer --days".to_owned());
+    if 1 < clusters.len() && args.align == Align::Clock {
+        ways.push("lay lakes of different years side by side with --align start".to_owned());
+    }
+    ways.join(", or ")
 }
 
 /// The unit of all lakes.
@@ -147,13 +164,9 @@ fn micros(value: f64, unit: i64) -> i64 {
     (value * unit as f64).round() as i64
 }
 
-/// Checks that every lake has the table of a definition.
+/// Checks that every lake has what a definition reads.
 fn definition(cpu: CpuDefinition, lakes: &[&Lake]) -> Result<CpuDefinition> {
-    if cpu.needs_usage() {
-        for lake in lakes {
-            lake.require(Table::TaskUsage)?;
-        }
-    }
+    lakes.iter().try_for_each(|lake| cpu.check(lake))?;
     Ok(cpu)
 }
 

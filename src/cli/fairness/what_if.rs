@@ -4,9 +4,10 @@ use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 
 use crate::cli::render::Frame;
+use crate::fairness::history::{History, known_name};
 use crate::fairness::rank::{kendall, ranks, spearman};
 use crate::fairness::series::Series;
-use crate::fairness::usage::UserUsage;
+use crate::units::CpuTime;
 
 /// The indices that are compared without `--index`.
 pub(super) const DEFAULT: [&str; 4] =
@@ -22,7 +23,7 @@ pub(crate) struct Pair {
     /// At the end of the span.
     pub spearman_end: Option<f64>,
     pub kendall_end: Option<f64>,
-    /// Mean over the intervals where it is defined.
+    /// Mean over the intervals where it is defined, among the users of each by then.
     pub spearman_mean: Option<f64>,
     /// Users whose rank differs at the end.
     pub users_moved: u64,
@@ -31,59 +32,178 @@ pub(crate) struct Pair {
     pub most_places: f64,
 }
 
-/// Every pair of indices that have values of users, among users with usage.
-pub(super) fn compare(series: &[Series], users: &[UserUsage]) -> Vec<Pair> {
-    let ranked: Vec<&Series> = series.iter().filter(|one| !one.columns.is_empty()).collect();
-    let mut pairs = Vec::new();
-    for (idx, one) in ranked.iter().enumerate() {
-        for other in &ranked[idx + 1..] {
-            pairs.push(pair(one, other, users));
-        }
-    }
-    pairs
+/// A user under two indices; place 1 is that of who used most, equals share the mean of theirs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Shift {
+    pub one: String,
+    pub other: String,
+    pub user: Option<String>,
+    pub place_one: f64,
+    pub place_other: f64,
+    /// How far up the order the user comes under the other index; below 0 for down.
+    pub places_up: f64,
 }
 
-fn pair(one: &Series, other: &Series, users: &[UserUsage]) -> Pair {
-    // Users of whom both say something.
-    let at = |interval: usize| -> (Vec<&UserUsage>, Vec<f64>, Vec<f64>) {
-        let all = |series: &Series| {
-            series.heaviness(interval).expect("only indices with values are paired")
-        };
-        let (one, other) = (all(one), all(other));
-        let known = |user: &&UserUsage| one[user.who].is_finite() && other[user.who].is_finite();
-        let users: Vec<&UserUsage> = users.iter().filter(known).collect();
-        let of = |all: &[f64]| users.iter().map(|user| all[user.who]).collect();
-        let (one, other) = (of(&one), of(&other));
-        (users, one, other)
+/// Every pair of indices that have values of users.
+fn pairs(series: &[Series]) -> impl Iterator<Item = (&Series, &Series)> {
+    let ranked: Vec<&Series> = series.iter().filter(|one| !one.columns.is_empty()).collect();
+    let pairs = (0..ranked.len())
+        .flat_map(|one| (one + 1..ranked.len()).map(move |other| (one, other)))
+        .collect::<Vec<(usize, usize)>>();
+    pairs.into_iter().map(move |(one, other)| (ranked[one], ranked[other]))
+}
+
+/// How alike every two indices are, among the users who have used something by then.
+pub(super) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
+    let first = first_use(history);
+    // One user is nobody to compare.
+    let is_telling = |pair: &Pair| 1 < pair.users;
+    pairs(series)
+        .map(|(one, other)| pair(history, [one, other], &first))
+        .filter(is_telling)
+        .collect()
+}
+
+/// The places of all users at the end of the span, pair by pair, those who move most first.
+pub(super) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
+    let first = first_use(history);
+    let of = |(one, other): (&Series, &Series)| {
+        let last = one.intervals().min(other.intervals()).saturating_sub(1);
+        let at = Order::at([one, other], last, &first);
+        let count = at.users.len();
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 users")]
+        let place = |rank: f64| count as f64 + 1.0 - rank;
+        let [ranks_one, ranks_other] = at.values.map(|values| ranks(&values));
+        let mut places: Vec<Shift> = at
+            .users
+            .iter()
+            .zip(ranks_one.into_iter().zip(ranks_other))
+            .map(|(&who, (rank_one, rank_other))| Shift {
+                one: one.index.clone(),
+                other: other.index.clone(),
+                user: known_name(&history.people[who].name).map(str::to_owned),
+                place_one: place(rank_one),
+                place_other: place(rank_other),
+                places_up: rank_other - rank_one,
+            })
+            .collect();
+        places.sort_by(|one, other| other.places_up.abs().total_cmp(&one.places_up.abs()));
+        places
     };
-    let intervals = one.intervals().min(other.intervals());
-    let last = intervals.saturating_sub(1);
-    let (users, end_one, end_other) = at(last);
-    let known: Vec<f64> = (0..intervals)
-        .filter_map(|interval| {
-            let (_, one, other) = at(interval);
+    pairs(series).flat_map(of).collect()
+}
+
+/// Who moves most under each index beside the first one, as sentences.
+pub(super) fn moves(history: &History, series: &[Series]) -> Vec<String> {
+    const NAMED: usize = 3;
+    let places = places(history, series);
+    let Some(first) = places.first().map(|place| place.one.clone()) else { return Vec::new() };
+    let beside: Vec<&Shift> = places.iter().filter(|place| place.one == first).collect();
+    let sentence = |own: &[&Shift]| {
+        let moved = |is_up: bool| -> String {
+            let is_so =
+                |place: &&&Shift| place.places_up != 0.0 && (0.0 < place.places_up) == is_up;
+            let names: Vec<String> = own
+                .iter()
+                .filter(is_so)
+                .take(NAMED)
+                .map(|place| {
+                    let name = place.user.as_deref().unwrap_or("(without a name)");
+                    format!("{name} ({} to {})", place.place_one, place.place_other)
+                })
+                .collect();
+            if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+        };
+        format!(
+            "{} beside {first}: heavier {}; lighter {}",
+            own[0].other,
+            moved(true),
+            moved(false)
+        )
+    };
+    beside.chunk_by(|one, other| one.other == other.other).map(sentence).collect()
+}
+
+/// By user, the interval (of those shown, from 0) in which something is charged first.
+fn first_use(history: &History) -> Vec<Option<usize>> {
+    let mut first = vec![None; history.people.len()];
+    for cell in history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO) {
+        let own = &mut first[cell.who as usize];
+        *own = own.or(Some((cell.interval - history.shown_from) as usize));
+    }
+    first
+}
+
+/// The users of whom two indices say something, with both values, larger for who used more.
+struct Order {
+    users: Vec<usize>,
+    values: [Vec<f64>; 2],
+}
+
+impl Order {
+    /// At the end of an interval, among users who have used something by then.
+    fn at(series: [&Series; 2], interval: usize, first: &[Option<usize>]) -> Self {
+        let all = series
+            .map(|series| series.heaviness(interval).expect("only indices with values are paired"));
+        let is_known = |&who: &usize| {
+            first[who].is_some_and(|first| first <= interval)
+                && all.iter().all(|values| values[who].is_finite())
+        };
+        let users: Vec<usize> = (0..first.len()).filter(is_known).collect();
+        let values = all.map(|values| users.iter().map(|&who| values[who]).collect());
+        Self { users, values }
+    }
+}
+
+/// How alike the orders under two indices are at the end of each interval.
+fn correlations(series: [&Series; 2], first: &[Option<usize>]) -> Vec<Option<f64>> {
+    let intervals = series[0].intervals().min(series[1].intervals());
+    (0..intervals)
+        .map(|interval| {
+            let [one, other] = Order::at(series, interval, first).values;
             spearman(&one, &other)
         })
-        .collect();
+        .collect()
+}
+
+fn pair(history: &History, series: [&Series; 2], first: &[Option<usize>]) -> Pair {
+    let all = correlations(series, first);
+    let Order { users, values: [end_one, end_other] } =
+        Order::at(series, all.len().saturating_sub(1), first);
+    let known: Vec<f64> = all.into_iter().flatten().collect();
     let moved: Vec<f64> = ranks(&end_one)
         .iter()
         .zip(ranks(&end_other))
         .map(|(one, other)| (one - other).abs())
         .collect();
     let most = (0..moved.len()).rev().max_by(|&a, &b| moved[a].total_cmp(&moved[b]));
+    let most_moved = most.filter(|&user| 0.0 < moved[user]).map(|user| users[user]);
     #[expect(clippy::cast_precision_loss, reason = "a count of intervals")]
     let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
     Pair {
         users: users.len() as u64,
-        one: one.index.clone(),
-        other: other.index.clone(),
+        one: series[0].index.clone(),
+        other: series[1].index.clone(),
         spearman_end: spearman(&end_one, &end_other),
         kendall_end: kendall(&end_one, &end_other),
         spearman_mean: mean,
         users_moved: moved.iter().filter(|&&places| 0.0 < places).count() as u64,
-        most_moved: most.filter(|&who| 0.0 < moved[who]).map(|who| users[who].user.clone()),
-        most_places: most.map_or(0.0, |who| moved[who]),
+        most_moved: most_moved
+            .and_then(|who| known_name(&history.people[who].name))
+            .map(str::to_owned),
+        most_places: most.map_or(0.0, |user| moved[user]),
     }
+}
+
+pub(super) fn places_table(places: &[Shift]) -> RecordBatch {
+    Frame::default()
+        .text("one", places.iter().map(|place| &place.one))
+        .text("other", places.iter().map(|place| &place.other))
+        .maybe_text("user", places.iter().map(|place| place.user.as_deref()))
+        .float("place_one", places.iter().map(|place| Some(place.place_one)))
+        .float("place_other", places.iter().map(|place| Some(place.place_other)))
+        .float("places_up", places.iter().map(|place| Some(place.places_up)))
+        .batch()
 }
 
 pub(super) fn table(pairs: &[Pair]) -> RecordBatch {

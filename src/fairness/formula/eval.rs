@@ -5,6 +5,7 @@
 #[expect(missing_docs, reason = "their meaning stands beside their names in `NUMBERS`")]
 pub enum Number {
     Usage,
+    Ran,
     Cores,
     Memory,
     Waiting,
@@ -42,8 +43,8 @@ pub enum Text {
 
 /// What an expression is evaluated for: a user in an interval, and at times a machine.
 pub trait Values {
-    /// A number of the user or the interval.
-    fn number(&self, name: Number) -> f64;
+    /// A number of the user or the interval, or of the user on one of these machines.
+    fn number(&self, name: Number, machine: Option<usize>) -> f64;
     /// The user's usage machine by machine: how many there are.
     fn machine_count(&self) -> usize;
     /// A number of one of these machines.
@@ -138,7 +139,7 @@ impl Expr {
         let of = |expr: &Self| expr.value(values, machine);
         match self {
             Self::Constant(number) => *number,
-            Self::Number(name) => values.number(*name),
+            Self::Number(name) => values.number(*name, machine),
             Self::Machine(name) => {
                 machine.map_or(f64::NAN, |machine| values.machine_number(machine, *name))
             }

@@ -25,18 +25,23 @@ pub use eval::{Expr, MachineNumber, Number, Text, Values};
 pub use parser::parse;
 
 /// Numbers that every expression may use.
-pub const NUMBERS: [(&str, Number, &str); 12] = [
-    ("usage", Number::Usage, "CPU-seconds of the user in the interval"),
+pub const NUMBERS: [(&str, Number, &str); 13] = [
+    ("usage", Number::Usage, "CPU-seconds that the user is charged for in the interval"),
+    ("ran", Number::Ran, "CPU-seconds that ran in the interval, whenever they are charged"),
     ("cores", Number::Cores, "the same per second: cores in use"),
     ("memory", Number::Memory, "memory-seconds of the user in the interval"),
     ("waiting", Number::Waiting, "CPU-seconds asked for by waiting tasks"),
-    ("ended", Number::Ended, "tasks of the user that ended in the interval"),
-    ("factor", Number::Factor, "the user's priority factor, 1 without a file of factors"),
+    ("ended", Number::Ended, "attempts of the user that ended in the interval"),
+    (
+        "factor",
+        Number::Factor,
+        "the user's priority factor, within `sum` on the machine; 1 without a file",
+    ),
     ("entitled", Number::Entitled, "the user's share of the whole by the account tree"),
     ("dt", Number::Length, "length of the interval, s"),
     ("t", Number::Time, "end of the interval since the first one's start, s"),
     ("k", Number::Interval, "number of the interval, from 0"),
-    ("users", Number::Users, "how many users there are"),
+    ("users", Number::Users, "how many users there are by then"),
     ("capacity", Number::Capacity, "CPU of all machines, 0 where not known"),
 ];
 

@@ -466,8 +466,8 @@ mod tests {
         check(
             "state u = 0.5\nupdate u = betta * u",
             "line 2, column 12: there is no name `betta` (known: half, u, \
-             usage, cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity, cpu, \
-             charge, machine_cpu, machine_memory, user, group, machine, platform, site, cluster, \
+             usage, ran, cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity, \
+             cpu, charge, machine_cpu, machine_memory, user, group, machine, platform, site, cluster, \
              and, or)\n  update u = betta * u\n             ^^^^^",
         );
         check(

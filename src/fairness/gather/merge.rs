@@ -1,13 +1,14 @@
 //! The buckets of all lakes put together: names in their order, machines in theirs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use super::fleet::{Fleet, capacity};
+use super::people::{Known, People};
 use super::{By, Cluster, Counts, Interned, Key, Machines, Part, Plan, Sums, add};
 use crate::fairness::accounts::Tree;
-use crate::fairness::history::{Cell, History, Machine, Person, TaskEnd};
+use crate::fairness::history::{AttemptEnd, Cell, Grid, History, Machine, Person};
 use crate::units::CpuTime;
 
 /// What tells machines apart, and their order.
@@ -16,22 +17,20 @@ type MachineKey = (u32, Option<i64>, Option<String>, Option<u32>, Option<u32>, O
 /// What all parts so far have added; users and machines by the order in which they came.
 #[derive(Default)]
 pub(super) struct Merger {
-    names: Interned<String>,
+    people: People,
     machines: Interned<MachineKey>,
     /// By position in `machines`.
     known: Vec<Machine>,
     cells: FxHashMap<Key, Sums>,
     on_machines: BTreeMap<(u32, u32), CpuTime>,
-    groups: BTreeMap<u32, BTreeMap<String, CpuTime>>,
-    ends: Vec<TaskEnd>,
-    submitted: BTreeSet<String>,
+    ends: Vec<AttemptEnd>,
     counts: Counts,
 }
 
 impl Merger {
     /// Adds a part; sums are exact, so the order of parts moves nothing.
     pub(super) fn add(&mut self, fleet: &Fleet, plan: &Plan, part: Part) {
-        let people: Vec<u32> = part.names.all.iter().map(|name| self.names.put(name)).collect();
+        let people = self.people.add(&part.people);
         let mut machines: Vec<u32> = Vec::with_capacity(part.machines.all.len());
         for (id, site) in &part.machines.all {
             let known = id.and_then(|id| fleet.known.get(&id)).cloned().unwrap_or_default();
@@ -51,17 +50,18 @@ impl Merger {
             let key = (machines[machine as usize], people[who as usize]);
             *self.on_machines.entry(key).or_default() += cpu;
         });
-        part.groups.into_iter().for_each(|((who, group), cpu)| {
-            let own = self.groups.entry(people[who as usize]).or_default();
-            *own.entry(group).or_default() += cpu;
-        });
-        let owned = |end: TaskEnd| TaskEnd { who: people[end.who as usize], ..end };
+        let owned = |end: AttemptEnd| AttemptEnd { who: people[end.who as usize], ..end };
         self.ends.extend(part.ends.into_iter().map(owned));
-        self.submitted.extend(part.submitted);
         self.counts.attempts += part.counts.attempts;
         self.counts.open_attempts += part.counts.open_attempts;
         self.counts.without_request += part.counts.without_request;
+        self.counts.with_cpu_time += part.counts.with_cpu_time;
         self.counts.without_name += part.counts.without_name;
+    }
+
+    /// How many cells there are so far.
+    pub(super) fn cell_count(&self) -> usize {
+        self.cells.len()
     }
 
     /// The history, in orders that do not depend on who came first.
@@ -72,19 +72,11 @@ impl Merger {
         plan: &Plan,
     ) -> (History, Counts) {
         let mut counts = self.counts;
-        let is_idle = |user: &&String| !self.names.index.contains_key(*user);
-        counts.users_without_attempts = self.submitted.iter().filter(is_idle).count() as u64;
-        let (names, people_places) = in_order(&self.names.all);
+        let (people, people_places) = self.people(&plan.grid);
+        let has_come = |known: &&Known| plan.grid.since(known.first.at_us).is_some();
+        let is_idle = |known: &&Known| has_come(known) && !known.has_run;
+        counts.users_without_attempts = self.people.known.iter().filter(is_idle).count() as u64;
         let (keys, machine_places) = in_order(&self.machines.all);
-        let mut people: Vec<Person> = names
-            .iter()
-            .map(|&at| Person { name: self.names.all[at].clone(), group: None })
-            .collect();
-        for (who, own) in self.groups {
-            // The first by name of equals.
-            let most = own.into_iter().rev().max_by_key(|group| group.1);
-            people[people_places[who as usize] as usize].group = most.map(|group| group.0);
-        }
         let mut ends = self.ends;
         for end in &mut ends {
             end.who = people_places[end.who as usize];
@@ -114,6 +106,24 @@ impl Merger {
             capacity: capacity(fleets, &plan.grid),
         };
         (history, counts)
+    }
+}
+
+impl Merger {
+    /// Who has come by the end of the grid, by name, and the place of each name among them; nobody
+    /// else has used anything in it.
+    fn people(&self, grid: &Grid) -> (Vec<Person>, Vec<u32>) {
+        let (order, _) = in_order(&self.people.names.all);
+        let mut places = vec![0; order.len()];
+        let mut people = Vec::new();
+        for at in order {
+            let known = &self.people.known[at];
+            let Some(since) = grid.since(known.first.at_us) else { continue };
+            places[at] = u32::try_from(people.len()).expect("fewer than 2^32 names");
+            let name = self.people.names.all[at].clone();
+            people.push(Person { name, group: known.group.clone(), since });
+        }
+        (people, places)
     }
 }
 

@@ -11,10 +11,10 @@
 //!  interval  [----------)[----------)[----------)[----------)
 //! ```
 //!
-//! A wait counts at the request of the attempt that it led to. Under `end` an attempt that is
-//! still open is not charged, and counted.
-
-use std::collections::BTreeSet;
+//! A task waits from its SUBMIT until it is scheduled or ended, at the request as it stands then.
+//! A user is there from the first submission on, and in the group of that. Nothing in an interval
+//! depends on what comes after it. Under `end` an attempt that is still open is not charged, and
+//! counted.
 
 use arrow::array::AsArray;
 use arrow::datatypes::Float32Type;
@@ -22,9 +22,11 @@ use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use thiserror::Error;
 
 use self::fleet::Fleet;
-use super::history::{Grid, History, TaskEnd};
+use self::people::{First, People};
+use super::history::{AttemptEnd, Grid, History, NOBODY};
 use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
 use crate::facts::tasks::{Attempt, TaskView, Tasks, Usage};
@@ -37,6 +39,7 @@ use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
 mod fleet;
 mod merge;
+mod people;
 
 /// When CPU time is charged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -125,14 +128,27 @@ pub struct Counts {
     pub open_attempts: u64,
     /// Counted as 0 by `requested`.
     pub without_request: u64,
+    /// Charged by the CPU time that a log tells of them (`measured`).
+    pub with_cpu_time: u64,
     /// Without the user (or what else is told apart), put under `-`.
     pub without_name: u64,
-    /// Users of `job_events` none of whose tasks has run.
+    /// Users who have submitted something by the end of the span, of which no task has run.
     pub users_without_attempts: u64,
 }
 
-/// The name of what has none.
-pub const NOBODY: &str = "-";
+/// Usage could not be gathered.
+#[derive(Debug, Error)]
+pub enum GatherError {
+    /// A table that is not there or does not read.
+    #[error(transparent)]
+    Fact(#[from] FactError),
+    /// There is more of it than memory is given for.
+    #[error("usage of more than {CELLS_MAX} users, machines and intervals would fill memory")]
+    TooMuch,
+}
+
+/// Cells that are held at most: about 5 GB.
+pub const CELLS_MAX: usize = 12_000_000;
 
 /// Part of an attempt: from, to (µs), CPU rate, memory rate.
 type Piece = (i64, i64, CpuRate, CpuRate);
@@ -153,15 +169,12 @@ struct Sums {
 #[derive(Default)]
 struct Part {
     cluster: u32,
-    names: Interned<String>,
+    people: People,
     machines: Interned<(Option<i64>, Option<String>)>,
     cells: FxHashMap<Key, Sums>,
     /// By machine and user, CPU time of the intervals that are shown.
     on_machines: FxHashMap<(u32, u32), CpuTime>,
-    ends: Vec<TaskEnd>,
-    /// Users who have submitted a job.
-    submitted: BTreeSet<String>,
-    groups: FxHashMap<(u32, String), CpuTime>,
+    ends: Vec<AttemptEnd>,
     counts: Counts,
 }
 
@@ -190,7 +203,7 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
 }
 
 /// Adds up the usage of all lakes.
-pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), FactError> {
+pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), GatherError> {
     let fleets: Vec<Fleet> = clusters.iter().map(Fleet::read).collect::<Result<_, _>>()?;
     let buckets: Vec<(usize, u32)> = clusters
         .iter()
@@ -213,9 +226,15 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Fa
                 progress::step(rows[idx]);
                 part
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, FactError>>()?;
         for (part, &(idx, _)) in parts.into_iter().zip(some) {
+            if CELLS_MAX < part.cells.len() {
+                return Err(GatherError::TooMuch);
+            }
             all.add(&fleets[idx], plan, part);
+        }
+        if CELLS_MAX < all.cell_count() {
+            return Err(GatherError::TooMuch);
         }
     }
     Ok(all.history(clusters, &fleets, plan))
@@ -223,6 +242,7 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Fa
 
 /// The columns of a bucket's `task_events` that only some questions need, row by row.
 struct Extra {
+    cpu: Vec<Option<f32>>,
     memory: Vec<Option<f32>>,
     user: Option<Vec<Option<String>>>,
     group: Option<Vec<Option<String>>>,
@@ -237,11 +257,12 @@ impl Extra {
         let group = Some("user_group").filter(has);
         let site = ["last_run_site", "partition"].into_iter().find(|column| has(column));
         let queue = Some("queue").filter(|column| by == By::Queue && has(column));
-        let mut columns = vec![ROW_ID, "memory_request"];
+        let mut columns = vec![ROW_ID, "cpu_request", "memory_request"];
         columns.extend([user, group, site, queue].into_iter().flatten());
         let batches = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
         let texts = |column: Option<&str>| column.map(|column| texts(&batches, column));
         Ok(Self {
+            cpu: floats(&batches, "cpu_request"),
             memory: floats(&batches, "memory_request"),
             user: texts(user),
             group: texts(group),
@@ -283,11 +304,8 @@ fn fold_bucket(
     let extra = Extra::read(lake, bucket, plan.by)?;
     let cluster_idx = u32::try_from(idx).expect("a few clusters");
     let mut part = Part { cluster: cluster_idx, ..Part::default() };
-    if plan.by == By::User && !plan.separate_users {
-        let users = jobs.jobs.iter().filter_map(|job| job.user);
-        part.submitted = users.map(|user| jobs.names.get(user).to_owned()).collect();
-    }
     let mut fold = Fold { plan, fleet, cluster, jobs: &jobs, extra: &extra, part: &mut part };
+    fold.submitters();
     tasks.for_each(|task| fold.task(task));
     Ok(part)
 }
@@ -306,47 +324,127 @@ fn cell_of(column: Option<&Vec<Option<String>>>, row: u32) -> Option<&str> {
 }
 
 impl Fold<'_> {
-    fn task(&mut self, task: &TaskView<'_>) {
-        let mut last = None;
-        for attempt in task.attempts {
-            let who = self.who(task, attempt);
-            self.attempt(task, attempt, who);
-            last = Some((attempt, who));
+    /// Users of `job_events`, whether or not any of their tasks is known.
+    fn submitters(&mut self) {
+        if self.plan.by != By::User {
+            return;
         }
-        if let Some((attempt, who)) = last {
+        for job in &self.jobs.jobs {
+            let Some(user) = job.user else { continue };
+            let at = job.first_submit_us.or(job.first_schedule_us).unwrap_or(job.last_event_us);
+            // After its tasks of the same time, which know the group.
+            let first = First { at_us: self.shifted(at), job_id: job.id, task_index: i32::MAX };
+            let name = self.qualified(self.jobs.names.get(user));
+            self.part.people.see(&name, first, None);
+        }
+    }
+
+    fn task(&mut self, task: &TaskView<'_>) {
+        // What has passed the bound is not told any longer.
+        if CELLS_MAX < self.part.cells.len() {
+            return;
+        }
+        self.waits(task);
+        for attempt in task.attempts {
+            let who = self.who(task, attempt.row, attempt.start_us, attempt.machine_id);
+            self.part.people.has_run(who);
+            self.attempt(task, attempt, who);
             self.end(task, attempt, who);
         }
     }
 
-    /// Whose attempt it is.
-    fn who(&mut self, task: &TaskView<'_>, attempt: &Attempt) -> u32 {
+    fn shifted(&self, time_us: i64) -> i64 {
+        time_us.saturating_add(self.cluster.shift_us)
+    }
+
+    /// A name, with that of the cluster where users of the same name are to be told apart.
+    fn qualified(&self, name: &str) -> String {
+        if self.plan.separate_users && self.plan.by != By::Cluster {
+            return format!("{}/{name}", self.cluster.name);
+        }
+        name.to_owned()
+    }
+
+    /// Whose a task is by one of its events.
+    fn who(&mut self, task: &TaskView<'_>, row: u32, time_us: i64, machine: Option<i64>) -> u32 {
         let job = self.jobs.find(task.job_id).map(|position| &self.jobs.jobs[position]);
         let extra = self.extra;
         let name = match self.plan.by {
             By::User => match job {
                 Some(job) => job.user.map(|user| self.jobs.names.get(user).to_owned()),
-                None => cell_of(extra.user.as_ref(), attempt.row).map(str::to_owned),
+                None => cell_of(extra.user.as_ref(), row).map(str::to_owned),
             },
-            By::Group => cell_of(extra.group.as_ref(), attempt.row).map(str::to_owned),
-            By::Site => cell_of(extra.site.as_ref(), attempt.row).map(str::to_owned),
-            By::Queue => cell_of(extra.queue.as_ref(), attempt.row).map(str::to_owned),
-            By::Machine => attempt.machine_id.map(|id| id.to_string()),
+            By::Group => cell_of(extra.group.as_ref(), row).map(str::to_owned),
+            By::Site => cell_of(extra.site.as_ref(), row).map(str::to_owned),
+            By::Queue => cell_of(extra.queue.as_ref(), row).map(str::to_owned),
+            By::Machine => machine.map(|id| id.to_string()),
             By::Class => {
                 job.and_then(|job| job.scheduling_class).map(|class| format!("class {class}"))
             }
             By::Cluster => Some(self.cluster.name.clone()),
         };
-        self.part.counts.without_name += u64::from(name.is_none());
-        let mut name = name.unwrap_or_else(|| NOBODY.to_owned());
-        if self.plan.separate_users && self.plan.by != By::Cluster {
-            name = format!("{}/{name}", self.cluster.name);
+        let name = self.qualified(name.as_deref().unwrap_or(NOBODY));
+        let (job_id, task_index) = (task.job_id, task.task_index);
+        let first = First { at_us: self.shifted(time_us), job_id, task_index };
+        self.part.people.see(&name, first, cell_of(extra.group.as_ref(), row))
+    }
+
+    /// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
+    /// at the request that is known by then.
+    fn waits(&mut self, task: &TaskView<'_>) {
+        // Where a task will run is not known while it waits.
+        if matches!(self.plan.by, By::Machine | By::Site) {
+            return;
         }
-        self.part.names.put(&name)
+        let mut since: Option<(i64, u32)> = None;
+        let mut request = None;
+        for event in task.events {
+            let (is_submit, is_update) = (event.event_type == 0, event.event_type == 7);
+            if let Some((from_us, row)) = since
+                && (event.event_type <= 6 || is_update)
+            {
+                self.wait(task, row, [from_us, event.time_us], request);
+            }
+            if is_submit || is_update && since.is_some() {
+                request = self.extra.cpu[event.row as usize].or(request);
+                since = Some((event.time_us, since.map_or(event.row, |(_, row)| row)));
+            } else if event.event_type <= 6 {
+                (since, request) = (None, None);
+            }
+        }
+        if let Some((from_us, row)) = since {
+            let job = self.jobs.find(task.job_id).map(|position| &self.jobs.jobs[position]);
+            let ended_us = job.filter(|job| job.is_ended()).map(|job| job.last_event_us);
+            let window_end_us = self.cluster.windows.task_end_us;
+            let until_us = ended_us.map_or(window_end_us, |end| end.clamp(from_us, window_end_us));
+            self.wait(task, row, [from_us, until_us], request);
+        }
+    }
+
+    fn wait(
+        &mut self,
+        task: &TaskView<'_>,
+        row: u32,
+        [from_us, until_us]: [i64; 2],
+        request: Option<f32>,
+    ) {
+        let who = self.who(task, row, from_us, None);
+        let asked = match self.plan.cpu {
+            CpuDefinition::Slots => CpuRate::ONE,
+            _ => request.map_or(CpuRate::ZERO, CpuRate::new),
+        };
+        let machine = self.part.machines.put(&(None, None));
+        let (from_us, until_us) = (self.shifted(from_us), self.shifted(until_us));
+        self.plan.grid.split(from_us, until_us, |interval, length_us| {
+            let sums = Sums { waiting: asked.over(length_us), ..Sums::default() };
+            if sums.waiting != CpuTime::ZERO {
+                add(&mut self.part.cells, (interval, who, machine), sums);
+            }
+        });
     }
 
     fn attempt(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
         let plan = self.plan;
-        let shift = self.cluster.shift_us;
         let site = cell_of(self.extra.site.as_ref(), attempt.row).map(str::to_owned);
         // Machines of a class are one from the start: each would be a cell of its own.
         let machine_id = attempt.machine_id.map(|id| match plan.machines {
@@ -361,37 +459,26 @@ impl Fold<'_> {
         counts.attempts += 1;
         counts.open_attempts += u64::from(is_open);
         counts.without_request += u64::from(attempt.cpu_request.is_none());
-        let requested = attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new);
+        counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
+        counts.without_name += u64::from(self.part.people.is_nobody(who));
         let memory = self.extra.memory[attempt.row as usize].map_or(CpuRate::ZERO, CpuRate::new);
-        let held = if plan.cpu == CpuDefinition::Slots { CpuRate::ONE } else { requested };
-        let mut pieces = vec![(attempt.start_us, attempt.end_us, held, memory)];
+        let rate = match plan.cpu {
+            CpuDefinition::Slots => CpuRate::ONE,
+            CpuDefinition::Measured => attempt.used_rate(self.cluster.lake.source()),
+            _ => attempt.requested_rate(),
+        };
+        let mut pieces = vec![(attempt.start_us, attempt.end_us, rate, memory)];
         if plan.cpu == CpuDefinition::Measured {
-            pieces[0].2 = CpuRate::ZERO;
             pieces.extend(
                 measured(task, attempt).map(|(from, to, rate)| (from, to, rate, CpuRate::ZERO)),
             );
         }
-        let cpu = self.charge(attempt, &pieces, who, [machine, told]);
-        if let Some(submit_us) = submit_before(task, attempt) {
-            plan.grid.split(submit_us + shift, attempt.start_us + shift, |interval, length_us| {
-                let sums = Sums { waiting: held.over(length_us), ..Sums::default() };
-                add(&mut self.part.cells, (interval, who, told), sums);
-            });
-        }
-        if let Some(group) = cell_of(self.extra.group.as_ref(), attempt.row) {
-            *self.part.groups.entry((who, group.to_owned())).or_default() += cpu;
-        }
+        self.charge(attempt, &pieces, who, [machine, told]);
     }
 
-    /// Charges the pieces of an attempt and returns their CPU; `machines` are the one that it ran on
-    /// and the one that its cells name.
-    fn charge(
-        &mut self,
-        attempt: &Attempt,
-        pieces: &[Piece],
-        who: u32,
-        [machine, told]: [u32; 2],
-    ) -> CpuTime {
+    /// Charges the pieces of an attempt; the machines are the one that it ran on and the one that
+    /// its cells name.
+    fn charge(&mut self, attempt: &Attempt, pieces: &[Piece], who: u32, [machine, told]: [u32; 2]) {
         let grid = &self.plan.grid;
         let shift = self.cluster.shift_us;
         let (cells, on_machines) = (&mut self.part.cells, &mut self.part.on_machines);
@@ -403,7 +490,6 @@ impl Fold<'_> {
             add(cells, (interval, who, told), sums);
         };
         let is_charged = self.plan.accrual == Accrual::Running;
-        let mut ran = CpuTime::ZERO;
         for &(from, to, rate, memory) in pieces {
             grid.split(from + shift, to + shift, |interval, length_us| {
                 let (held, held_memory) = (rate.over(length_us), memory.over(length_us));
@@ -411,52 +497,52 @@ impl Fold<'_> {
                 if is_charged {
                     (sums.cpu, sums.memory) = (held, held_memory);
                 }
-                ran += held;
                 put(interval, sums);
             });
         }
-        let mut cpu = CpuTime::ZERO;
-        match self.plan.accrual {
-            Accrual::Running => {
-                cpu = ran;
-            }
-            Accrual::End if !attempt.is_open() => {
-                if let Some(interval) = grid.interval_of(attempt.end_us + shift) {
-                    cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
-                    let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
-                    put(interval, Sums { cpu, memory, ..Sums::default() });
-                }
-            }
-            Accrual::End => {}
+        let is_due = self.plan.accrual == Accrual::End && !attempt.is_open();
+        if let Some(interval) = grid.interval_of(attempt.end_us + shift).filter(|_| is_due) {
+            let cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
+            let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
+            put(interval, Sums { cpu, memory, ..Sums::default() });
         }
-        cpu
     }
 
-    /// Wait and run of a task that has ended.
-    fn end(&mut self, task: &TaskView<'_>, last: &Attempt, who: u32) {
-        if !self.plan.keeps_ends {
+    /// Wait and run of an attempt that has ended. Whether its task runs again is not known by then.
+    fn end(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
+        if !self.plan.keeps_ends || attempt.is_open() {
             return;
         }
-        let first = task.attempts[0].start_us;
-        let submit =
-            task.events.iter().find(|event| event.event_type == 0).map(|event| event.time_us);
+        let start = attempt.start_us;
         // A submit at 0 of the Google trace is one before the window.
         let is_known = |&submit: &i64| {
-            submit <= first && (submit != 0 || !self.cluster.lake.source().is_google())
+            submit <= start && (submit != 0 || !self.cluster.lake.source().is_google())
         };
-        let interval = self.plan.grid.interval_of(last.end_us + self.cluster.shift_us);
-        let (Some(submit), Some(interval), false) =
-            (submit.filter(is_known), interval, last.is_open())
+        let interval = self.plan.grid.interval_of(self.shifted(attempt.end_us));
+        let (Some(submit), Some(interval)) = (submit_of(task, attempt).filter(is_known), interval)
         else {
             return;
         };
-        self.part.ends.push(TaskEnd {
+        self.part.ends.push(AttemptEnd {
             interval,
             who,
-            wait_s: micros_to_seconds(first - submit),
-            run_s: micros_to_seconds(last.end_us - first),
+            wait_s: micros_to_seconds(start - submit),
+            run_s: micros_to_seconds(attempt.end_us - start),
         });
     }
+}
+
+/// The SUBMIT that an attempt waited from: the first since the attempt before had ended.
+fn submit_of(task: &TaskView<'_>, attempt: &Attempt) -> Option<i64> {
+    let mut submit = None;
+    for event in task.events.iter().take_while(|event| event.row != attempt.row) {
+        match event.event_type {
+            0 => submit = submit.or(Some(event.time_us)),
+            1..=6 => submit = None,
+            _ => {}
+        }
+    }
+    submit
 }
 
 fn add(cells: &mut FxHashMap<Key, Sums>, key: Key, part: Sums) {
@@ -482,18 +568,4 @@ fn measured<'a>(
             (from, to, CpuRate::new(window.rate))
         })
         .filter(|(from, to, _)| from < to)
-}
-
-/// The SUBMIT that an attempt waited from: the last before it and after the attempt before.
-fn submit_before(task: &TaskView<'_>, attempt: &Attempt) -> Option<i64> {
-    let until = task.events.iter().take_while(|event| event.row != attempt.row);
-    let mut submit = None;
-    for event in until {
-        match event.event_type {
-            0 => submit = Some(event.time_us),
-            1..=6 => submit = None,
-            _ => {}
-        }
-    }
-    submit
 }

@@ -3,13 +3,18 @@
 //! RUP' = β·RUP + (1 − β)·ρ with β = 0.5^(δ/h), and EUP = RUP · factor. The paper's form (Ota and
 //! Aida 2009, equations 3 to 5) takes for ρ the CPU-seconds of the interval, starts at 0.5 and has
 //! factor 1. `HTCondor`'s own takes the cores in use, never falls below 0.5 and has factor 1000.
-//! Shares of the pool are in proportion to 1/EUP, among users who run or wait in the interval.
+//! Shares of the pool are in proportion to 1/EUP, among users who run or wait in the interval,
+//! whenever their usage is charged; what is charged is a column of its own. RUP starts with the
+//! user's first submission.
+//!
+//! The factor is one of user and machine: for the machines that a line `user NAME on KIND NAME
+//! FACTOR` of the file speaks of there are an EUP and a share besides.
 
 use std::fmt;
 
 use super::{Index, Readings};
 use crate::fairness::FairnessError;
-use crate::fairness::factors::Factors;
+use crate::fairness::factors::{Factors, Target};
 use crate::fairness::history::{History, Step};
 use crate::notation::{Notation, write_notation};
 
@@ -43,7 +48,8 @@ pub struct Condor {
     /// Cores to share out; 1 gives shares of the pool.
     pool: f64,
     factors: Factors,
-    factor_of: Vec<f64>,
+    /// On any machine, then on those that the file speaks of: the factor of each user.
+    factors_of: Vec<Vec<f64>>,
     rup: Vec<f64>,
 }
 
@@ -76,7 +82,7 @@ impl Condor {
             rho,
             pool,
             factors,
-            factor_of: Vec::new(),
+            factors_of: Vec::new(),
             rup: Vec::new(),
         })
     }
@@ -107,7 +113,13 @@ impl fmt::Display for Condor {
 
 impl Index for Condor {
     fn columns(&self) -> Vec<String> {
-        ["eup", "rup", "share"].map(str::to_owned).into()
+        let mut columns: Vec<String> =
+            ["eup", "rup", "share", "charged_cpu_s"].map(str::to_owned).into();
+        for target in self.factors.targets() {
+            let name = target.column();
+            columns.extend([format!("eup_on_{name}"), format!("share_on_{name}")]);
+        }
+        columns
     }
 
     fn remarks(&self, history: &History) -> Vec<String> {
@@ -120,32 +132,48 @@ impl Index for Condor {
     }
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
-        self.factor_of = self.factors.of_people(history, self.factor);
-        if self.form == Form::Htcondor {
+        let targets = self.factors.targets();
+        let places = std::iter::once(None).chain(targets.iter().map(Some));
+        let of = |place: Option<&Target>| -> Vec<f64> {
+            let factors = self.factors.of_people(history, place, self.factor);
             // HTCondor raises factors below 1.
-            self.factor_of.iter_mut().for_each(|factor| *factor = factor.max(1.0));
-        }
+            let least = if self.form == Form::Htcondor { 1.0 } else { 0.0 };
+            factors.into_iter().map(|factor| factor.max(least)).collect()
+        };
+        self.factors_of = places.map(of).collect();
         self.rup = vec![self.start.max(self.floor); history.people.len()];
         Ok(())
     }
 
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
-        let mut asking = Vec::new();
+        let width = 2 + 2 * self.factors_of.len();
         for (who, (rup, used)) in self.rup.iter_mut().zip(step.used).enumerate() {
+            if !step.is_there(who) {
+                continue;
+            }
             let rho = match self.rho {
                 Rho::CpuSeconds => used.cpu_s,
                 Rho::Cores => used.held_s / step.length_s,
             };
             *rup = rup_after(*rup, rho, step.length_s, self.half_life_s).max(self.floor);
-            let eup = *rup * self.factor_of[who];
-            out.put(who, [eup, *rup, 0.0]);
-            if 0.0 < used.cpu_s || 0.0 < used.waiting_s {
-                asking.push((who, eup));
-            }
+            let row = &mut out.users[who * width..(who + 1) * width];
+            (row[1], row[3]) = (*rup, used.cpu_s);
         }
-        let eups: Vec<f64> = asking.iter().map(|&(_, eup)| eup).collect();
-        for (&(who, _), share) in asking.iter().zip(pool_shares(&eups)) {
-            out.users[who * 3 + 2] = share * self.pool;
+        let asking: Vec<usize> =
+            (0..step.used.len()).filter(|&who| step.used[who].asks()).collect();
+        for (place, factors) in self.factors_of.iter().enumerate() {
+            // The columns of the first place stand around RUP.
+            let [eup_at, share_at] =
+                if place == 0 { [0, 2] } else { [2 + 2 * place, 3 + 2 * place] };
+            for (who, (rup, factor)) in self.rup.iter().zip(factors).enumerate() {
+                out.users[who * width + eup_at] = rup * factor;
+                out.users[who * width + share_at] = 0.0;
+            }
+            let eups: Vec<f64> =
+                asking.iter().map(|&who| out.users[who * width + eup_at]).collect();
+            for (&who, share) in asking.iter().zip(pool_shares(&eups)) {
+                out.users[who * width + share_at] = share * self.pool;
+            }
         }
         Ok(())
     }

@@ -1,12 +1,15 @@
 //! An index of one's own, given as a formula: named, charted and compared like any other.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::{Heavier, Index, Readings};
 use crate::fairness::FairnessError;
+use crate::fairness::accounts::Standing;
 use crate::fairness::factors::Factors;
 use crate::fairness::formula::{Formula, MachineNumber, Number, Text, Values};
-use crate::fairness::history::{Cell, History, Step};
+use crate::fairness::history::{Cell, History, Step, Used};
+use crate::units::CpuTime;
 
 /// A formula with the state of every user.
 #[derive(Debug)]
@@ -17,7 +20,12 @@ pub struct Formulated {
     factors: Factors,
     charge_of: Vec<f64>,
     factor_of: Vec<f64>,
+    /// Whether users have factors of their own on some machines.
+    has_pairs: bool,
+    standing: Standing,
     entitled: Vec<f64>,
+    /// Users who are there by now.
+    there: Vec<usize>,
     /// User-major.
     states: Vec<f64>,
     /// Machine ids as text, for comparisons.
@@ -34,7 +42,10 @@ impl Formulated {
             factors,
             charge_of: Vec::new(),
             factor_of: Vec::new(),
+            has_pairs: false,
+            standing: Standing::default(),
             entitled: Vec::new(),
+            there: Vec::new(),
             states: Vec::new(),
             machine_names: Vec::new(),
         }
@@ -52,27 +63,40 @@ struct Seen<'a> {
     index: &'a Formulated,
     step: &'a Step<'a>,
     who: usize,
-    cells: &'a [Cell],
+    cells: &'a [&'a Cell],
     ended: f64,
     states: &'a [f64],
     totals: &'a [f64],
 }
 
+impl Seen<'_> {
+    /// The priority factor of the user, on one of the machines where it is asked for there.
+    fn factor(&self, machine: Option<usize>) -> f64 {
+        let Some(machine) = machine.filter(|_| self.index.has_pairs) else {
+            return self.index.factor_of[self.who];
+        };
+        let history = self.step.history;
+        let of = &history.machines[self.cells[machine].machine as usize];
+        self.index.factors.of_pair(&history.people[self.who], of, &history.clusters, 1.0)
+    }
+}
+
 impl Values for Seen<'_> {
-    fn number(&self, name: Number) -> f64 {
+    fn number(&self, name: Number, machine: Option<usize>) -> f64 {
         let used = &self.step.used[self.who];
         match name {
             Number::Usage => used.cpu_s,
-            Number::Cores => used.cpu_s / self.step.length_s,
+            Number::Ran => used.held_s,
+            Number::Cores => used.held_s / self.step.length_s,
             Number::Memory => used.memory_s,
             Number::Waiting => used.waiting_s,
             Number::Ended => self.ended,
-            Number::Factor => self.index.factor_of[self.who],
+            Number::Factor => self.factor(machine),
             Number::Entitled => self.index.entitled[self.who],
             Number::Length => self.step.length_s,
             Number::Time => f64::from(self.step.idx + 1) * self.step.length_s,
             Number::Interval => f64::from(self.step.idx),
-            Number::Users => super::window::float(self.step.used.len()),
+            Number::Users => super::window::float(self.index.there.len()),
             Number::Capacity => {
                 self.step.history.capacity.get(self.step.idx as usize).map_or(0.0, |all| all.cpu)
             }
@@ -122,16 +146,26 @@ impl Values for Seen<'_> {
 /// Tasks that each user ended, and the cells of each user.
 struct Shares<'a> {
     ended: Vec<f64>,
-    cells: Vec<&'a [Cell]>,
+    /// Those of machines that the user used.
+    cells: Vec<&'a Cell>,
+    /// By user, where those of the user are.
+    own: Vec<Range<usize>>,
 }
 
 impl<'a> Shares<'a> {
     fn of(step: &Step<'a>) -> Self {
         let people = step.used.len();
-        let mut shares = Self { ended: vec![0.0; people], cells: vec![&[]; people] };
+        let is_used = |cell: &&Cell| cell.cpu != CpuTime::ZERO || cell.held != CpuTime::ZERO;
+        let mut shares = Self {
+            ended: vec![0.0; people],
+            cells: step.cells.iter().filter(is_used).collect(),
+            own: vec![0..0; people],
+        };
         step.ends.iter().for_each(|end| shares.ended[end.who as usize] += 1.0);
-        for own in step.cells.chunk_by(|one, other| one.who == other.who) {
-            shares.cells[own[0].who as usize] = own;
+        let mut at = 0;
+        for own in shares.cells.chunk_by(|one, other| one.who == other.who) {
+            shares.own[own[0].who as usize] = at..at + own.len();
+            at += own.len();
         }
         shares
     }
@@ -141,22 +175,23 @@ impl Formulated {
     fn seen<'a>(
         &'a self,
         step: &'a Step<'a>,
-        shares: &Shares<'a>,
+        shares: &'a Shares<'a>,
         who: usize,
         states: &'a [f64],
         totals: &'a [f64],
     ) -> Seen<'a> {
         let width = self.formula.states.len();
         let states = &states[who * width..(who + 1) * width];
-        let (cells, ended) = (shares.cells[who], shares.ended[who]);
+        let (cells, ended) = (&shares.cells[shares.own[who].clone()], shares.ended[who]);
         Seen { index: self, step, who, cells, ended, states, totals }
     }
 
     /// The value of each `all(..)`.
-    fn totals<'a>(&'a self, step: &'a Step<'a>, shares: &Shares<'a>) -> Vec<f64> {
+    fn totals<'a>(&'a self, step: &'a Step<'a>, shares: &'a Shares<'a>) -> Vec<f64> {
         let of = |expr: &crate::fairness::formula::Expr| {
-            (0..step.used.len())
-                .map(|who| expr.value(&self.seen(step, shares, who, &self.states, &[]), None))
+            self.there
+                .iter()
+                .map(|&who| expr.value(&self.seen(step, shares, who, &self.states, &[]), None))
                 .sum()
         };
         self.formula.totals.iter().map(of).collect()
@@ -166,13 +201,37 @@ impl Formulated {
         let totals = self.totals(step, shares);
         let width = self.formula.states.len();
         let mut states = self.states.clone();
-        for who in 0..step.used.len() {
+        for &who in &self.there {
             for (state, expr) in &self.formula.updates {
                 let value = expr.value(&self.seen(step, shares, who, &states, &totals), None);
                 states[who * width + state] = value;
             }
         }
         states
+    }
+
+    /// Lets in who has come: the state of each begins before anything is used.
+    fn welcome(&mut self, step: &Step<'_>) {
+        let come = || (0..step.used.len()).filter(|&who| step.has_come(who));
+        let tree = &step.history.tree;
+        if self.standing.follow(tree, step.idx) {
+            self.entitled = self.standing.entitlements(tree);
+        }
+        if come().next().is_none() {
+            return;
+        }
+        self.there = (0..step.used.len()).filter(|&who| step.is_there(who)).collect();
+        let used = vec![Used::default(); step.used.len()];
+        let before = Step { used: &used, cells: &[], ends: &[], ..*step };
+        let shares = Shares::of(&before);
+        let width = self.formula.states.len();
+        let blank = vec![0.0; width * step.used.len()];
+        for who in come() {
+            let seen = self.seen(&before, &shares, who, &blank, &[]);
+            let first: Vec<f64> =
+                self.formula.states.iter().map(|(_, expr)| expr.value(&seen, None)).collect();
+            self.states[who * width..(who + 1) * width].copy_from_slice(&first);
+        }
     }
 }
 
@@ -200,34 +259,26 @@ impl Index for Formulated {
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.charge_of = self.charges.of_machines(history);
-        self.factor_of = self.factors.of_people(history, 1.0);
-        self.entitled = history.tree.entitlements();
+        self.factor_of = self.factors.of_people(history, None, 1.0);
+        self.has_pairs = !self.factors.targets().is_empty();
+        self.standing = Standing::default();
+        self.there = Vec::new();
         self.machine_names = history
             .machines
             .iter()
             .map(|machine| machine.id.map_or_else(String::new, |id| id.to_string()))
             .collect();
-        let used = vec![crate::fairness::history::Used::default(); history.people.len()];
-        let length_s = history.grid.length_s();
-        let before = Step { history, idx: 0, length_s, used: &used, cells: &[], ends: &[] };
-        let shares = Shares::of(&before);
-        let width = self.formula.states.len();
-        let blank = vec![0.0; width * history.people.len()];
-        let mut states = Vec::with_capacity(blank.len());
-        for who in 0..history.people.len() {
-            let seen = self.seen(&before, &shares, who, &blank, &[]);
-            states.extend(self.formula.states.iter().map(|(_, expr)| expr.value(&seen, None)));
-        }
-        self.states = states;
+        self.states = vec![f64::NAN; self.formula.states.len() * history.people.len()];
         Ok(())
     }
 
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        self.welcome(step);
         let shares = Shares::of(step);
         self.states = self.updated(step, &shares);
         let totals = self.totals(step, &shares);
         let width = self.formula.displays.len();
-        for who in 0..step.used.len() {
+        for &who in &self.there {
             let seen = self.seen(step, &shares, who, &self.states, &totals);
             for (column, (_, expr)) in self.formula.displays.iter().enumerate() {
                 out.users[who * width + column] = expr.value(&seen, None);
@@ -249,8 +300,9 @@ mod tests {
         update rup = beta * rup + (1 - beta) * usage
         display eup = rup * factor
         display rup = rup
-        let asks = usage > 0 or waiting > 0
-        display share = if(asks, 1 / (rup * factor) / all(if(asks, 1 / (rup * factor), 0)), 0)";
+        let asks = ran > 0 or waiting > 0
+        display share = if(asks, 1 / (rup * factor) / all(if(asks, 1 / (rup * factor), 0)), 0)
+        display charged_cpu_s = usage";
 
     fn custom(text: &str) -> Box<dyn Index> {
         let formula = formula(text, &[]).unwrap();

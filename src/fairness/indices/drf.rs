@@ -50,6 +50,10 @@ impl Index for Drf {
         if is_known { Vec::new() } else { vec![remark.to_owned()] }
     }
 
+    fn held_per_user(&self, length_s: f64) -> f64 {
+        2.0 * Held::rows(self.window_s, length_s)
+    }
+
     fn begin(&mut self, _history: &History) -> Result<(), FairnessError> {
         self.held = Held::default();
         Ok(())

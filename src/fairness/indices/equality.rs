@@ -45,8 +45,12 @@ impl Index for Equality {
         [self.name, "users"].map(str::to_owned).into()
     }
 
-    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
-        self.sliding.begin(history);
+    fn held_per_user(&self, length_s: f64) -> f64 {
+        self.sliding.held_per_user(length_s)
+    }
+
+    fn begin(&mut self, _history: &History) -> Result<(), FairnessError> {
+        self.sliding.begin();
         Ok(())
     }
 

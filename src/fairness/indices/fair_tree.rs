@@ -1,5 +1,7 @@
 //! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the
-//! accounts, at each level in the order of shares over usage; the value is rank over users.
+//! accounts, at each level in the order of shares over usage; the value is the rank over the number
+//! of all users who are there by then, active or not. Accounts with `parent` are dissolved: those
+//! below them count as children of the next account above with shares of its own.
 //!
 //! The manual and the code read a tie between two accounts differently: the manual puts their
 //! users together before descending, the code descends into one after the other and lets the
@@ -10,7 +12,7 @@ use std::fmt;
 use super::slurm::Decaying;
 use super::{Heavier, Index, Readings};
 use crate::fairness::FairnessError;
-use crate::fairness::accounts::{Shares, Tree};
+use crate::fairness::accounts::{Shares, Standing, Tree};
 use crate::fairness::history::{History, Step};
 use crate::notation::{Notation, write_notation};
 
@@ -30,13 +32,14 @@ const READINGS: [(&str, Reading); 2] = [("code", Reading::Code), ("manual", Read
 pub struct FairTree {
     usage: Decaying,
     reading: Reading,
+    standing: Standing,
 }
 
 impl FairTree {
     pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
         let usage = Decaying::read(notation)?;
         let reading = notation.choice("reading", "`code` or `manual`", Reading::Code, &READINGS)?;
-        Ok(Self { usage, reading })
+        Ok(Self { usage, reading, standing: Standing::default() })
     }
 }
 
@@ -61,29 +64,39 @@ impl Index for FairTree {
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.usage.begin(history);
+        self.standing = Standing::default();
         Ok(())
     }
 
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
         self.usage.add(step);
         let tree = &step.history.tree;
-        let levels = level_fs(tree, &self.usage.raw);
-        let factors = fair_tree(tree, &self.usage.raw, self.reading);
-        for (who, (&factor, &raw)) in factors.iter().zip(&self.usage.raw).enumerate() {
-            out.put(who, [factor, levels[tree.leaf_of[who]], raw]);
+        self.standing.follow(tree, step.idx);
+        let all = fair_tree(tree, &self.standing, &self.usage.raw, self.reading);
+        for (who, ((factor, level), &raw)) in all.into_iter().zip(&self.usage.raw).enumerate() {
+            out.put(who, [factor, level, raw]);
         }
         Ok(())
     }
 }
 
+/// The level of a dissolved account, as coded: it stands among its siblings without any children,
+/// and takes a tie away from who comes after it.
+const LEVEL_OF_DISSOLVED: f64 = 4_294_967_294.0;
+
 /// LF of each node: its share among its siblings over its usage among them. Infinite for a node
 /// with shares and no usage and for a user with its account's shares; 0 without shares.
-fn level_fs(tree: &Tree, raw: &[f64]) -> Vec<f64> {
-    let sums = tree.sums(raw);
+fn level_fs(tree: &Tree, standing: &Standing, raw: &[f64]) -> Vec<f64> {
+    let sums = standing.sums(tree, raw);
     let of = |idx: usize| {
-        let Some(parent) = tree.nodes[idx].parent else { return f64::INFINITY };
-        let Shares::Own(shares) = tree.nodes[idx].shares else { return f64::INFINITY };
-        let below = tree.shares_below(parent);
+        let node = &tree.nodes[idx];
+        let Some(parent) = standing.parent(idx) else { return f64::INFINITY };
+        let shares = match node.shares {
+            Shares::Own(shares) => shares,
+            Shares::Parent if node.is_user => return f64::INFINITY,
+            Shares::Parent => return LEVEL_OF_DISSOLVED,
+        };
+        let below = standing.shares_below(parent);
         if shares == 0.0 || below == 0.0 {
             return 0.0;
         }
@@ -93,23 +106,32 @@ fn level_fs(tree: &Tree, raw: &[f64]) -> Vec<f64> {
     (0..tree.nodes.len()).map(of).collect()
 }
 
-/// The rank of each user over the number of users; 1 is served first.
-pub fn fair_tree(tree: &Tree, raw: &[f64], reading: Reading) -> Vec<f64> {
+/// The rank of each user over the number of users, with the user's LF; rank 1 is served last.
+pub fn fair_tree(
+    tree: &Tree,
+    standing: &Standing,
+    raw: &[f64],
+    reading: Reading,
+) -> Vec<(f64, f64)> {
+    let levels = level_fs(tree, standing, raw);
     let mut descent = Descent {
         tree,
-        levels: level_fs(tree, raw),
+        standing,
+        levels: &levels,
         reading,
-        rank: tree.leaf_of.len(),
-        left: tree.leaf_of.len(),
+        rank: standing.user_count(),
+        left: standing.user_count(),
         factors: vec![0.0; tree.leaf_of.len()],
     };
-    descent.descend(&tree.nodes[0].children, false);
-    descent.factors
+    descent.descend(standing.children(0), false);
+    let factors = descent.factors;
+    tree.leaf_of.iter().zip(factors).map(|(&leaf, factor)| (factor, levels[leaf])).collect()
 }
 
 struct Descent<'a> {
     tree: &'a Tree,
-    levels: Vec<f64>,
+    standing: &'a Standing,
+    levels: &'a [f64],
     reading: Reading,
     /// The rank given last.
     rank: usize,
@@ -121,9 +143,12 @@ struct Descent<'a> {
 impl Descent<'_> {
     /// Ranks these siblings; `is_tied` if the account they are in is tied with the one before.
     fn descend(&mut self, siblings: &[usize], is_tied: bool) {
-        let tree = self.tree;
-        let is_account = |&idx: &usize| tree.nodes[idx].who.is_none();
+        let (tree, standing) = (self.tree, self.standing);
+        let is_account = |&idx: &usize| !tree.nodes[idx].is_user;
         let mut order = siblings.to_vec();
+        if self.reading == Reading::Manual {
+            order.retain(|idx| tree.nodes[*idx].shares != Shares::Parent || !is_account(idx));
+        }
         // Users before accounts where both have the same level; the sort keeps the file's order.
         order.sort_by(|one, other| {
             self.levels[*other]
@@ -139,20 +164,22 @@ impl Descent<'_> {
             let is_tied = std::mem::take(&mut inherited) || previous == Some(level);
             previous = Some(level);
             at += 1;
-            if let Some(who) = tree.nodes[idx].who {
+            if tree.nodes[idx].is_user {
                 if !is_tied {
                     self.rank = self.left;
                 }
-                self.factors[who] = ratio(self.rank, self.factors.len());
+                if let Some(who) = tree.nodes[idx].who {
+                    self.factors[who] = ratio(self.rank, standing.user_count());
+                }
                 self.left -= 1;
                 continue;
             }
-            let mut below = tree.nodes[idx].children.clone();
+            let mut below = standing.children(idx).to_vec();
             while self.reading == Reading::Manual
                 && at < order.len()
                 && self.levels[order[at]] == level
             {
-                below.extend(&tree.nodes[order[at]].children);
+                below.extend(standing.children(order[at]));
                 at += 1;
             }
             self.descend(&below, is_tied);
@@ -171,8 +198,9 @@ mod tests {
     use crate::fairness::samples::tree;
 
     fn check(text: &str, users: &[&str], raw: &[f64], reading: Reading, expected: &[f64]) {
-        let found = fair_tree(&tree(text, users), raw, reading);
-        for (found, expected) in found.iter().zip(expected) {
+        let tree = tree(text, users);
+        let found = fair_tree(&tree, &Standing::of(&tree, 0), raw, reading);
+        for ((found, _), expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < 5e-4, "{found} {expected}");
         }
     }
@@ -182,7 +210,8 @@ mod tests {
         let text = "A 1\nB 1\nA/a1 1\nA/a2 1\nB/b1 1";
         let users = ["a1", "a2", "b1"];
         let raw = [20.0, 10.0, 10.0];
-        let levels = level_fs(&tree(text, &users), &raw);
+        let drawn = tree(text, &users);
+        let levels = level_fs(&drawn, &Standing::of(&drawn, 0), &raw);
         let rounded: Vec<String> = levels[1..].iter().map(|level| format!("{level:.3}")).collect();
         assert_eq!(rounded, ["0.667", "2.000", "0.750", "1.500", "1.000"]);
         for reading in [Reading::Code, Reading::Manual] {

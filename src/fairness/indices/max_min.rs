@@ -42,6 +42,10 @@ impl Index for MaxMin {
         ["distance", "users"].map(str::to_owned).into()
     }
 
+    fn held_per_user(&self, length_s: f64) -> f64 {
+        2.0 * Held::rows(self.window_s, length_s)
+    }
+
     fn begin(&mut self, _history: &History) -> Result<(), FairnessError> {
         (self.used, self.wanted) = (Held::default(), Held::default());
         Ok(())

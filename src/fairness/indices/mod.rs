@@ -2,7 +2,8 @@
 //!
 //! In: one interval of usage after the other. Out: values per user, values for all together, or
 //! both, as they stand at the end of the interval. An index keeps its own state and sees nothing
-//! of the future; a value that is not defined is NaN.
+//! of the future: a user or account is there from the first submission on, those of a file of
+//! accounts from the start. A value that is not defined is NaN.
 
 use std::fmt;
 
@@ -79,6 +80,11 @@ pub trait Index: fmt::Display {
     /// Whether values of several users can be added up, as bills can and factors cannot.
     fn adds_up(&self) -> bool {
         false
+    }
+
+    /// About how many numbers it holds of each user at once, in intervals of a length in seconds.
+    fn held_per_user(&self, _length_s: f64) -> f64 {
+        0.0
     }
 
     /// Forgets everything and makes ready for these users.

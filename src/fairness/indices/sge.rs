@@ -1,7 +1,7 @@
 //! `sge`: the share tree of Grid Engine. A node's tickets are in proportion to the square of its
 //! shares over its usage, so that the long-term share approaches what it is entitled to.
 //!
-//! Only active nodes take part: those with usage or waiting tasks in the interval. A node that
+//! Only active nodes take part: those with running or waiting tasks in the interval. A node that
 //! would get more than `compensation` times its entitlement is cut once and all are scaled again,
 //! which is a soft cap. The decay per minute is as coded 1 − ln 2/h·60.
 
@@ -9,8 +9,8 @@ use std::fmt;
 
 use super::{Decay, Heavier, Index, Readings};
 use crate::fairness::FairnessError;
-use crate::fairness::accounts::Tree;
-use crate::fairness::history::{History, Step};
+use crate::fairness::accounts::{Standing, Tree};
+use crate::fairness::history::{History, Step, Used};
 use crate::notation::{Notation, write_notation};
 
 /// Shares of the tickets.
@@ -20,6 +20,7 @@ pub struct Sge {
     decay: Decay,
     compensation: f64,
     usage: Vec<f64>,
+    standing: Standing,
 }
 
 /// How often Grid Engine lets usage decay, s.
@@ -32,7 +33,8 @@ impl Sge {
         let decay = Decay::read(notation)?;
         let expected = "a number of 1 or more";
         let compensation = notation.number("compensation", expected, 5.0, 1.0..)?;
-        Ok(Self { half_life_s, decay, compensation, usage: Vec::new() })
+        let standing = Standing::default();
+        Ok(Self { half_life_s, decay, compensation, usage: Vec::new(), standing })
     }
 
     fn left_after(&self, length_s: f64) -> f64 {
@@ -70,6 +72,7 @@ impl Index for Sge {
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.usage = vec![0.0; history.people.len()];
+        self.standing = Standing::default();
         Ok(())
     }
 
@@ -78,9 +81,10 @@ impl Index for Sge {
         for (usage, used) in self.usage.iter_mut().zip(step.used) {
             *usage = *usage * left + used.cpu_s;
         }
-        let active: Vec<bool> =
-            step.used.iter().map(|used| 0.0 < used.cpu_s || 0.0 < used.waiting_s).collect();
-        let shares = share_tree(&step.history.tree, &self.usage, &active, self.compensation);
+        let active: Vec<bool> = step.used.iter().map(Used::asks).collect();
+        let tree = &step.history.tree;
+        self.standing.follow(tree, step.idx);
+        let shares = share_tree(tree, &self.standing, &self.usage, &active, self.compensation);
         for (who, (share, &usage)) in shares.into_iter().zip(&self.usage).enumerate() {
             // Nobody who asks for nothing is given tickets, and has used neither much nor little.
             out.put(who, [if active[who] { share } else { f64::NAN }, usage]);
@@ -90,16 +94,23 @@ impl Index for Sge {
 }
 
 /// The share of the tickets of each user; 0 for one who is not active or has no shares.
-pub fn share_tree(tree: &Tree, usage: &[f64], active: &[bool], compensation: f64) -> Vec<f64> {
-    let sums = tree.sums(usage);
+pub fn share_tree(
+    tree: &Tree,
+    standing: &Standing,
+    usage: &[f64],
+    active: &[bool],
+    compensation: f64,
+) -> Vec<f64> {
+    let sums = standing.sums(tree, usage);
     let marks: Vec<f64> = active.iter().map(|&is_active| f64::from(u8::from(is_active))).collect();
-    let active = tree.sums(&marks);
+    let active = standing.sums(tree, &marks);
     let mut entitled = vec![0.0; tree.nodes.len()];
     let mut given = vec![0.0; tree.nodes.len()];
     (entitled[0], given[0]) = (1.0, 1.0);
     for idx in 0..tree.nodes.len() {
+        let is_active = |&child: &usize| 0.0 < active[child];
         let children: Vec<usize> =
-            tree.nodes[idx].children.iter().copied().filter(|&child| 0.0 < active[child]).collect();
+            standing.children(idx).iter().copied().filter(is_active).collect();
         let shares = |child: usize| tree.nodes[child].shares.number();
         let all: f64 = children.iter().map(|&child| shares(child)).sum();
         if all == 0.0 {
@@ -138,26 +149,32 @@ mod tests {
     fn the_cap_is_soft() {
         // shr 10 and .8108; share .925 against a bound of .5; cut to 5.405; .8696 in the end.
         let tree = tree("x 10\ny 90", &["x", "y"]);
-        let found = share_tree(&tree, &[10.0, 9990.0], &[true, true], 5.0);
+        let standing = Standing::of(&tree, 0);
+        let found = share_tree(&tree, &standing, &[10.0, 9990.0], &[true, true], 5.0);
         assert_eq!(format!("{:.4}", found[0]), "0.8696");
-        let uncapped = share_tree(&tree, &[10.0, 9990.0], &[true, true], 100.0);
+        let uncapped = share_tree(&tree, &standing, &[10.0, 9990.0], &[true, true], 100.0);
         assert_eq!(format!("{:.3}", uncapped[0]), "0.925");
     }
 
     #[test]
     fn only_active_nodes_take_part() {
         let tree = tree("x 10\ny 90\nz 5", &["x", "y", "z"]);
-        assert_eq!(
-            share_tree(&tree, &[1.0, 2.0, 3.0], &[true, false, false], 5.0),
-            [1.0, 0.0, 0.0]
-        );
-        assert_eq!(share_tree(&tree, &[1.0, 2.0, 3.0], &[false; 3], 5.0), [0.0; 3]);
+        let of = |active: [bool; 3]| {
+            share_tree(&tree, &Standing::of(&tree, 0), &[1.0, 2.0, 3.0], &active, 5.0)
+        };
+        assert_eq!(of([true, false, false]), [1.0, 0.0, 0.0]);
+        assert_eq!(of([false; 3]), [0.0; 3]);
     }
 
     #[test]
     fn decay_is_to_first_order_as_coded() {
-        let of =
-            |decay| Sge { half_life_s: 604_800.0, decay, compensation: 5.0, usage: Vec::new() };
+        let of = |decay| Sge {
+            half_life_s: 604_800.0,
+            decay,
+            compensation: 5.0,
+            usage: Vec::new(),
+            standing: Standing::default(),
+        };
         assert_eq!(format!("{:.6}", of(Decay::Coded).left_after(604_800.0)), "0.499988");
         assert_eq!(of(Decay::Exact).left_after(604_800.0), 0.5);
     }

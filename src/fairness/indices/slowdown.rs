@@ -1,7 +1,7 @@
 //! `slowdown`: are some users' tasks stretched more than others'?
 //!
 //! The bounded slowdown of a task is max(1, (wait + run)/max(run, 10 s)); a user's is the mean
-//! over the tasks that ended in the window. For all together: the largest over the smallest mean,
+//! over the attempts that ended in the window, since whether a task runs again is not known by then. For all together: the largest over the smallest mean,
 //! and their coefficient of variation.
 
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::notation::{Notation, write_notation};
 pub struct Slowdown {
     window_s: f64,
     bound_s: f64,
-    /// Sums, and the number of tasks, per user and interval.
+    /// Sums, and the number of attempts, per user and interval.
     held: Held,
     people: usize,
 }
@@ -39,7 +39,7 @@ impl fmt::Display for Slowdown {
 
 impl Index for Slowdown {
     fn columns(&self) -> Vec<String> {
-        ["slowdown", "tasks"].map(str::to_owned).into()
+        ["slowdown", "attempts"].map(str::to_owned).into()
     }
 
     fn overall(&self) -> Vec<String> {
@@ -48,6 +48,10 @@ impl Index for Slowdown {
 
     fn reads_ends(&self) -> bool {
         true
+    }
+
+    fn held_per_user(&self, length_s: f64) -> f64 {
+        2.0 * Held::rows(self.window_s, length_s)
     }
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
@@ -90,7 +94,7 @@ pub fn bounded_slowdown(wait_s: f64, run_s: f64, bound_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairness::history::TaskEnd;
+    use crate::fairness::history::AttemptEnd;
     use crate::fairness::indices::parse;
     use crate::fairness::samples::history;
 
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn users_are_compared_by_their_means() {
         let mut history = history(&[("a", &[1.0]), ("b", &[1.0]), ("c", &[1.0])]);
-        let end = |who, wait_s| TaskEnd { interval: 0, who, wait_s, run_s: 10.0 };
+        let end = |who, wait_s| AttemptEnd { interval: 0, who, wait_s, run_s: 10.0 };
         history.ends = vec![end(0, 10.0), end(0, 30.0), end(1, 50.0)];
         let mut index = parse("slowdown").unwrap();
         index.begin(&history).unwrap();

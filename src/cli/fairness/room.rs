@@ -1,0 +1,130 @@
+//! Whether memory holds the answer, found out before anything is gathered.
+//!
+//! In: the lakes, the intervals and the indices. Out: a note of what the values will take, or a
+//! refusal. Values are held for users times intervals times columns of all indices.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+
+use super::span::Span;
+use crate::cli::console;
+use crate::cli::exit::Usage;
+use crate::digits;
+use crate::fairness::gather::{By, Cluster, GatherError};
+use crate::fairness::indices::Index;
+use crate::fairness::series::VALUES_MAX;
+use crate::lake::LakeError;
+use crate::schema::Table;
+
+/// Bytes of a value.
+const VALUE_BYTES: u64 = 8;
+
+/// Values below this are not worth a note: 128 MiB.
+const NOTED: u64 = 1 << 24;
+
+/// Refuses what would not fit, and says what much will take.
+pub(super) fn check(span: &Span, indices: &[(String, Box<dyn Index>)]) -> Result<()> {
+    let users = user_count(span)?;
+    let intervals = u64::from(span.plan.grid.count);
+    let columns: u64 = indices.iter().map(|(_, index)| index.columns().len().max(1) as u64).sum();
+    let length_s = span.plan.grid.length_s();
+    #[expect(clippy::cast_precision_loss, reason = "at most 200,000 intervals")]
+    let most = intervals as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a few times the intervals"
+    )]
+    let held: u64 =
+        indices.iter().map(|(_, index)| index.held_per_user(length_s).min(2.0 * most) as u64).sum();
+    let values = users.saturating_mul(intervals * columns + held);
+    let told = format!(
+        "up to {} in {} with {} ({} of values in memory)",
+        digits::counted(users, "user"),
+        digits::counted(intervals, "interval"),
+        digits::counted(columns, "column"),
+        bytes(values),
+    );
+    if VALUES_MAX < values {
+        let most = bytes(VALUES_MAX);
+        let text = format!(
+            "{told} are too many (at most {most}): take a longer --interval, fewer --days or \
+             fewer indices"
+        );
+        return Err(Usage(text).into());
+    }
+    if NOTED < values {
+        console::note(told);
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rounded to a few digits all the same")]
+fn bytes(values: u64) -> String {
+    let gib = values.saturating_mul(VALUE_BYTES) as f64 / f64::from(1 << 30);
+    format!("{gib:.2} GiB")
+}
+
+/// What could not be gathered: too much of it is a matter of the command line.
+pub(super) fn refusal(error: GatherError) -> anyhow::Error {
+    match error {
+        GatherError::Fact(error) => error.into(),
+        GatherError::TooMuch => {
+            Usage(format!("{error}: take a longer --interval or fewer --days")).into()
+        }
+    }
+}
+
+/// How many users (or what else usage is told apart by) the lakes know, or more.
+fn user_count(span: &Span) -> Result<u64, LakeError> {
+    let mut names = BTreeSet::new();
+    let mut count = 0;
+    for cluster in &span.clusters {
+        add_names(cluster, span.plan.by, &mut names)?;
+        if span.plan.separate_users {
+            count += names.len() as u64;
+            names.clear();
+        }
+    }
+    // One more for those without a name.
+    Ok(count + names.len() as u64 + 1)
+}
+
+fn add_names(cluster: &Cluster, by: By, names: &mut BTreeSet<String>) -> Result<(), LakeError> {
+    let lake = &cluster.lake;
+    let has = |table: Table, column: &&'static str| lake.has_column(table, column);
+    let places = ["last_run_site", "partition"];
+    let (table, column) = match by {
+        By::User if lake.has(Table::JobEvents) => (Table::JobEvents, "user"),
+        By::User => (Table::TaskEvents, "user"),
+        By::Group => (Table::TaskEvents, "user_group"),
+        By::Queue => (Table::TaskEvents, "queue"),
+        By::Site => {
+            let site = places.into_iter().find(|column| has(Table::TaskEvents, column));
+            (Table::TaskEvents, site.unwrap_or(places[0]))
+        }
+        By::Machine if lake.has(Table::MachineEvents) => (Table::MachineEvents, "machine_id"),
+        By::Machine => (Table::TaskEvents, "machine_id"),
+        // A handful.
+        By::Class | By::Cluster => return Ok(()),
+    };
+    if !has(table, &column) {
+        return Ok(());
+    }
+    lake.scan(table, None, &[column], |batch| {
+        let cells = batch.column(0);
+        if by == By::Machine {
+            let ids = cells.as_primitive::<Int64Type>();
+            names.extend(ids.iter().flatten().map(|id| id.to_string()));
+            return;
+        }
+        for name in cells.as_string::<i32>().iter().flatten() {
+            if !names.contains(name) {
+                names.insert(name.to_owned());
+            }
+        }
+    })
+}

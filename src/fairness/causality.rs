@@ -1,0 +1,206 @@
+//! The promise of every index: a value at the end of an interval depends on nothing that comes
+//! later. Drawn histories are cut at an interval, and what is left gives the same values up to it,
+//! to the last bit; users who come later have no values before.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use proptest::prelude::*;
+use tempfile::NamedTempFile;
+
+use super::accounts::Tree;
+use super::factors::Factors;
+use super::formula;
+use super::history::{AttemptEnd, Capacity, Cell, Grid, History, Machine, Person};
+use super::indices::{Formulated, Index, parse};
+use super::series::{Series, evaluate};
+use crate::units::{CpuTime, MICROS_PER_SECOND};
+
+/// Indices that are built in, with parameters that read more than the defaults do.
+const BUILT_IN: [&str; 16] = [
+    "metered",
+    "condor",
+    "htcondor:half_life_s=7200",
+    "slurm",
+    "slurm:half_life_s=0,decay=exact",
+    "fair-tree",
+    "fair-tree:half_life_s=0",
+    "fair-tree:half_life_s=0,reading=manual",
+    "sge",
+    "jain",
+    "gini:among=all",
+    "cv:among=all,window_s=7200",
+    "jain:among=all",
+    "max-min",
+    "drf",
+    "slowdown",
+];
+
+/// Custom indices that read everything that a formula can.
+const FORMULAS: [&str; 3] = [
+    "state x = entitled + users; update x = x / 2 + usage + all(waiting); display x; display users",
+    "state n = 0; update n = n + ended; display n / (1 + all(n)); display capacity + k + t; \
+     display ran + cores; display memory + entitled",
+    "state m = k; update m = m + sum(cpu * factor * charge); display m; display sum(1)",
+];
+
+/// Files of accounts, by whether they know all users, some, or dissolve accounts.
+const ACCOUNTS: [Option<&str>; 4] = [
+    None,
+    Some("A 3\nA/a 1\nA/b 2\nB 1\nB/c 1\nB/d 1\nB/e 5\nB/never 2"),
+    Some("A 2\nA/a 1\nc 4"),
+    Some("P parent\nP/a 1\nP/Q parent\nP/Q/b 3\nP/Q/c parent\nd 2\nE 1\nE/e 1"),
+];
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// Intervals of a drawn history.
+const COUNT: u32 = 8;
+
+/// What a user does in an interval: charged, ran, waiting, memory, on which machine, and whether a
+/// task ends.
+type Deed = (u8, u8, u8, u8, bool, bool);
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    /// Group and first interval of each user.
+    users: Vec<(Option<bool>, u32)>,
+    /// By user and interval.
+    deeds: Vec<Vec<Option<Deed>>>,
+    capacity: Vec<u8>,
+    accounts: usize,
+    cut: u32,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let deed = (0..4_u8, 0..4_u8, 0..3_u8, 0..3_u8, any::<bool>(), any::<bool>());
+    let days = prop::collection::vec(prop::option::of(deed), COUNT as usize);
+    (
+        prop::collection::vec((prop::option::of(any::<bool>()), 0..COUNT + 2), NAMES.len()),
+        prop::collection::vec(days, NAMES.len()),
+        prop::collection::vec(0..5_u8, COUNT as usize),
+        0..ACCOUNTS.len(),
+        1..COUNT,
+    )
+        .prop_map(|(users, deeds, capacity, accounts, cut)| Drawn {
+            users,
+            deeds,
+            capacity,
+            accounts,
+            cut,
+        })
+}
+
+/// What had come by an interval.
+fn history(drawn: &Drawn, count: u32) -> History {
+    let mut people = Vec::new();
+    let (mut cells, mut ends) = (Vec::new(), Vec::new());
+    for (name, ((group, since), deeds)) in NAMES.iter().zip(drawn.users.iter().zip(&drawn.deeds)) {
+        if count <= *since {
+            continue;
+        }
+        let who = u32::try_from(people.len()).expect("a drawn history is sound");
+        let group = group.map(|is_first| if is_first { "g" } else { "h" }.to_owned());
+        people.push(Person { name: (*name).to_owned(), group, since: *since });
+        for (interval, deed) in (0..count).zip(deeds).filter(|deed| *since <= deed.0) {
+            let Some((cpu, held, waiting, memory, machine, has_ended)) = *deed else { continue };
+            let time = |units: u8| CpuTime::from_seconds(f64::from(units) * 1800.0);
+            cells.push(Cell {
+                interval,
+                who,
+                machine: u32::from(machine),
+                cpu: time(cpu),
+                memory: time(memory),
+                waiting: time(waiting),
+                held: time(held),
+                held_memory: time(memory),
+            });
+            if has_ended {
+                ends.push(AttemptEnd { interval, who, wait_s: f64::from(waiting), run_s: 60.0 });
+            }
+        }
+    }
+    cells.sort_by_key(|cell| (cell.interval, cell.who));
+    ends.sort_by_key(|end| (end.interval, end.who));
+    let machine = |platform: &str, cpu| Machine {
+        platform: Some(platform.to_owned()),
+        cpu: Some(cpu),
+        ..Machine::default()
+    };
+    let capacity = |&cpu: &u8| Capacity { cpu: f64::from(cpu), memory: f64::from(cpu) * 2.0 };
+    History {
+        clusters: vec!["one".to_owned()],
+        tree: match ACCOUNTS[drawn.accounts] {
+            None => Tree::of_groups(&people),
+            Some(text) => Tree::read(text, &people).expect("a drawn history is sound"),
+        },
+        people,
+        machines: vec![machine("fast", 1.0), machine("slow", 0.5)],
+        grid: Grid { start_us: 0, interval_us: 3600 * MICROS_PER_SECOND, count },
+        shown_from: 0,
+        cells,
+        on_machines: Vec::new(),
+        ends,
+        capacity: drawn.capacity[..count as usize].iter().map(capacity).collect(),
+    }
+}
+
+/// Every index, made anew.
+fn indices(factors: &str) -> Vec<(String, Box<dyn Index>)> {
+    let mut all: Vec<(String, Box<dyn Index>)> = BUILT_IN
+        .map(str::to_owned)
+        .into_iter()
+        .chain([format!("condor:factors={factors}"), format!("metered:charges={factors}")])
+        .map(|text| (text.clone(), parse(&text).expect("a drawn history is sound")))
+        .collect();
+    for text in FORMULAS {
+        let formula = formula::parse(text, &[]).expect("a drawn history is sound");
+        let [charges, of_people] =
+            [(); 2].map(|()| Factors::load(factors).expect("a drawn history is sound"));
+        all.push((text.to_owned(), Box::new(Formulated::new("own", formula, charges, of_people))));
+    }
+    all
+}
+
+/// The values of a series by interval, name (none for all together) and column.
+fn values(series: &Series, history: &History) -> BTreeMap<(usize, Option<String>, usize), u64> {
+    let mut all = BTreeMap::new();
+    for interval in 0..history.grid.count as usize {
+        let mut put = |who: Option<&str>, column: usize, value: f64| {
+            if !value.is_nan() {
+                all.insert((interval, who.map(str::to_owned), column), value.to_bits());
+            }
+        };
+        for (who, person) in history.people.iter().enumerate() {
+            for column in 0..series.columns.len() {
+                put(Some(&person.name), column, series.value(interval, who, column));
+            }
+        }
+        for column in 0..series.overall.len() {
+            let width = series.overall.len();
+            put(None, column, series.overall_values[interval * width + column]);
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cutting_a_history_changes_no_value_before_the_cut(drawn in drawn()) {
+        let mut file = NamedTempFile::new().expect("a drawn history is sound");
+        file.write_all(b"platform fast 3\nuser a 2\nuser b on platform slow 5\ngroup g 7\n").expect("a drawn history is sound");
+        let factors = file.path().display().to_string();
+        let (whole, cut) = (history(&drawn, COUNT), history(&drawn, drawn.cut));
+        for ((label, mut index), (_, mut again)) in indices(&factors).into_iter().zip(indices(&factors)) {
+            let full = evaluate(&label, index.as_mut(), &whole).expect("a drawn history is sound");
+            let full: BTreeMap<_, _> = values(&full, &whole)
+                .into_iter()
+                .filter(|value| value.0.0 < drawn.cut as usize)
+                .collect();
+            let part = values(&evaluate(&label, again.as_mut(), &cut).expect("a drawn history is sound"), &cut);
+            prop_assert_eq!(full, part, "{}", label);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Who there is: names by position, and the first that is known of each.
+//!
+//! In: names with the submissions that they are seen with, in any order. Out: a position per name,
+//! the earliest submission with its group, and whether a task of the name has run.
+
+use super::Interned;
+use crate::fairness::history::known_name;
+
+/// The first that is known of somebody: when, and which task, so that the earliest is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct First {
+    pub(super) at_us: i64,
+    pub(super) job_id: i64,
+    pub(super) task_index: i32,
+}
+
+/// What is known of a name.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) first: First,
+    /// The group of the first submission.
+    pub(super) group: Option<String>,
+    pub(super) has_run: bool,
+}
+
+/// Names with what is known of each.
+#[derive(Default)]
+pub(super) struct People {
+    pub(super) names: Interned<String>,
+    pub(super) known: Vec<Known>,
+}
+
+impl People {
+    /// The position of a name that is seen with a submission.
+    pub(super) fn see(&mut self, name: &str, first: First, group: Option<&str>) -> u32 {
+        let position = match self.names.index.get(name) {
+            Some(&position) => position,
+            None => self.names.put(&name.to_owned()),
+        };
+        let fresh = || Known { first, group: group.map(str::to_owned), has_run: false };
+        match self.known.get_mut(position as usize) {
+            None => self.known.push(fresh()),
+            Some(known) if first < known.first => {
+                *known = Known { has_run: known.has_run, ..fresh() };
+            }
+            Some(_) => {}
+        }
+        position
+    }
+
+    /// A task of this name has run.
+    pub(super) fn has_run(&mut self, who: u32) {
+        self.known[who as usize].has_run = true;
+    }
+
+    /// Whether it stands for those without a name.
+    pub(super) fn is_nobody(&self, who: u32) -> bool {
+        known_name(&self.names.all[who as usize]).is_none()
+    }
+
+    /// Adds those of a part and returns their positions.
+    pub(super) fn add(&mut self, part: &Self) -> Vec<u32> {
+        let put = |(name, known): (&String, &Known)| {
+            let position = self.see(name, known.first, known.group.as_deref());
+            self.known[position as usize].has_run |= known.has_run;
+            position
+        };
+        part.names.all.iter().zip(&part.known).map(put).collect()
+    }
+}
