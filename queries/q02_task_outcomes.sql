@@ -1,12 +1,22 @@
 -- Question: what became of each task?
--- Tables:   task_events
+-- Tables:   task_events, settings
+-- Optional: job_events
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           sequence, event_count, outcome_sequence, outcome_terminal,
 --           first_event_us, first_submit_us, first_schedule_us, last_event_us   as in q01
 --           user               the largest where a task has several
 --           scheduling_class, priority   the last seen (packed below their position, as in q01)
--- Used by:  classify, describe
+--           ended_us           its last terminal event, if no SUBMIT or SCHEDULE follows it
+--           is_open            whether it pends or runs at the end of the window
+--           wait_us            from its first SUBMIT to the first SCHEDULE behind it; null where it was
+--                              submitted before the window or after it, or never
+--           wait_end           how the wait ended: started; ended (with the last event of the task, or
+--                              with its job, before any attempt); open (cut at the end of the window)
+-- Used by:  classify, describe, sweep
+-- A task without an end of its own ends with its job, as in q03. The first SCHEDULE of all may lie
+-- before the first SUBMIT, where that is in a part that is not loaded: first_schedule_us less
+-- first_submit_us is no wait.
 WITH numbered AS (
   SELECT *,
          CAST(row_number() OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) - 1 AS BIGINT) AS position
@@ -21,6 +31,9 @@ summaries AS (
          MAX(time_us) AS last_event_us,
          MAX(CASE WHEN event_type IN (2, 3, 4, 5, 6) THEN position * 16 + event_type END) AS last_terminal,
          MAX(CASE WHEN event_type IN (0, 1) THEN position * 16 + event_type END) AS last_start,
+         MAX(CASE WHEN event_type IN (2, 3, 4, 5, 6) THEN time_us END) AS last_terminal_us,
+         MAX(position * 16 + event_type) % 16 AS last_type,
+         MIN(CASE WHEN event_type = 0 THEN position END) AS submit_position,
          MAX("user") AS "user",
          MAX(CASE WHEN scheduling_class IS NOT NULL THEN position * 4294967296 + CAST(scheduling_class AS BIGINT) + 2147483648 END)
            % 4294967296 - 2147483648 AS scheduling_class,
@@ -144,6 +157,51 @@ sequences AS (
   FROM summaries AS s
   LEFT JOIN (SELECT * FROM pieces_16 WHERE position = 0) AS p ON s.job_id = p.job_id AND s.task_index = p.task_index
   LEFT JOIN long_sequences AS l ON s.job_id = l.job_id AND s.task_index = l.task_index
+),
+starts AS (
+  SELECT n.job_id, n.task_index, MIN(n.time_us) AS start_us
+  FROM numbered AS n
+  JOIN summaries AS s ON n.job_id = s.job_id AND n.task_index = s.task_index
+  WHERE n.event_type = 1 AND s.submit_position < n.position
+  GROUP BY n.job_id, n.task_index
+),
+deciding AS (
+  SELECT job_id, time_us, event_type,
+         row_number() OVER (PARTITION BY job_id ORDER BY time_us DESC, row_id DESC) AS place
+  FROM job_events
+  WHERE event_type IN (0, 1, 2, 3, 4, 5, 6)
+),
+job_ends AS (
+  SELECT d.job_id, d.time_us AS job_ended_us
+  FROM deciding AS d
+  CROSS JOIN settings AS g
+  WHERE d.place = 1 AND d.event_type IN (2, 3, 4, 5, 6)
+    AND d.time_us < g.task_window_end_us AND g.open_attempts = 'job-end'
+),
+ends AS (
+  SELECT s.job_id, s.task_index, s.first_submit_us, g.first_us, g.task_window_end_us AS window_end_us,
+         CASE WHEN last_start IS NULL OR last_start < last_terminal THEN last_terminal_us END AS ended_us,
+         j.job_ended_us, b.start_us,
+         CASE WHEN s.last_type IN (2, 3, 4, 5, 6) AND s.last_event_us <= g.task_window_end_us
+              THEN s.last_event_us ELSE j.job_ended_us END AS given_up_us
+  FROM summaries AS s
+  CROSS JOIN settings AS g
+  LEFT JOIN job_ends AS j ON s.job_id = j.job_id
+  LEFT JOIN starts AS b ON s.job_id = b.job_id AND s.task_index = b.task_index
+),
+waits AS (
+  SELECT job_id, task_index, ended_us,
+         CASE WHEN ended_us <= window_end_us OR job_ended_us IS NOT NULL THEN FALSE ELSE TRUE END AS is_open,
+         CASE WHEN first_submit_us IS NULL OR first_submit_us < first_us OR window_end_us < first_submit_us THEN NULL
+              WHEN start_us <= window_end_us THEN start_us - first_submit_us
+              WHEN start_us IS NULL AND given_up_us < first_submit_us THEN 0
+              WHEN start_us IS NULL AND given_up_us IS NOT NULL THEN given_up_us - first_submit_us
+              ELSE window_end_us - first_submit_us END AS wait_us,
+         CASE WHEN first_submit_us IS NULL OR first_submit_us < first_us OR window_end_us < first_submit_us THEN NULL
+              WHEN start_us <= window_end_us THEN 'started'
+              WHEN start_us IS NULL AND given_up_us IS NOT NULL THEN 'ended'
+              ELSE 'open' END AS wait_end
+  FROM ends
 )
 SELECT s.job_id, s.task_index, q.sequence, s.event_count,
        CASE q.sequence
@@ -157,7 +215,9 @@ SELECT s.job_id, s.task_index, q.sequence, s.event_count,
              WHEN 5 THEN 'killed' ELSE 'lost' END
          WHEN last_start % 16 = 0 THEN 'pending' ELSE 'running' END AS outcome_terminal,
        s.first_event_us, s.first_submit_us, s.first_schedule_us, s.last_event_us,
-       s."user", CAST(s.scheduling_class AS INT) AS scheduling_class, CAST(s.priority AS INT) AS priority
+       s."user", CAST(s.scheduling_class AS INT) AS scheduling_class, CAST(s.priority AS INT) AS priority,
+       w.ended_us, w.is_open, w.wait_us, w.wait_end
 FROM summaries AS s
 JOIN sequences AS q ON s.job_id = q.job_id AND s.task_index = q.task_index
+JOIN waits AS w ON s.job_id = w.job_id AND s.task_index = w.task_index
 ORDER BY s.job_id, s.task_index;

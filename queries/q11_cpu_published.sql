@@ -1,5 +1,5 @@
 -- Question: how much CPU did each job use by the definition of the paper of 2017?
--- Tables:   q01_job_outcomes, task_usage, q10_machine_periods, settings
+-- Tables:   q01_job_outcomes, task_usage, machine_events, settings
 -- Key:      job_id
 -- Columns:  job_id
 --           duration_s      first SCHEDULE to last event; an unended job to the window's end
@@ -22,10 +22,10 @@ windows AS (
   SELECT * FROM closed WHERE 0 < length_us
 ),
 capacities AS (
-  SELECT machine_id, period, start_us, cpu_capacity,
-         row_number() OVER (PARTITION BY machine_id ORDER BY period) AS known,
-         lead(start_us) OVER (PARTITION BY machine_id ORDER BY period) AS end_us
-  FROM q10_machine_periods
+  SELECT machine_id, time_us AS start_us, cpu_capacity,
+         row_number() OVER (PARTITION BY machine_id ORDER BY time_us, row_id) AS known,
+         lead(time_us) OVER (PARTITION BY machine_id ORDER BY time_us, row_id) AS end_us
+  FROM machine_events
   WHERE cpu_capacity IS NOT NULL
 ),
 placed AS (

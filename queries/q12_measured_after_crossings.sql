@@ -6,7 +6,7 @@
 -- Used by:  sweep --cpu measured
 -- A window that straddles the crossing is cut in proportion.
 WITH measured AS (
-  SELECT job_id, task_index, threshold, SUM(mean_cpu_rate * length_us) AS measured
+  SELECT job_id, task_index, threshold, SUM(CAST(mean_cpu_rate AS DOUBLE) * length_us) AS measured
   FROM (SELECT c.job_id, c.task_index, c.threshold, w.mean_cpu_rate,
                w.end_us - CASE WHEN w.start_us < c.condemned_us THEN c.condemned_us ELSE w.start_us END AS length_us
         FROM q08_crossings AS c

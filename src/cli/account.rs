@@ -1,5 +1,7 @@
 //! `jobfate account`: CPU time per outcome, as a ledger that closes.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
@@ -18,7 +20,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, OF, UNKNOWN, ledger};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 
@@ -26,6 +28,11 @@ use crate::studies::outcomes::Classes;
 ///
 /// The ledger closes: outcomes + unmatched + `outside_attempts` = total. `slots` and `requested`
 /// need no usage table.
+///
+/// `jobs` counts all jobs of `job_events`; tasks and CPU are of those with tasks in the loaded
+/// parts, `jobs_with_tasks`. `share` is a share of the total, `largest_job_share` the part of the
+/// row's CPU that one job makes up. Without `job_events` no outcome is known: the rows of outcomes
+/// stay empty, and all CPU is unmatched.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv"
@@ -113,7 +120,7 @@ pub(crate) fn study_of(
 /// The answer in all its forms.
 pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
     let mut json = json_of(ledger, table);
-    if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs == 0) {
+    if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
         json[store::NOTHING] = format!(
             "What became of the jobs that used {} {} ({}) is unknown: `job_events` does not hold them.",
             digits::six_digits(ledger.total),
@@ -131,16 +138,17 @@ pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBat
     }
 }
 
-/// The value of the contract; its rows are those of the table.
+/// The value of the contract, with what each share is of; its rows are those of the table.
 fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     let mut json = json!(ledger);
     json["rows"] = Value::Array(rows(table));
+    json["of"] = json!(OF.iter().copied().collect::<BTreeMap<_, _>>());
     json
 }
 
 /// The line that shows that the ledger closes.
 pub(crate) fn closing_line(ledger: &Ledger) -> String {
-    let outcomes: f64 = ledger.rows.iter().map(|row| row.cpu).sum();
+    let outcomes: f64 = ledger.rows.iter().filter_map(|row| row.cpu).sum();
     format!(
         "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",
         digits::six_digits(outcomes),
@@ -210,13 +218,15 @@ pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
     // The lines that close the ledger have neither jobs nor tasks of their own.
     frame
         .text("outcome", rows().map(|row| row.outcome.as_str()))
-        .count("jobs", rows().map(|row| row.jobs))
-        .count("tasks", rows().map(|row| row.tasks))
-        .float("cpu", rows().map(|row| Some(row.cpu)))
+        .maybe_count("jobs", rows().map(|row| row.jobs))
+        .maybe_count("jobs_with_tasks", rows().map(|row| row.jobs_with_tasks))
+        .maybe_count("tasks", rows().map(|row| row.tasks))
+        .float("cpu", rows().map(|row| row.cpu))
         .unit(ledger.unit)
         .text("unit", rows().map(|_| ledger.unit))
         .float("share", rows().map(|row| row.share))
         .about("Share of the CPU time of the whole ledger")
+        .float("largest_job_share", rows().map(|row| row.largest_job_share))
         .batch()
 }
 
@@ -224,10 +234,10 @@ pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
 pub(crate) fn chart(ledger: &Ledger) -> Chart {
     // Groups are added up again: the picture is of outcomes.
     let mut outcomes: Vec<(String, f64)> = Vec::new();
-    for row in &ledger.rows {
+    for (row, cpu) in ledger.rows.iter().filter_map(|row| Some((row, row.cpu?))) {
         match outcomes.iter_mut().find(|(outcome, _)| *outcome == row.outcome) {
-            Some((_, cpu)) => *cpu += row.cpu,
-            None => outcomes.push((row.outcome.clone(), row.cpu)),
+            Some((_, sum)) => *sum += cpu,
+            None => outcomes.push((row.outcome.clone(), cpu)),
         }
     }
     outcomes.push(("unmatched".to_owned(), ledger.unmatched));

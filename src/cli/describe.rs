@@ -20,20 +20,31 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
-use crate::studies::counted::Counted;
+use crate::studies::counted::{Counted, Value};
 use crate::studies::distributions::{
     Chance, Summary, Survival, chances, cumulative, kaplan_meier, summarize,
 };
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
-use crate::studies::samples::{Group, Samples, Split, What, collect};
+use crate::studies::samples::{Group, Samples, Split, Waits, What, collect};
 
 /// Describe how long, how many and how often
 ///
 /// A table of count, mean, variance (of the population), quantiles and maximum, for all
 /// jobs or tasks and per outcome of the job, with a cumulative chart. What began before the
 /// window has time 0 in the trace; it is taken as written and counted as `left_censored`.
+///
+/// `censored` counts values that the end of the window cuts off: jobs and waits with their time up
+/// to there, tasks that still pend or run with the events and attempts that they have so far. Such
+/// a value can only grow. `at_least` names the statistics of the row that are lower bounds because
+/// of it; the others do not move, except that the variance is then unknown. `--censored exclude`
+/// leaves these values out, which favours short ones; `job-survival` needs neither.
+///
+/// A wait is the time from the first SUBMIT of a task to the first SCHEDULE behind it. A task that
+/// never starts waits until its last event, if that ends it, or until its job ends: such waits count
+/// as `ended_waiting`. One that still pends at the window's end is censored. `wait_us` of `query q02`
+/// is the same.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
@@ -53,6 +64,12 @@ pub(crate) struct DescribeArgs {
     /// censored. `exclude` leaves it out.
     #[arg(long, value_enum, default_value_t)]
     pub censored: Censored,
+
+    /// Which waits are described, by how they ended
+    ///
+    /// For --what waiting.
+    #[arg(long, value_enum, default_value_t)]
+    pub waits: Waits,
 
     /// Split by priority, class or user
     ///
@@ -102,19 +119,21 @@ pub(crate) struct Question {
     pub what: What,
     pub classes: Classes,
     pub censored: Censored,
+    pub waits: Waits,
     pub group_by: Option<GroupBy>,
 }
 
 impl Question {
     /// What the flags ask.
     pub(crate) fn of(args: &DescribeArgs) -> Self {
-        let &DescribeArgs { what, classes, censored, group_by, .. } = args;
-        Self { what, classes, censored, group_by }
+        let &DescribeArgs { what, classes, censored, waits, group_by, .. } = args;
+        Self { what, classes, censored, waits, group_by }
     }
 
     /// All jobs or tasks, those cut off by the window's end in, outcomes told by sequence.
     pub(crate) fn plain(what: What) -> Self {
-        Self { what, classes: Classes::Sequence, censored: Censored::Include, group_by: None }
+        let (classes, censored) = (Classes::Sequence, Censored::Include);
+        Self { what, classes, censored, waits: Waits::All, group_by: None }
     }
 
     fn split(self) -> Split {
@@ -162,13 +181,13 @@ impl Described {
     }
 
     pub(crate) fn answer(&self, windows: Windows) -> Answer<'_> {
-        let Question { what, classes, censored, group_by } = self.question;
+        let Question { what, classes, censored, waits, group_by } = self.question;
         let name = what.name();
         Answer {
             name,
             table: &self.table,
             json: self.json(),
-            settings: json!({"classes": classes, "censored": censored, "group_by": group_by, "windows": windows}),
+            settings: json!({"classes": classes, "censored": censored, "waits": waits, "group_by": group_by, "windows": windows}),
             charts: vec![(name.to_owned(), self.chart.clone())],
         }
     }
@@ -221,6 +240,9 @@ fn described(
     if what == What::FinishGivenEvents {
         return Ok(finish_given_events(question, &samples));
     }
+    if what == What::Waiting {
+        samples.keep_waits(question.waits);
+    }
     let censored_out = if question.censored == Censored::Exclude && what != What::JobSurvival {
         samples.without_censored()
     } else {
@@ -238,6 +260,7 @@ fn described(
             .iter()
             .map(|(part, values)| Summary {
                 group: question.group_by.and(part.group.clone()),
+                ended_waiting: (what == What::Waiting).then(|| values.count(Value::is_unstarted)),
                 ..summarize(part.outcome, values, what.per_unit())
             })
             .collect();
@@ -399,7 +422,7 @@ fn finish_given_events(question: Question, samples: &Samples) -> Described {
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "Share of tasks with at least so many events whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out. {}.",
+            "Share of the tasks with at least so many events, of jobs that have ended, whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out. {}.",
             by_group(group_by),
             edges::sentence(&censoring),
         ),
@@ -483,7 +506,7 @@ fn summary_table(rows: &[Summary], question: Question) -> RecordBatch {
         |value: fn(&Summary) -> Option<f64>| rows.iter().map(value).collect::<Vec<Option<f64>>>();
     let unit = question.what.unit();
     let groups = rows.iter().map(|row| row.group.as_deref());
-    split_by(Frame::default(), question.group_by, groups)
+    let mut frame = split_by(Frame::default(), question.group_by, groups)
         .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
         .count("count", rows.iter().map(|row| row.count))
         .about("Values that are described")
@@ -508,6 +531,14 @@ fn summary_table(rows: &[Summary], question: Question) -> RecordBatch {
         .text("unit", rows.iter().map(|_| unit))
         .about("The unit of the values; that of the variance is its square")
         .count("censored", rows.iter().map(|row| row.censored))
+        .maybe_text(
+            "at_least",
+            rows.iter().map(|row| Some(row.at_least.as_str()).filter(|names| !names.is_empty())),
+        );
+    if rows.iter().any(|row| row.ended_waiting.is_some()) {
+        frame = frame.maybe_count("ended_waiting", rows.iter().map(|row| row.ended_waiting));
+    }
+    frame
         .count("left_censored", rows.iter().map(|row| row.left_censored))
         .view(&[
             "priority",
@@ -521,6 +552,8 @@ fn summary_table(rows: &[Summary], question: Question) -> RecordBatch {
             "p99",
             "max",
             "censored*",
+            "at_least",
+            "ended_waiting*",
         ])
         .batch()
 }

@@ -41,11 +41,18 @@ pub(crate) fn sentence(censoring: &Censoring) -> String {
         0 => format!("{} {begun} in", grouped(censoring.left_censored)),
         out => format!("{} {begun} left out", grouped(out)),
     };
-    match (censoring.censored_out, censoring.censored) {
-        (0, None) => begun,
-        (0, Some(open)) => format!("{begun}, {} open at its end are closed there", grouped(open)),
-        (out, _) => format!("{begun}, {} open at its end are left out", grouped(out)),
-    }
+    let ended = censoring
+        .ended_waiting
+        .map_or_else(String::new, |ended| format!(", {} ended before any attempt", grouped(ended)));
+    let open = match (censoring.censored_out, censoring.censored) {
+        (0, None) => String::new(),
+        (0, Some(open)) if censoring.is_of_counts => {
+            format!(", {} open at its end are in with what they have so far", grouped(open))
+        }
+        (0, Some(open)) => format!(", {} open at its end are closed there", grouped(open)),
+        (out, _) => format!(", {} open at its end are left out", grouped(out)),
+    };
+    format!("{begun}{ended}{open}")
 }
 
 #[cfg(test)]

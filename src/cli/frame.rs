@@ -85,6 +85,16 @@ impl Frame {
         self.int(name, cells.into_iter().map(|count| i64::try_from(count).unwrap_or(i64::MAX)))
     }
 
+    /// Adds a column of counts, some of which may be unknown.
+    pub(crate) fn maybe_count(
+        self,
+        name: &str,
+        cells: impl IntoIterator<Item = Option<u64>>,
+    ) -> Self {
+        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        self.maybe_int(name, cells.into_iter().map(|count| count.map(whole)))
+    }
+
     /// Adds a column of quantities, some of which may be unknown.
     pub(crate) fn float(self, name: &str, cells: impl IntoIterator<Item = Option<f64>>) -> Self {
         self.with(name, DataType::Float64, Arc::new(cells.into_iter().collect::<Float64Array>()))

@@ -1,7 +1,5 @@
 //! `jobfate query`: runs one of the facts' queries and gives its table, or all of them as one set.
 
-use std::fmt::Write;
-
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
@@ -36,7 +34,7 @@ pub(crate) fn is_fact(name: &str) -> bool {
 /// runs unchanged on `DuckDB` and Spark. Without a name, lists them.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate query\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts\n  jobfate query all --lake lake --out facts --engine spark --master spark://host:7077"
+    after_long_help = "Examples:\n  jobfate query --list\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts\n  jobfate query all --lake lake --out facts --engine spark --master spark://host:7077"
 )]
 pub(crate) struct QueryArgs {
     /// Number or name of the query, such as q01, or all
@@ -46,6 +44,12 @@ pub(crate) struct QueryArgs {
     /// an earlier set as a whole.
     #[arg(value_name = "QUERY")]
     pub query: Option<String>,
+
+    /// List the queries and the tables that each needs
+    ///
+    /// The same as no query at all.
+    #[arg(long, conflicts_with = "query")]
+    pub list: bool,
 
     /// Print the text of the query instead of running it
     #[arg(long, requires = "query")]
@@ -68,12 +72,8 @@ pub(crate) struct QueryArgs {
 }
 
 pub(crate) fn run(args: &QueryArgs) -> Result<()> {
-    let Some(name) = &args.query else {
-        let mut list = String::new();
-        for query in &QUERIES {
-            writeln!(list, "{:28} {}", query.name, query.question())?;
-        }
-        return Ok(console::data(&list)?);
+    let Some(name) = args.query.as_ref().filter(|_| !args.list) else {
+        return Ok(console::data(&list())?);
     };
     if name == ALL {
         return run_all(args);
@@ -97,6 +97,17 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     }
     let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
     store::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
+}
+
+/// Every query with its question and the tables of the lake that it needs.
+fn list() -> String {
+    let mut list = String::new();
+    for query in &QUERIES {
+        let tables: Vec<&str> = query.tables().iter().map(|table| table.name()).collect();
+        let line = format!("{:28} {} ({})\n", query.name, query.question(), tables.join(", "));
+        list.push_str(&line);
+    }
+    list
 }
 
 /// Runs every query that the tables allow and keeps the answers as one set.

@@ -9,7 +9,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -49,6 +49,11 @@ fn cell(column: &ArrayRef, row: usize) -> Value {
         DataType::Utf8 => json!(column.as_string::<i32>().value(row)),
         DataType::Int64 => json!(column.as_primitive::<Int64Type>().value(row)),
         DataType::Float64 => json!(column.as_primitive::<Float64Type>().value(row)),
+        // The shortest digits that mean the same 32 bits, and not those of the same number in 64.
+        DataType::Float32 => {
+            let text = column.as_primitive::<Float32Type>().value(row).to_string();
+            json!(text.parse::<f64>().ok())
+        }
         DataType::Boolean => json!(column.as_boolean().value(row)),
         other => unreachable!("answers hold no {other}"),
     }

@@ -378,7 +378,7 @@ fn cpu(
             &basis,
         );
         #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-        let ours = row.map(|row| row.harmed_jobs as f64);
+        let ours = row.and_then(|row| Some(row.harmed_jobs? as f64));
         let harm_basis = self::basis(lake, &[Table::JobEvents, Table::TaskEvents]);
         all.add(
             "Figure 4.2.2",

@@ -1,14 +1,14 @@
 //! `jobfate sweep`: what killing hopeless tasks earlier would have saved, and whom it would have
 //! harmed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::account::{CpuChoice, study_of};
+use super::account::{CpuChoice, keyed, study_of};
 use super::engine::EngineArgs;
 use super::exit::Usage;
 use super::render::Frame;
@@ -17,13 +17,15 @@ use super::sweep_charts::charts;
 use super::view::View;
 use super::{AnswerArgs, AttemptArgs, Format, console, edges};
 use crate::digits;
-use crate::facts::window::Windows;
+use crate::facts::window::{Windows, first_event_us};
 use crate::lake::Lake;
 use crate::studies::fold::{Asked, Study};
-use crate::studies::kill_sweep::{Sweep, harmed_jobs, plane, sweep, total_cpu};
-use crate::studies::ledger::UNMATCHED;
+use crate::studies::kill_sweep::{
+    OF, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
+};
+use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::rules::{Rule, RuleGrid};
-use crate::studies::selection::{Choice, Score, Selection, intervals, select};
+use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
 use crate::units::MICROS_PER_DAY;
 
 /// Sweep the threshold at which hopeless tasks are killed
@@ -31,9 +33,17 @@ use crate::units::MICROS_PER_DAY;
 /// A task is condemned at its event number T + 1. Saved is the CPU of its attempts after that
 /// instant; harmed are finished jobs with a condemned task. `published` CPU is known per job
 /// only: its saved part is in proportion to the measured one.
+///
+/// Shares are of the loaded tables: `saved_*` of the CPU of all jobs of the outcome,
+/// `harmed_jobs_share` of the finished jobs with tasks loaded, `destroyed_cpu_share` of the CPU of
+/// finished jobs, `net_share` of the CPU of jobs that did not finish. `largest_saved_share` and
+/// `largest_destroyed_share` are the part that one job makes up of the CPU saved, or destroyed, in
+/// all: near 1, the sum is that of a single job. `condemned_at_end` counts condemned tasks that had
+/// finished by the instant of their kill: they save nothing, yet harm their jobs. Without
+/// `job_events` no outcome is known, and what depends on one stays empty.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results"
+    after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results\n  jobfate sweep --lake lake --cpu slots --thresholds 10,50 --group-by priority"
 )]
 pub(crate) struct SweepArgs {
     /// Thresholds of events, a list of numbers and ranges
@@ -42,7 +52,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10..=400:10")]
     pub thresholds: Grid,
 
-    /// Rules to compare; the first one may be --harmed
+    /// Rules to compare; --harmed applies to the first
     ///
     /// events (more than T events), failures (so many FAIL in a row), dead-time (so many seconds
     /// in attempts that came to nothing), restarts (so many within an hour). `events+failures=3`
@@ -57,9 +67,10 @@ pub(crate) struct SweepArgs {
 
     /// Choose on the first DAYS of the trace, score on the rest
     ///
-    /// The parameter of each rule, and the best of all rules together, with the largest gain
+    /// DAYS count from the first event of the loaded tasks. The parameter of each rule, and the best of all rules together, with the largest gain
     /// among jobs that ended by then are scored on jobs submitted afterwards, beside the best
-    /// choice in hindsight. The gain is the net CPU saved less --price for each harmed job. A
+    /// choice in hindsight. Only jobs with tasks loaded count; with none of them on either side the
+    /// choice is refused. The gain is the net CPU saved less --price for each harmed job. A
     /// second table shows them, `sweep-selection.csv` in --out.
     #[arg(long, value_name = "DAYS")]
     pub train_until: Option<f64>,
@@ -78,6 +89,20 @@ pub(crate) struct SweepArgs {
     /// Seed of the resampling
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
+
+    /// Split the sweep by class, priority or user of the jobs
+    ///
+    /// A row per group, rule and threshold; shares are of the group. All groups together are in the
+    /// `rows` of the JSON, each group in its `groups`.
+    #[arg(long, value_name = "KEY", value_enum, conflicts_with = "harmed")]
+    pub group_by: Option<GroupBy>,
+
+    /// Spare tasks that have finished when they are condemned
+    ///
+    /// A task whose event T + 1 is its own FINISH is condemned by the published rule, saves nothing,
+    /// and makes its job harmed. With this flag it is not condemned.
+    #[arg(long)]
+    pub spare_finishing: bool,
 
     /// List the harmed jobs of one threshold instead of the sweep
     #[arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..))]
@@ -154,7 +179,16 @@ fn rules_of(args: &SweepArgs) -> Vec<RuleGrid> {
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
 pub(crate) struct Swept {
     pub sweeps: Vec<Sweep>,
+    /// By rule and group, where the sweep is split.
+    pub groups: Vec<Sweep>,
     pub selection: Option<Selection>,
+}
+
+impl Swept {
+    /// What the table shows: each group where the sweep is split.
+    pub(crate) fn shown(&self) -> &[Sweep] {
+        if self.groups.is_empty() { &self.sweeps } else { &self.groups }
+    }
 }
 
 fn parse_price(text: &str) -> Result<f64, String> {
@@ -183,7 +217,26 @@ pub(crate) fn sweep_all(study: &Study, price: f64) -> Swept {
             row.interval = Some(interval);
         }
     }
-    Swept { sweeps, selection: select(study, price) }
+    let is_split = study.asked.sweep_by.is_some();
+    let rules = 0..if is_split { study.asked.rules.len() } else { 0 };
+    let groups = rules.flat_map(|rule_idx| sweep_groups(study, rule_idx)).collect();
+    Swept { sweeps, groups, selection: select(study, price) }
+}
+
+/// Refuses a choice for which there is no past, or no future to score it on.
+///
+/// # Errors
+/// No job with tasks loaded lies on one of the sides.
+pub(crate) fn check_sides(study: &Study) -> Result<()> {
+    match sides(study) {
+        Some((past, future)) if past == 0 || future == 0 => Err(Usage(format!(
+            "--train-until leaves nothing to choose on or to score: {} with tasks loaded ended before it, {} submitted from then on",
+            digits::counted(past, "job"),
+            if future == 1 { "1 was".to_owned() } else { format!("{} were", digits::grouped(future)) }
+        ))
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// What the flags ask of the lake.
@@ -198,7 +251,7 @@ pub(crate) fn asked(args: &SweepArgs, lake: &Lake) -> Result<Asked> {
         clippy::cast_precision_loss,
         reason = "days of a trace"
     )]
-    let split_us = days.map(|days| 600_000_000 + (days * MICROS_PER_DAY as f64) as i64);
+    let split_us = days.map(|days| first_event_us(lake) + (days * MICROS_PER_DAY as f64) as i64);
     let rules = rules_of(args);
     let place = |threshold| rules[0].grid.binary_search(&threshold).expect("the grid holds it");
     Ok(Asked {
@@ -207,6 +260,8 @@ pub(crate) fn asked(args: &SweepArgs, lake: &Lake) -> Result<Asked> {
         split_us,
         rounds: args.bootstrap,
         seed: args.seed,
+        sweep_by: args.group_by,
+        spares_finished: args.spare_finishing,
         ..args.choice.asked(lake)
     })
 }
@@ -217,11 +272,12 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let asked = asked(args, &lake)?;
     let mut files = Files::in_out(args.answer.out.as_deref(), "sweep")?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
+    check_sides(&study)?;
     console::note(edges::of_study(&study));
     let swept = sweep_all(&study, args.price);
     let table = match study.asked.all_harmed_at {
         Some(step) => harmed_table(&study, step),
-        None => table_of(&swept.sweeps, study.unit()),
+        None => table_of(swept.shown(), study.unit()),
     };
     let selected = swept.selection.as_ref().map(|found| (found, selection_table(found)));
     let answer = answer(args, windows, &study, &swept, &table);
@@ -265,7 +321,8 @@ pub(crate) fn answer<'a>(
             "cpu": study.asked.cpu, "classes": study.asked.classes, "windows": windows,
             "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
             "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
-            "bootstrap_rounds": args.bootstrap, "seed": args.seed,
+            "bootstrap_rounds": args.bootstrap, "seed": args.seed, "group_by": args.group_by,
+            "spare_finishing": args.spare_finishing,
         }),
         charts: charts(study, &swept.sweeps),
         json: json_of(study, swept),
@@ -279,12 +336,19 @@ fn json_of(study: &Study, swept: &Swept) -> Value {
         "classes": study.asked.classes,
         "unit": study.unit(),
         "censoring": study.censoring(),
+        "of": OF.iter().copied().collect::<BTreeMap<_, _>>(),
+        "finished_jobs_with_tasks": finished_jobs(study),
+        "attempts_closed_with_job": study.closed_with_job.attempts,
+        "closed_with_job_cpu": study.closed_with_job_cpu(),
         "total_cpu": total_cpu(study),
         "rule": swept.sweeps[0].rule,
         "rows": swept.sweeps[0].rows,
         "rules": &swept.sweeps[1..],
         "plane": plane(study, &swept.sweeps),
     });
+    if study.asked.sweep_by.is_some() {
+        json["groups"] = json!(swept.groups);
+    }
     if let Some(selection) = &swept.selection {
         json["selection"] = json!(selection);
     }
@@ -298,7 +362,8 @@ fn json_of(study: &Study, swept: &Swept) -> Value {
 /// threshold.
 fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     let totals = total_cpu(study);
-    let mut used = totals.iter().filter(|of| of.1.as_f64() != Some(0.0)).peekable();
+    let mut used =
+        totals.iter().filter(|of| of.1.as_f64().is_some_and(|cpu| cpu != 0.0)).peekable();
     if used.peek().is_some() && used.all(|(outcome, _)| outcome == UNMATCHED) {
         let nothing = "What killing tasks would have saved and whom it would have harmed is unknown: no job has a known outcome.";
         return Some(nothing.to_owned());
@@ -317,24 +382,79 @@ fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     ))
 }
 
-/// Every parameter of every rule; the rule is a column where there are several.
+/// Every parameter of every rule and group; the rule is a column where there are several.
 pub(crate) fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let all = || sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(move |row| (sweep, row)));
     let rows = || all().map(|(_, row)| row);
-    let outcomes: Vec<String> =
-        rows().next().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
     let is_resampled = rows().any(|row| row.interval.is_some());
     let mut frame = Frame::default();
-    if 1 < sweeps.len() {
+    let split_by = sweeps.iter().find_map(|sweep| sweep.group.as_ref());
+    if let Some(group) = split_by {
+        let groups = all().map(|(sweep, _)| sweep.group.as_ref()?.value.as_deref());
+        frame = keyed(frame, group.by, groups);
+    }
+    if sweeps.iter().any(|sweep| sweep.rule != sweeps[0].rule) {
         frame = frame.text("rule", all().map(|(sweep, _)| sweep.rule.as_str()));
     }
     frame = frame
         .int("threshold", rows().map(|row| row.threshold))
         .unit(counted_in(sweeps))
         .text("threshold_unit", all().map(|(sweep, _)| sweep.threshold_unit))
-        .count("condemned_tasks", rows().map(|row| sum_of(&row.condemned_tasks)));
+        .count("condemned_tasks", rows().map(|row| sum_of(&row.condemned_tasks)))
+        .count("condemned_at_end", rows().map(|row| sum_of(&row.condemned_at_end)));
+    frame = saved_shares(frame, &rows().collect::<Vec<&SweepRow>>(), is_resampled);
+    frame = frame.maybe_count("harmed_jobs", rows().map(|row| row.harmed_jobs));
+    if is_resampled {
+        frame =
+            bounds_of(frame, "harmed_jobs", rows().map(|row| row.interval.as_ref()?.harmed_jobs));
+    }
+    frame = frame
+        .float("harmed_jobs_share", rows().map(|row| row.harmed_jobs_share))
+        .float("destroyed_cpu_share", rows().map(|row| row.destroyed_cpu_share));
+    if is_resampled {
+        let bounds = rows().map(|row| row.interval.as_ref()?.destroyed_cpu_share);
+        frame = bounds_of(frame, "destroyed_cpu_share", bounds);
+    }
+    frame = frame
+        .float("net_cpu", rows().map(|row| row.net_cpu))
+        .unit(unit)
+        .text("unit", rows().map(|_| unit))
+        .float("net_share", rows().map(|row| row.net_share));
+    if is_resampled {
+        frame = bounds_of(frame, "net_share", rows().map(|row| row.interval.as_ref()?.net_share));
+    }
+    if split_by.is_none() {
+        frame = frame
+            .float("largest_saved_share", rows().map(|row| row.largest_saved_in_all))
+            .float("largest_destroyed_share", rows().map(|row| row.largest_destroyed_share));
+    }
+    frame
+        .view(&[
+            "priority",
+            "scheduling_class",
+            "user",
+            "rule",
+            "threshold",
+            "threshold_unit",
+            "condemned_tasks",
+            "saved_share_failed",
+            "saved_share_killed",
+            "harmed_jobs",
+            "harmed_jobs_share",
+            "destroyed_cpu_share",
+            "net_share",
+            "largest_saved_share",
+        ])
+        .batch()
+}
+
+/// What is saved by outcome, as shares; outcomes in which nothing is saved have no column.
+fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bool) -> Frame {
+    let rows = || all.iter();
+    let outcomes: Vec<String> =
+        rows().next().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
     for outcome in outcomes.iter().filter(|outcome| *outcome != "finished") {
-        let is_empty = rows().all(|row| row.saved_cpu[outcome].as_f64() == Some(0.0));
+        let is_empty = rows().all(|row| row.saved_cpu[outcome].as_f64().unwrap_or(0.0) == 0.0);
         if !is_empty {
             let name = format!("saved_share_{outcome}");
             frame = frame.float(&name, rows().map(|row| row.saved_share[outcome].as_f64()));
@@ -347,35 +467,7 @@ pub(crate) fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
             }
         }
     }
-    frame = frame.count("harmed_jobs", rows().map(|row| row.harmed_jobs));
-    if is_resampled {
-        frame =
-            bounds_of(frame, "harmed_jobs", rows().map(|row| row.interval.as_ref()?.harmed_jobs));
-    }
-    frame = frame
-        .float("harmed_jobs_share", rows().map(|row| row.harmed_jobs_share))
-        .float("destroyed_cpu_share", rows().map(|row| row.destroyed_cpu_share))
-        .float("net_cpu", rows().map(|row| Some(row.net_cpu)))
-        .unit(unit)
-        .text("unit", rows().map(|_| unit))
-        .float("net_share", rows().map(|row| row.net_share));
-    if is_resampled {
-        frame = bounds_of(frame, "net_share", rows().map(|row| row.interval.as_ref()?.net_share));
-    }
     frame
-        .view(&[
-            "rule",
-            "threshold",
-            "threshold_unit",
-            "condemned_tasks",
-            "saved_share_failed",
-            "saved_share_killed",
-            "harmed_jobs",
-            "harmed_jobs_share",
-            "destroyed_cpu_share",
-            "net_share",
-        ])
-        .batch()
 }
 
 /// What all thresholds count; nothing where rules count different things.
@@ -446,6 +538,7 @@ pub(crate) fn selection_line(selection: &Selection) -> String {
     )
 }
 
+/// The sum over the outcomes that are known; without `job_events` all tasks are unmatched.
 fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
     counts.values().filter_map(Value::as_u64).sum()
 }

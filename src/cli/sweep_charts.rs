@@ -103,7 +103,7 @@ fn harmed_chart(sweep: &Sweep, definition: &str) -> Chart {
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let line = curve("", Tone::Vermilion, sweep, &|row| {
         let bounds = row.interval.as_ref().and_then(|interval| interval.harmed_jobs);
-        Some((row.harmed_jobs as f64, bounds))
+        Some((row.harmed_jobs? as f64, bounds))
     });
     Chart::Lines(LineChart {
         title: format!("Finished jobs harmed by killing at T ({})", sweep.rule),
@@ -169,7 +169,8 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
 fn whiskers(row: &SweepRow) -> Vec<Vec<(f64, f64)>> {
     let Some(interval) = &row.interval else { return Vec::new() };
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let (x, y) = (row.harmed_jobs as f64, row.net_share.unwrap_or(0.0) * 100.0);
+    let Some(x) = row.harmed_jobs.map(|jobs| jobs as f64) else { return Vec::new() };
+    let y = row.net_share.unwrap_or(0.0) * 100.0;
     let upright = interval.net_share.map(|(low, high)| vec![(x, low * 100.0), (x, high * 100.0)]);
     let level = interval.harmed_jobs.map(|(low, high)| vec![(low, y), (high, y)]);
     upright.into_iter().chain(level).collect()

@@ -11,7 +11,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow::array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
@@ -252,6 +252,7 @@ impl Settings {
         df!(
             "job_window_end_us" => [self.windows.job_end_us],
             "task_window_end_us" => [self.windows.task_end_us],
+            "first_us" => [self.windows.first_us],
             "open_attempts" => [self.windows.open_attempts.name()],
         )
     }
@@ -308,7 +309,7 @@ fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
     DataFrame::new_infer_height(columns)
 }
 
-/// Copies a frame into a record batch: whole numbers as i64, quantities as f64.
+/// Copies a frame into a record batch: whole numbers as i64, quantities as they are.
 fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
     let mut fields = Vec::new();
     let mut columns: Vec<ArrayRef> = Vec::new();
@@ -320,9 +321,12 @@ fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
             PolarsType::Boolean => {
                 (DataType::Boolean, Arc::new(column.bool()?.iter().collect::<BooleanArray>()))
             }
-            PolarsType::Float32 | PolarsType::Float64 => {
-                let cast = column.cast(&PolarsType::Float64)?;
-                (DataType::Float64, Arc::new(cast.f64()?.iter().collect::<Float64Array>()))
+            // As wide as the lake has it: 0.2493 is not 0.2493000030517578.
+            PolarsType::Float32 => {
+                (DataType::Float32, Arc::new(column.f32()?.iter().collect::<Float32Array>()))
+            }
+            PolarsType::Float64 => {
+                (DataType::Float64, Arc::new(column.f64()?.iter().collect::<Float64Array>()))
             }
             _ => {
                 let cast = column.strict_cast(&PolarsType::Int64)?;

@@ -315,9 +315,11 @@ const fn type_of(kind: ColumnType) -> &'static str {
 fn view_of_settings(name: &str, settings: &Settings) -> String {
     let rows: Vec<String> = if name == "settings" {
         vec![format!(
-            "SELECT CAST({} AS BIGINT) AS job_window_end_us, CAST({} AS BIGINT) AS task_window_end_us, '{}' AS open_attempts",
+            "SELECT CAST({} AS BIGINT) AS job_window_end_us, CAST({} AS BIGINT) AS task_window_end_us, \
+             CAST({} AS BIGINT) AS first_us, '{}' AS open_attempts",
             settings.windows.job_end_us,
             settings.windows.task_end_us,
+            settings.windows.first_us,
             settings.windows.open_attempts
         )]
     } else {
@@ -372,12 +374,14 @@ fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
     sorted(&all, &query.key()).map_err(|error| fail(error.to_string()))
 }
 
-/// Whole numbers as i64, quantities as f64.
+/// Whole numbers as i64, quantities as f64 but for those of 32 bits.
 fn widened(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
     let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         let wide = match field.data_type() {
             kind if kind.is_integer() => DataType::Int64,
+            // As wide as the lake has it.
+            DataType::Float32 => DataType::Float32,
             kind if kind.is_numeric() => DataType::Float64,
             DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
             other => other.clone(),
@@ -439,7 +443,7 @@ mod tests {
         assert_eq!(
             view_of_settings("settings", &settings),
             "CREATE TEMPORARY VIEW settings AS\nSELECT CAST(1 AS BIGINT) AS job_window_end_us, \
-             CAST(2 AS BIGINT) AS task_window_end_us, 'window-end' AS open_attempts;\n"
+             CAST(2 AS BIGINT) AS task_window_end_us, CAST(0 AS BIGINT) AS first_us, 'window-end' AS open_attempts;\n"
         );
         let empty = view_of(Table::MachineAttributes, Source::Google2011, None);
         assert!(empty.starts_with(

@@ -50,7 +50,8 @@ impl SqlEngine {
     }
 }
 
-/// Answers of queries by number (`q01`): whole numbers as i64, quantities as f64.
+/// Answers of queries by number (`q01`): whole numbers as i64, quantities as f64 (those of the lake
+/// as f32).
 #[derive(Debug, Default)]
 pub struct Facts(BTreeMap<&'static str, RecordBatch>);
 
@@ -103,6 +104,11 @@ impl<'f> Fact<'f> {
     pub fn maybe_ints(self, name: &str) -> impl Iterator<Item = Option<i64>> + 'f {
         let column = self.0.column_by_name(name).expect("the query has this column");
         column.as_primitive::<Int64Type>().iter()
+    }
+
+    /// A column of yes and no.
+    pub fn flags(self, name: &str) -> impl Iterator<Item = Option<bool>> + 'f {
+        self.0.column_by_name(name).expect("the query has this column").as_boolean().iter()
     }
 
     /// A column of quantities, none of them missing.

@@ -1,7 +1,14 @@
-//! How long a task waited for its first attempt.
+//! How long a task waited for its first attempt: the native twin of `wait_us` of `q02`.
 //!
-//! In: a task's history. Out: the time from its first SUBMIT to its first SCHEDULE, or as much of
-//! it as the window shows.
+//! In: a task's history. Out: the time from its first SUBMIT to the first SCHEDULE behind it. A task
+//! that never starts waits until it ends, or until its job does; one that still pends waits at
+//! least until the end of the window.
+//!
+//! ```text
+//!  started   SUBMIT ------- SCHEDULE
+//!  ended     SUBMIT ------- KILL                (the last event of the task, or the end of its job)
+//!  open      SUBMIT ------------------------| end of the window
+//! ```
 
 use super::events::is_terminal;
 use super::tasks::TaskView;
@@ -12,8 +19,31 @@ use super::window::Windows;
 pub struct Wait {
     /// How long, µs.
     pub span_us: i64,
-    /// Whether it was never scheduled, so that the wait is only known to be longer.
-    pub is_censored: bool,
+    /// How it ended.
+    pub end: WaitEnd,
+}
+
+/// How a wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// With the first attempt.
+    Started,
+    /// With the end of the task, or of its job, before any attempt.
+    Ended,
+    /// Not before the window does, so that it is only known to be longer.
+    Open,
+}
+
+impl WaitEnd {
+    /// Reads the name that `q02` gives it.
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "started" => Some(Self::Started),
+            "ended" => Some(Self::Ended),
+            "open" => Some(Self::Open),
+            _ => None,
+        }
+    }
 }
 
 fn first_submit(task: &TaskView<'_>) -> Option<i64> {
@@ -25,11 +55,15 @@ pub fn is_submitted_before(task: &TaskView<'_>, windows: Windows) -> bool {
     first_submit(task).is_some_and(|submit| windows.is_before(submit))
 }
 
-/// First SUBMIT to first SCHEDULE, or to the window's end where it was never scheduled.
+/// First SUBMIT to the first SCHEDULE behind it, or to where the wait ended without one.
 ///
 /// `None` without a SUBMIT, or where it was submitted before the window or after it.
 pub fn wait_of(task: &TaskView<'_>, windows: Windows) -> Option<Wait> {
     let submit = first_submit(task)?;
+    let window_end_us = windows.task_end_us;
+    if windows.is_before(submit) || window_end_us < submit {
+        return None;
+    }
     // A SCHEDULE before it belongs to an attempt that began before the loaded parts.
     let schedule = task
         .events
@@ -37,29 +71,12 @@ pub fn wait_of(task: &TaskView<'_>, windows: Windows) -> Option<Wait> {
         .skip_while(|event| event.event_type != 0)
         .find(|event| event.event_type == 1)
         .map(|event| event.time_us);
-    let end = task.events.last().filter(|event| is_terminal(event.event_type));
-    wait_between(submit, schedule, end.map(|event| event.time_us), windows)
-}
-
-/// The wait from the first SUBMIT to the first SCHEDULE behind it; `end` is the last event of the
-/// task where that is a terminal one. `None` where it was submitted before the window or after it.
-pub fn wait_between(
-    submit: i64,
-    schedule: Option<i64>,
-    end: Option<i64>,
-    windows: Windows,
-) -> Option<Wait> {
-    let window_end_us = windows.task_end_us;
-    if windows.is_before(submit) || window_end_us < submit {
-        return None;
-    }
-    // A task that ended while pending waited until then; one that still pends, at least until now.
-    let (until, is_censored) = match (schedule, end) {
-        (Some(schedule), _) if submit <= schedule => {
-            (schedule.min(window_end_us), window_end_us < schedule)
-        }
-        (None, Some(end)) => (end.min(window_end_us), true),
-        _ => (window_end_us, true),
+    let own = task.events.last().filter(|event| is_terminal(event.event_type));
+    let own = own.map(|event| event.time_us).filter(|&end_us| end_us <= window_end_us);
+    let (until, end) = match (schedule, own.or(task.job_end_us)) {
+        (Some(schedule), _) if schedule <= window_end_us => (schedule, WaitEnd::Started),
+        (None, Some(end_us)) => (end_us.max(submit), WaitEnd::Ended),
+        _ => (window_end_us, WaitEnd::Open),
     };
-    Some(Wait { span_us: until - submit, is_censored })
+    Some(Wait { span_us: until - submit, end })
 }

@@ -123,6 +123,36 @@ pub struct TaskView<'a> {
     pub priority: i32,
     /// The phase of its job that it belongs to, where the source knows phases.
     pub phase: Option<&'a str>,
+    /// The end of its job, where that lies before the end of the window and attempts end with their
+    /// jobs, µs.
+    pub job_end_us: Option<i64>,
+}
+
+impl TaskView<'_> {
+    /// The last event that decides whether the task pends, runs or has ended.
+    fn deciding(&self) -> Option<&Event> {
+        self.events.iter().rev().find(|event| is_deciding(event))
+    }
+
+    /// When it finished, µs, if that was its end.
+    pub fn finish_us(&self) -> Option<i64> {
+        const FINISH: u8 = 4;
+        let last = self.deciding().filter(|event| event.event_type == FINISH);
+        last.map(|event| event.time_us).filter(|&time_us| time_us < i64::MAX)
+    }
+
+    /// Whether it pends or runs at the end of the window, so that it may still have events.
+    pub fn is_open(&self, window_end_us: i64) -> bool {
+        let has_ended = self
+            .deciding()
+            .is_some_and(|event| is_terminal(event.event_type) && event.time_us <= window_end_us);
+        !has_ended && self.job_end_us.is_none()
+    }
+}
+
+/// Whether an event decides what state a task is in: SUBMIT, SCHEDULE and what ends it.
+const fn is_deciding(event: &Event) -> bool {
+    event.event_type <= 1 || is_terminal(event.event_type)
 }
 
 /// Counts of usage rows that the ledger names.
@@ -205,8 +235,7 @@ impl Tasks {
             }
         })?;
         let histories = rows.histories();
-        let asks_jobs =
-            windows.open_attempts == OpenAttempts::JobEnd && has_open_attempt(&histories);
+        let asks_jobs = windows.open_attempts == OpenAttempts::JobEnd && has_open_task(&histories);
         let mut tasks = Self {
             requests,
             used,
@@ -296,7 +325,8 @@ impl Tasks {
         for task in 0..self.histories.len() {
             let events = self.histories.events(task);
             let (job_id, task_index) = self.histories.ids[task];
-            self.attempts_of(job_id, events, &mut attempts);
+            let job_end_us = self.job_ends.of(job_id).filter(|&at_us| at_us < self.window_end_us);
+            self.attempts_of(job_end_us, events, &mut attempts);
             let windows = &self.windows
                 [self.window_starts[task] as usize..self.window_starts[task + 1] as usize];
             let priority =
@@ -309,14 +339,14 @@ impl Tasks {
                 windows,
                 priority: priority.unwrap_or(0),
                 phase: events.first().and_then(|event| self.phases.of_row(event.row)),
+                job_end_us,
             });
         }
     }
 
-    fn attempts_of(&self, job_id: i64, events: &[Event], attempts: &mut Vec<Attempt>) {
+    fn attempts_of(&self, job_end_us: Option<i64>, events: &[Event], attempts: &mut Vec<Attempt>) {
         attempts.clear();
         let mut is_open = false;
-        let job_end = self.job_ends.of(job_id).filter(|&end_us| end_us < self.window_end_us);
         for event in
             events.iter().filter(|event| event.event_type == 1 || is_terminal(event.event_type))
         {
@@ -329,7 +359,7 @@ impl Tasks {
             is_open = event.event_type == 1;
             if is_open {
                 // Until an end of its own is found.
-                let (end_us, ended_by) = match job_end.filter(|_| event.time_us < i64::MAX) {
+                let (end_us, ended_by) = match job_end_us.filter(|_| event.time_us < i64::MAX) {
                     Some(end_us) => (end_us, EndedBy::Job),
                     None => (self.window_end_us, EndedBy::Nothing),
                 };
@@ -347,9 +377,13 @@ impl Tasks {
     }
 }
 
-/// Whether an attempt of any task has no end of its own in the loaded parts.
-fn has_open_attempt(histories: &Histories) -> bool {
-    (0..histories.len()).any(|task| open_since(histories.events(task)).is_some())
+/// Whether any task has no end of its own in the loaded parts.
+fn has_open_task(histories: &Histories) -> bool {
+    (0..histories.len()).any(|task| {
+        let mut known =
+            histories.events(task).iter().rev().filter(|event| event.time_us < i64::MAX);
+        known.find(|event| is_deciding(event)).is_none_or(|event| event.event_type <= 1)
+    })
 }
 
 /// When the attempt of a task began that has no end of its own in the loaded parts, µs. There is

@@ -28,6 +28,21 @@ const SLICE_2011_US: i64 = 5_011_200_000;
 /// Parts of a whole table of the 2011 trace.
 const PARTS_2011: u32 = 500;
 
+/// When the trace of 2011 begins, and that of 2019: 600 s of its clock, as published. What happened
+/// before stands at time 0.
+pub const BEGIN_2011_US: i64 = 600 * MICROS_PER_SECOND;
+
+/// The first event of the loaded tasks (of the jobs where no task is loaded), µs. Where that lies
+/// before the window, the window begins with the trace.
+pub fn first_event_us(lake: &Lake) -> i64 {
+    let first = |table| {
+        let parts = lake.manifest.table(table)?.parts.iter();
+        parts.filter_map(|part| part.min_time_us).min()
+    };
+    let first = first(Table::TaskEvents).or_else(|| first(Table::JobEvents)).unwrap_or(0);
+    if first < lake.source().first_time_us() { BEGIN_2011_US } else { first }
+}
+
 /// Where what is still open is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Windows {

@@ -341,6 +341,7 @@ mod tests {
                 windows: &[],
                 priority: 0,
                 phase: None,
+                job_end_us: None,
             };
             let grid = RuleGrid { rule: rules[0].0, grid: vec![rules[0].1], and: rules[1..].to_vec(), spare: Vec::new() };
             let mut times = Vec::new();

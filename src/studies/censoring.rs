@@ -21,8 +21,15 @@ pub struct Censoring {
     pub left_censored: u64,
     /// Begun before the window and left out.
     pub left_censored_out: u64,
-    /// Open at the window's end and closed there; none for statistics without an end.
+    /// Open at the window's end and closed there; of counts, such as those of events, what may still
+    /// grow. None for statistics without an end.
     pub censored: Option<u64>,
     /// Open at the window's end and left out.
     pub censored_out: u64,
+    /// Waits that ended without an attempt; none for what is no wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_waiting: Option<u64>,
+    /// Whether values are counts, which may still grow, and not times, which are cut.
+    #[serde(skip)]
+    pub is_of_counts: bool,
 }

@@ -5,40 +5,50 @@
 
 /// A value with what the edges of the window did to it, in eight bytes.
 ///
-/// The amount (whole microseconds or a count, at most 2^61 - 1) stands above the two flags, so
+/// The amount (whole microseconds or a count, at most 2^60 - 1) stands above the three flags, so
 /// that values sort by amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(i64);
 
-/// Whether something began before the window, and whether it goes on after it.
+/// Whether something began before the window, whether it goes on after it, and whether it is a wait
+/// for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
     /// Begun before the window, at time 0.
     pub is_left_censored: bool,
     /// Cut off by the window's end, so that the value stands for something larger.
     pub is_censored: bool,
+    /// A wait that ended without an attempt.
+    pub is_unstarted: bool,
 }
 
 impl Value {
+    const UNSTARTED: i64 = 4;
     const LEFT: i64 = 2;
     const RIGHT: i64 = 1;
 
-    /// Packs an amount, which is cut to 0 and 2^61 - 1, and its flags.
+    /// Packs an amount, which is cut to 0 and 2^60 - 1, and its flags.
     pub fn new(amount: i64, edges: Edges) -> Self {
-        const LARGEST: i64 = i64::MAX >> 2;
+        const LARGEST: i64 = i64::MAX >> 3;
+        let unstarted = if edges.is_unstarted { Self::UNSTARTED } else { 0 };
         let left = if edges.is_left_censored { Self::LEFT } else { 0 };
         let right = if edges.is_censored { Self::RIGHT } else { 0 };
-        Self((amount.clamp(0, LARGEST) << 2) | left | right)
+        Self((amount.clamp(0, LARGEST) << 3) | unstarted | left | right)
     }
 
     /// Whole microseconds, or a count.
     pub const fn amount(self) -> i64 {
-        self.0 >> 2
+        self.0 >> 3
     }
 
     /// Whether it stands for something larger.
     pub const fn is_censored(self) -> bool {
         self.0 & Self::RIGHT != 0
+    }
+
+    /// Whether it is a wait that ended without an attempt.
+    pub const fn is_unstarted(self) -> bool {
+        self.0 & Self::UNSTARTED != 0
     }
 
     /// Whether it began before the window.
@@ -185,10 +195,10 @@ impl Counted {
         self.runs().filter(|run| is_in(run.0)).map(|run| run.1).sum()
     }
 
-    /// Leaves out what the window's end cut off.
-    pub fn without_censored(&mut self) {
+    /// Keeps the values that `is_in` takes.
+    pub fn retain(&mut self, is_in: impl Fn(Value) -> bool) {
         let mut rest = Self::default();
-        for (value, count) in self.runs().filter(|run| !run.0.is_censored()) {
+        for (value, count) in self.runs().filter(|run| is_in(run.0)) {
             rest.push(value, count);
         }
         *self = rest;
@@ -209,26 +219,42 @@ impl Counted {
     }
 
     /// Quantiles by R-7 (linear between the two nearest order statistics), of ascending shares.
+    pub(super) fn quantiles<const N: usize>(
+        &self,
+        shares: [f64; N],
+        per_unit: f64,
+    ) -> [Option<f64>; N] {
+        let near = self.near(shares, per_unit);
+        near.map(|near| near.map(|(low, high, weight)| low + weight * (high - low)))
+    }
+
+    /// The largest amount that each quantile depends on; nothing where there is no value.
+    pub(super) fn upper_amounts<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
+        let near = self.near(shares, 1.0);
+        near.map(|near| near.map(|(low, high, weight)| if weight == 0.0 { low } else { high }))
+    }
+
+    /// The two order statistics nearest to each share, and the weight of the upper one.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "positions among values; amounts are below 2^53"
     )]
-    pub(super) fn quantiles<const N: usize>(
+    fn near<const N: usize>(
         &self,
         shares: [f64; N],
         per_unit: f64,
-    ) -> [Option<f64>; N] {
+    ) -> [Option<(f64, f64, f64)>; N] {
         let Some(last) = self.count(|_| true).checked_sub(1) else { return [None; N] };
         // One pass for all: by share the amounts at its place rounded down, and one further.
         let places = shares.map(|share| share * last as f64);
-        let mut near = [(0.0, 0.0); N];
+        let mut near = places.map(|place| Some((0.0, 0.0, place - place.floor())));
         let mut passed = 0;
         for (value, count) in self.runs() {
             let amount = value.amount() as f64 / per_unit;
             let here = passed..passed + count;
-            for (near, place) in near.iter_mut().zip(places) {
+            for (near, place) in near.iter_mut().flatten().zip(places) {
                 let below = place.floor() as u64;
                 if here.contains(&below) {
                     near.0 = amount;
@@ -239,11 +265,7 @@ impl Counted {
             }
             passed = here.end;
         }
-        let mut quantiles = [None; N];
-        for ((quantile, (low, high)), place) in quantiles.iter_mut().zip(near).zip(places) {
-            *quantile = Some(low + (place - place.floor()) * (high - low));
-        }
-        quantiles
+        near
     }
 }
 
@@ -251,7 +273,7 @@ impl Counted {
 #[cfg(test)]
 pub(super) fn values(amounts: &[(i64, bool)]) -> Counted {
     let value = |&(amount, is_censored): &(i64, bool)| {
-        Value::new(amount, Edges { is_left_censored: false, is_censored })
+        Value::new(amount, Edges { is_censored, ..Edges::default() })
     };
     amounts.iter().map(value).collect::<Vec<Value>>().into()
 }
@@ -262,13 +284,16 @@ mod tests {
 
     #[test]
     fn flags_do_not_move_amounts() {
-        for (is_left_censored, is_censored) in [(false, false), (false, true), (true, true)] {
-            let value = Value::new(7, Edges { is_left_censored, is_censored });
+        for bits in 0..8 {
+            let [is_left_censored, is_censored, is_unstarted] =
+                [1, 2, 4].map(|bit| bits & bit != 0);
+            let value = Value::new(7, Edges { is_left_censored, is_censored, is_unstarted });
             assert_eq!(value.amount(), 7);
             assert_eq!(value.is_censored(), is_censored);
             assert_eq!(value.is_left_censored(), is_left_censored);
+            assert_eq!(value.is_unstarted(), is_unstarted);
         }
-        assert_eq!(Value::new(i64::MAX, Edges::default()).amount(), i64::MAX >> 2);
+        assert_eq!(Value::new(i64::MAX, Edges::default()).amount(), i64::MAX >> 3);
     }
 
     #[test]

@@ -37,6 +37,12 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Values that were cut off by the window's end and stand for something larger.
     pub censored: u64,
+    /// Statistics that are lower bounds because of that, such as `mean,p99,max`; the true ones are
+    /// at least as large. The variance is then no bound.
+    pub at_least: String,
+    /// Waits that ended without an attempt; none for what is no wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_waiting: Option<u64>,
     /// Values of what began before the window (at time 0); they are in, as written.
     pub left_censored: u64,
 }
@@ -53,7 +59,7 @@ pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
     let variance =
         mean.map(|mean| values.runs().map(|run| square(run, mean)).sum::<f64>() / count as f64);
     let [min, p25, median, p75, p90, p99, max] =
-        values.quantiles([0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0], per_unit);
+        values.quantiles(QUANTILES.map(|quantile| quantile.1), per_unit);
     Summary {
         group: None,
         outcome: outcome.to_owned(),
@@ -68,8 +74,39 @@ pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
         p99,
         max,
         censored: values.count(Value::is_censored),
+        at_least: at_least(values),
+        ended_waiting: None,
         left_censored: values.count(Value::is_left_censored),
     }
+}
+
+/// The quantiles of a summary.
+const QUANTILES: [(&str, f64); 7] = [
+    ("min", 0.0),
+    ("p25", 0.25),
+    ("median", 0.5),
+    ("p75", 0.75),
+    ("p90", 0.9),
+    ("p99", 0.99),
+    ("max", 1.0),
+];
+
+/// The statistics that values cut off by the window's end make lower bounds: the mean, and each
+/// quantile that such a value lies at or below. A value that is cut off can only grow, so that no
+/// quantile below the first such value moves.
+fn at_least(values: &Counted) -> String {
+    let mut censored = values.runs().filter(|run| run.0.is_censored());
+    let Some((smallest, _)) = censored.next() else { return String::new() };
+    #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53")]
+    let smallest = smallest.amount() as f64;
+    let mut names = vec!["mean"];
+    let uppers = values.upper_amounts(QUANTILES.map(|quantile| quantile.1));
+    for ((name, _), upper) in QUANTILES.into_iter().zip(uppers) {
+        if upper.is_some_and(|upper| smallest <= upper) {
+            names.push(name);
+        }
+    }
+    names.join(",")
 }
 
 /// Points of a curve that are kept for a picture or a table.
@@ -254,6 +291,11 @@ mod tests {
         let four = values(&[(8, true), (2, false), (4, false), (2, false)]);
         let row = summarize("all", &four, 1.0);
         assert_eq!((row.count, row.censored), (4, 1));
+        // The 8 may grow: what lies between 2 and 4 does not move, such as the median.
+        assert_eq!(row.at_least, "mean,p75,p90,p99,max");
+        let low = values(&[(1, true), (2, false), (4, false)]);
+        assert_eq!(summarize("all", &low, 1.0).at_least, "mean,min,p25,median,p75,p90,p99,max");
+        assert_eq!(summarize("all", &values(&[(1, false)]), 1.0).at_least, "");
         assert_eq!((row.mean, row.variance), (Some(4.0), Some(6.0)));
         assert_eq!((row.min, row.median, row.max), (Some(2.0), Some(3.0), Some(8.0)));
         // 0.9 of the way along 3 gaps is 0.7 between the third and the fourth.

@@ -5,6 +5,9 @@
 //! follows the largest bucket and not the trace. The sums are exact: neither the number of threads
 //! nor the order of buckets can move a digit.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -13,7 +16,7 @@ use super::kill_sweep::RuleSums;
 use super::ledger::{CpuDefinition, GroupBy, LedgerSums};
 use super::outcomes::Classes;
 use super::rules::{Owner, RuleGrid};
-use super::selection::{Resampled, SplitSums};
+use super::selection::{PartSums, Resampled, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::published::Published;
@@ -33,6 +36,10 @@ pub struct Asked {
     pub classes: Classes,
     /// What the ledger is split by.
     pub groups: Vec<GroupBy>,
+    /// What the sweep is split by, if anything.
+    pub sweep_by: Option<GroupBy>,
+    /// Whether a task that has finished by the instant at which it is condemned is spared.
+    pub spares_finished: bool,
     /// Kill rules to sweep.
     pub rules: Vec<RuleGrid>,
     /// Where the past ends and the future begins, µs, if a choice is to be tested.
@@ -88,6 +95,8 @@ impl JobRow<'_> {
 pub(super) struct KillStep {
     /// Condemned tasks.
     pub tasks: u64,
+    /// Those of them that had finished by the instant of their kill.
+    pub at_end: u64,
     /// CPU of the condemned tasks after their kill.
     pub saved: CpuTime,
     /// CPU of the condemned tasks up to their kill.
@@ -102,8 +111,12 @@ pub struct Study {
     /// The kind of trace.
     pub source: Source,
     pub(super) ledger: LedgerSums,
+    /// Whether the lake has `job_events`, without which no outcome is known.
+    pub(super) knows_outcomes: bool,
     /// By rule.
     pub(super) rules: Vec<RuleSums>,
+    /// By what the sweep is split by; none for what is not known.
+    pub(super) groups: BTreeMap<Option<String>, PartSums>,
     pub(super) split: Option<SplitSums>,
     pub(super) resampled: Option<Resampled>,
     /// Measured CPU outside of attempts, that of windows without a task included; nothing under
@@ -156,10 +169,12 @@ impl EdgeCounts {
 }
 
 impl Study {
-    pub(super) fn new(source: Source, asked: &Asked) -> Self {
+    pub(super) fn new(lake: &Lake, asked: &Asked) -> Self {
         Self {
             asked: asked.clone(),
-            source,
+            source: lake.source(),
+            knows_outcomes: lake.has(Table::JobEvents),
+            groups: BTreeMap::new(),
             ledger: LedgerSums::default(),
             rules: (0..asked.rules.len()).map(|rule_idx| RuleSums::new(asked, rule_idx)).collect(),
             split: asked.split_us.map(|split_us| SplitSums::new(asked, split_us)),
@@ -183,6 +198,11 @@ impl Study {
         }
         if let Some(split) = &mut self.split {
             split.add(row);
+        }
+        if let Some(key) = self.asked.sweep_by.filter(|_| 0 < row.task_count) {
+            let asked = &self.asked;
+            let group = self.groups.entry(key.of(row)).or_insert_with(|| PartSums::new(asked));
+            group.add(row, 1);
         }
         for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
             sums.add(row, steps);
@@ -219,6 +239,14 @@ impl Study {
     fn merge(mut self, other: Self) -> Self {
         self.ledger.merge(other.ledger);
         self.rules.iter_mut().zip(other.rules).for_each(|(own, others)| own.merge(others));
+        for (key, sums) in other.groups {
+            match self.groups.entry(key) {
+                Entry::Vacant(free) => {
+                    free.insert(sums);
+                }
+                Entry::Occupied(mut own) => own.get_mut().merge(&sums),
+            }
+        }
         if let (Some(own), Some(others)) = (&mut self.resampled, other.resampled) {
             own.merge(&others);
         }
@@ -301,7 +329,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
             folded
         })
         .try_reduce_with(|one, other| Ok(one.merge(other)));
-    study.unwrap_or_else(|| Ok(Study::new(lake.source(), asked)))
+    study.unwrap_or_else(|| Ok(Study::new(lake, asked)))
 }
 
 fn fold_bucket(
@@ -315,7 +343,7 @@ fn fold_bucket(
         if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
     let usage = if asked.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
     let tasks = Tasks::read(lake, bucket, windows, usage)?;
-    let mut study = Study::new(lake.source(), asked);
+    let mut study = Study::new(lake, asked);
     study.usage = tasks.usage;
     study.outside = tasks.orphan_cpu;
     let mut rows: Vec<JobRow<'_>> =
@@ -405,6 +433,7 @@ impl Scratch {
             }
         }
         let total = self.spent.total();
+        let finish_us = task.finish_us();
         row.task_count += 1;
         row.priority = row.priority.max(Some(task.priority));
         row.cpu += total;
@@ -412,15 +441,23 @@ impl Scratch {
             let scheduling_class = row.job.and_then(|job| job.scheduling_class);
             let owner = Owner { scheduling_class, user: row.user };
             rule.kill_times(task, owner, &mut self.times);
+            let finished = match finish_us {
+                Some(finish_us) => self.times.partition_point(|&time| time < finish_us),
+                None => self.times.len(),
+            };
+            if asked.spares_finished {
+                self.times.truncate(finished);
+            }
             if self.times.is_empty() {
                 continue;
             }
             row.kills.resize_with(asked.rules.len(), Vec::new);
             let steps = &mut row.kills[rule_idx];
             steps.resize_with(steps.len().max(self.times.len()), KillStep::default);
-            for (step, &time) in steps.iter_mut().zip(&self.times) {
+            for (idx, (step, &time)) in steps.iter_mut().zip(&self.times).enumerate() {
                 let saved = self.spent.after(time);
                 step.tasks += 1;
+                step.at_end += u64::from(finished <= idx);
                 step.saved += saved;
                 step.spent += total - saved;
             }

@@ -4,13 +4,17 @@
 //! parameter, with the jobs that would have been harmed by name. All parameters come from one
 //! pass over the data. Two bounds stand beside the rules: never to kill (0 saved, 0 harmed), and
 //! an oracle that kills exactly the tasks of jobs that do not finish, at their first event.
+//!
+//! Every share has one table under it: the jobs whose tasks are loaded ([`OF`]). Without
+//! `job_events` no outcome is known, and what depends on one is null.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::fold::{Asked, JobRow, KillStep, Study};
-use super::ledger::UNMATCHED;
-use super::selection::Interval;
+use super::ledger::{GroupBy, UNMATCHED};
+use super::rules::RuleGrid;
+use super::selection::{Interval, PartSums};
 use crate::units::CpuTime;
 
 /// Harmed jobs that are named per parameter, those that lose most first.
@@ -31,31 +35,57 @@ pub struct HarmedJob {
     pub destroyed_cpu: f64,
 }
 
-/// What one parameter of a rule would have done.
+/// What each share of a sweep is a share of.
+pub const OF: [(&str, &str); 9] = [
+    ("saved_share", "CPU of all jobs of the outcome, in the loaded parts"),
+    ("largest_saved_share", "saved_cpu of the outcome"),
+    ("largest_saved_in_all", "saved_cpu of all jobs that did not finish or are unmatched"),
+    ("harmed_jobs_share", "finished jobs with tasks loaded"),
+    ("destroyed_cpu_share", "CPU of finished jobs, in the loaded parts"),
+    ("largest_destroyed_share", "destroyed_cpu"),
+    ("harmed_jobs_cpu_share", "CPU of finished jobs, in the loaded parts"),
+    ("largest_harmed_cpu_share", "harmed_jobs_cpu"),
+    ("net_share", "CPU of jobs that did not finish or are unmatched, in the loaded parts"),
+];
+
+/// What one parameter of a rule would have done; what depends on the outcome of jobs is none where
+/// no outcome is known.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepRow {
     /// The parameter.
     pub threshold: i64,
     /// Condemned tasks by outcome of their job.
     pub condemned_tasks: Map<String, Value>,
+    /// Those of them that had finished by the instant at which they are condemned: nothing is saved.
+    pub condemned_at_end: Map<String, Value>,
     /// CPU of condemned tasks after the kill, by outcome.
     pub saved_cpu: Map<String, Value>,
     /// The same as a share of all CPU of the outcome; null where that is 0.
     pub saved_share: Map<String, Value>,
+    /// The part of `saved_cpu` that one job makes up, the one with most.
+    pub largest_saved_share: Map<String, Value>,
+    /// The part of what is saved in all jobs that did not finish that one of them makes up.
+    pub largest_saved_in_all: Option<f64>,
     /// Finished jobs with at least one condemned task.
-    pub harmed_jobs: u64,
-    /// The same as a share of all finished jobs.
+    pub harmed_jobs: Option<u64>,
+    /// Those of them all of whose condemned tasks had finished by then.
+    pub harmed_at_end: Option<u64>,
+    /// Harmed jobs as a share of the finished jobs with tasks loaded.
     pub harmed_jobs_share: Option<f64>,
     /// CPU that condemned tasks of finished jobs had used up to the kill.
-    pub destroyed_cpu: f64,
+    pub destroyed_cpu: Option<f64>,
     /// Share of all CPU of finished jobs.
     pub destroyed_cpu_share: Option<f64>,
+    /// The part of `destroyed_cpu` that one job makes up, the one with most.
+    pub largest_destroyed_share: Option<f64>,
     /// All CPU of the harmed jobs.
-    pub harmed_jobs_cpu: f64,
+    pub harmed_jobs_cpu: Option<f64>,
     /// Share of all CPU of finished jobs.
     pub harmed_jobs_cpu_share: Option<f64>,
+    /// The part of `harmed_jobs_cpu` that one job makes up, the one with most.
+    pub largest_harmed_cpu_share: Option<f64>,
     /// CPU saved in jobs that did not finish, less what was destroyed in those that did.
-    pub net_cpu: f64,
+    pub net_cpu: Option<f64>,
     /// Share of all CPU of jobs that did not finish.
     pub net_share: Option<f64>,
     /// How far resampled jobs spread the shares, where that was asked for.
@@ -74,16 +104,30 @@ pub struct Sweep {
     pub parameter: &'static str,
     /// The unit of the thresholds.
     pub threshold_unit: &'static str,
+    /// The jobs that it is of, where jobs are grouped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<SweepGroup>,
     /// By parameter, ascending.
     pub rows: Vec<SweepRow>,
+}
+
+/// The jobs of one user, class or priority.
+#[derive(Clone, Debug, Serialize)]
+pub struct SweepGroup {
+    /// What jobs are grouped by.
+    pub by: GroupBy,
+    /// What these have of it; none where that is not known.
+    pub value: Option<String>,
 }
 
 /// Sums that one parameter adds up over jobs.
 #[derive(Clone, Debug)]
 pub(super) struct StepSums {
     tasks: Vec<u64>,
+    at_end: Vec<u64>,
     pub(super) saved: Vec<CpuTime>,
     pub(super) harmed_jobs: u64,
+    harmed_at_end: u64,
     pub(super) destroyed: CpuTime,
     harmed_jobs_cpu: CpuTime,
 }
@@ -92,8 +136,10 @@ impl StepSums {
     pub(super) fn new(outcome_count: usize) -> Self {
         Self {
             tasks: vec![0; outcome_count],
+            at_end: vec![0; outcome_count],
             saved: vec![CpuTime::ZERO; outcome_count],
             harmed_jobs: 0,
+            harmed_at_end: 0,
             destroyed: CpuTime::ZERO,
             harmed_jobs_cpu: CpuTime::ZERO,
         }
@@ -102,9 +148,11 @@ impl StepSums {
     /// Adds what happens to a job that counts `times`.
     pub(super) fn add(&mut self, row: &JobRow<'_>, step: &KillStep, times: u32) {
         self.tasks[row.outcome] += step.tasks * u64::from(times);
+        self.at_end[row.outcome] += step.at_end * u64::from(times);
         self.saved[row.outcome] += step.saved * times;
         if row.is_finished() && 0 < step.tasks {
             self.harmed_jobs += u64::from(times);
+            self.harmed_at_end += if step.at_end == step.tasks { u64::from(times) } else { 0 };
             self.destroyed += step.spent * times;
             self.harmed_jobs_cpu += row.cpu * times;
         }
@@ -112,8 +160,10 @@ impl StepSums {
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.tasks.iter_mut().zip(&other.tasks).for_each(|(own, others)| *own += others);
+        self.at_end.iter_mut().zip(&other.at_end).for_each(|(own, others)| *own += others);
         add_all(&mut self.saved, &other.saved);
         self.harmed_jobs += other.harmed_jobs;
+        self.harmed_at_end += other.harmed_at_end;
         self.destroyed += other.destroyed;
         self.harmed_jobs_cpu += other.harmed_jobs_cpu;
     }
@@ -129,10 +179,42 @@ pub(super) fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
     sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum += other);
 }
 
+/// What the one job adds that adds most, to each sum of a parameter.
+#[derive(Clone, Debug)]
+struct Largest {
+    saved: Vec<CpuTime>,
+    destroyed: CpuTime,
+    harmed_jobs_cpu: CpuTime,
+}
+
+impl Largest {
+    fn new(outcome_count: usize) -> Self {
+        let zero = CpuTime::ZERO;
+        Self { saved: vec![zero; outcome_count], destroyed: zero, harmed_jobs_cpu: zero }
+    }
+
+    fn add(&mut self, row: &JobRow<'_>, step: &KillStep) {
+        self.saved[row.outcome] = self.saved[row.outcome].max(step.saved);
+        if row.is_finished() && 0 < step.tasks {
+            self.destroyed = self.destroyed.max(step.spent);
+            self.harmed_jobs_cpu = self.harmed_jobs_cpu.max(row.cpu);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let saved = self.saved.iter_mut().zip(&other.saved);
+        saved.for_each(|(own, &others)| *own = (*own).max(others));
+        self.destroyed = self.destroyed.max(other.destroyed);
+        self.harmed_jobs_cpu = self.harmed_jobs_cpu.max(other.harmed_jobs_cpu);
+    }
+}
+
 /// What each parameter of a rule adds up over jobs.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSums {
     steps: Vec<StepSums>,
+    /// By parameter.
+    largest: Vec<Largest>,
     /// By parameter: the harmed jobs that lose most.
     harmed: Vec<Harmed>,
 }
@@ -176,6 +258,7 @@ impl RuleSums {
         let harmed = steps.clone().map(|step| Harmed { jobs: Vec::new(), named: named(step) });
         Self {
             harmed: harmed.collect(),
+            largest: steps.clone().map(|_| Largest::new(asked.outcome_count())).collect(),
             steps: steps.map(|_| StepSums::new(asked.outcome_count())).collect(),
         }
     }
@@ -183,6 +266,7 @@ impl RuleSums {
     pub(super) fn add(&mut self, row: &JobRow<'_>, steps: &[KillStep]) {
         for (idx, step) in steps.iter().enumerate() {
             self.steps[idx].add(row, step, 1);
+            self.largest[idx].add(row, step);
             if row.is_finished() && 0 < step.tasks {
                 self.harmed[idx].add(row, step);
             }
@@ -191,6 +275,7 @@ impl RuleSums {
 
     pub(super) fn merge(&mut self, other: Self) {
         self.steps.iter_mut().zip(&other.steps).for_each(|(own, others)| own.merge(others));
+        self.largest.iter_mut().zip(&other.largest).for_each(|(own, others)| own.merge(others));
         for (own, others) in self.harmed.iter_mut().zip(other.harmed) {
             own.jobs.extend(others.jobs);
             own.cut();
@@ -200,36 +285,109 @@ impl RuleSums {
 
 /// The sweep of a rule over its grid.
 pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
-    let rule = &study.asked.rules[rule_idx];
-    let totals = study.totals();
-    let finished = study.ledger.jobs(0);
-    let names = || study.outcomes().iter().copied().chain([UNMATCHED]);
-    let by_outcome = |value: &dyn Fn(usize) -> Value| {
-        let cells = names().enumerate().map(|(outcome, name)| (name.to_owned(), value(outcome)));
-        cells.collect::<Map<_, _>>()
+    let sums = &study.rules[rule_idx];
+    let whole = Whole {
+        names: study.outcomes(),
+        totals: study.totals(),
+        finished: study.ledger.jobs_with_tasks(0),
+        is_known: study.knows_outcomes,
     };
-    let rows = study.rules[rule_idx].steps.iter().enumerate().map(|(step_idx, sums)| SweepRow {
-        threshold: rule.grid[step_idx],
-        condemned_tasks: by_outcome(&|outcome| json!(sums.tasks[outcome])),
-        saved_cpu: by_outcome(&|outcome| json!(sums.saved[outcome].seconds())),
-        saved_share: by_outcome(&|outcome| json!(sums.saved[outcome].share_of(totals[outcome]))),
-        harmed_jobs: sums.harmed_jobs,
-        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-        harmed_jobs_share: (0 < finished).then(|| sums.harmed_jobs as f64 / finished as f64),
-        destroyed_cpu: sums.destroyed.seconds(),
-        destroyed_cpu_share: sums.destroyed.share_of(totals[0]),
-        harmed_jobs_cpu: sums.harmed_jobs_cpu.seconds(),
-        harmed_jobs_cpu_share: sums.harmed_jobs_cpu.share_of(totals[0]),
-        net_cpu: sums.net().seconds(),
-        net_share: sums.net().share_of(totals[1..].iter().copied().sum()),
-        interval: None,
-        harmed: harmed_jobs(study, rule_idx, step_idx).into_iter().take(HARMED_NAMED).collect(),
+    let rule = &study.asked.rules[rule_idx];
+    let rows = sums.steps.iter().zip(&sums.largest).enumerate().map(|(idx, (step, largest))| {
+        let harmed = harmed_jobs(study, rule_idx, idx).into_iter().take(HARMED_NAMED).collect();
+        SweepRow { harmed, ..whole.row(rule.grid[idx], step, Some(largest)) }
     });
+    Sweep { rows: rows.collect(), ..blank(rule) }
+}
+
+/// A sweep of a rule without rows.
+fn blank(rule: &RuleGrid) -> Sweep {
     Sweep {
         rule: rule.to_string(),
         parameter: rule.rule.parameter(),
         threshold_unit: rule.rule.unit(),
-        rows: rows.collect(),
+        group: None,
+        rows: Vec::new(),
+    }
+}
+
+/// The sweeps of a rule over the jobs of each group, in the order of the groups.
+pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
+    let rule = &study.asked.rules[rule_idx];
+    let of_group = |(group, sums): (&Option<String>, &PartSums)| {
+        let whole = Whole {
+            names: study.outcomes(),
+            totals: sums.totals.clone(),
+            finished: sums.finished_jobs,
+            is_known: study.knows_outcomes,
+        };
+        let steps = rule.grid.iter().zip(&sums.rules[rule_idx]);
+        let rows = steps.map(|(&threshold, step)| whole.row(threshold, step, None)).collect();
+        let group = study.asked.sweep_by.map(|by| SweepGroup { by, value: group.clone() });
+        Sweep { group, rows, ..blank(rule) }
+    };
+    study.groups.iter().map(of_group).collect()
+}
+
+/// What the sums of a parameter are compared with.
+struct Whole {
+    names: &'static [&'static str],
+    /// CPU by outcome, and of unmatched jobs last.
+    totals: Vec<CpuTime>,
+    /// Finished jobs with tasks loaded.
+    finished: u64,
+    /// Whether any outcome is known.
+    is_known: bool,
+}
+
+impl Whole {
+    /// Values by outcome; null for outcomes that are not known.
+    fn by_outcome(&self, value: &dyn Fn(usize) -> Value) -> Map<String, Value> {
+        let names = self.names.iter().copied().chain([UNMATCHED]).enumerate();
+        let known = |outcome| self.is_known || outcome == self.names.len();
+        let cell = |outcome| if known(outcome) { value(outcome) } else { Value::Null };
+        names.map(|(outcome, name)| (name.to_owned(), cell(outcome))).collect()
+    }
+
+    /// The row of a parameter, without its interval and the names of jobs.
+    fn row(&self, threshold: i64, sums: &StepSums, largest: Option<&Largest>) -> SweepRow {
+        let lost: CpuTime = self.totals[1..].iter().copied().sum();
+        let cpu = |sum: CpuTime| self.is_known.then(|| sum.seconds());
+        let of_finished = |sum: CpuTime| sum.share_of(self.totals[0]);
+        let part = |of: fn(&Largest) -> CpuTime, sum: CpuTime| {
+            largest.and_then(|all| of(all).share_of(sum))
+        };
+        let largest_saved = |outcome: usize| {
+            largest.and_then(|largest| largest.saved[outcome].share_of(sums.saved[outcome]))
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+        let harmed_share = || sums.harmed_jobs as f64 / self.finished as f64;
+        SweepRow {
+            threshold,
+            condemned_tasks: self.by_outcome(&|outcome| json!(sums.tasks[outcome])),
+            condemned_at_end: self.by_outcome(&|outcome| json!(sums.at_end[outcome])),
+            saved_cpu: self.by_outcome(&|outcome| json!(sums.saved[outcome].seconds())),
+            saved_share: self
+                .by_outcome(&|outcome| json!(sums.saved[outcome].share_of(self.totals[outcome]))),
+            largest_saved_share: self.by_outcome(&|outcome| json!(largest_saved(outcome))),
+            largest_saved_in_all: largest.and_then(|largest| {
+                let most = largest.saved[1..].iter().copied().max()?;
+                most.share_of(sums.saved[1..].iter().copied().sum())
+            }),
+            harmed_jobs: self.is_known.then_some(sums.harmed_jobs),
+            harmed_at_end: self.is_known.then_some(sums.harmed_at_end),
+            harmed_jobs_share: (0 < self.finished).then(harmed_share),
+            destroyed_cpu: cpu(sums.destroyed),
+            destroyed_cpu_share: of_finished(sums.destroyed),
+            largest_destroyed_share: part(|largest| largest.destroyed, sums.destroyed),
+            harmed_jobs_cpu: cpu(sums.harmed_jobs_cpu),
+            harmed_jobs_cpu_share: of_finished(sums.harmed_jobs_cpu),
+            largest_harmed_cpu_share: part(|largest| largest.harmed_jobs_cpu, sums.harmed_jobs_cpu),
+            net_cpu: cpu(sums.net()),
+            net_share: if self.is_known { sums.net().share_of(lost) } else { None },
+            interval: None,
+            harmed: Vec::new(),
+        }
     }
 }
 
@@ -241,10 +399,18 @@ pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<Harme
     harmed.jobs
 }
 
-/// Total CPU by outcome, as the contract's `total_cpu`.
+/// Total CPU by outcome, as the contract's `total_cpu`; null for outcomes that are not known.
 pub fn total_cpu(study: &Study) -> Map<String, Value> {
     let names = study.outcomes().iter().copied().chain([UNMATCHED]);
-    names.zip(study.totals()).map(|(name, cpu)| (name.to_owned(), json!(cpu.seconds()))).collect()
+    let known = |name: &str| study.knows_outcomes || name == UNMATCHED;
+    let cell = |name, cpu: CpuTime| if known(name) { json!(cpu.seconds()) } else { Value::Null };
+    names.zip(study.totals()).map(|(name, cpu)| (name.to_owned(), cell(name, cpu))).collect()
+}
+
+/// The finished jobs with tasks loaded, of which harmed jobs are a share; none where no outcome is
+/// known.
+pub fn finished_jobs(study: &Study) -> Option<u64> {
+    study.knows_outcomes.then(|| study.ledger.jobs_with_tasks(0))
 }
 
 /// A point of the plane of CPU saved against jobs harmed.
@@ -264,8 +430,12 @@ pub struct PlanePoint {
     pub is_on_front: bool,
 }
 
-/// All rules in one plane, with the front of those that no other beats and the two bounds.
+/// All rules in one plane, with the front of those that no other beats and the two bounds; nothing
+/// where no outcome is known.
 pub fn plane(study: &Study, sweeps: &[Sweep]) -> Vec<PlanePoint> {
+    if !study.knows_outcomes {
+        return Vec::new();
+    }
     let lost: CpuTime = study.totals()[1..].iter().copied().sum();
     let share = |net: f64| (lost != CpuTime::ZERO).then(|| net / lost.seconds());
     let point = |rule: &str, threshold, harmed_jobs, net_cpu| PlanePoint {
@@ -279,10 +449,9 @@ pub fn plane(study: &Study, sweeps: &[Sweep]) -> Vec<PlanePoint> {
     let mut points: Vec<PlanePoint> = sweeps
         .iter()
         .flat_map(|sweep| {
-            sweep
-                .rows
-                .iter()
-                .map(|row| point(&sweep.rule, Some(row.threshold), row.harmed_jobs, row.net_cpu))
+            sweep.rows.iter().filter_map(|row| {
+                Some(point(&sweep.rule, Some(row.threshold), row.harmed_jobs?, row.net_cpu?))
+            })
         })
         .collect();
     points.push(point("never", None, 0, 0.0));

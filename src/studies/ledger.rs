@@ -101,13 +101,15 @@ impl GroupBy {
     }
 
     fn key(self, row: &JobRow<'_>) -> String {
-        let number = |number: Option<i32>| {
-            number.map_or_else(|| UNKNOWN.to_owned(), |number| number.to_string())
-        };
+        self.of(row).unwrap_or_else(|| UNKNOWN.to_owned())
+    }
+
+    /// What a job has of it, if that is known.
+    pub(super) fn of(self, row: &JobRow<'_>) -> Option<String> {
         match self {
-            Self::Class => number(row.job.and_then(|job| job.scheduling_class)),
-            Self::Priority => number(row.priority),
-            Self::User => row.user.unwrap_or(UNKNOWN).to_owned(),
+            Self::Class => Some(row.job?.scheduling_class?.to_string()),
+            Self::Priority => Some(row.priority?.to_string()),
+            Self::User => row.user.map(str::to_owned),
         }
     }
 }
@@ -120,15 +122,25 @@ pub struct LedgerRow {
     pub groups: Vec<String>,
     /// The outcome of the jobs.
     pub outcome: String,
-    /// Jobs.
-    pub jobs: u64,
+    /// Jobs; none, like all that follows, where no outcome is known.
+    pub jobs: Option<u64>,
+    /// Those of them with tasks loaded: all the others say of is how many they are.
+    pub jobs_with_tasks: Option<u64>,
     /// Tasks with events.
-    pub tasks: u64,
+    pub tasks: Option<u64>,
     /// CPU-seconds.
-    pub cpu: f64,
+    pub cpu: Option<f64>,
     /// Share of the total.
     pub share: Option<f64>,
+    /// The part of `cpu` that one job makes up, the one with most.
+    pub largest_job_share: Option<f64>,
 }
+
+/// What each share of a ledger is a share of.
+pub const OF: [(&str, &str); 2] = [
+    ("share", "total: outcomes, unmatched and outside_attempts together"),
+    ("largest_job_share", "cpu of the row"),
+];
 
 /// CPU time per outcome.
 #[derive(Clone, Debug, Serialize)]
@@ -174,15 +186,20 @@ pub(super) struct LedgerSums(BTreeMap<(Vec<String>, usize), LedgerSum>);
 #[derive(Clone, Copy, Debug, Default)]
 struct LedgerSum {
     jobs: u64,
+    jobs_with_tasks: u64,
     tasks: u64,
     cpu: CpuTime,
+    /// CPU of the job with most.
+    largest: CpuTime,
 }
 
 impl LedgerSum {
     fn merge(&mut self, other: Self) {
         self.jobs += other.jobs;
+        self.jobs_with_tasks += other.jobs_with_tasks;
         self.tasks += other.tasks;
         self.cpu += other.cpu;
+        self.largest = self.largest.max(other.largest);
     }
 }
 
@@ -191,7 +208,13 @@ impl LedgerSums {
         let is_matched = row.outcome < asked.classes.outcomes().len();
         let groups = if is_matched { asked.groups.as_slice() } else { &[] };
         let key = groups.iter().map(|group| group.key(row)).collect();
-        let own = LedgerSum { jobs: 1, tasks: row.task_count, cpu: row.cpu };
+        let own = LedgerSum {
+            jobs: 1,
+            jobs_with_tasks: u64::from(0 < row.task_count),
+            tasks: row.task_count,
+            cpu: row.cpu,
+            largest: row.cpu,
+        };
         self.0.entry((key, row.outcome)).or_default().merge(own);
     }
 
@@ -205,9 +228,10 @@ impl LedgerSums {
         totals
     }
 
-    /// Jobs with an outcome.
-    pub(super) fn jobs(&self, outcome: usize) -> u64 {
-        self.0.iter().filter(|(key, _)| key.1 == outcome).map(|(_, sum)| sum.jobs).sum()
+    /// Jobs with an outcome that have tasks in the loaded parts.
+    pub(super) fn jobs_with_tasks(&self, outcome: usize) -> u64 {
+        let own = self.0.iter().filter(|(key, _)| key.1 == outcome);
+        own.map(|(_, sum)| sum.jobs_with_tasks).sum()
     }
 }
 
@@ -222,16 +246,20 @@ pub fn ledger(study: &Study) -> Ledger {
             sums.entry((Vec::new(), outcome)).or_default();
         }
     }
+    // Without `job_events` every job is unmatched.
+    let known = study.knows_outcomes;
     let total = sums.values().map(|sum| sum.cpu).sum::<CpuTime>() + unmatched + study.outside;
     let rows = sums
         .into_iter()
         .map(|((groups, outcome), sum)| LedgerRow {
             groups,
             outcome: names[outcome].to_owned(),
-            jobs: sum.jobs,
-            tasks: sum.tasks,
-            cpu: sum.cpu.seconds(),
-            share: sum.cpu.share_of(total),
+            jobs: known.then_some(sum.jobs),
+            jobs_with_tasks: known.then_some(sum.jobs_with_tasks),
+            tasks: known.then_some(sum.tasks),
+            cpu: known.then(|| sum.cpu.seconds()),
+            share: sum.cpu.share_of(total).filter(|_| known),
+            largest_job_share: sum.largest.share_of(sum.cpu),
         })
         .collect();
     Ledger {

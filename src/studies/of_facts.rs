@@ -11,11 +11,10 @@ use super::counted::{Edges, Value};
 use super::fold::{Asked, JobRow, KillStep, Study, republish, row_of};
 use super::ledger::CpuDefinition;
 use super::rules::{Rule, RuleGrid};
-use super::samples::{Collector, JobSize, Samples, Split, What};
-use crate::facts::events::is_terminal;
+use super::samples::{Collector, JobSize, Samples, Split, What, edges_of};
 use crate::facts::jobs::Jobs;
 use crate::facts::tables::{Fact, Facts};
-use crate::facts::task_values::{Wait, wait_between};
+use crate::facts::task_values::{Wait, WaitEnd};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -53,7 +52,7 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
 /// their grids the thresholds of the queries.
 pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Study {
     let known = if facts.has("q01") { Jobs::of_facts(facts.of("q01")) } else { Jobs::default() };
-    let mut study = Study::new(lake.source(), asked);
+    let mut study = Study::new(lake, asked);
     let mut rows = JobRows {
         all: known.jobs.iter().map(|job| row_of(job, &known, asked.classes)).collect(),
         known: &known,
@@ -61,8 +60,12 @@ pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Stu
         unmatched: asked.classes.outcomes().len(),
     };
     let spent = spent_of(facts, asked.cpu);
+    let mut finishes: FxHashMap<(i64, i64), i64> = FxHashMap::default();
     if facts.has("q02") {
-        for task in TaskFact::all(facts.of("q02"), None) {
+        for task in TaskFact::all(facts.of("q02")) {
+            if let Some(finish_us) = task.finish_us {
+                finishes.insert((task.job_id, task.task_index), finish_us);
+            }
             let row = rows.of(task.job_id);
             row.task_count += 1;
             row.priority = row.priority.max(task.priority);
@@ -71,7 +74,7 @@ pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Stu
         add_attempts(&mut study, facts, windows);
     }
     if facts.has("q08") {
-        add_kills(&mut rows, facts, asked, &spent);
+        add_kills(&mut rows, facts, asked, &spent, &finishes);
     }
     if facts.has("q07") {
         let usage = facts.of("q07");
@@ -162,6 +165,7 @@ fn add_kills(
     facts: &Facts,
     asked: &Asked,
     spent: &FxHashMap<(i64, i64), CpuTime>,
+    finishes: &FxHashMap<(i64, i64), i64>,
 ) {
     let (query, column) = match asked.cpu {
         CpuDefinition::Slots => ("q09", "saved_slots_s"),
@@ -177,7 +181,14 @@ fn add_kills(
         .into_iter()
         .zip(after.floats(column).iter().copied().map(CpuTime::from_seconds))
         .collect();
-    for (job, task, threshold) in keys(facts.of("q08")) {
+    let crossings = facts.of("q08");
+    for ((job, task, threshold), &at_us) in
+        keys(crossings).into_iter().zip(crossings.ints("condemned_us"))
+    {
+        let is_at_end = finishes.get(&(job, task)).is_some_and(|&finish_us| finish_us <= at_us);
+        if is_at_end && asked.spares_finished {
+            continue;
+        }
         let total = spent.get(&(job, task)).copied().unwrap_or_default();
         let saved = saved.get(&(job, task, threshold)).copied().unwrap_or_default();
         let row = rows.of(job);
@@ -186,6 +197,7 @@ fn add_kills(
             let Ok(place) = rule.grid.binary_search(&threshold) else { continue };
             steps.resize_with(steps.len().max(place + 1), KillStep::default);
             steps[place].tasks += 1;
+            steps[place].at_end += u64::from(is_at_end);
             steps[place].saved += saved;
             steps[place].spent += total - saved;
         }
@@ -201,7 +213,7 @@ pub fn queries_of_samples(lake: &Lake, what: What, split: Split) -> Vec<&'static
     if what.tables(split.group_by).contains(&Table::TaskEvents) {
         needed.push("q02");
     }
-    if matches!(what, What::Waiting | What::Attempts) {
+    if what == What::Attempts {
         needed.push("q03");
     }
     needed
@@ -214,29 +226,32 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
     let mut sizes: FxHashMap<i64, JobSize> = FxHashMap::default();
     let mut left_out = 0;
     if facts.has("q02") {
-        let attempts = facts.has("q03").then(|| starts_of(facts.of("q03")));
-        for task in TaskFact::all(facts.of("q02"), attempts.as_ref()) {
+        let attempts =
+            if facts.has("q03") { counts_of(facts.of("q03")) } else { FxHashMap::default() };
+        for task in TaskFact::all(facts.of("q02")) {
             let begun = Edges {
                 is_left_censored: windows.is_before(task.first_event_us),
-                is_censored: false,
+                is_censored: task.is_open,
+                is_unstarted: false,
             };
             let size = sizes.entry(task.job_id).or_default();
             size.tasks += 1;
             size.priority = size.priority.max(task.priority);
             size.is_before |= begun.is_left_censored;
-            let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
             let (amount, edges) = match what {
                 What::JobDurations | What::JobSurvival | What::TasksPerJob => continue,
                 What::Waiting => {
-                    let Some(Wait { span_us, is_censored }) = task.wait(windows) else {
+                    let Some(wait) = task.wait else {
                         let is_before =
                             task.submit_us.is_some_and(|at_us| windows.is_before(at_us));
                         left_out += u64::from(is_before);
                         continue;
                     };
-                    (span_us, Edges { is_left_censored: false, is_censored })
+                    (wait.span_us, edges_of(wait))
                 }
-                What::Attempts => (whole(task.starts.len()), begun),
+                What::Attempts => {
+                    (attempts.get(&(task.job_id, task.task_index)).copied().unwrap_or(0), begun)
+                }
                 What::EventsPerTask | What::FinishGivenEvents => (task.events, begun),
             };
             let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
@@ -251,62 +266,54 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
     collector.finish(left_out)
 }
 
-/// When the attempts of each task began, in order.
-fn starts_of(attempts: Fact<'_>) -> FxHashMap<(i64, i64), Vec<i64>> {
-    let mut starts: FxHashMap<(i64, i64), Vec<i64>> = FxHashMap::default();
-    let (jobs, tasks) = (attempts.ints("job_id"), attempts.ints("task_index"));
-    for ((&job, &task), &start_us) in jobs.iter().zip(tasks).zip(attempts.ints("start_us")) {
-        starts.entry((job, task)).or_default().push(start_us);
+/// How many attempts each task has.
+fn counts_of(attempts: Fact<'_>) -> FxHashMap<(i64, i64), i64> {
+    let mut counts: FxHashMap<(i64, i64), i64> = FxHashMap::default();
+    for (&job, &task) in attempts.ints("job_id").iter().zip(attempts.ints("task_index")) {
+        *counts.entry((job, task)).or_default() += 1;
     }
-    starts
+    counts
 }
 
-/// A row of `q02` with its attempts.
-struct TaskFact<'f> {
+/// A row of `q02`.
+struct TaskFact {
     job_id: i64,
     task_index: i64,
     priority: Option<i32>,
-    sequence: &'f str,
     events: i64,
     first_event_us: i64,
-    last_event_us: i64,
     submit_us: Option<i64>,
-    starts: &'f [i64],
+    is_open: bool,
+    /// When it finished, if that was its end.
+    finish_us: Option<i64>,
+    wait: Option<Wait>,
 }
 
-impl<'f> TaskFact<'f> {
-    fn all(
-        fact: Fact<'f>,
-        starts: Option<&'f FxHashMap<(i64, i64), Vec<i64>>>,
-    ) -> impl Iterator<Item = Self> {
+impl TaskFact {
+    fn all(fact: Fact<'_>) -> impl Iterator<Item = Self> {
         let (jobs, tasks) = (fact.ints("job_id"), fact.ints("task_index"));
-        let (firsts, lasts) = (fact.ints("first_event_us"), fact.ints("last_event_us"));
-        let known = fact.texts("sequence").zip(fact.maybe_ints("priority"));
-        known.zip(fact.maybe_ints("first_submit_us")).enumerate().map(
-            move |(row, ((sequence, priority), submit_us))| Self {
+        let firsts = fact.ints("first_event_us");
+        let submits = fact.maybe_ints("first_submit_us");
+        let finishes = fact.texts("outcome_terminal").zip(fact.maybe_ints("ended_us"));
+        let waits = fact.maybe_ints("wait_us").zip(fact.texts("wait_end"));
+        let known = fact.maybe_ints("priority").zip(submits).zip(finishes).zip(waits);
+        known.zip(fact.flags("is_open")).enumerate().map(
+            move |(row, ((((priority, submit_us), (outcome, ended_us)), wait), is_open))| Self {
                 job_id: jobs[row],
                 task_index: tasks[row],
                 // As the fold takes it where the log has none.
                 priority: Some(priority.map_or(0, |priority| i32::try_from(priority).unwrap_or(0))),
-                sequence: sequence.unwrap_or_default(),
                 events: fact.ints("event_count")[row],
                 first_event_us: firsts[row],
-                last_event_us: lasts[row],
                 submit_us,
-                starts: starts
-                    .and_then(|starts| starts.get(&(jobs[row], tasks[row])))
-                    .map_or(&[][..], Vec::as_slice),
+                is_open: is_open.unwrap_or(true),
+                finish_us: ended_us
+                    .filter(|&at_us| outcome == Some("finished") && at_us < i64::MAX),
+                wait: wait
+                    .0
+                    .zip(wait.1.and_then(WaitEnd::of_name))
+                    .map(|(span_us, end)| Wait { span_us, end }),
             },
         )
-    }
-
-    /// As `wait_of` has it: each SCHEDULE of the sequence is an attempt.
-    fn wait(&self, windows: Windows) -> Option<Wait> {
-        let submit_us = self.submit_us?;
-        let before = self.sequence.bytes().take_while(|&digit| digit != b'0');
-        let earlier = before.filter(|&digit| digit == b'1').count();
-        let ended = self.sequence.bytes().last().is_some_and(|digit| is_terminal(digit - b'0'));
-        let end_us = ended.then_some(self.last_event_us);
-        wait_between(submit_us, self.starts.get(earlier).copied(), end_us, windows)
     }
 }

@@ -18,7 +18,7 @@ use super::ledger::{GroupBy, UNKNOWN};
 use super::outcomes::Classes;
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
-use crate::facts::task_values::{is_submitted_before, wait_of};
+use crate::facts::task_values::{Wait, WaitEnd, is_submitted_before, wait_of};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -75,9 +75,14 @@ impl What {
         if self.is_time() { 1e6 } else { 1.0 }
     }
 
-    /// Whether the values are lengths of time, which the window's end can cut off.
+    /// Whether the values are lengths of time.
     pub fn is_time(self) -> bool {
         self.unit() == "s"
+    }
+
+    /// Whether the window's end can cut values off: times, and counts of what a task goes through.
+    fn has_end(self) -> bool {
+        self.is_time() || matches!(self, Self::EventsPerTask | Self::Attempts)
     }
 
     /// What has one value each.
@@ -150,8 +155,18 @@ impl Samples {
     pub fn without_censored(&mut self) -> u64 {
         let count = |values: &Counted| values.count(Value::is_censored);
         let left_out = self.values.values().map(count).sum();
-        self.values.values_mut().for_each(Counted::without_censored);
+        self.values.values_mut().for_each(|values| values.retain(|value| !value.is_censored()));
         left_out
+    }
+
+    /// Keeps waits that ended in this way.
+    pub fn keep_waits(&mut self, waits: Waits) {
+        let is_kept = |value: Value| match waits {
+            Waits::All => true,
+            Waits::Started => !value.is_unstarted() && !value.is_censored(),
+            Waits::Ended => value.is_unstarted(),
+        };
+        self.values.values_mut().for_each(|values| values.retain(is_kept));
     }
 
     /// What reaches over the edges of the window.
@@ -163,8 +178,10 @@ impl Samples {
             of: what.of(),
             left_censored: count(Value::is_left_censored),
             left_censored_out: self.left_out,
-            censored: what.is_time().then(|| count(Value::is_censored)),
+            censored: what.has_end().then(|| count(Value::is_censored)),
             censored_out: 0,
+            ended_waiting: (what == What::Waiting).then(|| count(Value::is_unstarted)),
+            is_of_counts: !what.is_time(),
         }
     }
 
@@ -282,6 +299,28 @@ fn is_before(task: &TaskView<'_>, windows: Windows) -> bool {
     task.events.first().is_some_and(|event| windows.is_before(event.time_us))
 }
 
+/// How a wait ended, as it is counted.
+pub(super) fn edges_of(wait: Wait) -> Edges {
+    Edges {
+        is_left_censored: false,
+        is_censored: wait.end == WaitEnd::Open,
+        is_unstarted: wait.end == WaitEnd::Ended,
+    }
+}
+
+/// Which waits are described, by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Waits {
+    /// All of them
+    #[default]
+    All,
+    /// Those that ended with the first attempt
+    Started,
+    /// Those that ended with the task or its job, before any attempt
+    Ended,
+}
+
 /// Values on their way into samples.
 pub(super) struct Collector<'a> {
     jobs: &'a Jobs,
@@ -314,6 +353,7 @@ impl<'a> Collector<'a> {
                 let edges = Edges {
                     is_left_censored: self.windows.is_before(start),
                     is_censored: job.is_open_at(end_us),
+                    is_unstarted: false,
                 };
                 let priority = sizes.get(&job.id).and_then(|size| size.priority);
                 self.push(Some(job), priority, Value::new(duration, edges));
@@ -326,7 +366,7 @@ impl<'a> Collector<'a> {
         #[expect(clippy::iter_over_hash_type, reason = "values are sorted before they are counted")]
         for (&id, size) in sizes {
             let job = jobs.find(id).map(|position| &jobs.jobs[position]);
-            let edges = Edges { is_left_censored: size.is_before, is_censored: false };
+            let edges = Edges { is_left_censored: size.is_before, ..Edges::default() };
             self.push(job, size.priority, Value::new(size.tasks, edges));
         }
     }
@@ -336,13 +376,14 @@ impl<'a> Collector<'a> {
         let jobs = self.jobs;
         let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
         let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let begun = Edges { is_left_censored: is_before(task, self.windows), is_censored: false };
+        let begun = Edges {
+            is_left_censored: is_before(task, self.windows),
+            is_censored: task.is_open(self.windows.task_end_us),
+            is_unstarted: false,
+        };
         let (amount, edges) = match what {
             What::Waiting => match wait_of(task, self.windows) {
-                Some(wait) => {
-                    let is_censored = wait.is_censored;
-                    (wait.span_us, Edges { is_left_censored: false, is_censored })
-                }
+                Some(wait) => (wait.span_us, edges_of(wait)),
                 None => return u64::from(is_submitted_before(task, self.windows)),
             },
             What::Attempts => (whole(task.attempts.len()), begun),

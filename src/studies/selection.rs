@@ -50,9 +50,9 @@ pub struct Selection {
     pub split_s: f64,
     /// The price of a harmed job, CPU-seconds.
     pub price: f64,
-    /// Jobs that had ended by the split.
+    /// Jobs with tasks loaded that had ended by the split.
     pub train_jobs: u64,
-    /// Jobs submitted after it.
+    /// Jobs with tasks loaded that were submitted after it.
     pub test_jobs: u64,
     /// The best parameter of each rule.
     pub rules: Vec<Choice>,
@@ -68,34 +68,38 @@ pub(super) struct SplitSums {
     future: PartSums,
 }
 
-/// Sums over some of the jobs, each as often as it counts.
+/// Sums over some of the jobs with tasks loaded, each as often as it counts.
 #[derive(Clone, Debug)]
-struct PartSums {
+pub(super) struct PartSums {
     jobs: u64,
+    /// Those that finished.
+    pub(super) finished_jobs: u64,
     /// All CPU, by outcome.
-    totals: Vec<CpuTime>,
+    pub(super) totals: Vec<CpuTime>,
     /// By rule and parameter.
-    rules: Vec<Vec<StepSums>>,
+    pub(super) rules: Vec<Vec<StepSums>>,
 }
 
 impl PartSums {
-    fn new(asked: &Asked) -> Self {
+    pub(super) fn new(asked: &Asked) -> Self {
         let blank = StepSums::new(asked.outcome_count());
         let rules = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
         let totals = vec![CpuTime::ZERO; asked.outcome_count()];
-        Self { jobs: 0, totals, rules: rules.collect() }
+        Self { jobs: 0, finished_jobs: 0, totals, rules: rules.collect() }
     }
 
-    fn add(&mut self, row: &JobRow<'_>, times: u32) {
+    pub(super) fn add(&mut self, row: &JobRow<'_>, times: u32) {
         self.jobs += u64::from(times);
+        self.finished_jobs += if row.is_finished() { u64::from(times) } else { 0 };
         self.totals[row.outcome] += row.cpu * times;
         for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
             sums.iter_mut().zip(steps).for_each(|(sum, step)| sum.add(row, step, times));
         }
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.jobs += other.jobs;
+        self.finished_jobs += other.finished_jobs;
         add_all(&mut self.totals, &other.totals);
         for (own, others) in self.rules.iter_mut().flatten().zip(other.rules.iter().flatten()) {
             own.merge(others);
@@ -110,7 +114,8 @@ impl SplitSums {
     }
 
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
-        let Some(job) = row.job else { return };
+        // Of a job without tasks in the loaded parts the rules can say nothing.
+        let Some(job) = row.job.filter(|_| 0 < row.task_count) else { return };
         if job.is_ended() && job.last_event_us < self.split_us {
             self.past.add(row, 1);
         }
@@ -123,6 +128,12 @@ impl SplitSums {
         self.past.merge(&other.past);
         self.future.merge(&other.future);
     }
+}
+
+/// The jobs with tasks loaded before and after the split: those that had ended by then, and those
+/// that were submitted from then on; `None` where the study was asked for no split.
+pub fn sides(study: &Study) -> Option<(u64, u64)> {
+    study.split.as_ref().map(|split| (split.past.jobs, split.future.jobs))
 }
 
 /// Chooses each rule's parameter, and the best of all rules, on jobs ended before the split for a
@@ -326,7 +337,8 @@ mod tests {
         let asked =
             Asked { rules: vec![RuleGrid::new(Rule::Events, vec![1, 2])], ..Asked::default() };
         let cpu = |seconds| CpuTime::from_seconds(seconds);
-        let step = |saved, spent| KillStep { tasks: 1, saved: cpu(saved), spent: cpu(spent) };
+        let step =
+            |saved, spent| KillStep { tasks: 1, at_end: 0, saved: cpu(saved), spent: cpu(spent) };
         let job = |outcome, seconds, steps: Vec<KillStep>| JobRow {
             outcome,
             cpu: cpu(seconds),

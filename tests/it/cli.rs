@@ -322,19 +322,19 @@ fn queries_are_listed_shown_and_kept() {
     assert_snapshot!(place.run(&["query"]).text(), @r"
         exit code: 0
         --- stdout
-        q01_job_outcomes             what became of each job?
-        q02_task_outcomes            what became of each task?
-        q03_attempts                 when and where did each attempt of each task run, and how did it end?
-        q04_job_sizes                how many tasks does each job have?
-        q05_cpu_held                 how much CPU did each task hold while it ran: slots, and what it had asked for?
-        q06_windows_in_attempts      which part of each usage window lies inside an attempt of its task?
-        q07_cpu_measured             how much CPU was measured of each task, inside its attempts and outside them?
-        q08_crossings                when does each task exceed each threshold of events?
-        q09_held_after_crossings     how much CPU did each condemned task hold after each crossing?
-        q10_machine_periods          from when to when did each machine have which capacity?
-        q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017?
-        q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing?
-        q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended?
+        q01_job_outcomes             what became of each job? (job_events)
+        q02_task_outcomes            what became of each task? (task_events)
+        q03_attempts                 when and where did each attempt of each task run, and how did it end? (task_events)
+        q04_job_sizes                how many tasks does each job have? (task_events)
+        q05_cpu_held                 how much CPU did each task hold while it ran: slots, and what it had asked for? (task_events)
+        q06_windows_in_attempts      which part of each usage window lies inside an attempt of its task? (task_events, task_usage)
+        q07_cpu_measured             how much CPU was measured of each task, inside its attempts and outside them? (task_events, task_usage)
+        q08_crossings                when does each task exceed each threshold of events? (task_events)
+        q09_held_after_crossings     how much CPU did each condemned task hold after each crossing? (task_events)
+        q10_machine_periods          from when to when did each machine have which capacity? (machine_events)
+        q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017? (job_events, task_usage, machine_events)
+        q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing? (task_events, task_usage)
+        q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended? (job_events, task_events)
         --- stderr
     ");
     let shown = place.run(&["query", "q04", "--show"]).ok();
@@ -347,7 +347,7 @@ fn queries_are_listed_shown_and_kept() {
               9001       1              0  1,000,000,000           0      0.500000         0.250000
               9001       2  1,000,000,000              -           2      0.250000         0.250000
               9002       1              0  1,500,000,000           0             1                1
-              9002       2  1,500,000,000  1,800,000,000           1             1                1
+              9002       2  1,500,000,000  1,800,000,000           1             0                0
               9002       3  1,800,000,000              -           0             1                1
               9003       1              0  1,200,000,000           0             -                -
               9003       2  1,200,000,000              -           2      0.500000         0.500000
@@ -419,13 +419,13 @@ fn analyze_does_everything_in_one_go() {
         -         other         7   0.466667
 
         job durations (s)
-        outcome   count  mean (s)  variance (s^2)  min (s)  p25 (s)  median (s)  p75 (s)   p90 (s)   p99 (s)  max (s)  censored  left_censored
-        all          14  1,084.21         570,777       10      600         820    1,280  2,060.00  2,884.70    2,990         4              1
-        finished      2     1,530          62,500    1,280    1,405       1,530    1,655     1,730     1,775    1,780         1              0
-        failed        2       635           2,025      590  612.500         635  657.500       671   679.100      680         0              0
-        killed        3   489.667         144,580       10  264.500         519  729.500   855.800   931.580      940         0              0
-        running       1     2,990               0    2,990    2,990       2,990    2,990     2,990     2,990    2,990         1              1
-        other         6     1,065         322,058      500  647.500         900    1,235     1,730     2,135    2,180         2              0
+        outcome   count  mean (s)  variance (s^2)  min (s)  p25 (s)  median (s)  p75 (s)   p90 (s)   p99 (s)  max (s)  censored  at_least                             left_censored
+        all          14  1,084.21         570,777       10      600         820    1,280  2,060.00  2,884.70    2,990         4  mean,p75,p90,p99,max                             1
+        finished      2     1,530          62,500    1,280    1,405       1,530    1,655     1,730     1,775    1,780         1  mean,p25,median,p75,p90,p99,max                  0
+        failed        2       635           2,025      590  612.500         635  657.500       671   679.100      680         0  -                                                0
+        killed        3   489.667         144,580       10  264.500         519  729.500   855.800   931.580      940         0  -                                                0
+        running       1     2,990               0    2,990    2,990       2,990    2,990     2,990     2,990    2,990         1  mean,min,p25,median,p75,p90,p99,max              1
+        other         6     1,065         322,058      500  647.500         900    1,235     1,730     2,135    2,180         2  mean,p75,p90,p99,max                             0
 
         Of 15 jobs, 13.3 % finished, 13.3 % failed, 20.0 % killed, 6.7 % running, 46.7 % other (job_events: all, 0.8 hours).
         Half of 14 jobs took at most 820 s, the longest 2,990 s; the mean is 1,084.21 s; 4 had not ended and stand with the time seen so far (job_events: all, 0.8 hours).

@@ -26,6 +26,7 @@
 //!  engines    Python readers of the lake and the page for notebooks, where a Python has them
 //!  report     pages: ways that lead somewhere, names that are no markup, what a browser makes of them
 //!  attempts   an attempt never outlasts its job; gaps between parts are said
+//!  drawn      sweeps, waits and shares of drawn traces, against sums of the raw events
 //!  edges      what begins before the window or ends after it is counted, and said
 //!  trust      intervals of a sweep, and rules that the past chooses
 //!  replay     policies on a history drawn by hand, and experiments without a trace
@@ -58,6 +59,8 @@ mod concurrent;
 mod corrupt;
 #[cfg(test)]
 mod detect;
+#[cfg(test)]
+mod drawn;
 #[cfg(test)]
 mod easy;
 #[cfg(test)]

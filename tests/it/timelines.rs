@@ -84,9 +84,9 @@ fn check(trace: &str, threshold: i64, expected: &str) {
         shown(&slots.condemned_tasks),
         shown(&slots.saved_cpu),
         shown(&measured.saved_cpu),
-        slots.harmed_jobs,
-        slots.destroyed_cpu,
-        measured.destroyed_cpu,
+        slots.harmed_jobs.unwrap(),
+        slots.destroyed_cpu.unwrap(),
+        measured.destroyed_cpu.unwrap(),
         book.total - book.outside_attempts,
         book.outside_attempts,
     );

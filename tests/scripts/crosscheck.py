@@ -43,8 +43,9 @@ def main(jobfate, lake, queries, thresholds):
         if files:
             connection.execute(f"create view {table} as select * from read_parquet({files}, hive_partitioning=false)")
     ends = [last_time(manifest, table) for table in ("job_events", "task_events")]
+    first_us = int(manifest["source"].startswith("google"))
     connection.execute(f"create table settings as select {ends[0]}::bigint as job_window_end_us, "
-                       f"{ends[1]}::bigint as task_window_end_us, 'job-end' as open_attempts")
+                       f"{ends[1]}::bigint as task_window_end_us, {first_us}::bigint as first_us, 'job-end' as open_attempts")
     connection.execute(f"create table thresholds as select unnest([{thresholds}])::bigint as threshold")
     views = {row[0] for row in connection.execute("select view_name from duckdb_views() where not internal").fetchall()}
     known = views | {"settings", "thresholds"}

@@ -196,7 +196,7 @@ def make(jobfate, seed, folder):
     open_attempts = draw.choice(["job-end", "window-end"])
     asked += ["--open-attempts", open_attempts]
     jobfate_does("query", "all", "--lake", lake, "--out", folder / "facts", *asked)
-    settings = values("job_window_end_us, task_window_end_us", [ends])
+    settings = values("job_window_end_us, task_window_end_us, first_us", [[*ends, 1]])
     parameters = {"settings": f"SELECT *, '{open_attempts}' AS open_attempts FROM ({settings}) AS ends",
                   "thresholds": values("threshold", [[one] for one in thresholds])}
     return Made(seed, folder, files, parameters)

@@ -128,6 +128,27 @@ def attempts_of(events, job_end, window_end):
     return found
 
 
+def waiting(events, job_end, window_end):
+    """When a task ended, whether it is open, how long it waited, and how the wait ended."""
+    ended = end_of_job(events)
+    job_end = job_end if job_end is not None and job_end < window_end else None
+    is_open = (ended is None or window_end < ended) and job_end is None
+    known = [ended, "true" if is_open else "false"]
+    kinds = [e.kind for e in events]
+    if "0" not in kinds:
+        return [*known, None, None]
+    place = kinds.index("0")
+    submit = events[place].time
+    if submit == 0 or window_end < submit:
+        return [*known, None, None]
+    if "1" in kinds[place:]:
+        start = events[place + kinds[place:].index("1")].time
+        return [*known, start - submit, "started"] if start <= window_end else [*known, window_end - submit, "open"]
+    last = events[-1]
+    end = last.time if last.kind in TERMINAL and last.time <= window_end else job_end
+    return [*known, window_end - submit, "open"] if end is None else [*known, max(end - submit, 0), "ended"]
+
+
 def overlap(one, other):
     return max(0, min(one[1], other[1]) - max(one[0], other[0]))
 
@@ -192,9 +213,10 @@ def main(trace, out, thresholds):
     write("q01_job_outcomes", f"job_id {facts} job_name scheduling_class",
           [[*job, *outcome(ev), largest(e.user for e in ev), largest(e.name for e in ev),
             last_seen([e.klass for e in ev])] for job, ev in jobs.items()])
-    write("q02_task_outcomes", f"job_id task_index {facts} scheduling_class priority",
+    write("q02_task_outcomes", f"job_id task_index {facts} scheduling_class priority ended_us is_open wait_us wait_end",
           [[*task, *outcome(ev), largest(e.user for e in ev), last_seen([e.klass for e in ev]),
-            last_seen([e.priority for e in ev])] for task, ev in tasks.items()])
+            last_seen([e.priority for e in ev]), *waiting(ev, ends.get(task[0]), task_end)]
+           for task, ev in tasks.items()])
     write("q03_attempts", "job_id task_index attempt machine_id cpu_request start_us end_us ended_by",
           [[*task, a.number, a.schedule.machine, a.schedule.request, a.schedule.time, a.end, a.kind]
            for task, all_ in attempts.items() for a in all_])
@@ -242,7 +264,8 @@ def main(trace, out, thresholds):
     write("q09_held_after_crossings", "job_id task_index threshold condemned_us saved_slots_s saved_requested_s",
           [[*task, t, at, *held(attempts[task], at)] for task, t, at in crossings])
     write("q10_machine_periods", "machine_id period start_us end_us event_type cpu_capacity memory_capacity",
-          [[machine, place + 1, start, events[place + 1][0] if place + 1 < len(events) else None, kind, cpu, memory]
+          [[machine, place + 1, start, events[place + 1][0] if place + 1 < len(events) else None, kind,
+            *(("0.0", "0.0") if kind == 1 else (cpu, memory))]
            for machine, events in periods.items() for place, (start, _, kind, cpu, memory) in enumerate(events)])
 
     def published(job, ev):

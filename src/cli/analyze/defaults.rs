@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::config::{Config, DEFINITIONS, Setting};
 use crate::defaults::{self, Defaults};
-use crate::facts::window::Windows;
+use crate::facts::window::{Windows, first_event_us};
 use crate::lake::{Lake, LakeError};
 use crate::schema::{Source, Table};
 use crate::studies::rules::Rule;
@@ -43,7 +43,7 @@ pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> 
     let windows = Windows::of(lake, None);
     let end_us = windows.job_end_us.min(windows.task_end_us);
     #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
-    let half = (end_us / 2 - 600_000_000).max(0) as f64 / MICROS_PER_DAY as f64;
+    let half = (end_us - first_event_us(lake)).max(0) as f64 / 2.0 / MICROS_PER_DAY as f64;
     config.default_to("sweep", "train-until", format!("{half:.4}").as_str().into());
     let policies = usual.policies.iter().map(|&policy| policy.to_owned()).collect();
     config.default_to("replay", "policies", Setting::Many(policies));

@@ -500,8 +500,12 @@ impl Analysis {
         }
         let args = self.sweep_args()?;
         let study = fold(&self.lake, self.windows, &sweep::asked(&args, &self.lake)?)?;
-        let swept = sweep::sweep_all(&study, args.price);
-        let table = sweep::table_of(&swept.sweeps, study.unit());
+        let mut swept = sweep::sweep_all(&study, args.price);
+        if let Err(error) = sweep::check_sides(&study) {
+            console::note(format!("skipped: the rule that the past would have chosen ({error})"));
+            swept.selection = None;
+        }
+        let table = sweep::table_of(swept.shown(), study.unit());
         let answer = sweep::answer(&args, self.windows, &study, &swept, &table);
         let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
         let mut files = self.files(answer.name)?;

@@ -93,6 +93,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
             windows: &story.windows,
             priority: 0,
             phase: None,
+            job_end_us: None,
         });
     }
     builder.build().next().expect("there is a task")

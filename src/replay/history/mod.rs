@@ -22,7 +22,7 @@ use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload
 use crate::facts::FactError;
 use crate::facts::events::{Event, is_terminal, optional_cells};
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
-use crate::facts::window::Windows;
+use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
 use crate::progress;
 use crate::schema::{Source, Table};
@@ -32,9 +32,6 @@ mod machines;
 
 pub use self::assumptions::{of_estimates, of_machines};
 pub use self::machines::{Fleet, fleet};
-
-/// When the window of the Google trace begins, µs; what happened before is recorded at 0.
-const BEGIN_2011_US: i64 = 600_000_000;
 
 /// What of a history is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -265,6 +265,7 @@ mod tests {
             windows: &[],
             priority: 0,
             phase: None,
+            job_end_us: None,
         };
         let mut rule: RuleGrid = rule.parse().unwrap();
         rule.grid = grid.to_vec();

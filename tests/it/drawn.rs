@@ -1,0 +1,374 @@
+//! What the studies say of drawn traces, against sums computed here from the raw events alone: the
+//! kill sweep, its shares and its groups; waits; and what has not ended.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::Value;
+
+use super::support::Place;
+
+/// Drawn traces.
+const TRACES: u32 = 40;
+
+/// An event: when (s), and its type.
+type Event = (u64, u32);
+
+/// A job: its events, and those of each of its tasks.
+type Job = (Vec<Event>, Vec<Vec<Event>>);
+
+const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
+
+/// Events of the types of a text, at drawn instants; ties keep the order of the text.
+fn events(texts: Vec<&'static str>) -> impl Strategy<Value = Vec<Event>> {
+    let types = prop::sample::select(texts);
+    (types, prop::collection::vec(1_u64..400, 12)).prop_map(|(types, mut times)| {
+        let types: Vec<u32> = types.bytes().map(|digit| u32::from(digit - b'0')).collect();
+        times.truncate(types.len());
+        times.sort_unstable();
+        times.into_iter().zip(types).collect()
+    })
+}
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let task = events(vec![
+        "014",
+        "013014",
+        "0114",
+        "0130130140",
+        "01",
+        "05",
+        "0",
+        "0105",
+        "15",
+        "018801",
+        "01441",
+        "8",
+    ]);
+    let job = events(vec!["014", "014", "013", "015", "01", "0", "013014", ""]);
+    prop::collection::vec((job, prop::collection::vec(task, 0..4)), 1..7)
+}
+
+fn user(job: usize) -> String {
+    format!("user{}", job % 2)
+}
+
+/// Lines in the order of time; events of one instant in the order of the list.
+fn sorted(mut lines: Vec<(u64, String)>) -> String {
+    lines.sort_by_key(|line| line.0);
+    lines.into_iter().map(|line| line.1).collect()
+}
+
+/// A lake of the jobs, with or without `job_events`.
+fn lake(jobs: &[Job], tables: &str) -> Place {
+    let place = Place::new();
+    let (mut of_jobs, mut of_tasks) = (Vec::new(), Vec::new());
+    for (id, (events, tasks)) in jobs.iter().enumerate() {
+        let user = user(id);
+        of_jobs.extend(events.iter().map(|(time, kind)| {
+            (*time, format!("{time}000000,,{id},{kind},{user},0,name,logical\n"))
+        }));
+        for (index, events) in tasks.iter().enumerate() {
+            of_tasks.extend(events.iter().map(|(time, kind)| {
+                (*time, format!("{time}000000,,{id},{index},5,{kind},{user},0,1,0.5,,,\n"))
+            }));
+        }
+    }
+    place.raw("job_events/part-00000-of-00001.csv", sorted(of_jobs));
+    place.raw("task_events/part-00000-of-00001.csv", sorted(of_tasks));
+    place.ingest(&["--buckets", "3", "--tables", tables]).ok();
+    place
+}
+
+/// The last event that tells whether something has ended: its instant and type.
+fn deciding(events: &[Event]) -> Option<Event> {
+    events.iter().copied().rfind(|event| event.1 < 2 || TERMINAL.contains(&event.1))
+}
+
+fn end_of(events: &[Event]) -> Option<u64> {
+    deciding(events).filter(|event| TERMINAL.contains(&event.1)).map(|event| event.0)
+}
+
+fn window_end(jobs: &[Job]) -> u64 {
+    jobs.iter().flat_map(|job| job.1.iter().flatten()).map(|event| event.0).max().unwrap_or(0)
+}
+
+/// Attempts as (start, end), s.
+fn attempts(events: &[Event], job_end: Option<u64>, window_end: u64) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    for (place, (start, _)) in events.iter().enumerate().filter(|(_, event)| event.1 == 1) {
+        let next =
+            events[place + 1..].iter().find(|event| event.1 == 1 || TERMINAL.contains(&event.1));
+        let end = match next {
+            Some(next) => next.0,
+            None => {
+                job_end.filter(|&end| end < window_end).map_or(window_end, |end| end.max(*start))
+            }
+        };
+        found.push((*start, end));
+    }
+    found
+}
+
+/// What a threshold does to a job: condemned tasks, those at their end, seconds saved and spent.
+#[derive(Clone, Copy, Default)]
+struct Killed {
+    tasks: u64,
+    at_end: u64,
+    saved: u64,
+    spent: u64,
+}
+
+fn killed(job: &Job, threshold: usize, window_end: u64, spares: bool) -> Killed {
+    let mut all = Killed::default();
+    for events in job.1.iter().filter(|events| threshold < events.len()) {
+        let at = events[threshold].0;
+        let last = deciding(events);
+        let is_at_end = last.is_some_and(|event| event.1 == 4 && event.0 <= at);
+        if is_at_end && spares {
+            continue;
+        }
+        all.tasks += 1;
+        all.at_end += u64::from(is_at_end);
+        for (start, end) in attempts(events, end_of(&job.0), window_end) {
+            all.saved += end.saturating_sub(start.max(at));
+            all.spent += (end - start) - end.saturating_sub(start.max(at));
+        }
+    }
+    all
+}
+
+fn is_finished(job: &Job) -> bool {
+    job.0.iter().map(|event| event.1).eq([0, 1, 4])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+fn ratio(part: u64, whole: u64) -> Value {
+    if whole == 0 { Value::Null } else { (part as f64 / whole as f64).into() }
+}
+
+/// Compares a row of a sweep with brute force over `jobs`.
+fn check_row(
+    row: &Value,
+    jobs: &[&Job],
+    window_end: u64,
+    spares: bool,
+) -> Result<(), TestCaseError> {
+    let threshold = usize::try_from(row["threshold"].as_u64().unwrap()).unwrap();
+    let all: Vec<(&&Job, Killed)> =
+        jobs.iter().map(|job| (job, killed(job, threshold, window_end, spares))).collect();
+    let finished = || all.iter().filter(|(job, _)| is_finished(job));
+    let harmed = || finished().filter(|(_, killed)| 0 < killed.tasks);
+    let sum = |column: &str| -> u64 {
+        row[column].as_object().unwrap().values().filter_map(Value::as_u64).sum()
+    };
+    prop_assert_eq!(sum("condemned_tasks"), all.iter().map(|one| one.1.tasks).sum::<u64>());
+    prop_assert_eq!(sum("condemned_at_end"), all.iter().map(|one| one.1.at_end).sum::<u64>());
+    prop_assert_eq!(row["harmed_jobs"].as_u64().unwrap(), harmed().count() as u64);
+    let at_end = harmed().filter(|(_, killed)| killed.at_end == killed.tasks).count() as u64;
+    prop_assert_eq!(row["harmed_at_end"].as_u64().unwrap(), at_end);
+    // Of the finished jobs about which the tasks can say anything.
+    let with_tasks =
+        finished().filter(|(job, _)| job.1.iter().any(|events| !events.is_empty())).count() as u64;
+    prop_assert_eq!(&row["harmed_jobs_share"], &ratio(harmed().count() as u64, with_tasks));
+    let destroyed: u64 = harmed().map(|(_, killed)| killed.spent).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+    let seconds = |sum: u64| Value::from(sum as f64);
+    prop_assert_eq!(&row["destroyed_cpu"], &seconds(destroyed));
+    let saved = |job: &&Job, killed: &Killed| if is_finished(job) { 0 } else { killed.saved };
+    let in_all: u64 = all.iter().map(|(job, killed)| saved(job, killed)).sum();
+    if row.get("largest_saved_in_all").is_some_and(|share| !share.is_null()) {
+        let most = all.iter().map(|(job, killed)| saved(job, killed)).max().unwrap_or(0);
+        prop_assert_eq!(&row["largest_saved_in_all"], &ratio(most, in_all));
+        let most = harmed().map(|(_, killed)| killed.spent).max().unwrap_or(0);
+        prop_assert_eq!(&row["largest_destroyed_share"], &ratio(most, destroyed));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(Config { cases: TRACES, ..Config::default() })]
+
+    /// Each share has one table under it, and each sum says how much of it one job makes up.
+    #[test]
+    fn a_sweep_is_the_sum_over_jobs(jobs in jobs()) {
+        let place = lake(&jobs, "job_events,task_events");
+        let window_end = window_end(&jobs);
+        // A job of which nothing is known is none; one without events is unmatched.
+        let all: Vec<&Job> = jobs.iter().collect();
+        for (spares, engine) in [(false, "native"), (true, "native"), (false, "polars"), (true, "polars")] {
+            let mut args = vec![
+                "sweep", "--cpu", "slots", "--thresholds", "1..=5", "--group-by", "user",
+                "--format", "json", "--engine", engine,
+            ];
+            if spares {
+                args.push("--spare-finishing");
+            }
+            let answer = place.run(&args).ok().json();
+            for row in answer["rows"].as_array().unwrap() {
+                check_row(row, &all, window_end, spares)?;
+            }
+            for group in answer["groups"].as_array().unwrap() {
+                let value = group["group"]["value"].as_str();
+                // The user is that of job_events.
+                let own = jobs.iter().enumerate().filter(|(id, job)| {
+                    let known = (!job.0.is_empty()).then(|| user(*id));
+                    known.as_deref() == value
+                });
+                let own: Vec<&Job> = own.map(|(_, job)| job).collect();
+                for row in group["rows"].as_array().unwrap() {
+                    check_row(row, &own, window_end, spares)?;
+                }
+            }
+        }
+    }
+
+    /// A wait ends with the first attempt, with the task or with its job, and only what still pends
+    /// or runs is censored.
+    #[test]
+    fn waits_and_counts_say_what_has_ended(jobs in jobs()) {
+        let place = lake(&jobs, "job_events,task_events");
+        let window_end = window_end(&jobs);
+        let (mut ends, mut total, mut open) = (BTreeMap::new(), 0, 0);
+        for (events, tasks) in &jobs {
+            let job_end = end_of(events).filter(|&end| end < window_end);
+            for events in tasks.iter().filter(|events| !events.is_empty()) {
+                open += u64::from(end_of(events).is_none() && job_end.is_none());
+                let Some(place) = events.iter().position(|event| event.1 == 0) else { continue };
+                let submit = events[place].0;
+                let start = events[place..].iter().find(|event| event.1 == 1);
+                let own = events.last().filter(|event| TERMINAL.contains(&event.1));
+                let (end, until) = match (start, own.map(|event| event.0).or(job_end)) {
+                    (Some(start), _) => ("started", start.0),
+                    (None, Some(end)) => ("ended", end.max(submit)),
+                    (None, None) => ("open", window_end),
+                };
+                *ends.entry(end).or_insert(0_u64) += 1;
+                total += until - submit;
+            }
+        }
+        let count = |end: &str| ends.get(end).copied().unwrap_or(0);
+        for engine in ["native", "polars"] {
+            let describe = |what: &str, more: &[&str]| {
+                let args = ["describe", "--what", what, "--format", "json", "--engine", engine];
+                place.run(&[&args[..], more].concat()).ok().json()["rows"][0].clone()
+            };
+            let all = describe("waiting", &[]);
+            prop_assert_eq!(all["count"].as_u64().unwrap(), ends.values().sum::<u64>());
+            prop_assert_eq!(all["ended_waiting"].as_u64().unwrap(), count("ended"));
+            prop_assert_eq!(all["censored"].as_u64().unwrap(), count("open"));
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+            if let Some(mean) = all["mean"].as_f64() {
+                prop_assert!((mean * ends.values().sum::<u64>() as f64 - total as f64).abs() < 1e-6);
+            }
+            for waits in ["started", "ended"] {
+                let some = describe("waiting", &["--waits", waits]);
+                prop_assert_eq!(some["count"].as_u64().unwrap(), count(waits));
+            }
+            for what in ["attempts", "events-per-task"] {
+                prop_assert_eq!(describe(what, &[])["censored"].as_u64().unwrap(), open, "{}", what);
+            }
+        }
+        // The facts and the study have one definition.
+        let facts = place.run(&["query", "q02", "--format", "json"]).ok().json();
+        let waits = facts["table"].as_array().unwrap().iter().filter_map(|row| row["wait_us"].as_u64());
+        prop_assert_eq!(waits.sum::<u64>(), total * 1_000_000);
+    }
+
+    /// Without `job_events` nothing is said of outcomes.
+    #[test]
+    fn unknown_is_unknown(jobs in jobs()) {
+        let place = lake(&jobs, "task_events");
+        if window_end(&jobs) == 0 {
+            return Ok(());
+        }
+        let ledger = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
+        for row in ledger["rows"].as_array().unwrap() {
+            for column in ["jobs", "tasks", "cpu", "share"] {
+                prop_assert!(row[column].is_null(), "{}: {}", column, row);
+            }
+        }
+        prop_assert_eq!(&ledger["unmatched"], &ledger["total"]);
+        let sweep = place.run(&["sweep", "--cpu", "slots", "--thresholds", "1..=3", "--format", "json"]);
+        let sweep = sweep.ok().json();
+        prop_assert!(sweep["total_cpu"]["finished"].is_null());
+        for row in sweep["rows"].as_array().unwrap() {
+            prop_assert!(row["saved_share"]["failed"].is_null());
+            for column in ["harmed_jobs", "harmed_jobs_share", "destroyed_cpu", "net_cpu", "net_share"] {
+                prop_assert!(row[column].is_null(), "{}: {}", column, row);
+            }
+        }
+    }
+}
+
+/// `--train-until` counts from the first event, wherever the loaded parts begin.
+#[test]
+fn the_past_begins_with_the_first_event() {
+    const DAY: u64 = 86_400;
+    let place = Place::new();
+    let begin = 20 * DAY;
+    let (mut of_jobs, mut of_tasks) = (Vec::new(), Vec::new());
+    for id in 0..10 {
+        for (offset, kind) in [(0, 0), (10, 1), (100, 3)] {
+            let time = begin + id * DAY / 10 + offset;
+            of_jobs.push((time, format!("{time}000000,,{id},{kind},u,0,n,l\n")));
+            of_tasks.push((time, format!("{time}000000,,{id},0,5,{kind},u,0,1,0.5,,,\n")));
+        }
+    }
+    place.raw("job_events/part-00000-of-00001.csv", sorted(of_jobs));
+    place.raw("task_events/part-00000-of-00001.csv", sorted(of_tasks));
+    place.ingest(&[]).ok();
+    let sweep = |days: &str| {
+        let args = ["sweep", "--cpu", "slots", "--thresholds", "1", "--train-until", days];
+        place.run(&[&args[..], &["--format", "json"]].concat())
+    };
+    let half = sweep("0.5").ok().json();
+    let selection = &half["selection"];
+    assert_eq!((&selection["train_jobs"], &selection["test_jobs"]), (&5.into(), &5.into()));
+    #[expect(clippy::cast_precision_loss, reason = "a time")]
+    let split_s = begin as f64 + 0.5 * DAY as f64;
+    assert_eq!(selection["split_s"], split_s);
+    for (days, sides) in [
+        ("0.001", "0 jobs with tasks loaded ended before it, 9 were submitted"),
+        ("5", "10 jobs with tasks loaded ended before it, 0 were submitted"),
+    ] {
+        let refused = sweep(days);
+        assert_eq!(refused.code, Some(2), "{days}");
+        assert!(refused.stderr.contains(sides), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn the_queries_are_listed_with_their_tables() {
+    let place = Place::new();
+    let list = place.run(&["query", "--list"]).ok();
+    assert_eq!(list.stdout_text(), place.run(&["query"]).ok().stdout_text());
+    assert!(list.stdout_text().contains("q07_cpu_measured"), "{}", list.stdout_text());
+    assert!(list.stdout_text().contains("(task_events, task_usage)"), "{}", list.stdout_text());
+}
+
+/// 32-bit columns of the lake keep their digits, and a machine that is away has no capacity.
+#[test]
+fn facts_are_as_the_trace_writes_them() {
+    let place = Place::new();
+    place.raw(
+        "machine_events/part-00000-of-00001.csv",
+        "0,7,0,p,0.2493,0.2498\n100000000,7,1,p,0.2493,0.2498\n200000000,7,0,p,0.2493,0.2498\n",
+    );
+    place.raw("job_events/part-00000-of-00001.csv", "10,,1,0,u,0,n,l\n");
+    place.raw("task_events/part-00000-of-00001.csv", "10,,1,0,5,1,u,0,1,0.06873,,,\n");
+    place.ingest(&[]).ok();
+    let q03 = place.run(&["query", "q03", "--format", "json"]).ok().json();
+    assert_eq!(q03["table"][0]["cpu_request"].to_string(), "0.06873");
+    let csv = place.run(&["query", "q10", "--format", "csv"]).ok();
+    let lines: Vec<&str> = csv.stdout_text().lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "7,1,0,100000000,0,0.2493,0.2498",
+            "7,2,100000000,200000000,1,0.0,0.0",
+            "7,3,200000000,,0,0.2493,0.2498",
+        ]
+    );
+}
