@@ -14,7 +14,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotationError {
     /// No such name.
-    #[error("there is no {kind} `{name}` (known: {known})")]
+    #[error("there is no {kind} `{name}` (known: {known}){}", meant(nearest.as_ref()))]
     UnknownName {
         /// What is named: a detector, a policy, an index.
         kind: &'static str,
@@ -22,9 +22,11 @@ pub enum NotationError {
         name: String,
         /// The names there are.
         known: String,
+        /// The one that was probably meant.
+        nearest: Option<String>,
     },
     /// No such key.
-    #[error("{kind} `{name}` has no parameter `{key}` (it takes: {known})")]
+    #[error("{kind} `{name}` has no parameter `{key}` (it takes: {known}){}", meant(nearest.as_ref()))]
     UnknownKey {
         /// What is named.
         kind: &'static str,
@@ -34,6 +36,8 @@ pub enum NotationError {
         key: String,
         /// The keys there are.
         known: String,
+        /// The one that was probably meant.
+        nearest: Option<String>,
     },
     /// A value that does not parse, or lies outside of its range.
     #[error("{kind} `{name}`: `{key}={value}` is not {expected}")]
@@ -69,6 +73,46 @@ pub enum NotationError {
         /// What was written.
         text: String,
     },
+}
+
+fn meant(nearest: Option<&String>) -> String {
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+/// The one of `known` that `word` was probably meant to be: the first of those that take fewest
+/// changed, added, left out or swapped letters, at most one for every three letters.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters: Vec<char> = word.chars().take(WORD_MAX + 1).collect();
+    if WORD_MAX < letters.len() {
+        return None;
+    }
+    let near = known.into_iter().map(|name| (distance(&letters, name), name));
+    let most = |name: &str| name.chars().count().max(letters.len()).div_ceil(3);
+    near.filter(|&(steps, name)| steps <= most(name)).min_by_key(|near| near.0).map(|near| near.1)
+}
+
+/// Letters of the longest word that is taken for a slip.
+const WORD_MAX: usize = 60;
+
+/// Letters to be changed, added, left out or swapped with the next one, in any case of letters.
+fn distance(word: &[char], name: &str) -> usize {
+    let name: Vec<char> = name.chars().collect();
+    let is_same = |one: char, other: char| one.eq_ignore_ascii_case(&other);
+    // rows[i][j] is the distance of the first i letters of the word to the first j of the name.
+    let mut rows: Vec<Vec<usize>> = vec![(0..=name.len()).collect()];
+    for (i, &letter) in word.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &other) in name.iter().enumerate() {
+            let changed = rows[i][j] + usize::from(!is_same(letter, other));
+            let mut least = changed.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if 0 < i && 0 < j && is_same(letter, name[j - 1]) && is_same(word[i - 1], other) {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[word.len()][name.len()]
 }
 
 /// A name with parameters that are still to be taken.
@@ -109,10 +153,12 @@ impl Notation {
 
     /// The error of a name that is not among `known`.
     pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> NotationError {
+        let known: Vec<&str> = known.into_iter().collect();
         NotationError::UnknownName {
             kind: self.kind,
             name: self.name.clone(),
-            known: known.into_iter().collect::<Vec<_>>().join(", "),
+            nearest: nearest(&self.name, known.iter().copied()).map(str::to_owned),
+            known: known.join(", "),
         }
     }
 
@@ -184,6 +230,7 @@ impl Notation {
             Some((key, _)) => Err(NotationError::UnknownKey {
                 kind: self.kind,
                 name: self.name,
+                nearest: nearest(&key, self.keys.iter().copied()).map(str::to_owned),
                 key,
                 known: if self.keys.is_empty() { "none".to_owned() } else { self.keys.join(", ") },
             }),
@@ -275,13 +322,35 @@ mod tests {
         let check = |text: &str, expected: &str| {
             assert_eq!(read(text).unwrap_err().to_string(), expected);
         };
-        check("lat", "there is no detector `lat` (known: late, yarn)");
-        check("late:cp=1", "detector `late` has no parameter `cp` (it takes: cap, lag)");
+        check("lat", "there is no detector `lat` (known: late, yarn); did you mean `late`?");
+        check("nothing", "there is no detector `nothing` (known: late, yarn)");
+        let text =
+            "detector `late` has no parameter `cp` (it takes: cap, lag); did you mean `cap`?";
+        check("late:cp=1", text);
+        check("late:xyz=1", "detector `late` has no parameter `xyz` (it takes: cap, lag)");
         check("late:cap=2", "detector `late`: `cap=2` is not a share from 0 to 1");
         check("late:cap=nan", "detector `late`: `cap=nan` is not a share from 0 to 1");
         check("late:lag=maybe", "detector `late`: `lag=maybe` is not `yes` or `no`");
         check("late:cap", "detector `late`: `cap` is not of the form `key=value`");
         check("late:cap=0.1,cap=0.1", "detector `late`: `cap` is given twice");
+    }
+
+    #[test]
+    fn slips_are_seen_through_and_other_words_are_not() {
+        let known = ["late", "late021", "poisson", "spark", "hadoop", "flink", "tqst"];
+        for (word, meant) in [
+            ("lte", Some("late")),
+            ("late21", Some("late021")),
+            ("possion", Some("poisson")),
+            ("Spark", Some("spark")),
+            ("flnik", Some("flink")),
+            ("oracle", None),
+            ("", None),
+            ("sparks-of-joy", None),
+        ] {
+            assert_eq!(nearest(word, known), meant, "{word}");
+        }
+        assert_eq!(nearest(&"a".repeat(100_000), known), None);
     }
 
     #[test]

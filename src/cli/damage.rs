@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::{Command, exit};
 use crate::facts::FactError;
@@ -27,9 +27,55 @@ pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
     let said = said().take();
     match (done, said) {
         (Ok(done), None) => done,
+        (_, Some(said)) if wants_threads(&said) => Err(exit::NoThreads(in_one_line(&said)).into()),
         (_, said) => Err(exit::Bug(said.unwrap_or_default()).into()),
     }
 }
+
+/// Whether a panic is that of a thread that could not be started. The libraries that start them
+/// have no other way to say so.
+fn wants_threads(said: &str) -> bool {
+    let is_spawn = said.contains("spawn") && said.contains("thread");
+    is_spawn || said.contains("ThreadPoolBuildError") || said.contains("thread pool has not been")
+}
+
+/// The reason without the place in the source.
+fn in_one_line(said: &str) -> String {
+    said.lines().last().unwrap_or_default().to_owned()
+}
+
+/// Starts the threads of this program's own pool, so that a system that has none left says so
+/// before anything is done, and lets a write beyond the limit of a file's length fail like others.
+///
+/// # Errors
+/// The number of threads that Polars is to use is none, or a thread does not start.
+pub(super) fn prepare() -> Result<()> {
+    if let Some(text) = std::env::var_os(POLARS_THREADS) {
+        let count = text.to_str().and_then(|text| text.parse::<usize>().ok());
+        if count.is_none_or(|count| !(1..=THREADS_MAX).contains(&count)) {
+            return Err(exit::Usage(format!(
+                "{POLARS_THREADS}: `{}` is not a number of threads from 1 to {THREADS_MAX}",
+                text.display()
+            ))
+            .into());
+        }
+    }
+    #[cfg(unix)]
+    {
+        let mut signals = nix::sys::signal::SigSet::empty();
+        signals.add(nix::sys::signal::Signal::SIGXFSZ);
+        // Every thread that is started from here on inherits it.
+        signals.thread_block().context("could not block a signal")?;
+    }
+    let pool = rayon::ThreadPoolBuilder::new().build_global();
+    pool.map_err(|error| exit::NoThreads(error.to_string()).into())
+}
+
+/// How many threads Polars uses.
+const POLARS_THREADS: &str = "POLARS_MAX_THREADS";
+
+/// The most of them that make sense on any machine.
+const THREADS_MAX: usize = 65_536;
 
 /// The lakes that a command reads.
 pub(super) fn lakes_of(command: &Command) -> Vec<PathBuf> {
@@ -59,7 +105,9 @@ pub(super) fn explained(error: anyhow::Error, lakes: &[PathBuf]) -> anyhow::Erro
     if !is_unforeseen {
         return error;
     }
-    let damage =
-        lakes.iter().find_map(|lake| Lake::open(lake).and_then(|lake| lake.check_sums()).err());
+    // What made the command fail may make this fail as well.
+    let look =
+        || lakes.iter().find_map(|lake| Lake::open(lake).and_then(|lake| lake.check_sums()).err());
+    let damage = catch_unwind(AssertUnwindSafe(look)).unwrap_or_default();
     damage.filter(|damage| damage.kind.is_bad_data()).map_or(error, Into::into)
 }

@@ -80,7 +80,7 @@ pub(crate) struct DetectArgs {
     pub phase: Option<String>,
 
     /// Fewest finished tasks of a group that is judged
-    #[arg(long, value_name = "TASKS", default_value_t = 10)]
+    #[arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks)]
     pub min_tasks: usize,
 
     /// How long the replacement of a flagged task takes
@@ -97,7 +97,7 @@ pub(crate) struct DetectArgs {
     ///
     /// Adds `poisson:window_s=W` for each, and the same with window and bin in proportion to the
     /// group's median task (`scale_s=30`: as the paper's, if tasks take 30 s).
-    #[arg(long, value_name = "SECONDS,...", value_delimiter = ',')]
+    #[arg(long, value_name = "SECONDS,...", value_delimiter = ',', value_parser = parse_window)]
     pub windows: Vec<u32>,
 
     #[command(flatten)]
@@ -135,12 +135,23 @@ fn add_once(detectors: &mut Vec<DetectorPlan>, detector: DetectorPlan) {
 
 fn parse_heartbeat(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
-    seconds.ok_or_else(|| format!("`{text}` is no time from 0.1 to 86400 s"))
+    seconds.ok_or_else(|| format!("`{text}` is not a time from 0.1 to 86400 s"))
+}
+
+fn parse_min_tasks(text: &str) -> Result<usize, String> {
+    let count = text.parse::<usize>().ok().filter(|count| (1..=u32::MAX as usize).contains(count));
+    count.ok_or_else(|| format!("`{text}` is not a count from 1 to {}", u32::MAX))
+}
+
+fn parse_window(text: &str) -> Result<u32, String> {
+    let seconds = text.parse::<u32>().ok().filter(|&seconds| 0 < seconds);
+    seconds
+        .ok_or_else(|| format!("`{text}` is not a whole number of seconds from 1 to {}", u32::MAX))
 }
 
 fn parse_noise(text: &str) -> Result<f64, String> {
     let noise = text.parse::<f64>().ok().filter(|noise| (0.0..=10.0).contains(noise));
-    noise.ok_or_else(|| format!("`{text}` is no deviation from 0 to 10"))
+    noise.ok_or_else(|| format!("`{text}` is not a deviation from 0 to 10"))
 }
 
 /// Typical length of the tasks that the Poisson detector's 30 s window was made for, s.
@@ -305,7 +316,7 @@ pub(crate) fn detect_into(
     plan: &DetectPlan,
     files: Option<&mut Files>,
 ) -> Result<DetectOutcome> {
-    let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
+    let names: Vec<&str> = plan.detectors.iter().map(DetectorPlan::written).collect();
     let mut rows = match &files {
         Some(files) => Some(files.rows("detect-flags", &flags_table(&[], &names))?),
         None => None,
@@ -327,13 +338,14 @@ pub(crate) fn detect_into(
     Ok(outcome)
 }
 
-/// The scores under every truth, the dry run of copies, and the hours.
+/// The settings of detectors, the scores under every truth, the dry run of copies, and the hours.
 pub(crate) fn put_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
     lineup: &Lineup,
     files: &mut Files,
 ) -> Result<()> {
+    files.table("detect-settings", &settings_table(outcome))?;
     files.table("detect-shifts", &shifts_table(outcome))?;
     if !lineup.curves.is_empty() {
         files.table("detect-curves", &curves_table(outcome, lineup))?;
@@ -376,22 +388,22 @@ pub(crate) fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
         })
     };
     Frame::default()
-        .text("detector", rows().map(|row| row.name.as_str()))
+        .text("detector", rows().map(|row| row.detector.as_str()))
         .count("flags", rows().map(|row| row.flags))
-        .count("unjudged", rows().map(|row| row.flags_unjudged))
+        .count("flags_unjudged", rows().map(|row| row.flags_unjudged))
         .count("hits", scores().map(|score| score.hits))
         .count("false_alarms", scores().map(|score| score.false_alarms))
         .count("missed", scores().map(|score| score.missed))
         .float("precision", scores().map(|score| score.precision))
         .float("recall", scores().map(|score| score.recall))
         .float("f1", scores().map(|score| score.f1))
-        .float("false_per_task_hour", scores().map(|score| score.false_alarms_per_task_hour))
-        .float("lead_s", scores().map(|score| score.lead_s_median))
-        .float("lead_share", scores().map(|score| score.lead_share_median))
-        .float("delay_s", scores().map(|score| score.delay_s_median))
+        .float("false_alarms_per_task_hour", scores().map(|score| score.false_alarms_per_task_hour))
+        .float("lead_median_s", scores().map(|score| score.lead_median_s))
+        .float("lead_median_share", scores().map(|score| score.lead_median_share))
+        .float("delay_median_s", scores().map(|score| score.delay_median_s))
         .count("copies_won", copies().map(|row| row.map_or(0, |row| row.won)))
-        .float("lost_cpu_share", copies().map(|row| row.and_then(|row| row.lost_share)))
-        .float("job_time_saved", copies().map(|row| row.and_then(|row| row.earlier_share)))
+        .float("lost_share", copies().map(|row| row.and_then(|row| row.lost_share)))
+        .float("earlier_share", copies().map(|row| row.and_then(|row| row.earlier_share)))
         .view(&[
             "detector",
             "flags",
@@ -401,8 +413,8 @@ pub(crate) fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
             "precision",
             "recall",
             "f1",
-            "lead_s",
-            "job_time_saved",
+            "lead_median_s",
+            "earlier_share",
         ])
         .batch()
 }
@@ -441,10 +453,19 @@ fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup) -> Value
     json
 }
 
-fn flags_table(flags: &[FlagRow], names: &[String]) -> RecordBatch {
+/// What each detector's name stands for.
+fn settings_table(outcome: &DetectOutcome) -> RecordBatch {
+    let rows = || outcome.rows.iter();
+    Frame::default()
+        .text("detector", rows().map(|row| row.detector.as_str()))
+        .text("settings", rows().map(|row| row.settings.as_str()))
+        .batch()
+}
+
+fn flags_table(flags: &[FlagRow], names: &[&str]) -> RecordBatch {
     let rows = || flags.iter();
     Frame::default()
-        .text("detector", rows().map(|row| names[row.detector].as_str()))
+        .text("detector", rows().map(|row| names[row.detector]))
         .int("job_id", rows().map(|row| row.job_id))
         .maybe_text("phase", rows().map(|row| row.phase.as_deref()))
         .int("task_index", rows().map(|row| i64::from(row.task_index)))
@@ -468,14 +489,7 @@ fn flags_table(flags: &[FlagRow], names: &[String]) -> RecordBatch {
                 Action::Restart => "restart",
             }),
         )
-        .maybe_text(
-            "verdict",
-            rows().map(|row| match row.is_straggler {
-                None => None,
-                Some(true) => Some("hit"),
-                Some(false) => Some("false alarm"),
-            }),
-        )
+        .flag("is_straggler", rows().map(|row| row.is_straggler))
         .batch()
 }
 
@@ -498,10 +512,10 @@ fn truths_table(outcome: &DetectOutcome, plan: &DetectPlan) -> RecordBatch {
         .float("precision", scores().map(|score| score.precision))
         .float("recall", scores().map(|score| score.recall))
         .float("f1", scores().map(|score| score.f1))
-        .float("false_per_task_hour", scores().map(|score| score.false_alarms_per_task_hour))
-        .float("lead_s", scores().map(|score| score.lead_s_median))
-        .float("lead_share", scores().map(|score| score.lead_share_median))
-        .float("delay_s", scores().map(|score| score.delay_s_median))
+        .float("false_alarms_per_task_hour", scores().map(|score| score.false_alarms_per_task_hour))
+        .float("lead_median_s", scores().map(|score| score.lead_median_s))
+        .float("lead_median_share", scores().map(|score| score.lead_median_share))
+        .float("delay_median_s", scores().map(|score| score.delay_median_s))
         .batch()
 }
 
@@ -581,9 +595,9 @@ fn hours_table(outcome: &DetectOutcome) -> RecordBatch {
     Frame::default()
         .count("hour", rows().map(|row| row.hour))
         .count("finished_tasks", rows().map(|row| row.finished_tasks))
-        .float("length_s_median", rows().map(|row| row.length_s_median))
+        .float("length_median_s", rows().map(|row| row.length_median_s))
         .float("ratio_to_before", rows().map(|row| row.ratio_to_before))
-        .flag("is_shift", rows().map(|row| Some(row.is_shift)))
+        .flag("is_shift", rows().map(|row| row.is_shift))
         .float("task_hours", rows().map(|row| Some(row.task_hours)))
         .batch()
 }

@@ -63,7 +63,7 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
         .map(|row| {
             let score = &row.scores[0];
             Bar {
-                label: row.name.clone(),
+                label: row.detector.clone(),
                 value: score.f1.unwrap_or(0.0),
                 note: format!(
                     "{:.2} ({} / {})",
@@ -71,7 +71,7 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
                     share(score.precision),
                     share(score.recall)
                 ),
-                tone: if is_bound(&row.name) { Tone::Grey } else { Tone::Blue },
+                tone: if is_bound(&row.detector) { Tone::Grey } else { Tone::Blue },
             }
         })
         .collect();
@@ -112,7 +112,7 @@ fn copy_lines(
     family(lineup, is_hadoop)
         .into_iter()
         .map(|(idx, tone)| Line {
-            name: asked[idx].name.clone(),
+            name: asked[idx].detector.clone(),
             points: outcome
                 .copies
                 .iter()
@@ -179,7 +179,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
     let shifts = &outcome.shifts;
     #[expect(clippy::cast_precision_loss, reason = "an hour of a trace")]
     let point = |hour: u64, length_s: f64| (hour as f64, length_s);
-    let all = shifts.hours.iter().filter_map(|row| Some(point(row.hour, row.length_s_median?)));
+    let all = shifts.hours.iter().filter_map(|row| Some(point(row.hour, row.length_median_s?)));
     let line = |name: &str, points: Vec<(f64, f64)>, tone, stroke| Line {
         name: name.to_owned(),
         points,
@@ -188,8 +188,8 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         stroke,
     };
     let mut lines = vec![line("median task", all.collect(), Tone::Blue, Stroke::Straight)];
-    for row in shifts.hours.iter().filter(|row| row.is_shift) {
-        let at = point(row.hour, row.length_s_median.unwrap_or(0.0));
+    for row in shifts.hours.iter().filter(|row| row.is_shift == Some(true)) {
+        let at = point(row.hour, row.length_median_s.unwrap_or(0.0));
         let name = if lines.len() == 1 { "shift" } else { "" };
         lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Marked));
     }
@@ -209,7 +209,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
 fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
     let mut bars = Vec::new();
     for (row, shift) in outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked) {
-        if is_bound(&row.name) {
+        if is_bound(&row.detector) {
             continue;
         }
         for (label, rate, count, tone) in [
@@ -218,7 +218,7 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
         ] {
             let rate = rate.unwrap_or(0.0) * 1000.0;
             bars.push(Bar {
-                label: format!("{} {label}", row.name),
+                label: format!("{} {label}", row.detector),
                 value: rate,
                 note: format!("{rate:.2} ({})", grouped(count)),
                 tone,

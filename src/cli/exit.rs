@@ -17,7 +17,9 @@ use crate::facts::FactError;
 use crate::fairness::FairnessError;
 use crate::lake::LakeError;
 use crate::lake::LakeErrorKind;
+use crate::notation::NotationError;
 use crate::replay::cluster::ClusterError;
+use crate::replay::detect::TooManyHeartbeats;
 use crate::replay::workload::WorkloadError;
 use crate::report::ReportError;
 use crate::sources::{Reject, SourceError};
@@ -84,6 +86,11 @@ pub(crate) struct PartsFailed {
     /// Whether the data of any of them are at fault, and not the machine.
     pub is_bad_data: bool,
 }
+
+/// The system has no more threads for this program.
+#[derive(Debug, Error)]
+#[error("the system starts no more threads: {0}")]
+pub(crate) struct NoThreads(pub String);
 
 /// A fault of this program.
 #[derive(Debug, Error)]
@@ -158,6 +165,11 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<Cow<'static, str>> {
     if let Some(hint) = of_report {
         return Some(hint.into());
     }
+    if error.is::<NoThreads>() {
+        return Some(
+            "raise the limit of processes (`ulimit -u`), or take fewer threads with RAYON_NUM_THREADS and POLARS_MAX_THREADS".into(),
+        );
+    }
     if error.is::<Bug>() {
         return Some("please report it with the command line and this message".into());
     }
@@ -173,6 +185,9 @@ fn hint_of_io(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("free some space and run the same command")
+        }
+        io::ErrorKind::FileTooLarge => {
+            Some("raise the limit of the length of files (`ulimit -f`) and run the same command")
         }
         _ => None,
     }
@@ -220,6 +235,9 @@ fn code_of(error: &anyhow::Error) -> Code {
     if error.is::<Usage>() || error.is::<ConfigError>() {
         return Code::Usage;
     }
+    if error.is::<NotationError>() || error.is::<TooManyHeartbeats>() {
+        return Code::Usage;
+    }
     if error.is::<BadFile>() || error.is::<ClusterError>() {
         return Code::BadData;
     }
@@ -247,7 +265,7 @@ mod tests {
         let io = |kind| io::Error::from(kind);
         let lake = |kind| LakeError::new(Path::new("lake"), kind);
         let file = || PathBuf::from("a");
-        let cases: [(anyhow::Error, Code); 14] = [
+        let cases: [(anyhow::Error, Code); 17] = [
             (CheckFailed(String::new()).into(), Code::CheckFailed),
             (Usage(String::new()).into(), Code::Usage),
             (
@@ -263,6 +281,12 @@ mod tests {
             (ReportError::Changed { path: file(), result: file() }.into(), Code::BadData),
             (ClusterError::Empty.into(), Code::BadData),
             (Bug(String::new()).into(), Code::Bug),
+            (NoThreads(String::new()).into(), Code::Environment),
+            (
+                "p".parse::<crate::replay::detectors::DetectorPlan>().unwrap_err().into(),
+                Code::Usage,
+            ),
+            (TooManyHeartbeats { heartbeats: 1, heartbeat_us: 1 }.into(), Code::Usage),
             (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
             (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),
             (lake(LakeErrorKind::Busy).into(), Code::Environment),

@@ -311,7 +311,7 @@ pub fn main() -> ExitCode {
         console::be_quiet();
     }
     let lakes = damage::lakes_of(&cli.command);
-    match damage::caught(|| run(cli.command)) {
+    match damage::caught(|| damage::prepare().and_then(|()| run(cli.command))) {
         Ok(()) => exit::Code::Done,
         Err(error) => exit::report(&damage::explained(error, &lakes)),
     }

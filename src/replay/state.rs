@@ -10,6 +10,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use super::cluster::{Cluster, Drawn};
+use super::detectors::Progress;
 use super::random::{Draws, Purpose};
 use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
@@ -335,13 +336,17 @@ impl<'a> State<'a> {
 
     /// Progress that an attempt reports now; none during its start-up, nor for work without end.
     #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
-    pub fn progress(&self, slot: u32) -> f64 {
+    pub fn progress(&self, slot: u32) -> Progress {
         let idx = slot as usize;
         let (task, work) = (self.attempts.task[idx], self.attempts.work[idx]);
         let startup = self.workload.startup_us as f64;
         let done = if work.is_finite() { work - self.left_now(slot) - startup } else { 0.0 };
-        let share = if done <= 0.0 { 0.0 } else { (done / (work - startup)).min(1.0) };
-        self.workload.shape(task).progress(share)
+        let shape = self.workload.shape(task);
+        let part = if done <= 0.0 { 0.0 } else { (done / (work - startup)).min(1.0) };
+        if shape.is_linear() && 0.0 < part {
+            return Progress::of_work(done, work - startup).unwrap_or(Progress::ALL);
+        }
+        Progress::of_value(shape.progress(part))
     }
 
     /// Work that an attempt still has to do.

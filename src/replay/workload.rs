@@ -165,6 +165,11 @@ impl Shape {
         Self { points: vec![(0.0, 0.0), (1.0, 1.0)] }
     }
 
+    /// Whether progress equals the share of work done.
+    pub fn is_linear(&self) -> bool {
+        self.points == [(0.0, 0.0), (1.0, 1.0)]
+    }
+
     /// Progress when `share` of the work is done.
     pub fn progress(&self, share: f64) -> f64 {
         for pair in self.points.windows(2) {

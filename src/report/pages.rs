@@ -260,7 +260,7 @@ fn closed(account: &Stored) -> Option<String> {
 }
 
 /// Results and tables in the words of a reader.
-const CAPTIONS: [(&str, &str); 24] = [
+const CAPTIONS: [(&str, &str); 25] = [
     ("classify-jobs", "What became of the jobs"),
     ("classify-tasks", "What became of the tasks"),
     ("classify", "What became of them"),
@@ -275,6 +275,7 @@ const CAPTIONS: [(&str, &str); 24] = [
     ("sweep", "Killing tasks by a rule"),
     ("sweep-selection", "The rule that the past would have chosen"),
     ("detect", "Scores of the detectors"),
+    ("detect-settings", "What each name of a detector stands for"),
     ("detect-truths", "Scores under other definitions of a straggler"),
     ("detect-copies", "A dry run of the copies"),
     ("detect-hours", "Hour by hour"),

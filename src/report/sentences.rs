@@ -227,9 +227,9 @@ fn concentration(row: &Value) -> String {
 const MOST: f64 = 0.5;
 
 fn stragglers(answer: &Value) -> Option<String> {
-    let scored = rows(answer).filter(|row| row["name"] != "oracle").filter_map(|row| {
+    let scored = rows(answer).filter(|row| row["detector"] != "oracle").filter_map(|row| {
         let score = &row["scores"][0];
-        Some((score["f1"].as_f64()?, row["name"].as_str()?, score))
+        Some((score["f1"].as_f64()?, row["detector"].as_str()?, score))
     });
     let (_, name, score) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     let judged = match (&answer["counts"]["judged_tasks"], &answer["counts"]["groups"]) {
@@ -351,9 +351,9 @@ mod tests {
         );
         let score = |f1: f64, recall: f64| json!({"f1": f1, "recall": recall, "precision": 0.5});
         let answer = json!({"stragglers": [397, 1], "rows": [
-            {"name": "oracle", "scores": [score(1.0, 1.0)]},
-            {"name": "late", "scores": [score(0.4, 0.3), score(0.9, 0.9)]},
-            {"name": "tqst", "scores": [score(0.6, 0.75), score(0.1, 0.1)]}]});
+            {"detector": "oracle", "scores": [score(1.0, 1.0)]},
+            {"detector": "late", "scores": [score(0.4, 0.3), score(0.9, 0.9)]},
+            {"detector": "tqst", "scores": [score(0.6, 0.75), score(0.1, 0.1)]}]});
         assert_eq!(
             stragglers(&answer).unwrap(),
             "Of 397 stragglers, tqst would have found 75.0 % with 50.0 % of its judged flags right: the best F1 of this run's detectors"

@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use jobfate::replay::detectors::{
-    DetectorPlan, End, Ended, Finished, GroupInfo, KINDS, Running, Scene,
+    DetectorPlan, End, Ended, Finished, GroupInfo, KINDS, Progress, Running, Scene,
 };
 
 const SECOND: i64 = 1_000_000;
@@ -26,7 +26,7 @@ fn fresh(task: u32, now_us: i64) -> Running {
         task,
         machine: task % 500,
         start_us: now_us,
-        progress: 0.0,
+        progress: Progress::NONE,
         reported_us: now_us,
         has_progress: true,
         has_copy: false,
@@ -34,7 +34,6 @@ fn fresh(task: u32, now_us: i64) -> Running {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "minutes")]
 fn judge_all(plan: &DetectorPlan, slots: u32) -> (u64, u64, Duration) {
     let mut detector = plan.build(&GroupInfo::default());
     let (task_count, mut finished) = (slots * 31, Finished::default());
@@ -74,7 +73,9 @@ fn judge_all(plan: &DetectorPlan, slots: u32) -> (u64, u64, Duration) {
         }
         for attempt in &mut running {
             let length_us = length_s(attempt.task) * SECOND;
-            attempt.progress = (now_us - attempt.start_us) as f64 / length_us as f64;
+            let done_us = (now_us - attempt.start_us).unsigned_abs();
+            attempt.progress =
+                Progress::of(done_us.into(), length_us.unsigned_abs().into()).expect("it has work");
             attempt.reported_us = now_us;
         }
         flags.clear();

@@ -43,7 +43,7 @@ fn the_stored_flags_add_up_to_the_scores() {
     let answer = detect(&place, &["--out", "out"]);
     assert!(0 < answer["counts"]["groups"].as_u64().unwrap(), "{}", answer["counts"]);
     let mut found: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for row in cells(&place, "out/detect-flags.csv", &["detector", "verdict"]) {
+    for row in cells(&place, "out/detect-flags.csv", &["detector", "is_straggler"]) {
         *found.entry((row[0].clone(), row[1].clone())).or_default() += 1;
     }
     let stragglers = answer["stragglers"][0].as_u64().unwrap();
@@ -53,14 +53,14 @@ fn the_stored_flags_add_up_to_the_scores() {
             let key = (row["detector"].as_str().unwrap().to_owned(), verdict.to_owned());
             found.get(&key).copied().unwrap_or(0)
         };
-        let (hits, score) = (count("hit"), &row["scores"][0]);
+        let (hits, score) = (count("true"), &row["scores"][0]);
         assert_eq!(score["hits"], hits, "{row}");
-        assert_eq!(score["false_alarms"], count("false alarm"), "{row}");
+        assert_eq!(score["false_alarms"], count("false"), "{row}");
         assert_eq!(score["missed"], stragglers - hits, "{row}");
         assert_eq!(row["flags_unjudged"], count(""), "{row}");
-        assert_eq!(row["flags"], hits + count("false alarm") + count(""), "{row}");
-        assert!(row["name"] != "oracle" || count("false alarm") == 0, "never wrong");
-        assert!(row["name"] != "none" || row["flags"] == 0);
+        assert_eq!(row["flags"], hits + count("false") + count(""), "{row}");
+        assert!(row["detector"] != "oracle" || count("false") == 0, "never wrong");
+        assert!(row["detector"] != "none" || row["flags"] == 0);
     }
     assert!(!found.is_empty());
     // Every detector under every truth; the first decides.
@@ -128,7 +128,7 @@ fn curves_windows_and_drawn_replacements_are_in_the_answer() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| row["name"].as_str().unwrap())
+        .map(|row| row["detector"].as_str().unwrap())
         .filter(|name| name.starts_with("poisson"))
         .collect();
     assert_eq!(added.len(), 4, "each window plain and scaled: {added:?}");

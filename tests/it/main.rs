@@ -37,11 +37,13 @@
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
+//!  options    every option of every command refuses what it cannot mean
 //!  layering   a layer uses only those before it
 //!  tidy       the dependencies of tests change no other; no leftovers in the sources
 //! ```
 //!
-//! A test that cannot run here says so on stderr, in a line that begins with `SKIPPED:`.
+//! A test that cannot run here says so on stderr, in a line that begins with `SKIPPED:`, and counts
+//! as skipped in the closing line of `.ci/tests`.
 
 #[cfg(test)]
 mod analysis;
@@ -83,6 +85,8 @@ mod layering;
 mod logs;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod options;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

@@ -97,6 +97,19 @@ impl Place {
         }
     }
 
+    /// Runs a line of a shell in this folder, in which `$JOBFATE` is the program.
+    pub(crate) fn shell(&self, line: &str) -> Run {
+        let mut command = Command::new("bash");
+        command.args(["-c", line]).current_dir(self.0.path()).stdin(Stdio::null());
+        command.env("JOBFATE", env!("CARGO_BIN_EXE_jobfate")).env("COLUMNS", "100");
+        let output = command.env_remove("POLARS_MAX_THREADS").output().unwrap();
+        Run {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
     /// Runs `ingest trace --lake lake` with more arguments.
     pub(crate) fn ingest(&self, more: &[&str]) -> Run {
         self.run(&[&["ingest", "trace", "--lake", "lake"], more].concat())
@@ -203,10 +216,22 @@ pub(crate) fn orphans(folder: &str, known: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Says loudly that a test cannot run here: past the capture of output, which hides what tests
-/// that pass print.
+/// Says loudly that a test cannot run here, past the capture of output, which hides what tests
+/// that pass print; and adds it to the list of skipped tests that `.ci/tests` counts.
 pub(crate) fn skipped(why: &str) {
-    writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("a thread of a test");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    fs::create_dir_all(folder).unwrap();
+    let mut list = fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join("skipped-tests.txt"))
+        .unwrap();
+    // In one write: tests run side by side.
+    let why = why.replace('\n', " ");
+    list.write_all(format!("{name}\t{why}\n").as_bytes()).unwrap();
+    writeln!(std::io::stderr(), "SKIPPED: {name}: {why}").unwrap();
 }
 
 /// Every file below a folder with its bytes, but for locks, by path.

@@ -84,6 +84,27 @@ fn dependencies_of_tests_change_no_other() {
     assert!(changed.is_empty(), "{}", changed.join("\n"));
 }
 
+/// A test that could not run has not passed.
+#[test]
+fn skipped_tests_count_as_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, list) = (folder.path().join("output"), folder.path().join("skipped"));
+    let said = "running 3 tests\n\
+        test result: ok. 600 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished\n\
+        test result: FAILED. 34 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n";
+    fs::write(&output, said).unwrap();
+    let count = || {
+        let mut command = Command::new(repository().join(".ci/tests"));
+        let run = command.arg("--count").args([&output, &list]).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap()
+    };
+    assert_eq!(count(), "634 passed, 2 failed, 1 skipped\n");
+    // One test may say why twice.
+    fs::write(&list, "a::b\tno data\na::b\tno Python\na::c\tno Java\n").unwrap();
+    assert_eq!(count(), "632 passed, 2 failed, 3 skipped\n");
+}
+
 /// A snapshot that nobody accepted must not lie about.
 #[test]
 fn no_snapshot_waits() {

@@ -164,7 +164,7 @@ def main(jobfate, lake, sample):
         run = subprocess.run([jobfate, "detect", "--lake", lake, "--detectors", lineup, "--progress", "siblings",
                               "--format", "json", "--out", folder], check=True, capture_output=True)
         answer = json.loads(run.stdout)
-        rows = con.execute("SELECT detector, job_id, task_index, start_us, flagged_us, end_us, verdict FROM "
+        rows = con.execute("SELECT detector, job_id, task_index, start_us, flagged_us, end_us, is_straggler FROM "
                            f"'{folder}/detect-flags.parquet'").fetchall()
     flagged = defaultdict(list)
     for detector, *row in rows:
@@ -212,7 +212,7 @@ def main(jobfate, lake, sample):
 
     for row in answer["rows"]:
         own = flagged[row["detector"]]
-        name = row["name"]
+        name = row["detector"]
         same(f"flags of {name}", row["flags"], len(own))
         known = [(flag, judged.get((flag[0], flag[1], flag[2]))) for flag in own]
         same(f"unjudged flags of {name}", row["flags_unjudged"], sum(unit is None for _, unit in known))
@@ -227,21 +227,20 @@ def main(jobfate, lake, sample):
             near(f"precision of {at}", score["precision"], len(hits) / len(known) if known else None)
             near(f"recall of {at}", score["recall"], len(hits) / straggling[truth] if straggling[truth] else None)
             leads = [(unit[0] - flag[3]) / 1e6 for flag, unit in hits]
-            near(f"lead of {at}", score["lead_s_median"], statistics.median(leads) if leads else None)
+            near(f"lead of {at}", score["lead_median_s"], statistics.median(leads) if leads else None)
             late = [(flag[3] - flag[2] - unit[2][truth]) / 1e6 for flag, unit in hits]
-            near(f"delay of {at}", score["delay_s_median"], statistics.median(map(float, late)) if late else None)
+            near(f"delay of {at}", score["delay_median_s"], statistics.median(map(float, late)) if late else None)
         for flag, unit in known:
             same(f"end of {flag}", flag[4], unit[0])
-            same(f"verdict on {flag}", flag[5], "hit" if unit[1][0] else "false alarm")
+            same(f"verdict on {flag}", flag[5], unit[1][0])
 
-    full = {row["name"]: row["detector"] for row in answer["rows"]}
     small = [job for job, (tasks, attempts) in histories.items() if cost(tasks, attempts) <= COST_MAX]
     jobs = sorted(small)[:: max(1, -(-len(small) // sample)) if sample else 1]
     found = 0
     for job in jobs:
         naive = naive_flags(*histories[job], first_us)
         for name in DETECTORS:
-            ours = {tuple(row[1:4]) for row in flagged[full[name]] if row[0] == job}
+            ours = {tuple(row[1:4]) for row in flagged[name] if row[0] == job}
             found += len(ours)
             compared += 1
             if ours != naive[name]:

@@ -2,7 +2,8 @@
 //!
 //! In: the tasks of a bucket, in any order. Out: one [`Group`] per job (and phase, where the source
 //! knows phases), its attempts by (start, task) and its changes in order of time. Attempts that
-//! were running at time 0 have no known start: nobody sees them, and they are counted.
+//! were running at time 0 have no known start: no detector sees them, and they are counted. Groups
+//! with too few judged tasks are counted beforehand ([`GroupSizes`]) and never built.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -139,11 +140,47 @@ impl Group {
     }
 }
 
+/// How many judged tasks each group has.
+#[derive(Debug, Default)]
+pub struct GroupSizes(FxHashMap<GroupKey, u32>);
+
+/// The job, and the phase where the source knows phases.
+type GroupKey = (i64, Option<String>);
+
+fn key_of(task: &TaskView<'_>) -> GroupKey {
+    (task.job_id, task.phase.map(str::to_owned))
+}
+
+impl GroupSizes {
+    /// Counts a task.
+    pub fn add(&mut self, task: &TaskView<'_>, windows: Windows) {
+        let known = task.events.iter().filter(|event| event.time_us < i64::MAX);
+        let starts = known.filter(|event| event.event_type == 1).count();
+        let last = task
+            .attempts
+            .iter()
+            .take(starts)
+            .rfind(|attempt| attempt.ended_by == EndedBy::Event(4));
+        let is_judged = last.is_some_and(|attempt| !windows.is_before(attempt.start_us));
+        *self.0.entry(key_of(task)).or_insert(0) += u32::from(is_judged);
+    }
+
+    /// Whether the group of a task has at least `least` judged tasks.
+    pub fn is_large(&self, task: &TaskView<'_>, least: u32) -> bool {
+        self.0.get(&key_of(task)).is_some_and(|&count| least <= count)
+    }
+
+    /// Groups with fewer.
+    pub fn small_groups(&self, least: u32) -> u64 {
+        self.0.values().filter(|&&count| count < least).count() as u64
+    }
+}
+
 /// Groups in the making.
 #[derive(Debug)]
 pub struct GroupBuilder {
     windows: Windows,
-    groups: BTreeMap<(i64, Option<String>), Raw>,
+    groups: BTreeMap<GroupKey, Raw>,
 }
 
 /// A group whose attempts are still in order of their tasks.
@@ -174,7 +211,7 @@ impl GroupBuilder {
 
     /// Adds a task.
     pub fn add(&mut self, task: &TaskView<'_>) {
-        let raw = self.groups.entry((task.job_id, task.phase.map(str::to_owned))).or_default();
+        let raw = self.groups.entry(key_of(task)).or_default();
         let mut row = RawTask { task_index: task.task_index, ..RawTask::default() };
         let mut next = 0_usize;
         let mut is_running = false;

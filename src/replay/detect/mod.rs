@@ -4,13 +4,16 @@
 //! a dry run of the copies, false alarms in hours of change; every flag is handed out on the way.
 //! Groups (the tasks of one phase of a job) with too few finished tasks are left out and counted.
 //! History is replayed bucket by bucket, groups side by side; neither threads nor their order can
-//! move a digit.
+//! move a digit. Memory holds the tasks of one bucket and the flags in it: 24 bytes for a group
+//! that is left out, and 32 for each flag on a straggler and 8 for each judged task to the end.
 
 use rayon::prelude::*;
 use serde::Serialize;
+use thiserror::Error;
 
+use crate::digits::grouped;
 use crate::facts::FactError;
-use crate::facts::tasks::{Tasks, Usage};
+use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::detectors::{Action, DetectorPlan, End};
@@ -28,12 +31,12 @@ pub mod truth;
 pub mod walk;
 
 use copies::{Copies, CopyRow, Replacement, dry_run, replacements_us};
-use groups::{Group, GroupBuilder};
+use groups::{Group, GroupBuilder, GroupSizes};
 use progress::{ProgressModel, Work};
 use score::{Answers, Score, Tally};
 use shifts::{Hours, ShiftPlan, Shifts};
 use truth::Truth;
-use walk::{WalkPlan, Walked, walk};
+use walk::{Flagged, WalkPlan, Walked, heartbeats, walk};
 
 /// What is to be asked of history.
 #[derive(Clone, Debug)]
@@ -107,10 +110,10 @@ pub struct GroupCounts {
 /// What a detector did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DetectorRow {
-    /// The detector as it was asked for.
-    pub name: String,
-    /// The detector, all its parameters written out.
+    /// The detector as it was asked for: its name in every table.
     pub detector: String,
+    /// The same with all its parameters written out.
+    pub settings: String,
     /// Flags.
     pub flags: u64,
     /// Those on attempts that are not judged: that did not finish, or were not their task's last.
@@ -202,36 +205,9 @@ impl Sums {
         }
     }
 
-    fn merge(mut self, other: Self) -> Self {
-        let groups = group_number(self.counts.groups);
-        for (own, its) in self.tallies.iter_mut().zip(&other.tallies) {
-            own.merge(its, groups);
-        }
-        self.lines_us.extend(other.lines_us);
-        let (own, its) = (&mut self.counts, other.counts);
-        own.groups += its.groups;
-        own.small_groups += its.small_groups;
-        own.tasks += its.tasks;
-        own.judged_tasks += its.judged_tasks;
-        own.attempts += its.attempts;
-        own.left_censored += its.left_censored;
-        own.unfinished += its.unfinished;
-        own.task_heartbeats += its.task_heartbeats;
-        self.running_us += other.running_us;
-        self.span_us += other.span_us;
-        self.stragglers.iter_mut().zip(other.stragglers).for_each(|(own, its)| *own += its);
-        self.flag_counts.iter_mut().zip(other.flag_counts).for_each(|(own, its)| *own += its);
-        self.unjudged.iter_mut().zip(other.unjudged).for_each(|(own, its)| *own += its);
-        for (own, its) in self.copies.iter_mut().flatten().zip(other.copies.iter().flatten()) {
-            own.merge(its);
-        }
-        self.hours.merge(other.hours);
-        self.flags.extend(other.flags);
-        self
-    }
-
     /// Adds a group that was walked.
-    fn add(&mut self, plan: &DetectPlan, group: &Group, answers: &[Answers], walked: &Walked) {
+    fn add(&mut self, group: &Group, judged: &Judged) {
+        let Judged { answers, walked, units, copies } = judged;
         let number = group_number(self.counts.groups);
         self.lines_us.extend(answers.iter().map(|answers| answers.line_us));
         let counts = &mut self.counts;
@@ -242,10 +218,8 @@ impl Sums {
         counts.left_censored += group.left_censored;
         counts.unfinished += group.unfinished;
         counts.task_heartbeats += walked.task_heartbeats;
-        let mut units: Vec<Option<u32>> = vec![None; group.attempts.len()];
         let mut last_us = group.begun_us();
-        for (unit, idx) in group.units.iter().zip(0..) {
-            units[unit.attempt as usize] = Some(idx);
+        for unit in &group.units {
             let attempt = &group.attempts[unit.attempt as usize];
             last_us = last_us.max(attempt.end_us);
             self.hours.finished(attempt.end_us, micros_to_seconds(attempt.length_us()));
@@ -258,12 +232,11 @@ impl Sums {
         for (sum, answers) in self.stragglers.iter_mut().zip(answers) {
             *sum += answers.count();
         }
-        let replacements = replacements_us(group, plan.replacement, plan.walk.seed);
+        for (sums, group_sums) in self.copies.iter_mut().zip(copies) {
+            sums.iter_mut().zip(group_sums).for_each(|(sums, its)| sums.merge(its));
+        }
         for (detector, flags) in walked.flags.iter().enumerate() {
-            self.tallies[detector].add(number, group, &units, answers, flags);
-            for (copies, &budget) in self.copies[detector].iter_mut().zip(&plan.budgets) {
-                copies.merge(&dry_run(group, &units, flags, &replacements, budget));
-            }
+            self.tallies[detector].add(number, group, units, answers, flags);
             self.flag_counts[detector] += flags.len() as u64;
             for flag in flags {
                 let attempt = &group.attempts[flag.attempt as usize];
@@ -293,13 +266,14 @@ impl Sums {
     fn outcome(self, plan: &DetectPlan) -> DetectOutcome {
         #[expect(clippy::cast_precision_loss, reason = "hours are shown, not added up")]
         let task_hours = self.running_us as f64 / 3.6e9;
-        let names: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
+        let names: Vec<String> =
+            plan.detectors.iter().map(|detector| detector.written().to_owned()).collect();
         let rows = names
             .iter()
             .enumerate()
             .map(|(idx, name)| DetectorRow {
-                name: plan.detectors[idx].written().to_owned(),
                 detector: name.clone(),
+                settings: plan.detectors[idx].to_string(),
                 flags: self.flag_counts[idx],
                 flags_unjudged: self.unjudged[idx],
                 scores: (0..plan.truths.len())
@@ -331,12 +305,28 @@ impl Sums {
     }
 }
 
+/// The most heartbeats that a run may take.
+const HEARTBEATS_MAX: u64 = 4_000_000_000;
+
+/// A run would take too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "--heartbeat {}: the jobs run for some {} heartbeats, more than {}; a longer time takes fewer",
+    micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(HEARTBEATS_MAX)
+)]
+pub struct TooManyHeartbeats {
+    /// How many it would take.
+    pub heartbeats: u64,
+    /// The time between two, µs.
+    pub heartbeat_us: i64,
+}
+
 /// Runs detectors over the history of a lake; `take` gets the flags of each bucket, by job,
 /// detector and time.
 ///
 /// # Errors
-/// A table is missing or does not read, or `take` fails.
-pub fn detect<E: From<FactError>>(
+/// A table is missing or does not read, the run would take too many heartbeats, or `take` fails.
+pub fn detect<E: From<FactError> + From<TooManyHeartbeats>>(
     lake: &Lake,
     windows: Windows,
     plan: &DetectPlan,
@@ -350,51 +340,122 @@ pub fn detect<E: From<FactError>>(
     }
     let usage = if needs_usage { Usage::Read } else { Usage::Skip };
     let mut sums = Sums::new(plan);
+    let mut expected = Expected::default();
     // Bucket after bucket, so that memory follows the largest; the groups of one run side by side.
     let rows = lake.expect_rows(&[Table::TaskEvents]);
     for bucket in 0..lake.bucket_count() {
-        let mut builder = GroupBuilder::new(windows);
-        Tasks::read(lake, bucket, windows, usage)?.for_each(|task| builder.add(task));
-        let is_asked = |group: &Group| plan.phase.is_none() || group.phase == plan.phase;
-        let groups: Vec<Group> = builder.build().filter(is_asked).collect();
-        sums = sums.merge(detect_groups(&groups, plan, rows));
+        let tasks = Tasks::read(lake, bucket, windows, usage)?;
+        let (groups, small_groups) = groups_of(&tasks, windows, plan);
+        drop(tasks);
+        sums.counts.small_groups += small_groups;
+        expected.add(&groups, plan, lake.bucket_count())?;
+        detect_groups(&groups, plan, rows, &mut sums);
         take(&sums.flags)?;
         sums.flags.clear();
     }
     Ok(sums.outcome(plan))
 }
 
-/// Runs detectors over groups, the largest first so that no core is left with it at the end.
-fn detect_groups(groups: &[Group], plan: &DetectPlan, rows: u64) -> Sums {
+/// The groups of a bucket that are judged, and the number of those that are too small.
+fn groups_of(tasks: &Tasks, windows: Windows, plan: &DetectPlan) -> (Vec<Group>, u64) {
+    let is_asked =
+        |task: &TaskView<'_>| plan.phase.is_none() || task.phase == plan.phase.as_deref();
+    let least = u32::try_from(plan.tasks_min.max(1)).unwrap_or(u32::MAX);
+    let mut sizes = GroupSizes::default();
+    tasks.for_each(|task| {
+        if is_asked(task) {
+            sizes.add(task, windows);
+        }
+    });
+    let mut builder = GroupBuilder::new(windows);
+    tasks.for_each(|task| {
+        if is_asked(task) && sizes.is_large(task, least) {
+            builder.add(task);
+        }
+    });
+    (builder.build().collect(), sizes.small_groups(least))
+}
+
+/// How many heartbeats a run takes, as far as its buckets are known.
+#[derive(Debug, Default)]
+struct Expected {
+    heartbeats: u64,
+    buckets: u64,
+}
+
+impl Expected {
+    /// Adds a bucket. Jobs are spread over buckets by chance, so the first says what all will take.
+    fn add(
+        &mut self,
+        groups: &[Group],
+        plan: &DetectPlan,
+        bucket_count: u32,
+    ) -> Result<(), TooManyHeartbeats> {
+        let heartbeat_us = plan.walk.heartbeat_us;
+        for group in groups {
+            self.heartbeats = self.heartbeats.saturating_add(heartbeats(group, heartbeat_us));
+        }
+        self.buckets += 1;
+        let all = u128::from(self.heartbeats) * u128::from(bucket_count) / u128::from(self.buckets);
+        let heartbeats = u64::try_from(all).unwrap_or(u64::MAX);
+        if HEARTBEATS_MAX < heartbeats {
+            return Err(TooManyHeartbeats { heartbeats, heartbeat_us });
+        }
+        Ok(())
+    }
+}
+
+/// What the detectors made of a group.
+struct Judged {
+    answers: Vec<Answers>,
+    walked: Walked,
+    /// By attempt, the unit that it is.
+    units: Vec<Option<u32>>,
+    /// By detector and budget; nothing for a detector without a flag.
+    copies: Vec<Vec<Copies>>,
+}
+
+/// Runs detectors over groups, the largest first so that no core is left with it at the end, and
+/// adds them up in their own order.
+fn detect_groups(groups: &[Group], plan: &DetectPlan, rows: u64, sums: &mut Sums) {
     let all = groups.iter().map(|group| group.attempts.len() as u64).sum::<u64>().max(1);
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by_key(|&idx| std::cmp::Reverse(groups[idx].attempts.len()));
-    let mut parts: Vec<(usize, Sums)> = order
+    let mut parts: Vec<(usize, Judged)> = order
         .into_par_iter()
         .with_max_len(1)
         .map(|idx| {
-            let sums = detect_group(&groups[idx], plan);
+            let judged = detect_group(&groups[idx], plan);
             crate::progress::step(rows * groups[idx].attempts.len() as u64 / all);
-            (idx, sums)
+            (idx, judged)
         })
         .collect();
     // What was rounded away, and the rows of buckets without a group.
     let stepped = groups.iter().map(|group| rows * group.attempts.len() as u64 / all);
     crate::progress::step(rows - stepped.sum::<u64>());
     parts.sort_by_key(|part| part.0);
-    parts.into_iter().fold(Sums::new(plan), |sums, (_, part)| sums.merge(part))
+    for (idx, judged) in &parts {
+        sums.add(&groups[*idx], judged);
+    }
 }
 
-fn detect_group(group: &Group, plan: &DetectPlan) -> Sums {
-    let mut sums = Sums::new(plan);
-    if group.units.len() < plan.tasks_min.max(1) {
-        sums.counts.small_groups = 1;
-        return sums;
-    }
+fn detect_group(group: &Group, plan: &DetectPlan) -> Judged {
     let answers: Vec<Answers> =
         plan.truths.iter().map(|&truth| Answers::of(group, truth)).collect();
     let straggles = answers[0].by_attempt(group);
     let walked = walk(group, &plan.walk, &plan.detectors, &straggles);
-    sums.add(plan, group, &answers, &walked);
-    sums
+    let mut units: Vec<Option<u32>> = vec![None; group.attempts.len()];
+    for (unit, idx) in group.units.iter().zip(0..) {
+        units[unit.attempt as usize] = Some(idx);
+    }
+    let replacements = replacements_us(group, plan.replacement, plan.walk.seed);
+    let dry_runs = |flags: &Vec<Flagged>| match flags.as_slice() {
+        [] => Vec::new(),
+        flags => {
+            let under = |&budget| dry_run(group, &units, flags, &replacements, budget);
+            plan.budgets.iter().map(under).collect()
+        }
+    };
+    let copies = walked.flags.iter().map(dry_runs).collect();
+    Judged { answers, walked, units, copies }
 }

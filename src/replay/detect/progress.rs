@@ -3,6 +3,7 @@
 //! In: an attempt, the time, and what its siblings have done so far. Out: progress between 0 and 1,
 //! or nothing where nobody can tell. `linear` and `usage` look at the attempt's own end, so they
 //! are an oracle for progress (and for nothing else); `siblings` knows only what has happened.
+//! Work is counted in whole parts, so that progress is an exact fraction.
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::groups::{Attempt, Group, Piece};
-use crate::units::micros_to_seconds;
+use crate::replay::detectors::Progress;
 
 /// Where progress comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -49,20 +50,30 @@ pub enum Work {
 }
 
 /// The most that an attempt is credited with whose end is not its own doing: one that is past
-/// what it is compared with is nearly done, and stays so.
-const NEARLY_DONE: f64 = 0.99;
+/// what it is compared with is nearly done, and stays so, %.
+const NEARLY_DONE: u8 = 99;
+
+fn nearly_done() -> Progress {
+    Progress::of(NEARLY_DONE.into(), 100).expect("a hundred is something")
+}
+
+/// Work of an attempt: µs, or CPU-µs in parts of 2^-44.
+type Amount = u128;
+
+/// Parts of a CPU rate. A rate of at least 2^-20 has a whole number of them.
+const RATE_PARTS: f64 = 17_592_186_044_416.0; // 2^44
 
 /// Progress of the attempts of one group.
 #[derive(Debug)]
 pub struct ProgressBook {
     model: ProgressModel,
     work: Work,
-    /// What 100 % is taken to be by attempt, s or CPU-s, and whether the attempt reaches it.
-    totals: Vec<(f64, bool)>,
+    /// Twice what 100 % is taken to be by attempt, and whether the attempt reaches it.
+    totals: Vec<(Amount, bool)>,
     /// Totals of the siblings that have finished so far, ascending.
-    finished: Vec<f64>,
+    finished: Vec<Amount>,
     /// By attempt: the piece of usage that time is in, and the CPU of those before it.
-    cursors: Vec<(u32, f64)>,
+    cursors: Vec<(u32, Amount)>,
     noise: Option<(f64, Vec<Option<ChaCha8Rng>>)>,
 }
 
@@ -74,7 +85,7 @@ impl ProgressBook {
         let cursors = match work {
             Work::Slots => Vec::new(),
             Work::Measured => {
-                group.attempts.iter().map(|attempt| (attempt.pieces.start, 0.0)).collect()
+                group.attempts.iter().map(|attempt| (attempt.pieces.start, 0)).collect()
             }
         };
         let noise = (0.0 < noise).then(|| (noise, vec![None; group.attempts.len()]));
@@ -95,10 +106,10 @@ impl ProgressBook {
     }
 
     /// What is reported of a running attempt at `now_us`: progress before noise.
-    pub fn report(&mut self, group: &Group, attempt: u32, now_us: i64) -> Option<f64> {
+    pub fn report(&mut self, group: &Group, attempt: u32, now_us: i64) -> Option<Progress> {
         let row = &group.attempts[attempt as usize];
         let done = match self.work {
-            Work::Slots => micros_to_seconds(now_us - row.start_us),
+            Work::Slots => micros(now_us - row.start_us),
             Work::Measured => {
                 let cursor = &mut self.cursors[attempt as usize];
                 // The mean of a window is known when it ends: an operator sees no earlier.
@@ -109,15 +120,40 @@ impl ProgressBook {
         };
         match self.model {
             ProgressModel::Linear | ProgressModel::Usage => {
-                let (total, is_own) = self.totals[attempt as usize];
-                let most = if is_own { 1.0 } else { NEARLY_DONE };
-                (0.0 < total).then(|| (done / total).min(most))
+                let (twice, is_own) = self.totals[attempt as usize];
+                let progress = Progress::of(done.saturating_mul(2), twice)?;
+                Some(if is_own { progress } else { progress.min(nearly_done()) })
             }
             ProgressModel::Siblings => {
-                let median = crate::studies::quantile(&self.finished, 0.5)?;
-                (0.0 < median).then(|| (done / median).min(NEARLY_DONE))
+                let twice = twice_median(&self.finished)?;
+                Some(Progress::of(done.saturating_mul(2), twice)?.min(nearly_done()))
             }
         }
+    }
+
+    /// Until when the rate of a running attempt that reports at `now_us` stays as it is if no
+    /// sibling ends; `now_us` where nobody can say.
+    pub fn steady_until_us(&self, group: &Group, attempt: u32, now_us: i64) -> i64 {
+        let start_us = group.attempts[attempt as usize].start_us;
+        // A rate is only known once there is an age to divide by.
+        if self.work == Work::Measured || self.noise.is_some() || now_us < start_us + AGE_MIN_US {
+            return now_us;
+        }
+        let twice = match self.model {
+            ProgressModel::Siblings => match twice_median(&self.finished) {
+                Some(twice) => twice,
+                None => return i64::MAX,
+            },
+            ProgressModel::Linear | ProgressModel::Usage => {
+                let (twice, is_own) = self.totals[attempt as usize];
+                if is_own {
+                    return i64::MAX;
+                }
+                twice
+            }
+        };
+        let until = i64::try_from(twice / 2 / 100 * u128::from(NEARLY_DONE)).unwrap_or(i64::MAX);
+        start_us.saturating_add(until).max(now_us)
     }
 
     /// Puts noise on a report: the attempt's rate looks exp(σz) times as high. Never below the
@@ -130,28 +166,49 @@ impl ProgressBook {
             rng
         });
         let z: f64 = StandardNormal.sample(rng);
-        (exact * (*deviation * z).exp()).min(NEARLY_DONE.max(exact)).max(last)
+        let most = (f64::from(NEARLY_DONE) / 100.0).max(exact);
+        (exact * (*deviation * z).exp()).min(most).max(last)
     }
 }
 
-/// What 100 % is by attempt: its own work where it finished, else that of its task's attempt that
+/// The least age at which detectors know a rate, µs.
+const AGE_MIN_US: i64 = 1_000;
+
+/// A length of time as an amount of work.
+fn micros(length_us: i64) -> Amount {
+    Amount::try_from(length_us).unwrap_or(0)
+}
+
+/// CPU at a rate for some time.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^64")]
+fn cpu(rate: f32, length_us: i64) -> Amount {
+    micros(length_us).saturating_mul((f64::from(rate) * RATE_PARTS).round() as Amount)
+}
+
+/// Twice the median of amounts in ascending order; `None` of nothing.
+fn twice_median(ascending: &[Amount]) -> Option<Amount> {
+    let upper = *ascending.get(ascending.len() / 2)?;
+    Some(ascending[(ascending.len() - 1) / 2].saturating_add(upper))
+}
+
+/// Twice what 100 % is by attempt: its own work where it finished, else that of its task's attempt that
 /// did, else the median of the group's finished attempts.
-fn totals(group: &Group, work: Work) -> Vec<(f64, bool)> {
-    let mut finished: Vec<f64> = Vec::new();
-    let mut of_task: Vec<Option<f64>> = vec![None; group.task_indices.len()];
+fn totals(group: &Group, work: Work) -> Vec<(Amount, bool)> {
+    let mut finished: Vec<Amount> = Vec::new();
+    let mut of_task: Vec<Option<Amount>> = vec![None; group.task_indices.len()];
     for unit in &group.units {
         let total = total_work(group, &group.attempts[unit.attempt as usize], work);
-        of_task[unit.task as usize] = Some(total);
+        of_task[unit.task as usize] = Some(total.saturating_mul(2));
         finished.push(total);
     }
-    finished.sort_by(f64::total_cmp);
-    let median = crate::studies::quantile(&finished, 0.5).unwrap_or(0.0);
+    finished.sort_unstable();
+    let median = twice_median(&finished).unwrap_or(0);
     group
         .attempts
         .iter()
         .map(|attempt| {
             if attempt.is_finished() {
-                (total_work(group, attempt, work), true)
+                (total_work(group, attempt, work).saturating_mul(2), true)
             } else {
                 (of_task[attempt.task as usize].unwrap_or(median), false)
             }
@@ -159,14 +216,14 @@ fn totals(group: &Group, work: Work) -> Vec<(f64, bool)> {
         .collect()
 }
 
-/// All work of an attempt, s or CPU-s.
-fn total_work(group: &Group, attempt: &Attempt, work: Work) -> f64 {
+/// All work of an attempt.
+fn total_work(group: &Group, attempt: &Attempt, work: Work) -> Amount {
     match work {
-        Work::Slots => micros_to_seconds(attempt.length_us()),
+        Work::Slots => micros(attempt.length_us()),
         Work::Measured => group.pieces[attempt.pieces.start as usize..attempt.pieces.end as usize]
             .iter()
-            .map(|piece| f64::from(piece.rate) * micros_to_seconds(piece.end_us - piece.start_us))
-            .sum(),
+            .map(|piece| cpu(piece.rate, piece.end_us - piece.start_us))
+            .fold(0, Amount::saturating_add),
     }
 }
 
@@ -179,26 +236,25 @@ enum Counts {
     Running,
 }
 
-/// CPU of an attempt up to `now_us`, CPU-s; the cursor moves past pieces that are over.
+/// CPU of an attempt up to `now_us`; the cursor moves past pieces that are over.
 fn cpu_so_far(
     pieces: &[Piece],
     end: u32,
-    cursor: &mut (u32, f64),
+    cursor: &mut (u32, Amount),
     now_us: i64,
     counts: Counts,
-) -> f64 {
-    let cpu = |piece: &Piece, until_us: i64| {
-        f64::from(piece.rate) * micros_to_seconds(until_us - piece.start_us)
-    };
+) -> Amount {
+    let cpu = |piece: &Piece, until_us: i64| cpu(piece.rate, until_us - piece.start_us);
     while cursor.0 < end && pieces[cursor.0 as usize].end_us <= now_us {
-        cursor.1 += cpu(&pieces[cursor.0 as usize], pieces[cursor.0 as usize].end_us);
+        let over = &pieces[cursor.0 as usize];
+        cursor.1 = cursor.1.saturating_add(cpu(over, over.end_us));
         cursor.0 += 1;
     }
     pieces[cursor.0 as usize..end as usize]
         .iter()
         .take_while(|piece| piece.start_us < now_us)
         .filter(|piece| counts == Counts::Running || piece.end_us <= now_us)
-        .fold(cursor.1, |sum, piece| sum + cpu(piece, now_us.min(piece.end_us)))
+        .fold(cursor.1, |sum, piece| sum.saturating_add(cpu(piece, now_us.min(piece.end_us))))
 }
 
 #[cfg(test)]
@@ -212,28 +268,32 @@ mod tests {
         ProgressBook::new(group, model, work, 0.0)
     }
 
+    fn report(book: &mut ProgressBook, group: &Group, attempt: u32, now_us: i64) -> Option<f64> {
+        book.report(group, attempt, now_us).map(Progress::value)
+    }
+
     #[test]
     fn linear_progress_is_exact_for_what_finishes() {
         // 0 to 20 s; killed after 15 s, then 20 s; killed after 60 s and never again.
         let group = drawn(&["[===F", "[==K[===F", "[===========K"]);
         let mut book = book(&group, ProgressModel::Linear, Work::Measured);
-        assert_eq!(book.report(&group, 0, 5 * S), Some(0.25));
-        assert_eq!(book.report(&group, 1, 10 * S), Some(0.5), "of its task's own 20 s");
-        assert_eq!(book.report(&group, 2, 10 * S), Some(0.5), "of the median of 20 s");
-        assert_eq!(book.report(&group, 2, 50 * S), Some(0.99), "and never done");
-        assert_eq!(book.report(&group, 3, 30 * S), Some(0.5));
+        assert_eq!(report(&mut book, &group, 0, 5 * S), Some(0.25));
+        assert_eq!(report(&mut book, &group, 1, 10 * S), Some(0.5), "of its task's own 20 s");
+        assert_eq!(report(&mut book, &group, 2, 10 * S), Some(0.5), "of the median of 20 s");
+        assert_eq!(report(&mut book, &group, 2, 50 * S), Some(0.99), "and never done");
+        assert_eq!(report(&mut book, &group, 3, 30 * S), Some(0.5));
     }
 
     #[test]
     fn siblings_tell_nothing_before_one_has_finished() {
         let group = drawn(&["[=F", "[===F", "[===========F"]);
         let mut book = book(&group, ProgressModel::Siblings, Work::Slots);
-        assert_eq!(book.report(&group, 2, 5 * S), None);
+        assert_eq!(report(&mut book, &group, 2, 5 * S), None);
         book.finish(&group, 0);
-        assert_eq!(book.report(&group, 2, 5 * S), Some(0.5));
-        assert_eq!(book.report(&group, 2, 10 * S), Some(0.99));
+        assert_eq!(report(&mut book, &group, 2, 5 * S), Some(0.5));
+        assert_eq!(report(&mut book, &group, 2, 10 * S), Some(0.99));
         book.finish(&group, 1);
-        assert_eq!(book.report(&group, 2, 6 * S), Some(0.4), "median 15 s");
+        assert_eq!(report(&mut book, &group, 2, 6 * S), Some(0.4), "median 15 s");
     }
 
     #[test]
@@ -246,8 +306,11 @@ mod tests {
         };
         let pieces = [piece(5, 10, 1.0), piece(8, 12, 4.0), piece(10, 15, 2.0)];
         let counted = |times: &[i64], counts| {
-            let mut cursor = (0, 0.0);
-            let at = |&now_s: &i64| cpu_so_far(&pieces, 3, &mut cursor, now_s * S, counts);
+            let mut cursor = (0, 0);
+            #[expect(clippy::cast_precision_loss, reason = "a few CPU-s")]
+            let at = |&now_s: &i64| {
+                cpu_so_far(&pieces, 3, &mut cursor, now_s * S, counts) as f64 / RATE_PARTS / 1e6
+            };
             times.iter().map(at).collect::<Vec<f64>>()
         };
         let sums = |times: &[i64]| counted(times, Counts::Running);
@@ -267,8 +330,8 @@ mod tests {
         group.pieces = vec![Piece { start_us: 0, end_us: 10 * S, rate: 0.5 }];
         group.attempts[0].pieces = 0..1;
         let mut book = book(&group, ProgressModel::Usage, Work::Slots);
-        assert_eq!(book.report(&group, 0, 5 * S), Some(0.5));
-        assert_eq!(book.report(&group, 0, 15 * S), Some(1.0), "all of its CPU is used");
-        assert_eq!(book.report(&group, 1, 5 * S), None);
+        assert_eq!(report(&mut book, &group, 0, 5 * S), Some(0.5));
+        assert_eq!(report(&mut book, &group, 0, 15 * S), Some(1.0), "all of its CPU is used");
+        assert_eq!(report(&mut book, &group, 1, 5 * S), None);
     }
 }

@@ -110,15 +110,6 @@ impl Tally {
         }
     }
 
-    /// Adds what other groups gave, whose numbers begin after `groups` of these.
-    pub fn merge(&mut self, other: &Self, groups: u32) {
-        for (own, its) in self.counts.iter_mut().zip(&other.counts) {
-            own[0] += its[0];
-            own[1] += its[1];
-        }
-        self.hits.extend(other.hits.iter().map(|hit| Hit { group: hit.group + groups, ..*hit }));
-    }
-
     /// The figures under a truth; `line_us` is what stragglers of a group are longer than by it,
     /// `task_hours` the time that attempts ran under its eyes.
     #[expect(clippy::cast_precision_loss, reason = "counts and lengths are below 2^53")]
@@ -142,9 +133,9 @@ impl Tally {
             f1: ratio(2 * hits, hits + false_alarms + stragglers),
             false_alarms_per_task_hour: (0.0 < task_hours)
                 .then(|| false_alarms as f64 / task_hours),
-            lead_s_median: median(&lead_s),
-            lead_share_median: median(&|hit| lead_s(hit) / micros_to_seconds(hit.length_us)),
-            delay_s_median: median(&|hit| {
+            lead_median_s: median(&lead_s),
+            lead_median_share: median(&|hit| lead_s(hit) / micros_to_seconds(hit.length_us)),
+            delay_median_s: median(&|hit| {
                 ((hit.length_us - hit.lead_us) as f64 - line_us(hit.group)) / 1e6
             }),
         }
@@ -169,11 +160,11 @@ pub struct Score {
     /// False alarms per hour that a task ran.
     pub false_alarms_per_task_hour: Option<f64>,
     /// Median time from a hit to the end of its attempt, s.
-    pub lead_s_median: Option<f64>,
+    pub lead_median_s: Option<f64>,
     /// Median share of a hit's attempt that was still to come.
-    pub lead_share_median: Option<f64>,
+    pub lead_median_share: Option<f64>,
     /// Median time from crossing the line to the flag, s; below 0 where known before.
-    pub delay_s_median: Option<f64>,
+    pub delay_median_s: Option<f64>,
 }
 
 #[cfg(test)]
@@ -208,22 +199,19 @@ mod tests {
             progress: 0.0,
             action: Action::Copy,
         };
-        let mut first = Tally::new(2);
+        let mut tally = Tally::new(2);
         let nobody = Answers { straggles: vec![false; 4], ..Answers::default() };
         let line_us = answers.line_us;
         let flags = [flag(0, 5), flag(3, 10), flag(2, 30)];
-        first.add(0, &group, &units, &[answers, nobody], &flags);
-        // Groups before it move its number and nothing else.
-        let mut tally = Tally::new(2);
-        tally.merge(&first, 5);
+        tally.add(5, &group, &units, &[answers, nobody], &flags);
         let line = |group| if group == 5 { line_us } else { f64::NAN };
         let score = tally.score(0, line, 2.0);
         assert_eq!((score.hits, score.false_alarms, score.missed), (1, 1, 1));
         assert_eq!((score.precision, score.recall, score.f1), (Some(0.5), Some(0.5), Some(0.5)));
         assert_eq!(score.false_alarms_per_task_hour, Some(0.5));
-        assert_eq!(score.lead_s_median, Some(15.0), "45 s are the end");
-        assert_eq!(score.lead_share_median, Some(15.0 / 45.0));
-        assert_eq!(score.delay_s_median, Some(2.5));
+        assert_eq!(score.lead_median_s, Some(15.0), "45 s are the end");
+        assert_eq!(score.lead_median_share, Some(15.0 / 45.0));
+        assert_eq!(score.delay_median_s, Some(2.5));
         let other = tally.score(1, line, 2.0);
         assert_eq!((other.hits, other.false_alarms, other.missed), (0, 2, 0));
         let nothing = Tally::new(1).score(0, line, 0.0);

@@ -1,9 +1,11 @@
 //! Hours in which the cluster's state shifts, and false alarms in and out of them.
 //!
 //! In: when tasks finished and how long they took, when attempts ran, when false alarms came. Out:
-//! per hour the typical length of tasks, the hours that differ from those before, and per detector
+//! per hour in which a judged task finished the typical length of tasks, the hours that differ from those before, and per detector
 //! false alarms per task-hour in and out of them. That a change of state brings false alarms is
 //! the point of the Poisson detector's paper (Asahara and others, 2013).
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -29,90 +31,81 @@ impl Default for ShiftPlan {
     }
 }
 
-/// What is added up hour by hour.
+/// What is added up hour by hour; a task of years takes no more room than one of an hour.
 #[derive(Clone, Debug, Default)]
 pub struct Hours {
     /// By hour, lengths of the tasks that finished in it, s.
-    lengths_s: Vec<Vec<f64>>,
-    /// By hour, the time that attempts ran, µs.
-    running_us: Vec<i128>,
+    lengths_s: BTreeMap<i64, Vec<f64>>,
+    /// By hour, the time that attempts ran in it without filling it, µs.
+    running_us: BTreeMap<i64, i128>,
+    /// By hour, by how many attempts more than in the hour before it is filled.
+    filled: BTreeMap<i64, i64>,
     /// By detector and hour, false alarms.
-    false_alarms: Vec<Vec<u64>>,
-}
-
-fn slot<T: Default>(hours: &mut Vec<T>, time_us: i64) -> &mut T {
-    let hour = usize::try_from(time_us / HOUR_US).unwrap_or(0);
-    if hours.len() <= hour {
-        hours.resize_with(hour + 1, T::default);
-    }
-    &mut hours[hour]
+    false_alarms: Vec<BTreeMap<i64, u64>>,
 }
 
 impl Hours {
     /// For so many detectors.
     pub fn new(detector_count: usize) -> Self {
-        Self { false_alarms: vec![Vec::new(); detector_count], ..Self::default() }
+        Self { false_alarms: vec![BTreeMap::new(); detector_count], ..Self::default() }
     }
 
     /// A task finished.
     pub fn finished(&mut self, end_us: i64, length_s: f64) {
-        slot(&mut self.lengths_s, end_us).push(length_s);
+        self.lengths_s.entry(end_us / HOUR_US).or_default().push(length_s);
     }
 
     /// An attempt ran.
     pub fn ran(&mut self, start_us: i64, end_us: i64) {
-        let mut from_us = start_us;
-        while from_us < end_us {
-            let until_us = end_us.min((from_us / HOUR_US + 1) * HOUR_US);
-            *slot(&mut self.running_us, from_us) += i128::from(until_us - from_us);
-            from_us = until_us;
+        let (first, last) = (start_us / HOUR_US, end_us / HOUR_US);
+        let mut ran = |hour: i64, micros: i64| {
+            if 0 < micros {
+                *self.running_us.entry(hour).or_insert(0) += i128::from(micros);
+            }
+        };
+        if first == last {
+            ran(first, end_us - start_us);
+            return;
+        }
+        ran(first, HOUR_US - start_us % HOUR_US);
+        ran(last, end_us % HOUR_US);
+        if first + 1 < last {
+            *self.filled.entry(first + 1).or_insert(0) += 1;
+            *self.filled.entry(last).or_insert(0) -= 1;
         }
     }
 
     /// A detector flagged a task that is no straggler.
     pub fn false_alarm(&mut self, detector: usize, time_us: i64) {
-        *slot(&mut self.false_alarms[detector], time_us) += 1;
-    }
-
-    /// Adds what another part of the groups gave.
-    pub fn merge(&mut self, other: Self) {
-        for (hour, lengths) in (0..).zip(other.lengths_s) {
-            slot(&mut self.lengths_s, hour * HOUR_US).extend(lengths);
-        }
-        for (hour, running) in (0..).zip(other.running_us) {
-            *slot(&mut self.running_us, hour * HOUR_US) += running;
-        }
-        for (own, other) in self.false_alarms.iter_mut().zip(other.false_alarms) {
-            for (hour, count) in (0..).zip(other) {
-                *slot(own, hour * HOUR_US) += count;
-            }
-        }
+        *self.false_alarms[detector].entry(time_us / HOUR_US).or_insert(0) += 1;
     }
 
     /// Tells the shifts.
     pub fn outcome(mut self, plan: ShiftPlan, detectors: &[String]) -> Shifts {
-        let count = self.lengths_s.len().max(self.running_us.len());
-        self.lengths_s.resize_with(count, Vec::new);
-        self.running_us.resize(count, 0);
-        let medians: Vec<Option<f64>> = self
+        let mut medians: BTreeMap<i64, f64> = BTreeMap::new();
+        for (&hour, lengths) in &mut self.lengths_s {
+            lengths.sort_by(f64::total_cmp);
+            if plan.tasks_min <= lengths.len() {
+                medians.extend(quantile(lengths, 0.5).map(|median| (hour, median)));
+            }
+        }
+        let (mut changes, mut filled) = (self.filled.iter().peekable(), 0_i64);
+        let hours: Vec<HourRow> = self
             .lengths_s
-            .iter_mut()
-            .map(|lengths| {
-                lengths.sort_by(f64::total_cmp);
-                quantile(lengths, 0.5).filter(|_| plan.tasks_min <= lengths.len())
-            })
-            .collect();
-        let hours: Vec<HourRow> = (0..count)
-            .map(|hour| {
+            .iter()
+            .map(|(&hour, lengths)| {
+                while let Some((_, change)) = changes.next_if(|change| *change.0 <= hour) {
+                    filled += change;
+                }
                 let ratio = ratio_to_before(&medians, hour, plan);
+                let part_us = self.running_us.get(&hour).copied().unwrap_or(0);
                 HourRow {
-                    hour: hour as u64,
-                    finished_tasks: self.lengths_s[hour].len() as u64,
-                    length_s_median: medians[hour],
+                    hour: hour.unsigned_abs(),
+                    finished_tasks: lengths.len() as u64,
+                    length_median_s: medians.get(&hour).copied(),
                     ratio_to_before: ratio,
-                    is_shift: ratio
-                        .is_some_and(|ratio| plan.factor <= ratio || ratio <= 1.0 / plan.factor),
-                    task_hours: hours_of(self.running_us[hour]),
+                    is_shift: ratio.map(|ratio| plan.factor <= ratio || ratio <= 1.0 / plan.factor),
+                    task_hours: hours_of(part_us + i128::from(filled) * i128::from(HOUR_US)),
                 }
             })
             .collect();
@@ -131,12 +124,12 @@ fn hours_of(micros: i128) -> f64 {
 }
 
 /// An hour's median over the median of those before it; `None` where there is nothing to compare.
-fn ratio_to_before(medians: &[Option<f64>], hour: usize, plan: ShiftPlan) -> Option<f64> {
-    let mut before: Vec<f64> =
-        medians[hour.saturating_sub(plan.hours_before)..hour].iter().copied().flatten().collect();
+fn ratio_to_before(medians: &BTreeMap<i64, f64>, hour: i64, plan: ShiftPlan) -> Option<f64> {
+    let first = hour.saturating_sub(i64::try_from(plan.hours_before).unwrap_or(i64::MAX));
+    let mut before: Vec<f64> = medians.range(first..hour).map(|(_, &median)| median).collect();
     before.sort_by(f64::total_cmp);
     let typical = quantile(&before, 0.5).filter(|&typical| 0.0 < typical)?;
-    Some(medians[hour]? / typical)
+    Some(medians.get(&hour)? / typical)
 }
 
 /// The state of the cluster hour by hour.
@@ -144,7 +137,7 @@ fn ratio_to_before(medians: &[Option<f64>], hour: usize, plan: ShiftPlan) -> Opt
 pub struct Shifts {
     /// How a shift is told.
     pub plan: ShiftPlan,
-    /// By hour of the trace clock.
+    /// By hour of the trace clock; those in which no judged task finished are left out.
     pub hours: Vec<HourRow>,
     /// By detector.
     pub rows: Vec<ShiftRow>,
@@ -158,11 +151,11 @@ pub struct HourRow {
     /// Judged tasks that finished in it.
     pub finished_tasks: u64,
     /// Their median length, s.
-    pub length_s_median: Option<f64>,
+    pub length_median_s: Option<f64>,
     /// That over the median of the hours before.
     pub ratio_to_before: Option<f64>,
-    /// Whether that is a shift.
-    pub is_shift: bool,
+    /// Whether that is a shift; null where there is nothing to compare with.
+    pub is_shift: Option<bool>,
     /// Time that attempts ran in it, hours.
     pub task_hours: f64,
 }
@@ -183,14 +176,17 @@ pub struct ShiftRow {
 }
 
 impl ShiftRow {
-    fn new(detector: &str, alarms: &[u64], hours: &[HourRow]) -> Self {
+    fn new(detector: &str, alarms: &BTreeMap<i64, u64>, hours: &[HourRow]) -> Self {
         let sum = |is_shift: bool| {
+            let alarms_in = |row: &HourRow| {
+                let hour = i64::try_from(row.hour).ok();
+                hour.and_then(|hour| alarms.get(&hour)).copied().unwrap_or(0)
+            };
             hours
                 .iter()
-                .enumerate()
-                .filter(|(_, row)| row.ratio_to_before.is_some() && row.is_shift == is_shift)
-                .fold((0, 0.0), |(count, task_hours), (hour, row)| {
-                    (count + alarms.get(hour).copied().unwrap_or(0), task_hours + row.task_hours)
+                .filter(|row| row.is_shift == Some(is_shift))
+                .fold((0, 0.0), |(count, task_hours), row| {
+                    (count + alarms_in(row), task_hours + row.task_hours)
                 })
         };
         #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
@@ -228,8 +224,8 @@ mod tests {
         hours.false_alarm(0, HOUR_US / 2);
         let plan = ShiftPlan { factor: 1.5, hours_before: 2, tasks_min: 2 };
         let shifts = hours.outcome(plan, &["x".to_owned()]);
-        let is_shift: Vec<bool> = shifts.hours.iter().map(|row| row.is_shift).collect();
-        assert_eq!(is_shift, [false, false, false, true, false]);
+        let is_shift: Vec<Option<bool>> = shifts.hours.iter().map(|row| row.is_shift).collect();
+        assert_eq!(is_shift, [None, Some(false), Some(false), Some(true), None]);
         assert_eq!(shifts.hours[0].task_hours, 0.5);
         assert_eq!(shifts.rows[0].in_shift, 2);
         assert_eq!(shifts.rows[0].in_calm, 1);

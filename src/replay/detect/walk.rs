@@ -3,12 +3,14 @@
 //! In: a group, detectors, and how progress is told. Out: for each detector the attempts that it
 //! would have flagged and when. History is not touched: a flagged attempt counts as having a copy
 //! until it ends, and goes on as recorded. What happens at a heartbeat's own instant is known at
-//! that heartbeat, so an attempt that has just ended is never flagged.
+//! that heartbeat, so an attempt that has just ended is never flagged. Heartbeats at which no
+//! detector can change its mind are passed over, which moves no flag.
 
 use super::groups::{Group, What};
 use super::progress::{ProgressBook, ProgressModel, Work};
 use crate::replay::detectors::{
-    Action, Detector, DetectorPlan, Ended, Finished, Flag, GroupInfo, Running, Scene,
+    Action, Detector, DetectorPlan, Ended, Finished, Flag, GroupInfo, Outlook, Progress, Running,
+    Scene,
 };
 
 /// How history is walked.
@@ -82,12 +84,30 @@ struct State<'a> {
     first_open_end_us: i64,
 }
 
+/// Whether heartbeats at which nothing can change are passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beats {
+    Needed,
+    #[cfg_attr(not(test), expect(dead_code, reason = "what the tests compare with"))]
+    All,
+}
+
 /// Walks through the history of `group`. `straggles` is the truth by attempt, for the oracle.
 pub fn walk(
     group: &Group,
     plan: &WalkPlan,
     detectors: &[DetectorPlan],
     straggles: &[bool],
+) -> Walked {
+    walk_beats(group, plan, detectors, straggles, Beats::Needed)
+}
+
+fn walk_beats(
+    group: &Group,
+    plan: &WalkPlan,
+    detectors: &[DetectorPlan],
+    straggles: &[bool],
+    beats: Beats,
 ) -> Walked {
     let info = GroupInfo { straggles: Some(straggles), ..GroupInfo::default() };
     let mut watches: Vec<Watch> = detectors
@@ -105,6 +125,7 @@ pub fn walk(
     let mut found: Vec<Flag> = Vec::new();
     let mut task_heartbeats = 0;
     let mut now_us = 0;
+    let mut quiet = Quiet::default();
     while let Some(next_us) = state.next_heartbeat_us(now_us, plan.heartbeat_us) {
         now_us = next_us;
         state.advance(now_us, &mut book, &mut watches);
@@ -114,9 +135,84 @@ pub fn walk(
             for watch in &mut watches {
                 watch.judge(&mut state, now_us, &mut found);
             }
+            if beats == Beats::Needed && plan.noise == 0.0 {
+                let passed = quiet.pass(&mut state, &book, &watches, now_us, plan.heartbeat_us);
+                task_heartbeats += state.running.len() as u64 * passed;
+                now_us += plan.heartbeat_us * i64::try_from(passed).expect("a part of the time");
+            }
         }
     }
     Walked { flags: watches.into_iter().map(|watch| watch.flags).collect(), task_heartbeats }
+}
+
+/// Heartbeats of a group while something runs: what a walk takes if none is passed over.
+pub fn heartbeats(group: &Group, heartbeat_us: i64) -> u64 {
+    let (mut beats, mut seen_us) = (0_u64, i64::MIN);
+    for attempt in &group.attempts {
+        let from_us = attempt.start_us.max(seen_us);
+        if from_us < attempt.end_us {
+            // The first heartbeat is one period after time 0.
+            let beat = |time_us: i64| {
+                let rest = i64::from(time_us % heartbeat_us != 0);
+                (time_us / heartbeat_us + rest).max(1)
+            };
+            beats += u64::try_from(beat(attempt.end_us) - beat(from_us)).unwrap_or(0);
+            seen_us = attempt.end_us;
+        }
+    }
+    beats
+}
+
+/// Looks for heartbeats to pass over: not at every one, since most groups are never quiet.
+#[derive(Debug, Default)]
+struct Quiet {
+    /// The next change when it was last looked for.
+    next: usize,
+    /// Heartbeats since then, and the one at which it is looked for again.
+    beats: u32,
+    look_at: u32,
+}
+
+impl Quiet {
+    /// How many heartbeats after `now_us` can be left out.
+    fn pass(
+        &mut self,
+        state: &mut State<'_>,
+        book: &ProgressBook,
+        watches: &[Watch],
+        now_us: i64,
+        heartbeat_us: i64,
+    ) -> u64 {
+        if self.next != state.next {
+            *self = Self { next: state.next, beats: 0, look_at: 2 };
+        }
+        self.beats += 1;
+        let change_us = state.group.changes.get(state.next).map_or(i64::MAX, |row| row.time_us);
+        let ends_us =
+            state.running.iter().map(|row| state.group.attempts[row.attempt as usize].end_us);
+        let horizon_us = ends_us.min().map_or(change_us, |end_us| end_us.min(change_us));
+        if self.beats < self.look_at || horizon_us - now_us <= heartbeat_us.saturating_mul(4) {
+            return 0;
+        }
+        self.look_at = self.look_at.saturating_mul(2);
+        let steady = state.running.iter().filter(|row| row.has_progress);
+        let steady = steady.map(|row| book.steady_until_us(state.group, row.attempt, now_us));
+        let steady_until_us = steady.min().unwrap_or(i64::MAX);
+        let outlook = Outlook { steady_until_us, heartbeat_us };
+        let mut until_us = horizon_us;
+        for watch in watches {
+            until_us = until_us.min(watch.quiet_until_us(state, now_us, outlook));
+            if until_us <= now_us {
+                return 0;
+            }
+        }
+        // Heartbeats after now and before that time.
+        let passed = (until_us - 1) / heartbeat_us - now_us / heartbeat_us;
+        if 0 < passed {
+            (self.beats, self.look_at) = (0, 2);
+        }
+        u64::try_from(passed).unwrap_or(0)
+    }
 }
 
 impl<'a> State<'a> {
@@ -210,7 +306,7 @@ impl<'a> State<'a> {
                 task: row.task,
                 machine: row.machine,
                 start_us: row.start_us,
-                progress: 0.0,
+                progress: Progress::NONE,
                 reported_us: row.start_us,
                 has_progress: false,
                 has_copy: false,
@@ -248,7 +344,8 @@ fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPl
         let Some(exact) = book.report(group, row.attempt, now_us) else { continue };
         row.progress = if 0.0 < plan.noise {
             let stream = group.stream() ^ (u64::from(row.attempt) << 32);
-            book.blur(plan.seed, stream, row.attempt, exact, row.progress)
+            let last = row.progress.value();
+            Progress::of_value(book.blur(plan.seed, stream, row.attempt, exact.value(), last))
         } else {
             exact
         };
@@ -258,12 +355,13 @@ fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPl
 }
 
 impl Watch {
-    fn judge(&mut self, state: &mut State<'_>, now_us: i64, found: &mut Vec<Flag>) {
+    /// What the detector is shown.
+    fn scene<'a>(&self, state: &'a mut State<'_>, now_us: i64) -> Scene<'a> {
         for row in &mut state.running {
             row.has_copy = self.has_copy[row.attempt as usize];
             row.was_copied = self.was_copied[row.task as usize];
         }
-        let scene = Scene {
+        Scene {
             now_us,
             begun_us: state.group.begun_us(),
             running: &state.running,
@@ -274,8 +372,17 @@ impl Watch {
             slots: state.most_running,
             free_slots: u32::MAX,
             copies: self.copies,
-        };
+        }
+    }
+
+    fn quiet_until_us(&self, state: &mut State<'_>, now_us: i64, outlook: Outlook) -> i64 {
+        let scene = self.scene(state, now_us);
+        self.detector.quiet_until_us(&scene, outlook)
+    }
+
+    fn judge(&mut self, state: &mut State<'_>, now_us: i64, found: &mut Vec<Flag>) {
         found.clear();
+        let scene = self.scene(state, now_us);
         self.detector.judge(&scene, found);
         for flag in found.drain(..) {
             let row = &state.running[flag.position];
@@ -287,13 +394,16 @@ impl Watch {
                 self.flags.push(Flagged {
                     attempt: row.attempt,
                     time_us: now_us,
-                    progress: row.progress,
+                    progress: row.progress.value(),
                     action: flag.action,
                 });
             }
         }
     }
 }
+
+#[cfg(test)]
+mod promises;
 
 #[cfg(test)]
 mod tests {
@@ -411,7 +521,9 @@ mod tests {
             for beat in 1..10 {
                 state.advance(beat * 10 * S, &mut book, &mut []);
                 report_progress(&mut state, &mut book, &noisy, beat * 10 * S);
-                reports.push(state.running.iter().map(|row| row.progress).collect::<Vec<f64>>());
+                reports.push(
+                    state.running.iter().map(|row| row.progress.value()).collect::<Vec<f64>>(),
+                );
             }
             reports
         };

@@ -64,14 +64,20 @@ impl Finished {
         }
     }
 
-    /// Median length, s, the mean of the middle two of an even number; `None` of nothing.
-    pub fn median_s(&self) -> Option<f64> {
+    /// Median length, µs, the mean of the middle two of an even number; `None` of nothing.
+    #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
+    pub fn median_us(&self) -> Option<f64> {
         let middle = self.lengths_us.len() / 2;
-        let upper = micros_to_seconds(*self.lengths_us.get(middle)?);
+        let upper = *self.lengths_us.get(middle)? as f64;
         if self.lengths_us.len().is_multiple_of(2) {
-            return Some(f64::midpoint(micros_to_seconds(self.lengths_us[middle - 1]), upper));
+            return Some(f64::midpoint(self.lengths_us[middle - 1] as f64, upper));
         }
         Some(upper)
+    }
+
+    /// The same, s.
+    pub fn median_s(&self) -> Option<f64> {
+        self.median_us().map(|median_us| median_us / 1e6)
     }
 
     /// The lengths of those that ended after `since_us`, in order of their end.

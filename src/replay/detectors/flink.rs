@@ -7,10 +7,9 @@
 
 use std::sync::Arc;
 
-use super::support::{count_as_f64, whole, word};
-use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
+use super::support::{count_as_f64, first_of_age_us, whole, word};
+use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
-use crate::units::micros_to_seconds;
 
 /// The kind.
 pub(super) const KIND: Kind = Kind {
@@ -54,7 +53,7 @@ impl Config {
 
 impl Plan for Config {
     fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
-        Box::new(Flink { config: *self, first: Vec::new(), first_count: usize::MAX })
+        Box::new(Flink { config: *self, limit_s: None, first: Vec::new(), first_count: usize::MAX })
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -69,6 +68,9 @@ impl Plan for Config {
 
 struct Flink {
     config: Config,
+    /// The age at which attempts were flagged at the last heartbeat, s; `None` while too few have
+    /// finished.
+    limit_s: Option<f64>,
     /// Lengths of the first to finish, ascending, µs; sorted once per count.
     first: Vec<i64>,
     first_count: usize,
@@ -99,14 +101,17 @@ impl Flink {
                 self.first[count / 2]
             }
         };
-        Some((micros_to_seconds(median_us) * 1e3 * multiplier).floor() / 1e3)
+        #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
+        let baseline_ms = (median_us as f64 * multiplier / 1e3).floor();
+        Some(baseline_ms / 1e3)
     }
 }
 
 impl Detector for Flink {
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
-        let Some(baseline_s) = self.baseline_s(scene) else { return };
-        let limit_s = baseline_s.max(self.config.lower_bound_s);
+        let lower_bound_s = self.config.lower_bound_s;
+        self.limit_s = self.baseline_s(scene).map(|baseline_s| baseline_s.max(lower_bound_s));
+        let Some(limit_s) = self.limit_s else { return };
         let mut room = scene.free_slots as usize;
         for (position, running) in scene.running.iter().enumerate() {
             if 0 < room && limit_s <= running.age_s(scene.now_us) && !running.has_copy {
@@ -114,6 +119,11 @@ impl Detector for Flink {
                 flags.push(Flag::copy(position));
             }
         }
+    }
+
+    fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
+        let Some(limit_s) = self.limit_s else { return i64::MAX };
+        first_of_age_us(scene, limit_s, |running| !running.has_copy)
     }
 }
 

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use super::support::{WAITING, Waiting, entry, whole, word};
-use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
+use super::support::{WAITING, Waiting, entry, first_of_age_us, whole, word};
+use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -123,6 +123,12 @@ impl Detector for Google {
                 flags.push(Flag::copy(position));
             }
         }
+    }
+
+    /// Only age is looked at, and only by the rule `cubed`.
+    fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
+        let Some(limit_us) = self.limit_us(scene) else { return i64::MAX };
+        first_of_age_us(scene, limit_us / 1e6, |running| !running.has_copy && !running.was_copied)
     }
 }
 

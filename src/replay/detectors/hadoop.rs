@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::support::{WAITING, Waiting, entry, word};
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Plan, Scene};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
@@ -67,6 +67,11 @@ impl Plan for Config {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "saturates")]
+fn micros(seconds: f64) -> i64 {
+    (seconds * 1e6) as i64
+}
+
 /// Parts of a progress in the exact sum.
 const PARTS: f64 = 1_099_511_627_776.0; // 2^40
 
@@ -95,7 +100,7 @@ impl Hadoop {
         let mut sum = self.done * (PARTS as u64);
         for running in scene.running {
             let task = entry(&mut self.tasks, running.task);
-            let parts = (f64::from(running.progress as f32) * PARTS) as u64;
+            let parts = (f64::from(running.progress.value() as f32) * PARTS) as u64;
             if !task.is_done && task.best < parts {
                 sum += parts - task.best;
                 task.best = parts;
@@ -133,7 +138,7 @@ impl Detector for Hadoop {
         let average = f64::from(self.average(scene));
         let first = flags.len();
         for (position, running) in scene.running.iter().enumerate() {
-            let is_late = running.has_progress && gap <= average - running.progress;
+            let is_late = running.has_progress && gap <= average - running.progress.value();
             let is_old = age_from == AgeFrom::Job || age_s <= running.age_s(scene.now_us);
             if is_late && is_old && !running.has_copy && !self.tasks[running.task as usize].is_done
             {
@@ -142,6 +147,41 @@ impl Detector for Hadoop {
         }
         flags[first..].sort_by_key(|flag| scene.running[flag.position].task);
         flags.truncate(first + scene.free_slots as usize);
+    }
+
+    /// While rates stay as they are, the average and each progress follow straight lines.
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        let Config { gap, age_s, age_from, waiting } = self.config;
+        if waiting == Waiting::First && 0 < scene.waiting {
+            return i64::MAX;
+        }
+        let tasks = f64::from(scene.task_count.max(1));
+        let rate = |running: &Running| {
+            let age_s = running.age_s(scene.now_us);
+            if 0.0 < age_s { running.progress.value() / age_s } else { 0.0 }
+        };
+        let sum = |value: &dyn Fn(&Running) -> f64| scene.running.iter().map(value).sum::<f64>();
+        #[expect(clippy::cast_precision_loss, reason = "a count of tasks")]
+        let average = (self.done as f64 + sum(&|running| running.progress.value())) / tasks;
+        let slope = sum(&rate) / tasks;
+        let from_us = |running: &Running| match age_from {
+            AgeFrom::Job => scene.begun_us,
+            AgeFrom::Attempt => running.start_us,
+        };
+        let until_us = |running: &Running| {
+            // The program's average has 32 bits: near the gap every heartbeat counts.
+            let short = gap - 1e-6 - (average - running.progress.value());
+            let steeper = slope - rate(running);
+            let old_us = from_us(running).saturating_add(micros(age_s - 0.001));
+            let near_us = match short {
+                short if short <= 0.0 => scene.now_us,
+                _ if steeper <= 0.0 => i64::MAX,
+                short => scene.now_us.saturating_add(micros(0.99 * short / steeper)),
+            };
+            old_us.max(near_us)
+        };
+        let open = scene.running.iter().filter(|running| running.has_progress && !running.has_copy);
+        open.map(until_us).min().unwrap_or(i64::MAX).min(outlook.steady_until_us)
     }
 }
 

@@ -7,14 +7,23 @@
 //! the slots. A machine is slow when the work it has done (the sum of the progress of its finished
 //! and running tasks of this group) is below the 25th percentile of machines; one that has done
 //! nothing yet is not known to be slow. Percentiles interpolate linearly.
+//!
+//! Rates and times left are fractions of whole numbers and are compared as such, by cross-multiplied
+//! integers: rates that are equal are not below each other, whatever their quotients round to. Of
+//! attempts with equal time left the lower task index comes first. Work done on machines is added
+//! up in parts of 2^-40 of a task.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::support::{WAITING, Waiting, copy_largest, percentile, room_below, word};
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use super::progress::Ratio;
+use super::support::{
+    ONE_TASK, WAITING, Waiting, copy_first, first_of_age_us, place_of_percentile, room_below,
+    task_parts, word,
+};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -76,8 +85,9 @@ impl Plan for Config {
 
 struct Late {
     config: Config,
-    rates: Vec<f64>,
-    ranked: Vec<(f64, usize)>,
+    rates: Vec<Ratio>,
+    /// Time left and position of those that may be copied.
+    ranked: Vec<(Ratio, usize)>,
     /// Finished tasks by machine.
     done: FxHashMap<u32, u32>,
     /// Only worked out when a machine asks.
@@ -88,25 +98,44 @@ struct Late {
 #[derive(Debug, Default)]
 struct Nodes {
     now_us: Option<i64>,
-    work: FxHashMap<u32, f64>,
-    threshold: f64,
+    /// In parts of a task.
+    work: FxHashMap<u32, u64>,
+    threshold: u64,
 }
 
-/// Progress per second at the last report; a report made at the start counts as a millisecond old.
-fn rate(running: &Running) -> f64 {
-    running.progress / running.age_s(running.reported_us).max(1e-3)
+/// The least age of a report, µs: one that is made at the start counts as a millisecond old.
+const AGE_MIN_US: u64 = 1_000;
+
+/// Progress per µs at the last report.
+fn rate(running: &Running) -> Ratio {
+    let (progress, age_us) = (running.progress, running.reported_age_us().max(AGE_MIN_US));
+    Ratio {
+        top: u128::from(progress.done()),
+        bottom: u128::from(progress.total()) * u128::from(age_us),
+    }
+}
+
+/// Time left by the last report, µs; infinite without progress.
+fn time_left(running: &Running) -> Ratio {
+    let (progress, age_us) = (running.progress, running.reported_age_us().max(AGE_MIN_US));
+    Ratio {
+        top: u128::from(progress.left()) * u128::from(age_us),
+        bottom: u128::from(progress.done()),
+    }
 }
 
 impl Late {
     fn weigh_nodes(&self, scene: &Scene<'_>, nodes: &mut Nodes) {
         nodes.now_us = Some(scene.now_us);
         nodes.work.clear();
-        nodes.work.extend(self.done.iter().map(|(&machine, &count)| (machine, f64::from(count))));
+        let whole = |(&machine, &count): (&u32, &u32)| (machine, u64::from(count) * ONE_TASK);
+        nodes.work.extend(self.done.iter().map(whole));
         for running in scene.running {
-            *nodes.work.entry(running.machine).or_insert(0.0) += running.progress;
+            *nodes.work.entry(running.machine).or_insert(0) += task_parts(running.progress);
         }
-        let mut work: Vec<f64> = nodes.work.values().copied().collect();
-        nodes.threshold = percentile(&mut work, self.config.slow_node).unwrap_or(0.0);
+        let mut work: Vec<u64> = nodes.work.values().copied().collect();
+        let place = place_of_percentile(self.config.slow_node, work.len());
+        nodes.threshold = place.map_or(0, |place| *work.select_nth_unstable(place).1);
     }
 }
 
@@ -130,18 +159,38 @@ impl Detector for Late {
         }
         self.rates.clear();
         self.rates.extend(scene.running.iter().filter(|running| running.has_progress).map(rate));
-        let Some(threshold) = percentile(&mut self.rates, slow_task) else { return };
+        let Some(place) = place_of_percentile(slow_task, self.rates.len()) else { return };
+        let (_, &mut threshold, _) =
+            self.rates.select_nth_unstable_by(place, |one, other| one.compare(*other));
         self.ranked.clear();
         for (position, running) in scene.running.iter().enumerate() {
             let is_free = running.has_progress && !running.has_copy && !running.was_copied;
-            if is_free && age_s <= running.age_s(scene.now_us) {
-                let rate = rate(running);
-                if rate < threshold {
-                    self.ranked.push(((1.0 - running.progress) / rate, position));
-                }
+            if is_free
+                && age_s <= running.age_s(scene.now_us)
+                && rate(running).compare(threshold).is_lt()
+            {
+                self.ranked.push((time_left(running), position));
             }
         }
-        copy_largest(&mut self.ranked, room, flags);
+        let task = |position: usize| scene.running[position].task;
+        copy_first(&mut self.ranked, room, flags, |one, other| {
+            other.0.compare(one.0).then_with(|| task(one.1).cmp(&task(other.1)))
+        });
+    }
+
+    /// While rates stay as they are, so do those that are slow: what was slow and old enough has
+    /// been flagged, or the room for copies is used up.
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        let Config { cap, age_s, waiting, .. } = self.config;
+        let is_held = waiting == Waiting::First && 0 < scene.waiting;
+        let room = room_below(cap * f64::from(scene.slots), scene.copies, scene.free_slots);
+        if room == 0 || is_held {
+            return i64::MAX;
+        }
+        let is_young = |running: &Running| {
+            running.has_progress && !running.was_copied && running.age_s(scene.now_us) < age_s
+        };
+        first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {

@@ -5,15 +5,19 @@
 //! deviation are over one sample per *scheduling* of a task: 0 when it is scheduled, its rate at
 //! each report, and never removed, so finished and restarted tasks stay in. The program tests a
 //! machine for maps and for reduces; a group is one phase and tests its own. It clamps its sums
-//! at 0 against rounding; here sums are exact.
+//! at 0 against rounding; here sums are exact, rates are whole parts of fractions, and times left
+//! are compared as fractions: equal ones are ranked by their task index.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::support::{ExactSums, WAITING, Waiting, copy_largest, count_as_f64, entry, word};
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Plan, Scene};
+use super::progress::Ratio;
+use super::support::{
+    ExactSums, WAITING, Waiting, copy_first, count_as_f64, entry, first_of_age_us, word,
+};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Progress, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -89,7 +93,7 @@ impl Plan for Config {
 }
 
 /// Parts of one progress per millisecond in the exact sums.
-const PARTS: f64 = 4_503_599_627_370_496.0; // 2^52
+const PARTS: u128 = 1 << 52;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
@@ -99,8 +103,6 @@ struct Task {
     scan: u64,
     /// Best rate of its attempts at their reports, parts.
     reported: i64,
-    /// Best rate of its attempts now, per ms.
-    now: f64,
 }
 
 struct Late021 {
@@ -108,22 +110,31 @@ struct Late021 {
     tasks: Vec<Task>,
     scan: u64,
     rates: ExactSums,
-    ranked: Vec<(f64, usize)>,
+    /// Time left and position of those that may be copied.
+    ranked: Vec<(Ratio, usize)>,
     /// Count and sum (µs) of finished lengths by machine.
     lengths: FxHashMap<u32, (f64, i64)>,
     /// The mean length over which a machine is slow, and when that was worked out.
     limit: RefCell<Option<(i64, f64)>>,
 }
 
-/// Progress per millisecond after `age_us`.
-#[expect(clippy::cast_precision_loss, reason = "an age is far below 2^53 µs")]
-fn rate_per_ms(progress: f64, age_us: i64) -> f64 {
-    progress / (age_us as f64 / 1e3).max(1.0)
+/// Progress per millisecond after `age_us`, at least a millisecond, in whole parts.
+fn rate(progress: Progress, age_us: i64) -> i64 {
+    let age_us = u128::try_from(age_us).unwrap_or(0).max(1_000);
+    // Rounded down once, so that equal rates have equal parts.
+    let rate = u128::from(progress.done()) * PARTS * 1_000;
+    i64::try_from(rate / (u128::from(progress.total()) * age_us))
+        .expect("a rate is at most 1 per ms")
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a rate is at most 1 per ms")]
-fn parts(rate_per_ms: f64) -> i64 {
-    (rate_per_ms * PARTS) as i64
+/// Time left at `now_us` of an attempt that goes on as before, µs, as the program reckons it: at
+/// least a ten-thousandth of the work is left.
+fn time_left(running: &Running, now_us: i64) -> Ratio {
+    let progress = running.progress;
+    let age_us = u128::try_from(now_us - running.start_us).unwrap_or(0).max(1_000);
+    let left = (u128::from(progress.left()) * 10_000).max(u128::from(progress.total()));
+    // Below 2^63 µs of age this does not overflow unless both are beyond all histories.
+    Ratio { top: left.saturating_mul(age_us), bottom: u128::from(progress.done()) * 10_000 }
 }
 
 impl Late021 {
@@ -134,14 +145,12 @@ impl Late021 {
         for running in scene.running {
             let task = entry(&mut self.tasks, running.task);
             if task.scan != self.scan {
-                *task = Task { scan: self.scan, reported: 0, now: 0.0, ..*task };
+                *task = Task { scan: self.scan, reported: 0, ..*task };
                 count += 1;
             }
             if running.has_progress {
-                let reported = running.reported_us - running.start_us;
-                let now = rate_per_ms(running.progress, scene.now_us - running.start_us);
-                task.reported = task.reported.max(parts(rate_per_ms(running.progress, reported)));
-                task.now = task.now.max(now);
+                let age_us = running.reported_us - running.start_us;
+                task.reported = task.reported.max(rate(running.progress, age_us));
             }
         }
         for running in scene.running {
@@ -179,7 +188,7 @@ impl Detector for Late021 {
             return;
         }
         let task = entry(&mut self.tasks, end.task);
-        let rate = parts(rate_per_ms(1.0, end.length_us()));
+        let rate = rate(Progress::ALL, end.length_us());
         self.rates.replace(task.sample, rate);
         task.sample = rate;
         let (count, sum) = self.lengths.entry(end.machine).or_insert((0.0, 0));
@@ -202,17 +211,34 @@ impl Detector for Late021 {
         if room == 0 || (waiting == Waiting::First && 0 < scene.waiting) {
             return;
         }
-        let (mean, limit) = (self.rates.mean(), slow_task * self.rates.deviation());
         self.ranked.clear();
         for (position, running) in scene.running.iter().enumerate() {
-            let rate = self.tasks[running.task as usize].now;
-            let is_slow = limit < mean - rate * PARTS;
-            let is_old = age_s <= running.age_s(scene.now_us);
-            if is_slow && is_old && running.has_progress && !running.has_copy {
-                self.ranked.push((-rate / (1.0 - running.progress).max(1e-4), position));
+            // Without a copy it is the only attempt of its task.
+            let is_free = running.has_progress && !running.has_copy;
+            let rate = rate(running.progress, scene.now_us - running.start_us);
+            if is_free
+                && age_s <= running.age_s(scene.now_us)
+                && self.rates.is_below(rate, slow_task)
+            {
+                self.ranked.push((time_left(running, scene.now_us), position));
             }
         }
-        copy_largest(&mut self.ranked, room, flags);
+        let task = |position: usize| scene.running[position].task;
+        copy_first(&mut self.ranked, room, flags, |one, other| {
+            other.0.compare(one.0).then_with(|| task(one.1).cmp(&task(other.1)))
+        });
+    }
+
+    /// As for `late`: while rates stay as they are, so do those that are slow.
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        let Config { age_s, waiting, .. } = self.config;
+        if waiting == Waiting::First && 0 < scene.waiting {
+            return outlook.steady_until_us;
+        }
+        let is_young = |running: &Running| {
+            running.has_progress && !running.has_copy && running.age_s(scene.now_us) < age_s
+        };
+        first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
@@ -247,11 +273,17 @@ mod tests {
 
     #[test]
     fn keys_rank_by_time_left() {
+        // The program's key is one over the time left, per ms.
         let key = |progress: f64, seconds: i64| {
-            rate_per_ms(progress, seconds * 1_000_000) / (1.0_f64 - progress).max(1e-4)
+            let mut group = Group::of("none", 1);
+            group.run(0, 0, progress);
+            let Ratio { top, bottom } = time_left(&group.running[0], seconds * 1_000_000);
+            #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
+            let key = bottom as f64 / top as f64 * 1e3;
+            format!("{key:.4e}")
         };
-        assert_eq!(format!("{:.4e}", key(0.85, 317)), "1.7876e-5");
-        assert_eq!(format!("{:.4e}", key(0.2, 65)), "3.8462e-6");
+        assert_eq!(key(0.85, 317), "1.7876e-5");
+        assert_eq!(key(0.2, 65), "3.8462e-6");
         // Both slow beside ten finished ones; the second has the higher rate but more time left.
         let mut group = Group::of("late021:min_cap=1", 12);
         group.finish(2..12, 0, 10);

@@ -3,7 +3,7 @@
 //! In: a detector and its limits. Out: a detector that passes on only the flags within them. A
 //! flag that is held back is not remembered: its attempt is judged again at the next heartbeat.
 
-use super::{Detector, Ended, Flag, Scene, Standing};
+use super::{Detector, Ended, Flag, Outlook, Scene, Standing};
 use crate::notation::{Notation, NotationError};
 
 /// Limits around a detector.
@@ -39,7 +39,7 @@ impl Limits {
         if self.budget.is_none() && self.min_age_s == 0.0 {
             return detector;
         }
-        Box::new(Limited { detector, limits: *self, found: Vec::new() })
+        Box::new(Limited { detector, limits: *self, found: Vec::new(), has_held: false })
     }
 }
 
@@ -47,6 +47,8 @@ struct Limited {
     detector: Box<dyn Detector>,
     limits: Limits,
     found: Vec<Flag>,
+    /// Whether a flag was held back at the last heartbeat.
+    has_held: bool,
 }
 
 impl Detector for Limited {
@@ -60,6 +62,7 @@ impl Detector for Limited {
 
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         self.found.clear();
+        self.has_held = false;
         self.detector.judge(scene, &mut self.found);
         let mut copies = f64::from(scene.copies);
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 attempts run")]
@@ -72,12 +75,18 @@ impl Detector for Limited {
             if is_old && copies + 1.0 <= allowed {
                 copies += 1.0;
                 flags.push(*flag);
+            } else {
+                self.has_held = true;
             }
         }
     }
 
     fn judges_lone_tasks(&self) -> bool {
         self.detector.judges_lone_tasks()
+    }
+
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        if self.has_held { scene.now_us } else { self.detector.quiet_until_us(scene, outlook) }
     }
 
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {

@@ -9,12 +9,16 @@
 //! From notes, not from the paper: the sign of the idle rule follows its prose, and the report
 //! period is 10 s or a tenth of a task's length, whichever is smaller. Differences: input sizes
 //! and places are not in traces, so lengths are not scaled by them; pruning to `alpha` copies is
-//! left out, because nobody here gets more than one copy, and no task a second one.
+//! left out, because nobody here gets more than one copy, and no task a second one. Estimates are
+//! whole microseconds; of equal gains the lower task index comes first.
 
 use std::sync::Arc;
 
-use super::support::{count_as_f64, entry, keep_largest};
-use super::{Action, Detector, Ended, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use super::support::{count_as_f64, entry, keep_first};
+use super::{
+    Action, Detector, Ended, Flag, GroupInfo, Kind, Outlook as Reports, Plan, Progress, Running,
+    Scene,
+};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -81,6 +85,12 @@ enum Decision {
     Restart,
 }
 
+/// Microseconds, to be smoothed.
+#[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
+fn as_f64(micros: i64) -> f64 {
+    micros as f64
+}
+
 /// What a new attempt may expect.
 struct Outlook<'a> {
     /// Lengths of finished attempts, ascending, µs.
@@ -125,8 +135,8 @@ impl Plan for Config {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempt {
-    /// Smoothed estimate of its length, s; `None` before it has progressed.
-    length_s: Option<f64>,
+    /// Smoothed estimate of its length, µs; `None` before it has progressed.
+    length_us: Option<f64>,
     reported_us: i64,
     /// What was decided at the last call.
     decision: Option<Action>,
@@ -146,19 +156,21 @@ impl Mantri {
     /// Takes in a report; the time left now, s. If reports stop, no progress is assumed.
     fn left_s(&mut self, running: &Running, now_us: i64) -> Option<f64> {
         let attempt = entry(&mut self.attempts, running.attempt);
-        let is_new = attempt.reported_us < running.reported_us;
-        if is_new && running.has_progress && 0.0 < running.progress {
-            let new_s = running.age_s(running.reported_us) / running.progress;
+        let is_new = attempt.reported_us < running.reported_us && running.has_progress;
+        if let Some(estimate) = running.estimated_length_us().filter(|_| is_new).map(as_f64) {
             let smooth = self.config.smooth;
-            attempt.length_s =
-                Some(attempt.length_s.map_or(new_s, |s| smooth * new_s + (1.0 - smooth) * s));
+            // Where the estimate stays the same, so does what is smoothed.
+            let smoothed = |before: f64| before + smooth * (estimate - before);
+            attempt.length_us = Some(attempt.length_us.map_or(estimate, smoothed));
             attempt.reported_us = running.reported_us;
         }
-        let silent_s = running.age_s(now_us) / running.progress;
-        let is_silent = running.reported_us < now_us && running.progress < 1.0;
-        let length_s = attempt.length_s?;
-        let length_s = if is_silent { length_s.max(silent_s) } else { length_s };
-        Some((length_s - running.age_s(now_us)).max(0.0))
+        let mut length_us = attempt.length_us?;
+        let age_us = now_us - running.start_us;
+        if running.reported_us < now_us && running.progress < Progress::ALL {
+            let silent_us = u64::try_from(age_us).ok().and_then(|us| running.length_us(us));
+            length_us = length_us.max(silent_us.map_or(f64::INFINITY, as_f64));
+        }
+        Some(((length_us - as_f64(age_us)) / 1e6).max(0.0))
     }
 }
 
@@ -206,7 +218,10 @@ impl Detector for Mantri {
             }
             entry(&mut self.attempts, running.attempt).decision = action;
         }
-        keep_largest(&mut self.gains, scene.running.len());
+        let task = |position: usize| scene.running[position].task;
+        keep_first(&mut self.gains, scene.running.len(), |one, other| {
+            other.0.total_cmp(&one.0).then_with(|| task(one.1).cmp(&task(other.1)))
+        });
         let mut room = scene.free_slots;
         for &(_, position) in &self.gains {
             let attempt = entry(&mut self.attempts, scene.running[position].attempt);
@@ -222,6 +237,17 @@ impl Detector for Mantri {
                 Some(Action::Copy) | None => {}
             }
         }
+    }
+
+    /// While estimates stay as they are, less and less is left, and every rule asks for more.
+    fn quiet_until_us(&self, scene: &Scene<'_>, reports: Reports) -> i64 {
+        let is_smooth = |running: &Running| {
+            let attempt = self.attempts.get(running.attempt as usize);
+            running.estimated_length_us().filter(|_| running.has_progress).map(as_f64)
+                == attempt.and_then(|attempt| attempt.length_us)
+        };
+        let is_quiet = scene.running.iter().all(is_smooth);
+        if is_quiet { reports.steady_until_us } else { scene.now_us }
     }
 }
 
@@ -308,7 +334,7 @@ mod tests {
         let mut left_s = |progress, reported_s: i64, now_s: i64| {
             let running = &mut group.running[0];
             running.start_us = 0;
-            running.progress = progress;
+            running.progress = Progress::of_value(progress);
             running.reported_us = reported_s * 1_000_000;
             mantri.left_s(running, now_s * 1_000_000)
         };

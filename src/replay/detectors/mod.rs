@@ -24,6 +24,7 @@ mod mantri;
 mod none;
 mod oracle;
 mod poisson;
+mod progress;
 mod spark;
 mod support;
 mod tqst;
@@ -31,6 +32,7 @@ mod yarn;
 
 pub use finished::Finished;
 pub use limits::Limits;
+pub use progress::Progress;
 
 /// No machine is known.
 pub const NO_MACHINE: u32 = u32::MAX;
@@ -46,8 +48,8 @@ pub struct Running {
     pub machine: u32,
     /// When it was started, µs.
     pub start_us: i64,
-    /// Progress at the last report, 0 to 1; 0 while nothing is known.
-    pub progress: f64,
+    /// Progress at the last report; none while nothing is known.
+    pub progress: Progress,
     /// When that report was made, µs.
     pub reported_us: i64,
     /// Whether there is a progress report at all: not before the first, nor for work whose
@@ -65,9 +67,23 @@ impl Running {
         crate::units::micros_to_seconds(now_us - self.start_us)
     }
 
-    /// Its estimated length by the last report, t / max(floor, progress), s.
-    pub fn estimated_length_s(&self, floor: f64) -> f64 {
-        self.age_s(self.reported_us) / self.progress.max(floor)
+    /// Its age at the last report, µs.
+    fn reported_age_us(&self) -> u64 {
+        u64::try_from(self.reported_us - self.start_us).unwrap_or(0)
+    }
+
+    /// Its length if it has made its progress in `age_us`: age / progress to the nearest µs, so
+    /// that equal rates give equal lengths; `None` while it has not progressed.
+    fn length_us(&self, age_us: u64) -> Option<i64> {
+        let done = u128::from(self.progress.done());
+        let whole = u128::from(age_us) * u128::from(self.progress.total());
+        let length_us = (whole + done / 2).checked_div(done)?;
+        Some(i64::try_from(length_us).unwrap_or(i64::MAX))
+    }
+
+    /// Its estimated length by the last report, µs.
+    fn estimated_length_us(&self) -> Option<i64> {
+        self.length_us(self.reported_age_us())
     }
 }
 
@@ -161,6 +177,16 @@ impl Flag {
     }
 }
 
+/// How reports go on while nothing begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// Until when every attempt that has progress goes on at the rate of its last report, µs; the
+    /// time now where nobody can say.
+    pub steady_until_us: i64,
+    /// Time between two heartbeats, µs.
+    pub heartbeat_us: i64,
+}
+
 /// How a machine stands in the eyes of a detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -189,6 +215,14 @@ pub trait Detector: Send {
     /// such groups need no heartbeats.
     fn judges_lone_tasks(&self) -> bool {
         true
+    }
+
+    /// Until when the detector flags no attempt that it has not flagged by now, if nothing begins
+    /// or ends: heartbeats before that time may be left out, and leaving them out changes nothing
+    /// later. `outlook` says how reports go on. Asked after [`judge`](Self::judge), whose flags
+    /// have been carried out; by default not beyond now.
+    fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
+        scene.now_us
     }
 
     /// Whether a copy may run on `machine`, which is free now.

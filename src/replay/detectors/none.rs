@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
+use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
 /// The kind.
 pub(super) const KIND: Kind =
@@ -23,4 +23,8 @@ impl Plan for Never {
 
 impl Detector for Never {
     fn judge(&mut self, _scene: &Scene<'_>, _flags: &mut Vec<Flag>) {}
+
+    fn quiet_until_us(&self, _scene: &Scene<'_>, _outlook: Outlook) -> i64 {
+        i64::MAX
+    }
 }

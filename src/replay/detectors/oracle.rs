@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
+use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
 /// The kind.
 pub(super) const KIND: Kind = Kind {
@@ -39,5 +39,10 @@ impl Detector for Knowing {
                 flags.push(Flag::copy(position));
             }
         }
+    }
+
+    /// Whoever straggles is flagged at once.
+    fn quiet_until_us(&self, _scene: &Scene<'_>, _outlook: Outlook) -> i64 {
+        i64::MAX
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::histogram::{Histogram, Ties, bin};
 use super::support::{OrOff, count_as_f64, entry, word};
-use super::{Action, Detector, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use super::{Action, Detector, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
@@ -135,8 +135,10 @@ impl Plan for Config {
             histogram: Histogram::default(),
             width_s: 0.0,
             ended: (0, 0),
+            window_us: 0,
             bins: Vec::new(),
             sample: Vec::new(),
+            calm: Calm::default(),
         })
     }
 
@@ -198,43 +200,64 @@ struct Attempt {
     verdicts: u32,
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "saturates")]
+fn micros(seconds: f64) -> i64 {
+    (seconds * 1e6) as i64
+}
+
+/// No report has been made.
+const NO_ESTIMATE: i64 = i64::MAX;
+
 struct Poisson {
     config: Config,
     /// The smallest abnormal k', where lambda is fixed.
     limit: u64,
     attempts: Vec<Attempt>,
-    /// The last estimates, a ring of [`Config::estimates`] for each attempt, s.
-    estimates: Vec<f64>,
+    /// The last estimates, a ring of [`Config::estimates`] for each attempt, µs; [`NO_ESTIMATE`]
+    /// where there is none yet.
+    estimates: Vec<i64>,
     histogram: Histogram,
     /// Width of the bins in the histogram, s.
     width_s: f64,
     /// Which of the finished are in the histogram.
     ended: (usize, usize),
+    /// Length of the window at the last heartbeat, µs.
+    window_us: i64,
     /// By position, the bin of the estimate; `u64::MAX` while there is none.
     bins: Vec<u64>,
     /// Those that there are.
     sample: Vec<u64>,
+    calm: Calm,
+}
+
+/// What was seen at the last heartbeats, if it was the same at all of them.
+#[derive(Debug, Default)]
+struct Calm {
+    /// The running attempts and their bins.
+    seen: Vec<(u32, u64)>,
+    mode: Option<u64>,
+    ended: (usize, usize),
+    /// Heartbeats in a row at which it was.
+    beats: u32,
 }
 
 impl Poisson {
-    /// Takes in a report; the smallest of the last estimates, s.
-    fn estimate(&mut self, running: &Running) -> Option<f64> {
+    /// Takes in a report; the smallest of the last estimates, µs.
+    fn estimate_us(&mut self, running: &Running) -> Option<i64> {
         let stride = self.config.estimates as usize;
         let from = running.attempt as usize * stride;
         if self.estimates.len() < from + stride {
-            self.estimates.resize(from + stride, f64::INFINITY);
+            self.estimates.resize(from + stride, NO_ESTIMATE);
         }
         let ring = &mut self.estimates[from..from + stride];
         let attempt = entry(&mut self.attempts, running.attempt);
         let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
-        if is_new && 0.0 < running.progress {
-            ring[attempt.reports as usize % stride] =
-                running.age_s(running.reported_us) / running.progress;
+        if is_new && let Some(length_us) = running.estimated_length_us() {
+            ring[attempt.reports as usize % stride] = length_us.min(NO_ESTIMATE - 1);
             attempt.reports = attempt.reports.wrapping_add(1);
             attempt.reported_us = running.reported_us;
         }
-        let smallest = ring.iter().copied().fold(f64::INFINITY, f64::min);
-        smallest.is_finite().then_some(smallest)
+        ring.iter().copied().min().filter(|&smallest| smallest < NO_ESTIMATE)
     }
 
     /// Brings the histogram of what ended up to date.
@@ -244,8 +267,8 @@ impl Poisson {
             self.width_s = width_s;
             self.ended = (0, 0);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-        let since_us = scene.now_us.saturating_sub((window_s * 1e6) as i64);
+        self.window_us = micros(window_s);
+        let since_us = scene.now_us.saturating_sub(self.window_us);
         let ends = scene.finished.ends();
         let from = scene.finished.count() - scene.finished.since(since_us).len();
         let bin = |idx: usize| bin(micros_to_seconds(ends[idx].length_us()), width_s);
@@ -256,6 +279,29 @@ impl Poisson {
             self.histogram.add(bin(idx));
         }
         self.ended = (from, ends.len());
+    }
+
+    /// Counts heartbeats in a row at which the sample is the same.
+    fn count_calm(&mut self, scene: &Scene<'_>, mode: Option<u64>) {
+        let attempts = scene.running.iter().map(|running| running.attempt);
+        let seen = attempts.zip(self.bins.iter().copied());
+        let is_same = self.calm.mode == mode
+            && self.calm.ended == self.ended
+            && seen.clone().eq(self.calm.seen.iter().copied());
+        self.calm.beats = if is_same { self.calm.beats.saturating_add(1) } else { 0 };
+        if !is_same {
+            self.calm.seen.clear();
+            self.calm.seen.extend(seen);
+            (self.calm.mode, self.calm.ended) = (mode, self.ended);
+        }
+    }
+
+    /// Whether all estimates that are remembered of an attempt are the same.
+    fn is_even(&self, attempt: u32) -> bool {
+        let stride = self.config.estimates as usize;
+        let from = attempt as usize * stride;
+        let ring = self.estimates.get(from..from + stride).unwrap_or_default();
+        ring.windows(2).all(|pair| pair[0] == pair[1])
     }
 
     /// The smallest abnormal k' of this sample.
@@ -284,7 +330,10 @@ impl Detector for Poisson {
             None => 1.0,
             Some(scale_s) => match scene.finished.median_s() {
                 Some(median_s) if 0.0 < median_s => median_s / scale_s,
-                _ => return,
+                _ => {
+                    self.calm.beats = 0;
+                    return;
+                }
             },
         };
         let width_s = bin_s * scale;
@@ -292,13 +341,15 @@ impl Detector for Poisson {
         self.bins.clear();
         self.sample.clear();
         for running in scene.running {
-            let estimate_s = running.has_progress.then(|| self.estimate(running)).flatten();
-            let bin = estimate_s.map(|estimate_s| bin(estimate_s, width_s).min(u64::MAX - 1));
+            let estimate = running.has_progress.then(|| self.estimate_us(running)).flatten();
+            let bin = estimate.map(micros_to_seconds).map(|length_s| bin(length_s, width_s));
+            let bin = bin.map(|bin| bin.min(u64::MAX - 1));
             self.sample.extend(bin);
             self.bins.push(bin.unwrap_or(u64::MAX));
         }
         let mode = self.histogram.mode(&self.sample, self.config.ties);
         let limit = mode.map_or(u64::MAX, |mode| self.limit(scene, mode));
+        self.count_calm(scene, mode);
         let mode = mode.unwrap_or(u64::MAX);
 
         let first = flags.len();
@@ -306,7 +357,7 @@ impl Detector for Poisson {
             let k = self.bins[position];
             let is_abnormal = if k == u64::MAX {
                 running.has_progress
-                    && running.progress == 0.0
+                    && running.progress.done() == 0
                     && stall_s <= running.age_s(scene.now_us)
             } else {
                 limit <= k.saturating_sub(mode)
@@ -322,6 +373,27 @@ impl Detector for Poisson {
         if action == Action::Copy {
             flags.truncate(first + scene.free_slots as usize);
         }
+    }
+
+    /// Once the same has been seen as often as verdicts are needed, it is seen until the first of
+    /// those that ended leaves the window.
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        let is_scaled = self.config.scale_s.0.is_some();
+        if is_scaled && scene.finished.count() == 0 {
+            return i64::MAX;
+        }
+        let has_stalled = |running: &Running| running.has_progress && running.progress.done() == 0;
+        let is_calm = self.config.verdicts <= self.calm.beats
+            && !scene.running.iter().any(has_stalled)
+            && scene.running.iter().all(|running| self.is_even(running.attempt));
+        if !is_calm {
+            return scene.now_us;
+        }
+        let leaves_us =
+            scene.finished.ends().get(self.ended.0).map_or(i64::MAX, |end| {
+                end.end_us.saturating_add(self.window_us).max(scene.now_us)
+            });
+        leaves_us.min(outlook.steady_until_us)
     }
 }
 
@@ -368,8 +440,10 @@ mod tests {
             histogram: Histogram::default(),
             width_s: 0.0,
             ended: (0, 0),
+            window_us: 0,
             bins: Vec::new(),
             sample: Vec::new(),
+            calm: Calm::default(),
         };
         let mut group = Group::of("none", 6);
         for (task, end_s) in (0..).zip([8, 11, 32, 36]) {

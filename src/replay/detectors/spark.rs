@@ -9,10 +9,9 @@
 
 use std::sync::Arc;
 
-use super::support::{OrOff, whole, word};
-use super::{Detector, Flag, GroupInfo, Kind, Plan, Scene};
+use super::support::{OrOff, first_of_age_us, whole, word};
+use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
-use crate::units::micros_to_seconds;
 
 /// The kind.
 pub(super) const KIND: Kind = Kind {
@@ -130,11 +129,13 @@ impl Config {
         let lengths_us = scene.finished.lengths_us();
         let least = whole((self.quantile * f64::from(scene.task_count)).floor()).max(1);
         if least <= lengths_us.len() {
-            let median_s = match self.median {
-                Median::Upper => micros_to_seconds(lengths_us[lengths_us.len() / 2]),
-                Median::Mean => scene.finished.median_s()?,
+            #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
+            let median_us = match self.median {
+                Median::Upper => lengths_us[lengths_us.len() / 2] as f64,
+                Median::Mean => scene.finished.median_us()?,
             };
-            let age_s = (self.multiplier * median_s).max(self.min_runtime_s);
+            // Of whole µs, so that 1.15 times 20 s are not a little less than 23 s.
+            let age_s = (self.multiplier * median_us / 1e6).max(self.min_runtime_s);
             return Some(Limit { age_s, is_custom: false });
         }
         let age_s = self.threshold_s.0?;
@@ -183,11 +184,19 @@ impl Detector for Spark {
         let mut room = scene.free_slots as usize;
         for (position, running) in scene.running.iter().enumerate() {
             let age_s = running.age_s(scene.now_us);
-            let rate = running.progress / age_s;
+            let rate = running.progress.value() / age_s;
             if 0 < room && !running.has_copy && self.config.is_slow(age_s, limit, rate, average) {
                 room -= 1;
                 flags.push(Flag::copy(position));
             }
+        }
+    }
+
+    fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
+        match self.config.limit(scene) {
+            _ if self.config.efficiency == Efficiency::Progress => scene.now_us,
+            None => i64::MAX,
+            Some(limit) => first_of_age_us(scene, limit.age_s, |running| !running.has_copy),
         }
     }
 }

@@ -14,7 +14,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::testing::SECOND;
-use super::{Action, DetectorPlan, End, Ended, Finished, GroupInfo, KINDS, Running, Scene};
+use super::{
+    Action, DetectorPlan, End, Ended, Finished, GroupInfo, KINDS, Progress, Running, Scene,
+};
 
 /// One attempt. Times are whole seconds.
 #[derive(Clone, Debug)]
@@ -99,9 +101,9 @@ fn walk(text: &str, history: &[Past], straggles: Option<&[bool]>) -> Vec<Raised>
                 start_us: past.start_s * SECOND,
                 #[expect(clippy::cast_precision_loss, reason = "minutes")]
                 progress: if past.reports {
-                    past.rate * (now_s - past.start_s) as f64
+                    Progress::of_value(past.rate * (now_s - past.start_s) as f64)
                 } else {
-                    0.0
+                    Progress::NONE
                 },
                 reported_us: now_s * SECOND,
                 has_progress: past.reports && past.start_s < now_s,

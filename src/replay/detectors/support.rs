@@ -3,47 +3,79 @@
 //!
 //! In: buffers that their owner reuses. Out: numbers. Nothing in here knows a rule.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use super::Flag;
+use super::{Flag, Progress, Running, Scene};
 
-/// The `percent`-th percentile (R-7, linear interpolation) of `values`, which are reordered;
-/// `None` of nothing.
-pub(super) fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
-    if values.is_empty() {
-        return None;
-    }
-    let place = count_as_f64(values.len() - 1) * (percent / 100.0);
-    let below = whole(place.floor());
-    let (_, lower, above) = values.select_nth_unstable_by(below, f64::total_cmp);
-    let lower = *lower;
-    let part = place - place.floor();
-    if part == 0.0 {
-        return Some(lower);
-    }
-    let upper = above.iter().copied().min_by(f64::total_cmp).unwrap_or(lower);
-    Some(lower + (upper - lower) * part)
+/// Where among `count` values in ascending order the first stands that is not below their
+/// `percent`-th percentile (R-7, linear interpolation); `None` of nothing.
+///
+/// A value among them is below the percentile exactly if it is below the one at this place: no
+/// value lies between the two that are interpolated, and equal ones interpolate to themselves.
+pub(super) fn place_of_percentile(percent: f64, count: usize) -> Option<usize> {
+    let last = count.checked_sub(1)?;
+    // 70 % of 10 must not be a little more than 7.
+    let place = (count_as_f64(last) * percent / 100.0 - 1e-9).ceil();
+    Some(whole(place).min(last))
 }
 
-/// Flags copies of the `room` attempts with the largest scores, the largest first; of equal
-/// scores the one that stands first in the scene.
-pub(super) fn copy_largest(scored: &mut Vec<(f64, usize)>, room: usize, flags: &mut Vec<Flag>) {
-    keep_largest(scored, room);
-    flags.extend(scored.iter().map(|&(_, position)| Flag::copy(position)));
+/// Flags copies of the first `room` candidates in the order of `compare`, which knows no ties.
+pub(super) fn copy_first<T>(
+    candidates: &mut Vec<(T, usize)>,
+    room: usize,
+    flags: &mut Vec<Flag>,
+    compare: impl Fn(&(T, usize), &(T, usize)) -> Ordering,
+) {
+    keep_first(candidates, room, compare);
+    flags.extend(candidates.iter().map(|&(_, position)| Flag::copy(position)));
 }
 
-/// Keeps the `room` largest scores, in descending order; of equal scores the lower position.
-pub(super) fn keep_largest(scored: &mut Vec<(f64, usize)>, room: usize) {
-    let descending =
-        |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1));
+/// Keeps the first `room` candidates in the order of `compare`, which knows no ties.
+pub(super) fn keep_first<T>(
+    candidates: &mut Vec<T>,
+    room: usize,
+    compare: impl Fn(&T, &T) -> Ordering,
+) {
     if room == 0 {
-        scored.clear();
-    } else if room < scored.len() {
-        scored.select_nth_unstable_by(room - 1, descending);
-        scored.truncate(room);
+        candidates.clear();
+    } else if room < candidates.len() {
+        candidates.select_nth_unstable_by(room - 1, &compare);
+        candidates.truncate(room);
     }
-    scored.sort_unstable_by(descending);
+    candidates.sort_unstable_by(compare);
+}
+
+/// When the first of the running attempts that are `open` to a flag and have run less than
+/// `age_s` is that old, µs; now, where one of them is that old already.
+pub(super) fn first_of_age_us(
+    scene: &Scene<'_>,
+    age_s: f64,
+    open: impl Fn(&Running) -> bool,
+) -> i64 {
+    let open = scene.running.iter().filter(|running| open(running));
+    open.map(|running| {
+        if age_s <= running.age_s(scene.now_us) {
+            return scene.now_us;
+        }
+        // A microsecond early costs a heartbeat, one late a flag.
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        let micros = (age_s * 1e6 * (1.0 - 1e-12)).floor() as i64;
+        running.start_us.saturating_add(micros - 1).max(scene.now_us)
+    })
+    .min()
+    .unwrap_or(i64::MAX)
+}
+
+/// All of a task, in the parts in which progress is added up.
+pub(super) const ONE_TASK: u64 = 1 << 40;
+
+/// Progress in parts of a task, to the nearest one: sums do not depend on their order.
+pub(super) fn task_parts(progress: Progress) -> u64 {
+    let (done, total) = (u128::from(progress.done()), u128::from(progress.total()));
+    let parts = (done * u128::from(ONE_TASK) + total / 2) / total;
+    u64::try_from(parts).expect("at most one task")
 }
 
 /// How many more copies may start while fewer than `cap` run: from `copies` up to the first whole
@@ -96,6 +128,14 @@ impl ExactSums {
         let (old, new) = (i128::from(old), i128::from(new));
         self.sum += new - old;
         self.squares += new * new - old * old;
+    }
+
+    /// Whether `value` is more than so many deviations below the mean. The difference is exact:
+    /// where all values are equal none is below the mean.
+    #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
+    pub(super) fn is_below(&self, value: i64, deviations: f64) -> bool {
+        let below = self.sum - self.count * i128::from(value);
+        0 < below && deviations * self.deviation() * (self.count as f64) < below as f64
     }
 
     /// NaN of nothing.
@@ -171,21 +211,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_interpolate() {
-        let mut rates = [0.005, 0.003, 0.001, 0.003];
-        assert_eq!(percentile(&mut rates, 25.0), Some(0.0025));
-        assert_eq!(percentile(&mut rates, 100.0), Some(0.005));
-        assert_eq!(percentile(&mut rates, 0.0), Some(0.001));
-        assert_eq!(percentile(&mut [], 25.0), None);
+    fn percentiles_stand_at_whole_places() {
+        for (percent, count, place) in [(25.0, 4, 1), (100.0, 4, 3), (0.0, 4, 0), (25.0, 5, 1)] {
+            assert_eq!(place_of_percentile(percent, count), Some(place), "{percent} of {count}");
+        }
+        assert_eq!(place_of_percentile(70.0, 11), Some(7));
+        assert_eq!(place_of_percentile(25.0, 0), None);
     }
 
     #[test]
-    fn the_largest_few_come_in_order() {
-        let mut scored = vec![(1.0, 0), (3.0, 1), (2.0, 2), (3.0, 3), (0.0, 4)];
-        keep_largest(&mut scored, 3);
-        assert_eq!(scored, [(3.0, 1), (3.0, 3), (2.0, 2)]);
-        keep_largest(&mut scored, 0);
+    fn the_first_few_come_in_order() {
+        let mut scored = vec![(1, 0), (3, 1), (2, 2), (3, 3), (0, 4)];
+        let descending = |one: &(i32, usize), other: &(i32, usize)| {
+            other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1))
+        };
+        keep_first(&mut scored, 3, descending);
+        assert_eq!(scored, [(3, 1), (3, 3), (2, 2)]);
+        keep_first(&mut scored, 0, descending);
         assert!(scored.is_empty());
+    }
+
+    #[test]
+    fn nothing_is_below_the_mean_of_equals() {
+        let mut sums = ExactSums::default();
+        // 7 * 1/3 of the parts: a rounded mean of seven would not be the value again.
+        let value = (1 << 52) / 3;
+        (0..7).for_each(|_| sums.add(value));
+        assert!(!sums.is_below(value, 0.0));
+        assert!(sums.is_below(value - 1, 0.0));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, NO_MACHINE, Running, Scene,
+    Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, NO_MACHINE, Progress, Running,
+    Scene,
 };
 
 /// Time in seconds, converted.
@@ -59,7 +60,7 @@ impl Group {
             task,
             machine,
             start_us: began_us,
-            progress,
+            progress: Progress::of_value(progress),
             reported_us: began_us,
             has_progress: true,
             has_copy: false,
@@ -95,7 +96,7 @@ impl Group {
 
     pub(super) fn set(&mut self, task: u32, progress: f64) -> &mut Self {
         let found = self.running.iter_mut().find(|running| running.task == task);
-        found.expect("it runs").progress = progress;
+        found.expect("it runs").progress = Progress::of_value(progress);
         self
     }
 

@@ -9,7 +9,8 @@
 //!
 //! A machine's speed is the mean rate of its running tasks that have progressed, or else the last
 //! known one: of a task that finished there, of a probe, or of an earlier job
-//! ([`GroupInfo::speeds`]). Open in the paper and parameters here: whether the last quarter is of
+//! ([`GroupInfo::speeds`]). Estimated ends are whole microseconds; of equal ones the lower task index
+//! comes first, of equally fast machines the lower number is slower. Open in the paper and parameters here: whether the last quarter is of
 //! the running or of all tasks, how a tenth of nine machines is rounded, whether copies come
 //! before waiting tasks (its pseudo-code says so), and the time limit it mentions (`age_s`).
 
@@ -19,9 +20,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::support::{
-    WAITING, Waiting, copy_largest, count_as_f64, keep_largest, room_below, whole, word,
+    WAITING, Waiting, copy_first, count_as_f64, first_of_age_us, keep_first, room_below, whole,
+    word,
 };
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, NO_MACHINE, Plan, Scene, Standing};
+use super::{
+    Detector, End, Ended, Flag, GroupInfo, Kind, NO_MACHINE, Outlook, Plan, Running, Scene,
+    Standing,
+};
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
@@ -140,7 +145,8 @@ impl Plan for Config {
 
 struct Tqst {
     config: Config,
-    ranked: Vec<(f64, usize)>,
+    /// Estimated end, µs, and position.
+    ranked: Vec<(i64, usize)>,
     /// Only worked out when a machine asks.
     nodes: RefCell<Nodes>,
 }
@@ -152,9 +158,23 @@ struct Nodes {
     is_sorted: bool,
     /// Last known speed by machine, tasks per second.
     known: FxHashMap<u32, f64>,
-    /// Sum and count of the rates of running tasks by machine.
-    rates: FxHashMap<u32, (f64, f64)>,
+    /// Sum (parts) and count of the rates of running tasks by machine.
+    rates: FxHashMap<u32, (u128, f64)>,
     slow: FxHashMap<u32, Standing>,
+}
+
+/// Parts of a task per µs, in which rates are added up: sums do not depend on their order.
+const PARTS: u128 = 1 << 80;
+
+/// Tasks per second from the mean of rates in parts.
+#[expect(clippy::cast_precision_loss, reason = "rounded here and nowhere else")]
+fn speed(sum: u128, count: f64) -> f64 {
+    sum as f64 / count / PARTS as f64 * 1e6
+}
+
+/// The rate of a task of a length, in parts.
+fn rate(length_us: i64) -> u128 {
+    PARTS / u128::try_from(length_us).unwrap_or(0).max(1)
 }
 
 impl Tqst {
@@ -170,21 +190,25 @@ impl Tqst {
         nodes.is_sorted = true;
         nodes.rates.clear();
         for running in scene.running {
-            let age_s = running.age_s(running.reported_us);
-            if running.has_progress && 0.0 < running.progress && 0.0 < age_s {
-                let rates = nodes.rates.entry(running.machine).or_insert((0.0, 0.0));
-                rates.0 += running.progress / age_s;
+            let length_us = running.estimated_length_us().filter(|&length_us| 0 < length_us);
+            if let Some(length_us) = length_us.filter(|_| running.has_progress) {
+                let rates = nodes.rates.entry(running.machine).or_insert((0, 0.0));
+                rates.0 += rate(length_us);
                 rates.1 += 1.0;
             }
         }
-        let running = nodes.rates.iter().map(|(&machine, rates)| (machine, rates.0 / rates.1));
+        let running =
+            nodes.rates.iter().map(|(&machine, rates)| (machine, speed(rates.0, rates.1)));
         nodes.known.extend(running);
         let known = nodes.known.iter().map(|(&machine, &speed)| (machine, speed));
         let mut speeds: Vec<(f64, usize)> = known
             .filter(|&(machine, _)| machine != NO_MACHINE)
             .map(|(machine, speed)| (-speed, machine as usize))
             .collect();
-        keep_largest(&mut speeds, usize::MAX);
+        // The slowest first.
+        keep_first(&mut speeds, usize::MAX, |one, other| {
+            other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1))
+        });
         let Config { slow_node, very_slow, under, rounding, .. } = self.config;
         let average =
             -speeds.iter().map(|(speed, _)| speed).sum::<f64>() / count_as_f64(speeds.len().max(1));
@@ -205,7 +229,7 @@ impl Tqst {
 impl Detector for Tqst {
     fn ended(&mut self, end: &Ended) {
         if end.how == End::Finished && 0 < end.length_us() {
-            let speed = micros_to_seconds(end.length_us()).recip();
+            let speed = speed(rate(end.length_us()), 1.0);
             self.nodes.get_mut().known.insert(end.machine, speed);
         }
     }
@@ -230,8 +254,11 @@ impl Detector for Tqst {
         self.ranked.clear();
         for (position, running) in scene.running.iter().enumerate() {
             if running.has_progress {
-                let end_s = micros_to_seconds(running.start_us) + running.estimated_length_s(1e-4);
-                self.ranked.push((end_s, position));
+                // No estimate is above ten thousand times the age.
+                let longest_us = running.reported_age_us().saturating_mul(10_000);
+                let longest_us = i64::try_from(longest_us).unwrap_or(i64::MAX);
+                let length_us = running.estimated_length_us().unwrap_or(i64::MAX).min(longest_us);
+                self.ranked.push((running.start_us.saturating_add(length_us), position));
             }
         }
         let tasks = match of {
@@ -239,18 +266,39 @@ impl Detector for Tqst {
             Of::All => scene.task_count as usize,
         };
         let slow = rounding.share(slow_task, tasks);
+        let task = |position: usize| scene.running[position].task;
+        let latest = |one: &(i64, usize), other: &(i64, usize)| {
+            other.0.cmp(&one.0).then_with(|| task(one.1).cmp(&task(other.1)))
+        };
         if slow < self.ranked.len() {
-            keep_largest(&mut self.ranked, slow);
+            keep_first(&mut self.ranked, slow, latest);
         }
         // A copy started now ends at the same time whatever it copies.
-        let replaced_s = micros_to_seconds(scene.now_us) + mean_s;
         let age_s = self.config.age_s;
-        self.ranked.retain(|&(end_s, position)| {
+        self.ranked.retain(|&(end_us, position)| {
             let running = &scene.running[position];
             let is_free = !running.has_copy && !running.was_copied;
-            replaced_s < end_s && is_free && age_s <= running.age_s(scene.now_us)
+            let saves = mean_s < micros_to_seconds(end_us - scene.now_us);
+            saves && is_free && age_s <= running.age_s(scene.now_us)
         });
-        copy_largest(&mut self.ranked, room, flags);
+        copy_first(&mut self.ranked, room, flags, latest);
+    }
+
+    /// While rates stay as they are, so do estimated ends, and a copy saves less and less.
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        let age_s = self.config.age_s;
+        let is_open =
+            |running: &Running| running.has_progress && !running.has_copy && !running.was_copied;
+        // Below a ten-thousandth of the work the estimate grows with the age.
+        let is_new = |running: &Running| {
+            is_open(running)
+                && running.progress.done().saturating_mul(10_000) < running.progress.total()
+        };
+        if scene.running.iter().any(is_new) {
+            return scene.now_us;
+        }
+        let is_young = |running: &Running| is_open(running) && running.age_s(scene.now_us) < age_s;
+        first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
@@ -271,6 +319,7 @@ impl Detector for Tqst {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Progress;
     use super::super::testing::Group;
     use super::*;
 
@@ -304,7 +353,7 @@ mod tests {
                 let length_us = if running.machine == 3 { 180_000_000.0 } else { 60_000_000.0 };
                 #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
                 let age_us = (now_s * 1_000_000 - running.start_us) as f64;
-                running.progress = age_us / length_us;
+                running.progress = Progress::of_value(age_us / length_us);
                 running.reported_us = now_s * 1_000_000;
             }
             for machine in slaves {
@@ -359,7 +408,7 @@ mod tests {
         let normal = Standing::Normal;
         assert_eq!(standings(&mut group, 60), [normal, normal, normal, Standing::VerySlow]);
         // At 0.45 of 0.9 it is over half of the average, 0.79.
-        group.running[3].progress = 0.45;
+        group.running[3].progress = Progress::of_value(0.45);
         assert_eq!(standings(&mut group, 61), [normal, normal, normal, Standing::Slow]);
         assert!(!group.ask(61, |detector, scene| detector.suits(scene, 3)));
     }

@@ -7,7 +7,7 @@
 //! visits tasks in the order of a hash map, here by number.
 
 use super::super::testing::SECOND;
-use super::super::{Detector, End, Ended, Finished, Running, Scene};
+use super::super::{Detector, End, Ended, Finished, Progress, Running, Scene};
 use super::{Yarn, rules_of};
 
 const SLOTS: u32 = 600;
@@ -137,7 +137,7 @@ impl Phase {
                     task: u32::try_from(task).expect("a small number"),
                     machine: 0,
                     start_us: self.tasks[task][idx].start_s * SECOND,
-                    progress: f64::from(self.progress(task, idx, now_s, maps)),
+                    progress: Progress::of_value(f64::from(self.progress(task, idx, now_s, maps))),
                     reported_us: now_s * SECOND,
                     has_progress: true,
                     has_copy: 1 < live,

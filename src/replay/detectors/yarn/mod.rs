@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::support::{ExactSums, entry, word};
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Plan, Running, Scene};
+use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 use estimators::{Estimator, Memory, Mode, cut};
 
@@ -197,7 +197,7 @@ impl Yarn {
             let estimator = self.rules.estimator;
             let memory = attempt.memory.get_or_insert_with(|| Memory::new(estimator));
             let (start_ms, time_ms) = (ms(running.start_us), ms(running.reported_us));
-            memory.report(&self.rules, start_ms, time_ms, single(running.progress));
+            memory.report(&self.rules, start_ms, time_ms, single(running.progress.value()));
         }
     }
 
@@ -239,7 +239,7 @@ impl Yarn {
         let attempt = entry(&mut self.attempts, running.attempt);
         let run_ms = attempt.memory.map_or(-1, |memory| memory.run_ms(rules, start_ms));
         if let Some(memory) = &mut attempt.memory {
-            let progress = single(running.progress);
+            let progress = single(running.progress.value());
             match attempt.change {
                 Some((last_ms, last, changed_ms)) if last_ms == run_ms && last == progress => {
                     let is_silent = SILENCE_MS < now_ms - changed_ms;
@@ -324,6 +324,38 @@ impl Detector for Yarn {
         let wait_s = if found.is_some() { self.rules.retry_after_s } else { self.rules.retry_s };
         self.next_scan_ms = now_ms.saturating_add(cut(wait_s * 1e3));
         flags.extend(found.map(Flag::copy));
+    }
+
+    /// The legacy estimator knows the last report only: while rates stay as they are, so do its
+    /// estimates but for rounding, and a copy saves less and less.
+    fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        let now_ms = ms(scene.now_us);
+        let scans_always = cut(self.rules.retry_s * 1e3) <= outlook.heartbeat_us / 1_000;
+        let is_due = self.next_scan_ms <= now_ms.saturating_add(outlook.heartbeat_us / 1_000);
+        if self.rules.estimator != Estimator::Legacy || !scans_always || !is_due {
+            return scene.now_us;
+        }
+        if 0 < scene.waiting || self.threshold_ms(scene).is_none() {
+            return i64::MAX;
+        }
+        let replaced_ms = now_ms.saturating_add(self.new_attempt_ms());
+        let is_over = |running: &Running| {
+            let age_ms = now_ms - ms(running.start_us);
+            if 0 < running.progress.done() && age_ms < 1 {
+                return false;
+            }
+            let Some(estimate) = running.estimated_length_us() else { return true };
+            // Progress has 24 bits, and ages are whole milliseconds.
+            let length_ms = ms(estimate);
+            let error_ms = (length_ms >> 20) + length_ms / age_ms.max(1) + 2;
+            let has_estimate = running.progress.total() / 10_000 < running.progress.done();
+            has_estimate
+                && ms(running.start_us).saturating_add(length_ms).saturating_add(error_ms)
+                    <= replaced_ms
+        };
+        let mut open =
+            scene.running.iter().filter(|running| running.has_progress && !running.has_copy);
+        if open.all(is_over) { outlook.steady_until_us } else { scene.now_us }
     }
 }
 

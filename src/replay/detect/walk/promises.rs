@@ -1,0 +1,268 @@
+//! What a walk promises, on drawn histories: LATE decides by exact fractions, and heartbeats that
+//! are passed over change nothing.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+
+use super::super::testing::{Story, group_of};
+use super::*;
+use crate::replay::detectors::KINDS;
+
+const S: i64 = 1_000_000;
+
+/// When the window ends, s.
+const END_S: i64 = 40_000;
+
+fn plan(progress: ProgressModel) -> WalkPlan {
+    WalkPlan { heartbeat_us: 10 * S, progress, work: Work::Slots, noise: 0.0, seed: 1 }
+}
+
+/// Submit, wait, length, end (0 stays open, 5 is killed and runs again) of a task, s.
+type Draw = (i64, i64, i64, u8);
+
+fn story(index: i32, (submit_s, wait_s, length_s, end): Draw) -> Story {
+    let start_s = submit_s + wait_s;
+    let mut events = vec![(submit_s, 0), (start_s, 1)];
+    match end {
+        0 => {}
+        5 => {
+            let killed_s = start_s + length_s / 2;
+            events.extend([(killed_s, 5), (killed_s, 0), (killed_s + 7, 1)]);
+            events.push((killed_s + 7 + length_s, 4));
+        }
+        _ => events.push((start_s + length_s, 4)),
+    }
+    let events = events.into_iter().map(|(time_s, kind)| (time_s * S, kind)).collect();
+    Story { index, events, windows: Vec::new() }
+}
+
+fn stories(draws: &[Draw]) -> Vec<Story> {
+    (0..).zip(draws).map(|(index, &draw)| story(index, draw)).collect()
+}
+
+/// A fraction of small whole numbers.
+#[derive(Clone, Copy, Debug)]
+struct Fraction(i128, i128);
+
+impl Fraction {
+    fn compare(self, other: Self) -> Ordering {
+        (self.0 * other.1).cmp(&(other.0 * self.1))
+    }
+}
+
+/// An attempt that runs: task, start, what 100 % is and whether it gets there, s.
+#[derive(Clone, Copy)]
+struct Alive {
+    task: usize,
+    start_s: i64,
+    total_s: Fraction,
+    is_own: bool,
+}
+
+impl Alive {
+    fn progress(&self, now_s: i64) -> Fraction {
+        let done = Fraction(i128::from(now_s - self.start_s) * self.total_s.1, self.total_s.0);
+        let most = if self.is_own { Fraction(1, 1) } else { Fraction(99, 100) };
+        if done.compare(most).is_lt() { done } else { most }
+    }
+
+    fn rate(&self, now_s: i64) -> Fraction {
+        let progress = self.progress(now_s);
+        Fraction(progress.0, progress.1 * i128::from(now_s - self.start_s))
+    }
+
+    fn left_s(&self, now_s: i64) -> Fraction {
+        let progress = self.progress(now_s);
+        Fraction((progress.1 - progress.0) * i128::from(now_s - self.start_s), progress.0)
+    }
+}
+
+/// Attempts of a task: start, end, whether it finished, s.
+fn attempts_of(draw: Draw) -> Vec<(i64, i64, bool)> {
+    let (submit_s, wait_s, length_s, end) = draw;
+    let start_s = submit_s + wait_s;
+    match end {
+        0 => vec![(start_s, END_S, false)],
+        5 => {
+            let again_s = start_s + length_s / 2 + 7;
+            vec![(start_s, again_s - 7, false), (again_s, again_s + length_s, true)]
+        }
+        _ => vec![(start_s, start_s + length_s, true)],
+    }
+}
+
+/// What 100 % of the task's attempts are: its own finished length, else the median of all.
+fn total_of(draws: &[Draw], task: usize) -> Fraction {
+    if draws[task].3 != 0 {
+        return Fraction(i128::from(draws[task].2), 1);
+    }
+    let mut lengths: Vec<i128> =
+        draws.iter().filter(|draw| draw.3 != 0).map(|draw| i128::from(draw.2)).collect();
+    lengths.sort_unstable();
+    Fraction(lengths[(lengths.len() - 1) / 2] + lengths[lengths.len() / 2], 2)
+}
+
+/// LATE with its defaults as its paper says it, in fractions: (task, heartbeat) of its flags.
+fn late(draws: &[Draw]) -> Vec<(usize, i64)> {
+    let (mut flags, mut slots): (Vec<(usize, i64)>, usize) = (Vec::new(), 0);
+    // When the copied attempt of a task ends.
+    let mut copied: Vec<Option<i64>> = vec![None; draws.len()];
+    for now_s in (10..END_S).step_by(10) {
+        let mut alive = Vec::new();
+        let mut waiting = 0;
+        for (task, &draw) in draws.iter().enumerate() {
+            let attempts = attempts_of(draw);
+            let total_s = total_of(draws, task);
+            let runs = |row: &&(i64, i64, bool)| row.0 <= now_s && now_s < row.1;
+            if let Some(&(start_s, _, is_own)) = attempts.iter().find(runs) {
+                alive.push(Alive { task, start_s, total_s, is_own });
+            } else {
+                let is_over = attempts.last().is_some_and(|last| last.1 <= now_s);
+                waiting += usize::from(draw.0 <= now_s && !is_over);
+            }
+        }
+        slots = slots.max(alive.len());
+        let held = copied.iter().flatten().filter(|&&end_s| now_s < end_s).count();
+        // Copies run while they are fewer than a tenth of the slots.
+        let room = slots.div_ceil(10).saturating_sub(held);
+        if waiting != 0 || alive.is_empty() {
+            continue;
+        }
+        alive.sort_by_key(|one| one.task);
+        let known: Vec<&Alive> = alive.iter().filter(|one| one.start_s < now_s).collect();
+        let mut rates: Vec<Fraction> = known.iter().map(|one| one.rate(now_s)).collect();
+        rates.sort_by(|one, other| one.compare(*other));
+        // a quarter of the way from the first to the last; what has just begun has rate 0.
+        let fresh = alive.len() - known.len();
+        rates.splice(0..0, std::iter::repeat_n(Fraction(0, 1), fresh));
+        let quarter = rates.len() - 1;
+        let (lower, upper) = (rates[quarter / 4], rates[quarter.div_ceil(4)]);
+        let part = i128::try_from(quarter % 4).expect("below 4");
+        let threshold = Fraction(
+            lower.0 * upper.1 * (4 - part) + upper.0 * lower.1 * part,
+            4 * lower.1 * upper.1,
+        );
+        let mut slow: Vec<&Alive> = known
+            .into_iter()
+            .filter(|one| copied[one.task].is_none() && one.start_s + 60 <= now_s)
+            .filter(|one| one.rate(now_s).compare(threshold).is_lt())
+            .collect();
+        // A stable sort: of equal ones the lower task index.
+        slow.sort_by(|one, other| other.left_s(now_s).compare(one.left_s(now_s)));
+        for one in slow.into_iter().take(room) {
+            let attempts = attempts_of(draws[one.task]);
+            copied[one.task] = attempts.iter().find(|row| row.0 == one.start_s).map(|row| row.1);
+            flags.push((one.task, now_s));
+        }
+    }
+    flags
+}
+
+/// Few lengths, so that many rates and many ends are equal.
+fn even_draws() -> impl Strategy<Value = Vec<Draw>> {
+    let length_s = prop::sample::select(vec![70_i64, 110, 130, 210, 300, 330, 490, 700, 910]);
+    let draw = (0_i64..9, 0_i64..4, length_s, 0_u8..12)
+        .prop_map(|(submit, wait, length_s, end)| (submit * 10, wait * 10, length_s, end));
+    prop::collection::vec(draw, 4..40)
+}
+
+/// Lengths from seconds to hours.
+fn uneven_draws() -> impl Strategy<Value = Vec<Draw>> {
+    let length_s = prop_oneof![3 => 1_i64..300, 2 => 300_i64..3_000, 1 => 3_000_i64..30_000];
+    prop::collection::vec((0_i64..200, 0_i64..90, length_s, 0_u8..12), 2..25)
+}
+
+/// Every kind with its defaults and along its curve, and some with other rules.
+fn detectors() -> Vec<DetectorPlan> {
+    let mut texts: Vec<String> = [
+        "poisson:lambda=sample,ties=low,action=copy,verdicts=1,window_s=200,p=0.2",
+        "poisson:scale_s=60,estimates=1,verdicts=2",
+        "hadoop:age_from=attempt,waiting=ignored,gap=0.1",
+        "google:rule=cubed,min_started=2",
+        "google:waiting=ignored,share=0.5",
+        "late:cap=1,age_s=400,slow_task=60,waiting=ignored",
+        "late021:slow_task=0,min_cap=1,age_s=900,waiting=ignored",
+        "yarn:estimator=exponential,mode=intended,retry_after_s=1",
+        "yarn:mode=intended,sigma=0.5,retry_s=37",
+        "mantri:gamma=1,delta=0.1,smooth=1,report_s=1",
+        "tqst:of=all,rounding=down,min_tasks=2,age_s=500,waiting=first",
+        "spark:version=3,efficiency=progress",
+        "spark:threshold_s=30,executor_slots=100",
+        "flink:of=first,ratio=0.25,lower_bound_s=1000",
+        "late:budget=0.1,min_age_s=100",
+        "spark:quantile=0.1,budget=0.2,min_age_s=700",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for kind in KINDS {
+        texts.push(kind.name.to_owned());
+        let (key, values) = kind.curve;
+        texts.extend(values.iter().map(|value| format!("{}:{key}={value}", kind.name)));
+    }
+    texts.iter().map(|text| text.parse().expect("a detector")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn late_decides_by_exact_fractions(draws in even_draws()) {
+        prop_assume!(draws.iter().any(|draw| draw.3 != 0));
+        let group = group_of(&stories(&draws), 0, END_S * S);
+        let straggles = vec![false; group.attempts.len()];
+        let detectors = ["late".parse().expect("a detector")];
+        let walked = walk(&group, &plan(ProgressModel::Linear), &detectors, &straggles);
+        let told: Vec<(usize, i64)> = walked.flags[0]
+            .iter()
+            .map(|flag| {
+                let task = group.attempts[flag.attempt as usize].task as usize;
+                (usize::try_from(group.task_indices[task]).expect("from 0"), flag.time_us / S)
+            })
+            .collect();
+        prop_assert_eq!(told, late(&draws));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn passing_over_heartbeats_changes_nothing(draws in uneven_draws(), stretch in 1_i64..40) {
+        let group = group_of(&stories(&draws), 0, END_S * S);
+        let straggles: Vec<bool> = (0..group.attempts.len()).map(|idx| idx % 3 == 0).collect();
+        for progress in [ProgressModel::Linear, ProgressModel::Siblings] {
+            let mut plan = plan(progress);
+            plan.heartbeat_us = stretch * S;
+            // One by one: a detector that is never quiet would keep the others from passing.
+            for detector in detectors() {
+                let detector = std::slice::from_ref(&detector);
+                let all = walk_beats(&group, &plan, detector, &straggles, Beats::All);
+                let needed = walk_beats(&group, &plan, detector, &straggles, Beats::Needed);
+                prop_assert_eq!(needed, all, "{} with {} progress", detector[0].written(), progress);
+            }
+        }
+    }
+
+    #[test]
+    fn heartbeats_are_foretold(draws in uneven_draws()) {
+        let group = group_of(&stories(&draws), 0, END_S * S);
+        let attempts: Vec<_> = draws.iter().flat_map(|&draw| attempts_of(draw)).collect();
+        let expected = (10..100_000).step_by(10).filter(|&now_s| {
+            attempts.iter().any(|&(start_s, end_s, _)| start_s <= now_s && now_s < end_s)
+        });
+        prop_assert_eq!(heartbeats(&group, 10 * S), expected.count() as u64);
+    }
+}
+
+#[test]
+fn a_task_of_thirty_thousand_years_takes_no_time() {
+    // Nine tasks of a minute and one of 10^18 µs.
+    let mut draws: Vec<Draw> = vec![(0, 0, 60, 1); 9];
+    draws.push((0, 0, 1_000_000_000_000, 1));
+    let group = group_of(&stories(&draws), 0, 2_000_000_000_000 * S);
+    let straggles = vec![false; 10];
+    let plans: Vec<DetectorPlan> =
+        KINDS.iter().map(|kind| kind.name.parse().expect("a detector")).collect();
+    let walked = walk(&group, &plan(ProgressModel::Linear), &plans, &straggles);
+    assert_eq!(walked.task_heartbeats, 9 * 5 + 99_999_999_999);
+    assert_eq!(heartbeats(&group, 10 * S), 99_999_999_999);
+}

@@ -1,0 +1,204 @@
+//! Every option of every command refuses what it cannot mean: exit code 2, and a sentence that names
+//! the option.
+//!
+//! ```text
+//!  numbers   none, below zero, not a number, endless, of another notation, a word
+//!  words     none, and one that is not among the known
+//! ```
+//!
+//! What takes a number is told by the name of its value, so that a new option is tried without
+//! being listed here.
+
+use std::process::Command;
+
+use clap::Arg;
+
+use super::support::Place;
+
+/// Names of values that are numbers, or lists and ranges of them.
+const NUMBERS: [&str; 18] = [
+    "COUNT",
+    "COUNT|PERCENT",
+    "CPU_SECONDS",
+    "DAYS",
+    "DEVIATION",
+    "FACTOR",
+    "HOURS",
+    "LIST",
+    "RANGES",
+    "ROUNDS",
+    "RUNS",
+    "SECONDS",
+    "SECONDS,...",
+    "SEED",
+    "SHARE",
+    "TASKS",
+    "THRESHOLD",
+    "I/N",
+];
+
+/// What no number is.
+const NO_NUMBERS: [&str; 9] = ["", " ", "-1", "nan", "-inf", "1e400", "0x10", "many", "1;2"];
+
+/// Values beyond what one option takes.
+const BEYOND: &[(&str, &str)] = &[
+    ("detect", "--windows=0"),
+    ("detect", "--windows=99999999999"),
+    ("detect", "--windows=30,0"),
+    ("detect", "--min-tasks=0"),
+    ("detect", "--min-tasks=99999999999999999999"),
+    ("detect", "--heartbeat=0"),
+    ("detect", "--heartbeat=0.01"),
+    ("detect", "--heartbeat=1e9"),
+    ("detect", "--noise=11"),
+    ("detect", "--truth="),
+    ("detect", "--truth=p0"),
+    ("detect", "--truth=p101"),
+    ("detect", "--truth=median:nan"),
+    ("detect", "--truth=median:1e400"),
+    ("detect", "--detectors="),
+    ("detect", "--detectors=late:cap=2"),
+    ("detect", "--detectors=poisson:window_s=1e300"),
+    ("detect", "--phase=nothing"),
+    ("detect", "--seed=18446744073709551616"),
+    ("describe", "--resamples=-5"),
+    ("sweep", "--price=-0.5"),
+    ("replay", "--policies="),
+    ("replay", "--policies=late:heartbeat_s=0"),
+    ("replay", "--policies=late:heartbeat_s=-1"),
+    ("fairness", "--index="),
+    ("fairness", "--index=condor:half_life_s=-1"),
+    ("synth", "--jobs=0"),
+    ("synth", "--days=0"),
+];
+
+/// Arguments without which a command says nothing of its options.
+fn needed(command: &str) -> &'static [&'static str] {
+    match command {
+        "ingest" => &["trace"],
+        "journal" => &["journal.txt"],
+        "report" => &["results"],
+        "query" => &["q01"],
+        "reproduce" => &["tan"],
+        "synth" => &["made"],
+        "completions" => &["bash"],
+        _ => &[],
+    }
+}
+
+/// Names of the values of an option, without those of switches.
+fn values_of(arg: &Arg) -> Option<String> {
+    let names = arg.get_value_names().filter(|_| arg.get_action().takes_values())?;
+    Some(names.first()?.to_string())
+}
+
+/// What is wrong with the refusal of `option`, if anything.
+fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
+    let args = [&[command], needed(command), &[option]].concat();
+    let mut run = Command::new("timeout");
+    run.args(["-s", "KILL", "30", env!("CARGO_BIN_EXE_jobfate")]).args(&args);
+    run.current_dir(place.path("")).env("COLUMNS", "100").env_remove("POLARS_MAX_THREADS");
+    let output = run.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let name = option.split('=').next().unwrap_or(option);
+    let is_named = said.contains(&name[2..]);
+    let is_refused = output.status.code() == Some(2);
+    (!is_refused || !is_named).then(|| {
+        let last: String = said.chars().take(300).collect();
+        format!("{command} {option}: {:?}: {last}", output.status.code())
+    })
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    let args = ["synth", "trace", "--jobs", "60", "--days", "1", "--parts", "2", "--seed", "4"];
+    place.run(&args).ok();
+    place.ingest(&[]).ok();
+    place
+}
+
+#[test]
+fn no_option_takes_what_it_cannot_mean() {
+    let place = place();
+    let program = jobfate::cli::command();
+    let (mut faults, mut tried) = (Vec::new(), 0);
+    for command in program.get_subcommands() {
+        for arg in command.get_arguments() {
+            let (Some(long), Some(value)) = (arg.get_long(), values_of(arg)) else { continue };
+            let is_word = !arg.get_possible_values().is_empty();
+            let bad: &[&str] = if is_word {
+                &["", "nonsense", "-1", "nan"]
+            } else if NUMBERS.contains(&value.as_str()) {
+                &NO_NUMBERS
+            } else {
+                continue;
+            };
+            for text in bad {
+                tried += 1;
+                let option = format!("--{long}={text}");
+                faults.extend(fault(&place, command.get_name(), &option));
+            }
+        }
+    }
+    for (command, option) in BEYOND {
+        tried += 1;
+        faults.extend(fault(&place, command, option));
+    }
+    assert!(300 < tried, "{tried} are tried");
+    assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What the system refuses is no wrong use: exit code 4 and a sentence.
+#[test]
+fn limits_of_the_system_are_the_environment() {
+    let place = place();
+    for (limit, program, words) in [
+        // A file of 4 KiB at most.
+        ("ulimit -f 4", "detect --out out", "ulimit -f"),
+        ("ulimit -f 4", "ingest trace --lake other", "ulimit -f"),
+        ("ulimit -f 4", "synth more --jobs 3000", "ulimit -f"),
+    ] {
+        let line = format!("{limit}; exec \"$JOBFATE\" {program}");
+        let run = place.shell(&line);
+        assert_eq!(run.code, Some(4), "{line}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{line}: {}", run.stderr);
+    }
+    for (value, code) in [("0", 2), ("-1", 2), ("", 2), ("many", 2), ("1", 0)] {
+        let mut command = place.command(&["detect", "--detectors", "none"]);
+        let output = command.env("POLARS_MAX_THREADS", value).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{value}: {said}");
+        assert!(code == 0 || said.contains("POLARS_MAX_THREADS"), "{said}");
+    }
+}
+
+/// The limit of processes does not hold for the superuser, who must become somebody else first.
+#[test]
+fn threads_that_cannot_be_started_are_the_environment() {
+    let place = place();
+    for folder in [place.path(""), place.path("lake")] {
+        let mut command = Command::new("chmod");
+        assert!(command.args(["-R", "a+rX"]).arg(folder).status().unwrap().success());
+    }
+    for (threads, program) in [
+        (1, "detect"),
+        (2, "detect"),
+        (1, "query q01"),
+        (2, "query q01"),
+        (3, "query q01"),
+        (1, "verify"),
+    ] {
+        let line = format!(
+            "id -u | grep -q '^0$' && as='setpriv --reuid=64321 --clear-groups' || as=; \
+             ulimit -u {threads}; exec $as \"$JOBFATE\" {program}"
+        );
+        let run = place.shell(&line);
+        if run.stderr.contains("setpriv") || run.stderr.contains("Permission denied") {
+            return super::support::skipped("nobody else can be become here");
+        }
+        // With more threads than are asked for all is well.
+        assert!(matches!(run.code, Some(0 | 4)), "{line}: {:?} {}", run.code, run.stderr);
+        let is_told = run.stderr.contains("threads") || run.stderr.contains("interrupts");
+        assert!(run.code == Some(0) || is_told, "{line}: {}", run.stderr);
+    }
+}
