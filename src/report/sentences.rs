@@ -110,7 +110,7 @@ fn cpu(answer: &Value) -> Option<String> {
     if total <= 0.0 {
         return Some(format!("No CPU time is known ({cpu})"));
     }
-    let amount = format!("{} {unit}, {cpu}", six_digits(total));
+    let amount = format!("{} {unit}, {cpu}{}", six_digits(total), told(answer));
     let unmatched = answer["unmatched"].as_f64().unwrap_or(0.0);
     let finished = sum_of(answer, "finished", "cpu") / total;
     let unknown = (unmatched + sum_of(answer, "unknown", "cpu")) / total;
@@ -129,6 +129,18 @@ fn cpu(answer: &Value) -> Option<String> {
         "Jobs that finished used {} of the CPU time{jobs} ({amount}){most}{rest}",
         percent(finished)
     ))
+}
+
+/// The share of attempts whose CPU time a log tells, where it tells it of some.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
+fn told(answer: &Value) -> String {
+    let told = answer["attempts_with_cpu_time"].as_u64().filter(|told| 0 < *told);
+    match told.zip(answer["attempts"].as_u64()) {
+        Some((told, all)) if told < all => {
+            format!(" as the log tells it of {} of the attempts", percent(told as f64 / all as f64))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Shares of unknown outcome below this one go without saying.
