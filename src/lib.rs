@@ -206,6 +206,7 @@
 
 pub mod cells;
 pub mod charts;
+pub mod claims;
 pub mod cli;
 pub mod defaults;
 pub mod digits;

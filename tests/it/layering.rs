@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 18] = [
-    "units", "progress", "digits", "cells", "notation", "schema", "sources", "files", "lake",
-    "facts", "studies", "fairness", "replay", "defaults", "charts", "report", "cli", "fuzzing",
+const LAYERS: [&str; 19] = [
+    "units", "progress", "digits", "cells", "notation", "claims", "schema", "sources", "files",
+    "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "report", "cli",
+    "fuzzing",
 ];
 
 /// Stands beside the way: uses none of the layers, and only `cli` uses it.

@@ -8,6 +8,7 @@
 //!            job 2        |11 fail 21||21 -- 41|
 //! ```
 
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 
@@ -51,7 +52,7 @@ fn two_policies_come_out_as_drawn() {
     let answer = replay(&place, &["--out", "out", "--journal"]).ok().json();
     let policies = &answer["policies"];
     let check = |policy: usize, key: &str, expected: f64| {
-        let found = policies[policy].pointer(key).and_then(serde_json::Value::as_f64);
+        let found = policies[policy].pointer(key).and_then(Value::as_f64);
         assert_eq!(found, Some(expected), "{key} of policy {policy}");
     };
     check(0, "/metrics/makespan_s", 130.0);
@@ -69,7 +70,7 @@ fn two_policies_come_out_as_drawn() {
     assert_eq!(answer["history"]["failures"], 1);
     assert!(answer["assumptions"].as_array().unwrap().len() >= 5);
 
-    let result: serde_json::Value =
+    let result: Value =
         serde_json::from_slice(&fs::read(place.path("out/result.json")).unwrap()).unwrap();
     assert_eq!(result["answer"], answer);
     for name in ["replay.csv", "replay-response.svg", "replay-queue.svg", "replay-utilisation.png"]
@@ -273,17 +274,43 @@ fn typos_list_what_is_known() {
 }
 
 #[test]
-fn experiments_need_no_trace_and_may_fail_to_come_out() {
+fn experiments_need_no_trace_and_say_first_what_is_not_reproduced() {
     let place = Place::new();
-    let cui = ["reproduce", "cui", "--runs", "2", "--out", "out"];
+    let cui = ["reproduce", "cui", "--runs", "2", "--out", "out", "--vary", "slots=1,2"];
     let table = place.run(&cui).ok();
-    assert!(table.stdout_text().contains("not reproduced"), "{}", table.stdout_text());
-    assert!(table.stderr.contains("another reading"), "{}", table.stderr);
-    for name in ["cui.csv", "cui-curves.csv", "result.json", "cui-20-tasks-times.svg"] {
+    assert!(table.stdout_text().contains("not_reproduced"), "{}", table.stdout_text());
+    let first = table.stderr.lines().next().unwrap();
+    assert!(first.starts_with("Cui and others (2014): not reproduced: "), "{first}");
+    for kind in ["given by the paper: slaves=9", "left open by the paper: speeds="] {
+        assert!(table.stderr.contains(kind), "{}", table.stderr);
+    }
+    let files = ["cui.csv", "cui-curves.csv", "cui-parameters.csv", "cui-varied.csv"];
+    for name in files.iter().chain(&["result.json", "cui-20-tasks-times.svg", "cui-varied.svg"]) {
         assert!(place.path("out").join(name).is_file(), "{name}");
     }
-    assert_eq!(place.run(&["reproduce", "tan", "trace"]).code, Some(2));
-    assert_eq!(place.run(&["reproduce", "mandai", "--runs", "3"]).code, Some(2));
+    let json = place.run(&["reproduce", "cui", "--runs", "2", "--format", "json"]).ok().json();
+    let claims = json["claims"].as_array().unwrap();
+    // Three numbers of tasks: five comparisons in each of five cells, and growth of three algorithms.
+    assert_eq!(claims.len(), 3 * (5 * 5 + 3));
+    let counted: u64 = json["counts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(counted, claims.len() as u64);
+    for wrong in [
+        &["reproduce", "tan", "trace"][..],
+        &["reproduce", "mandai", "--runs", "3"],
+        &["reproduce", "mandai", "--set", "runs=3"],
+        &["reproduce", "tan", "--set", "period_s"],
+        &["reproduce", "tan", "--set", "period=30"],
+        &["reproduce", "tan", "--set", "period_s=0"],
+        &["reproduce", "tan", "--set", "nodes=3"],
+        &["reproduce", "tan", "--vary", "period_s"],
+        &["reproduce", "tan", "--vary", "speeds=whole,none"],
+        &["reproduce", "asahara", "--seed", "18446744073709551615"],
+    ] {
+        let run = place.run(wrong);
+        assert_eq!(run.code, Some(2), "{wrong:?}: {}", run.stderr);
+    }
+    let typo = place.run(&["reproduce", "tan", "--set", "period=30"]);
+    assert!(typo.stderr.contains("period_s, speeds"), "{}", typo.stderr);
     let batch = place.run(&["reproduce", "asahara", "--runs", "1", "--format", "parquet"]).ok();
     let bytes = bytes::Bytes::from(batch.stdout);
     let mut reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes)
@@ -312,10 +339,10 @@ fn log(processors: u32, jobs: &[(i64, i64, i64, i64, i64)]) -> Place {
     place
 }
 
-fn first_policy(place: &Place, more: &[&str]) -> (serde_json::Value, String) {
+fn first_policy(place: &Place, more: &[&str]) -> (Value, String) {
     let args = ["replay", "--format", "json", "--policies", "easy"];
     let run = place.run(&[&args, more].concat()).ok();
-    let answer: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let answer: Value = serde_json::from_slice(&run.stdout).unwrap();
     (answer["policies"][0].clone(), run.stderr)
 }
 

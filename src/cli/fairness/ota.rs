@@ -6,15 +6,16 @@
 
 use anyhow::Result;
 use clap::{Args, Command, FromArgMatches};
-use serde_json::json;
 
 use super::{FairnessArgs, Found, answer, charts, find};
-use crate::cli::render::Frame;
+use crate::claims::{Claim, Published, headline};
+use crate::cli::reproduce_experiments::{claims_table, json_of_claims};
 use crate::cli::store::{self, Answer, Files, Origin};
 use crate::cli::{AnswerArgs, console};
 use crate::fairness::indices::{pool_shares, rup_after};
 use crate::fairness::usage::{UserUsage, users};
-use crate::studies::mandai::{Basis, Comparisons, Verdict, printed};
+
+const PAPER: &str = "Ota and Aida (2009)";
 
 const DAY_S: f64 = 86_400.0;
 
@@ -27,30 +28,20 @@ pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
     week.window_end = args.window_end;
     let files = Files::in_out(args.out.as_deref(), "ota")?;
     let found = find(&week)?;
-    let mut all = Comparisons::default();
-    examples(&mut all);
-    figures(&found, &week, &mut all);
-    let table = Frame::default()
-        .text("item", all.0.iter().map(|one| one.item))
-        .text("what", all.0.iter().map(|one| one.what.as_str()))
-        .float("paper", all.0.iter().map(|one| Some(one.paper)))
-        .float("ours", all.0.iter().map(|one| one.ours))
-        .text("verdict", all.0.iter().map(|one| one.verdict.name()))
-        .text("note", all.0.iter().map(|one| one.note.as_str()))
-        .batch();
-    let count = |verdict| all.0.iter().filter(|one| one.verdict == verdict).count();
-    console::note(format!(
-        "{} reproduced, {} differ, {} not comparable (another log)",
-        count(Verdict::Reproduced),
-        count(Verdict::Differs),
-        count(Verdict::NotComparable)
-    ));
+    let mut claims = examples();
+    claims.extend(figures(&found, &week));
+    let table = claims_table(&claims);
+    console::note(format!("{PAPER}: {}", headline(&claims)));
+    console::note(
+        "given by the paper: half-life 1 day, RUP starts at 0.5, factors 1. Worked examples are \
+         checks of a formula; its week of Grid'5000 is not named, so figures are not compared",
+    );
     let drawn = charts::charts(&found, week.top);
     let figure = |stem: &str| if stem.contains("condor") { "figure-3" } else { "figure-4" };
     let answer = Answer {
         name: "ota",
         table: &table,
-        json: json!({"rows": all.0}),
+        json: json_of_claims(PAPER, &claims),
         settings: answer::settings(&found),
         charts: drawn.into_iter().map(|(stem, chart)| (figure(&stem).to_owned(), chart)).collect(),
     };
@@ -58,51 +49,43 @@ pub(crate) fn run(args: &AnswerArgs) -> Result<()> {
     store::give(&answer, files, &origin, &args.form())
 }
 
-/// Section 3.1.2.
-fn examples(all: &mut Comparisons) {
-    for (days, paper) in [(1.0, 5.0), (2.0, 2.5)] {
+/// Section 3.1.2: worked examples, which check a formula and no data.
+fn examples() -> Vec<Claim> {
+    let check = |claim: &str, paper: f64, ours: f64| {
+        let claim = Published::exact(paper, 0.1).beside("section 3.1.2", claim, &[ours]);
+        Claim { decided_by: "a check of the formula, not of data".to_owned(), ..claim }
+    };
+    let idle = [(1.0, 5.0), (2.0, 2.5)].map(|(days, paper)| {
         let ours = rup_after(10.0, 0.0, days * DAY_S, DAY_S);
-        let what = format!("RUP 10, idle for {days} half-lives");
-        all.add("Section 3.1.2", &what, printed(paper, 0.1), Some(ours), &Basis::Whole);
-    }
+        check(&format!("RUP 10, idle for {days} half-lives"), paper, ours)
+    });
     let shares = pool_shares(&[20.0, 10.0, 5.0]);
-    for (idx, paper) in [(1, 2.0), (2, 4.0)] {
-        let ours = shares[idx] / shares[0];
-        let what = format!("share of EUP {} over that of EUP 20", [20, 10, 5][idx]);
-        all.add("Section 3.1.2", &what, printed(paper, 0.1), Some(ours), &Basis::Whole);
-    }
+    let pool = [(1, 2.0), (2, 4.0)].map(|(idx, paper)| {
+        let eup = [20, 10, 5][idx];
+        check(&format!("share of EUP {eup} over that of EUP 20"), paper, shares[idx] / shares[0])
+    });
+    idle.into_iter().chain(pool).collect()
 }
 
 /// What figures 3 and 4 are read for.
-fn figures(found: &Found, args: &FairnessArgs, all: &mut Comparisons) {
-    let basis = Basis::Partial("a week of another log".to_owned());
+fn figures(found: &Found, args: &FairnessArgs) -> Vec<Claim> {
     let suggestions = found.suggestions(args);
     #[expect(clippy::cast_precision_loss, reason = "a count of users")]
     let counted = |count: usize| Some(count as f64);
-    all.add(
-        "Figure 3",
-        "users to hold back early in the week",
-        printed(3.0, 1.0),
-        counted(suggestions.hold_back.len()),
-        &basis,
-    );
-    all.add(
-        "Figure 3",
-        "users who came late, when there was room",
-        printed(3.0, 1.0),
-        counted(suggestions.came_when_free.len()),
-        &basis,
-    );
     let users = users(&found.history);
     let pair = staircase_and_step(&users);
     let ratio = pair.map(|(stairs, step)| step.cpu_s / stairs.cpu_s);
-    all.add(
-        "Figure 4",
-        "final RV of one steep step over that of a staircase",
-        printed(1.0, 0.1),
-        ratio,
-        &basis,
-    );
+    let seen = |place: &str, claim: &str, published: f64, ours: Option<f64>| Claim {
+        ours,
+        ..Claim::without(place, claim, Some(published), "a week of another log")
+    };
+    let early = counted(suggestions.hold_back.len());
+    let late = counted(suggestions.came_when_free.len());
+    let claims = vec![
+        seen("figure 3", "users who used much early in the week", 3.0, early),
+        seen("figure 3", "users who came late, when capacity was free", 3.0, late),
+        seen("figure 4", "final RV of one steep step over that of a staircase", 1.0, ratio),
+    ];
     if let Some((stairs, step)) = pair {
         console::note(format!(
             "figure 4: `{}` is a staircase ({} intervals with usage), `{}` one steep step ({:.0} % \
@@ -113,6 +96,7 @@ fn figures(found: &Found, args: &FairnessArgs, all: &mut Comparisons) {
             step.largest_step_share * 100.0
         ));
     }
+    claims
 }
 
 /// The heaviest pair with about the same usage, one in many small steps and one in a single step.

@@ -1,54 +1,111 @@
 //! Published experiments, run again.
 //!
-//! In: an experiment's parameters, those that the paper leaves open included. Out: the paper's
-//! numbers beside ours and a verdict per figure. Nothing is tuned: what does not come out is said.
+//! In: an [`Experiment`] with its parameters, those that the paper leaves open included. Out: its
+//! [`Figure`]s, each with the curves of our runs, the points that the paper prints, and every
+//! [`Claim`] that the paper makes about it. What does not come out is said.
 
 use serde::Serialize;
+use thiserror::Error;
+
+use crate::claims::{Claim, Parameter};
 
 pub mod asahara;
 pub mod cui;
+mod setting;
 pub mod tan;
 
-/// What can be said of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The paper's numbers, within the stated bounds.
-    Reproduced,
-    /// The course of the curves, not the numbers.
-    SameShape,
-    /// Neither.
-    NotReproduced,
+/// A published experiment with all its parameters.
+#[derive(Clone, Debug)]
+pub enum Experiment {
+    /// Work queue with replication (2003).
+    Tan(tan::Settings),
+    /// Straggler detection when the state of the system changes (2013).
+    Asahara(asahara::Settings),
+    /// Slow tasks by way of slow nodes (2014).
+    Cui(cui::Settings),
 }
 
-/// A number of the paper, ours, and the bounds within which it counts as reproduced.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
-    /// What is compared.
-    pub what: String,
-    /// As the paper gives it, in words where it gives no number.
-    pub paper: String,
-    /// Ours.
-    pub ours: f64,
-    /// Accepted from.
-    pub from: f64,
-    /// Accepted up to.
-    pub to: f64,
-    /// Whether it is.
-    pub is_met: bool,
+/// A parameter that an experiment does not have, or a value that it does not take.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SetError {
+    /// There is no such parameter.
+    #[error("{experiment} has no parameter `{key}` (it has: {known})")]
+    UnknownKey {
+        /// The experiment.
+        experiment: &'static str,
+        /// As given.
+        key: String,
+        /// All keys.
+        known: String,
+    },
+    /// The value cannot be used.
+    #[error("`{key}={value}`: expected {expected}")]
+    BadValue {
+        /// The parameter.
+        key: String,
+        /// As given.
+        value: String,
+        /// What it takes.
+        expected: &'static str,
+    },
 }
 
-impl Check {
-    /// Compares a number with its bounds.
-    pub fn new(
-        what: impl Into<String>,
-        paper: impl Into<String>,
-        ours: f64,
-        bounds: (f64, f64),
-    ) -> Self {
-        let (from, to) = bounds;
-        let is_met = from <= ours && ours <= to;
-        Self { what: what.into(), paper: paper.into(), ours, from, to, is_met }
+impl Experiment {
+    /// The name of the experiment on the command line.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Tan(_) => "tan",
+            Self::Asahara(_) => "asahara",
+            Self::Cui(_) => "cui",
+        }
+    }
+
+    /// Authors and year.
+    pub const fn paper(&self) -> &'static str {
+        match self {
+            Self::Tan(_) => "Tan, Fujimoto and Hagihara (2003)",
+            Self::Asahara(_) => "Asahara, Fujimori, Narita and Liu (2013)",
+            Self::Cui(_) => "Cui and others (2014)",
+        }
+    }
+
+    /// All parameters: given, open and fitted.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        match self {
+            Self::Tan(settings) => settings.parameters(),
+            Self::Asahara(settings) => settings.parameters(),
+            Self::Cui(settings) => settings.parameters(),
+        }
+    }
+
+    /// Sets a parameter by its key; the value is written as [`parameters`](Self::parameters)
+    /// prints it.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SetError> {
+        let known = self.parameters();
+        let set = match self {
+            Self::Tan(settings) => settings.set(key, value),
+            Self::Asahara(settings) => settings.set(key, value),
+            Self::Cui(settings) => settings.set(key, value),
+        };
+        set.map_err(|fault| match fault {
+            setting::Fault::Unknown => SetError::UnknownKey {
+                experiment: self.name(),
+                key: key.to_owned(),
+                known: known.iter().map(|one| one.key).collect::<Vec<_>>().join(", "),
+            },
+            setting::Fault::Value(expected) => {
+                SetError::BadValue { key: key.to_owned(), value: value.to_owned(), expected }
+            }
+        })
+    }
+
+    /// Runs the experiment: the same parameters give the same figures, to the digit.
+    pub fn run(&self) -> Vec<Figure> {
+        match self {
+            Self::Tan(settings) => tan::reproduce(settings),
+            Self::Asahara(settings) => asahara::reproduce(settings),
+            Self::Cui(settings) => cui::reproduce(settings),
+        }
     }
 }
 
@@ -107,6 +164,17 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
+/// A value that the paper prints for a point of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mark {
+    /// The curve.
+    pub curve: String,
+    /// Where on the axis.
+    pub x: String,
+    /// The published value.
+    pub value: f64,
+}
+
 /// A figure run again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -118,17 +186,31 @@ pub struct Figure {
     pub axes: (String, String),
     /// The curves.
     pub curves: Vec<Curve>,
-    /// The comparisons.
-    pub checks: Vec<Check>,
-    /// The verdict.
-    pub verdict: Verdict,
+    /// The values that the paper prints.
+    pub marks: Vec<Mark>,
+    /// What the paper claims, and what became of it.
+    pub claims: Vec<Claim>,
     /// What a reader must know besides.
     pub remarks: Vec<String>,
+}
+
+/// A mark at a point of a curve.
+fn mark(curve: &str, x: &str, value: f64) -> Mark {
+    Mark { curve: curve.to_owned(), x: x.to_owned(), value }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claims::Settled;
+
+    fn all() -> [Experiment; 3] {
+        [
+            Experiment::Tan(tan::Settings::default()),
+            Experiment::Asahara(asahara::Settings::default()),
+            Experiment::Cui(cui::Settings::default()),
+        ]
+    }
 
     #[test]
     fn an_estimate_knows_its_spread() {
@@ -137,5 +219,42 @@ mod tests {
         assert!((estimate.half_width - 1.96 / 3.0_f64.sqrt()).abs() < 1e-12);
         assert_eq!(Estimate::of(&[4.0]).half_width, 0.0);
         assert_eq!(Estimate::of(&[]).runs, 0);
+    }
+
+    #[test]
+    fn every_parameter_can_be_set_to_what_it_prints() {
+        for mut experiment in all() {
+            let before = experiment.parameters();
+            for parameter in before.iter().filter(|one| one.settled != Settled::Given) {
+                experiment.set(parameter.key, &parameter.value).unwrap();
+            }
+            assert_eq!(experiment.parameters(), before);
+            let unknown = experiment.set("no_such_key", "1").unwrap_err().to_string();
+            assert!(before.iter().all(|one| unknown.contains(one.key)), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn odd_values_are_refused() {
+        for mut experiment in all() {
+            for parameter in experiment.parameters() {
+                for odd in ["", "x", "NaN", "-1", "1e400"] {
+                    let set = experiment.set(parameter.key, odd);
+                    assert!(set.is_err(), "{} {}={odd}", experiment.name(), parameter.key);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_no_longer_has_its_fitted_value_is_open() {
+        let mut experiment = Experiment::Tan(tan::Settings::default());
+        let settled = |experiment: &Experiment| {
+            let all = experiment.parameters();
+            all.into_iter().find(|one| one.key == "period_s").unwrap().settled
+        };
+        assert!(matches!(settled(&experiment), Settled::Fitted(_)));
+        experiment.set("period_s", "70").unwrap();
+        assert_eq!(settled(&experiment), Settled::Open);
     }
 }

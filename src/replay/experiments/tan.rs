@@ -1,14 +1,17 @@
 //! Tan, Fujimoto and Hagihara (2003): a work queue with replication under node failures.
 //!
-//! In: the [`Settings`] that the paper leaves open. Out: its six figures. The gain of replication
-//! is 1 - T(replicated) / T(work queue); both meet the same speeds, loads and sizes (common random
-//! numbers). Runs are spread over threads; each has its own seed, so the result does not depend on
-//! their number.
+//! In: the [`Settings`] that the paper leaves open. Out: its six figures with their claims. Work
+//! queue and replication meet the same speeds, loads and sizes (common random numbers). Runs are
+//! spread over threads; each has its own seed, so the result does not depend on their number.
+//!
+//! The paper's ratio of speed-up to the work queue can be read in two ways, `T_WQ / T - 1` and
+//! `1 - T / T_WQ`; every claim about it is judged under both.
 
 use rayon::prelude::*;
-use serde::Serialize;
 
-use super::{Check, Curve, Estimate, Figure, Point, Verdict};
+use super::setting::{self, Fault};
+use super::{Curve, Estimate, Figure, Point};
+use crate::claims::{Cell, Claim, Parameter, Published, Settled, Side, bound, direction};
 use crate::replay::cluster::{Change, Cluster, MachineChange, Notice, Utilisation};
 use crate::replay::engine::{Keep, Outcome, Plan, replay};
 use crate::replay::journal::Kind;
@@ -22,9 +25,14 @@ const SPEEDS: [f64; 4] = [2.0, 4.0, 8.0, 16.0];
 /// Copies beside the original; `None` is the x of the paper's axis, unlimited.
 const COPIES: [Option<u32>; 5] = [Some(1), Some(2), Some(3), Some(4), None];
 
+/// The period that brings the largest and smallest values of figures 3 and 4 near the paper's, s.
+const FITTED_PERIOD_S: f64 = 30.0;
+
+/// The figures that the period was fitted to.
+const FITTED_TO: &str = "figures 3 and 4: largest and smallest ratio";
+
 /// How the speeds of the nodes are drawn from 1 to s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeedLaw {
     /// Any number, evenly.
     Continuous,
@@ -32,8 +40,17 @@ pub enum SpeedLaw {
     Whole,
 }
 
+impl SpeedLaw {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Continuous => "continuous",
+            Self::Whole => "whole",
+        }
+    }
+}
+
 /// What the paper leaves open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Time between two draws of a node's utilisation, s.
     pub period_s: f64,
@@ -43,14 +60,96 @@ pub struct Settings {
     pub figure_5_copies: Option<u32>,
     /// The first seed; run k of an experiment has seed + k.
     pub seed: u64,
-    /// Runs, as a share of the paper's (100, 10 in figures 3 and 4); at least one.
-    pub effort: f64,
+    /// Runs of each setting; figures 3 and 4 have a tenth of them, as in the paper.
+    pub runs: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let speeds = SpeedLaw::Continuous;
-        Self { period_s: 30.0, speeds, figure_5_copies: None, seed: 0, effort: 1.0 }
+        Self { period_s: FITTED_PERIOD_S, speeds, figure_5_copies: None, seed: 0, runs: 100 }
+    }
+}
+
+impl Settings {
+    pub(super) fn parameters(&self) -> Vec<Parameter> {
+        let of = |key, value: String, settled, about| Parameter { key, value, settled, about };
+        let period = if self.is_fitted() { Settled::Fitted(FITTED_TO) } else { Settled::Open };
+        let copies = self.figure_5_copies.map_or("unlimited".to_owned(), |some| some.to_string());
+        vec![
+            of(
+                "nodes",
+                "100; 100 to 400; 40 to 100".into(),
+                Settled::Given,
+                "nodes of figures 1, 4, 5; 3; 6",
+            ),
+            of(
+                "tasks",
+                "1,000; 10,000; 10,000 to 40,000; 2,000".into(),
+                Settled::Given,
+                "tasks of figures 1, 5; 3; 4; 6",
+            ),
+            of(
+                "period_s",
+                self.period_s.to_string(),
+                period,
+                "time between two draws of a node's utilisation, s",
+            ),
+            of(
+                "speeds",
+                self.speeds.name().into(),
+                Settled::Open,
+                "speeds drawn from 1 to s: continuous or whole",
+            ),
+            of(
+                "figure_5_copies",
+                copies,
+                Settled::Open,
+                "copies beside the original in figure 5: a number or unlimited",
+            ),
+            of("seed", self.seed.to_string(), Settled::Open, "seed of the first run"),
+            of(
+                "runs",
+                self.runs.to_string(),
+                Settled::Given,
+                "runs of each setting, a tenth in figures 3 and 4",
+            ),
+        ]
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), Fault> {
+        match key {
+            "period_s" => {
+                self.period_s = setting::number(value, 0.001..=1e6, "seconds from 0.001 to 1e6")?;
+            }
+            "speeds" => {
+                self.speeds = match value {
+                    "continuous" => SpeedLaw::Continuous,
+                    "whole" => SpeedLaw::Whole,
+                    _ => return Err(Fault::Value("continuous or whole")),
+                }
+            }
+            "figure_5_copies" => {
+                self.figure_5_copies = match (value, value.parse::<u32>()) {
+                    ("unlimited", _) => None,
+                    (_, Ok(copies @ 1..=1_000)) => Some(copies),
+                    _ => return Err(Fault::Value("a number from 1 to 1000, or unlimited")),
+                }
+            }
+            "seed" => self.seed = setting::seed(value)?,
+            "runs" => self.runs = setting::runs(value)?,
+            _ => return Err(Fault::Unknown),
+        }
+        Ok(())
+    }
+
+    fn is_fitted(&self) -> bool {
+        self.period_s == FITTED_PERIOD_S
+    }
+
+    /// Runs where the paper has 10.
+    fn tenth(&self) -> usize {
+        (self.runs / 10).max(1)
     }
 }
 
@@ -122,242 +221,220 @@ fn makespan(outcome: &Outcome) -> f64 {
     outcome.makespan_us.map_or(f64::INFINITY, |makespan_us| makespan_us as f64)
 }
 
-/// The gains of all numbers of copies over the work queue in percent, run by run.
-fn gains(setting: &Setting, settings: &Settings, runs: usize) -> Vec<[f64; COPIES.len()]> {
-    let policies = COPIES.map(|copies| policy(copies, "forward"));
-    (0..runs)
-        .into_par_iter()
-        .map(|number| {
-            let seed = settings.seed + number as u64;
-            let (cluster, workload) = (setting.cluster(settings, seed), setting.workload(seed));
-            let base = makespan(&run(&cluster, &workload, &plain(), seed));
-            policies.each_ref().map(|policy| {
-                100.0 * (1.0 - makespan(&run(&cluster, &workload, policy, seed)) / base)
-            })
-        })
-        .collect()
+/// A reading of the paper's ratio of speed-up to the work queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ratio {
+    /// `T_WQ / T - 1`.
+    SpeedUp,
+    /// `1 - T / T_WQ`.
+    Saving,
 }
 
-fn runs(settings: &Settings, paper: f64) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least one")]
-    let runs = (settings.effort * paper).round().max(1.0) as usize;
-    runs
-}
+impl Ratio {
+    const ALL: [Self; 2] = [Self::SpeedUp, Self::Saving];
 
-/// A curve over the numbers of copies.
-fn curve(name: String, gains: &[[f64; COPIES.len()]]) -> Curve {
-    let points = COPIES.iter().enumerate().map(|(idx, copies)| {
-        let values: Vec<f64> = gains.iter().map(|gains| gains[idx]).collect();
-        let x = copies.map_or("unlimited".to_owned(), |copies| copies.to_string());
-        Point { x, value: Estimate::of(&values) }
-    });
-    Curve { name, points: points.collect() }
-}
+    const fn name(self) -> &'static str {
+        match self {
+            Self::SpeedUp => "T_WQ / T - 1",
+            Self::Saving => "1 - T / T_WQ",
+        }
+    }
 
-fn last(curve: &Curve) -> Estimate {
-    curve.points.last().map_or_else(Estimate::default, |point| point.value)
-}
-
-fn extreme(curves: &[Curve], pick: fn(&Estimate) -> f64, best: fn(f64, f64) -> f64) -> f64 {
-    let points = curves.iter().flat_map(|curve| &curve.points);
-    points.map(|point| pick(&point.value)).reduce(best).unwrap_or(f64::NAN)
-}
-
-/// By how much, at the most, a mean falls from one point to the next along the curves.
-fn largest_fall<'c>(lines: impl Iterator<Item = Vec<&'c Estimate>>) -> f64 {
-    let falls = lines.flat_map(|line| {
-        line.windows(2).map(|pair| pair[0].mean - pair[1].mean).collect::<Vec<_>>()
-    });
-    falls.fold(0.0, f64::max)
-}
-
-fn along_copies(curves: &[Curve]) -> f64 {
-    largest_fall(curves.iter().map(|curve| curve.points.iter().map(|p| &p.value).collect()))
-}
-
-fn across_curves(curves: &[Curve]) -> f64 {
-    largest_fall((0..COPIES.len()).map(|idx| curves.iter().map(|c| &c.points[idx].value).collect()))
-}
-
-fn verdict(checks: &[Check], shape: &[bool]) -> Verdict {
-    if checks.iter().all(|check| check.is_met) && shape.iter().all(|met| *met) {
-        Verdict::Reproduced
-    } else if shape.iter().all(|met| *met) {
-        Verdict::SameShape
-    } else {
-        Verdict::NotReproduced
+    /// The ratio in percent; `relative` is `T / T_WQ`.
+    fn percent(self, relative: f64) -> f64 {
+        100.0
+            * match self {
+                Self::SpeedUp => 1.0 / relative - 1.0,
+                Self::Saving => 1.0 - relative,
+            }
     }
 }
 
-fn copies_axes() -> (String, String) {
-    ("copies beside the original".to_owned(), "gain over the work queue, %".to_owned())
+/// Makespans with every number of copies over that of the work queue, run by run.
+struct Line {
+    name: String,
+    relative: Vec<[f64; COPIES.len()]>,
+}
+
+impl Line {
+    fn of(name: String, setting: &Setting, settings: &Settings, runs: usize) -> Self {
+        let policies = COPIES.map(|copies| policy(copies, "forward"));
+        let relative = (0..runs)
+            .into_par_iter()
+            .map(|number| {
+                let seed = settings.seed + number as u64;
+                let (cluster, workload) = (setting.cluster(settings, seed), setting.workload(seed));
+                let base = makespan(&run(&cluster, &workload, &plain(), seed));
+                policies
+                    .each_ref()
+                    .map(|policy| makespan(&run(&cluster, &workload, policy, seed)) / base)
+            })
+            .collect();
+        Self { name, relative }
+    }
+
+    /// The ratio at a number of copies, run by run, %.
+    fn ratios(&self, ratio: Ratio, copies_idx: usize) -> Vec<f64> {
+        self.relative.iter().map(|run| ratio.percent(run[copies_idx])).collect()
+    }
+
+    fn curve(&self, ratio: Ratio) -> Curve {
+        let points = COPIES.iter().enumerate().map(|(idx, copies)| {
+            let x = copies.map_or("unlimited".to_owned(), |copies| copies.to_string());
+            Point { x, value: Estimate::of(&self.ratios(ratio, idx)) }
+        });
+        Curve { name: format!("{}, {}", self.name, ratio.name()), points: points.collect() }
+    }
+}
+
+fn copies_name(idx: usize) -> String {
+    COPIES[idx].map_or("unlimited".to_owned(), |copies| format!("R = {copies}"))
+}
+
+/// By how much the ratio rises with each further copy, line by line and run by run.
+fn steps_along(lines: &[Line], ratio: Ratio) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for line in lines {
+        for idx in 1..COPIES.len() {
+            let (before, after) = (line.ratios(ratio, idx - 1), line.ratios(ratio, idx));
+            let rise = after.iter().zip(before).map(|(after, before)| after - before);
+            let name = format!("{}, {} to {}", line.name, copies_name(idx - 1), copies_name(idx));
+            cells.push(Cell::new(name, rise.collect()));
+        }
+    }
+    cells
+}
+
+/// By how much the ratio rises from each line to the next, for each number of copies.
+fn steps_across(lines: &[Line], ratio: Ratio) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for pair in lines.windows(2) {
+        for idx in 0..COPIES.len() {
+            let (before, after) = (pair[0].ratios(ratio, idx), pair[1].ratios(ratio, idx));
+            let rise = after.iter().zip(before).map(|(after, before)| after - before);
+            let name = format!("{} to {}, {}", pair[0].name, pair[1].name, copies_name(idx));
+            cells.push(Cell::new(name, rise.collect()));
+        }
+    }
+    cells
+}
+
+/// The runs of the point with the largest or smallest mean ratio.
+fn extreme(lines: &[Line], ratio: Ratio, is_largest: bool) -> Vec<f64> {
+    let points = lines.iter().flat_map(|line| (0..COPIES.len()).map(|idx| line.ratios(ratio, idx)));
+    let mean = |values: &Vec<f64>| Estimate::of(values).mean;
+    let by_mean = |one: &Vec<f64>, other: &Vec<f64>| mean(one).total_cmp(&mean(other));
+    let found = if is_largest { points.max_by(by_mean) } else { points.min_by(by_mean) };
+    found.unwrap_or_default()
+}
+
+/// A claim about the ratio, under both of its readings.
+fn under_both(claim: &str, judge: impl Fn(Ratio, &str) -> Claim) -> Vec<Claim> {
+    Ratio::ALL.map(|ratio| judge(ratio, &format!("{claim} ({})", ratio.name()))).to_vec()
+}
+
+fn figure(name: &str, title: &str, lines: &[Line], claims: Vec<Claim>) -> Figure {
+    Figure {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        axes: ("copies beside the original".to_owned(), "ratio to the work queue, %".to_owned()),
+        curves: Ratio::ALL
+            .iter()
+            .flat_map(|ratio| lines.iter().map(|line| line.curve(*ratio)))
+            .collect(),
+        marks: Vec::new(),
+        claims,
+        remarks: Vec::new(),
+    }
 }
 
 /// Figure 1: 100 nodes, 1,000 tasks of size 100, four speed ranges.
 pub fn figure_1(settings: &Settings) -> Figure {
-    let runs = runs(settings, 100.0);
-    let curves: Vec<Curve> = SPEEDS
-        .iter()
-        .map(|&speed| {
-            let setting = Setting::new(100, 1_000, 100.0, speed);
-            curve(format!("speeds 1 to {speed}"), &gains(&setting, settings, runs))
-        })
-        .collect();
-    let fall = "largest fall of the mean gain";
-    let checks = vec![
-        Check::new(
-            format!("{fall} with more copies, %"),
-            "rises",
-            along_copies(&curves),
-            (0.0, 0.1),
-        ),
-        Check::new(
-            format!("{fall} with wider speeds, %"),
-            "rises",
-            across_curves(&curves),
-            (0.0, 0.1),
-        ),
-        Check::new(
-            "mean gain, speeds 1 to 16, unlimited, %",
-            "no number is given",
-            last(&curves[3]).mean,
-            (27.0, 34.0),
-        ),
-    ];
-    let shape = [checks[0].is_met, checks[1].is_met];
-    Figure {
-        name: "1".to_owned(),
-        title: "Copies against gain, by range of speeds".to_owned(),
-        axes: copies_axes(),
-        verdict: verdict(&checks, &shape),
-        curves,
-        checks,
-        remarks: Vec::new(),
-    }
+    let lines = SPEEDS.map(|speed| {
+        let setting = Setting::new(100, 1_000, 100.0, speed);
+        Line::of(format!("speeds 1 to {speed}"), &setting, settings, settings.runs)
+    });
+    let place = "section 4.2, figure 1";
+    let mut claims = under_both("the ratio rises with the copies R", |ratio, claim| {
+        direction(place, claim, &steps_along(&lines, ratio))
+    });
+    claims.extend(under_both("the ratio rises with the range of speeds", |ratio, claim| {
+        direction(place, claim, &steps_across(&lines, ratio))
+    }));
+    figure("1", "Ratio to the work queue by copies and range of speeds", &lines, claims)
 }
 
 /// Figure 2: task sizes from 1 to 20, 40, 60 and 80. Nodes, tasks and speeds are not stated; those
 /// of figure 1 with speeds from 1 to 16 are taken.
 pub fn figure_2(settings: &Settings) -> Figure {
-    let runs = runs(settings, 100.0);
-    let curves: Vec<Curve> = [20.0, 40.0, 60.0, 80.0]
-        .iter()
-        .map(|&size| {
-            let mut setting = Setting::new(100, 1_000, size, 16.0);
-            setting.sizes = (1.0, size);
-            curve(format!("sizes 1 to {size}"), &gains(&setting, settings, runs))
-        })
-        .collect();
-    let rise = last(&curves[3]).mean - last(&curves[0]).mean;
-    let checks = vec![
-        Check::new(
-            "largest fall of the mean gain with more copies, %",
-            "rises",
-            along_copies(&curves),
-            (0.0, 0.1),
-        ),
-        Check::new(
-            "mean gain, sizes 1 to 80 minus 1 to 20, unlimited, %",
-            "rises with the spread",
-            rise,
-            (0.1, 100.0),
-        ),
-    ];
-    let shape = [checks[0].is_met, checks[1].is_met];
+    let lines = [20.0, 40.0, 60.0, 80.0].map(|size| {
+        let mut setting = Setting::new(100, 1_000, size, 16.0);
+        setting.sizes = (1.0, size);
+        Line::of(format!("sizes 1 to {size}"), &setting, settings, settings.runs)
+    });
+    let claims = under_both("the ratio rises with the range of task sizes", |ratio, claim| {
+        direction("section 4.2, figure 2", claim, &steps_across(&lines, ratio))
+    });
     Figure {
-        name: "2".to_owned(),
-        title: "Copies against gain, by range of sizes".to_owned(),
-        axes: copies_axes(),
-        verdict: verdict(&checks, &shape),
-        curves,
-        checks,
         remarks: vec![
             "The paper does not state nodes, tasks and speeds; 100, 1,000 and 1 to 16 are taken."
                 .to_owned(),
         ],
+        ..figure("2", "Ratio to the work queue by copies and range of sizes", &lines, claims)
     }
+}
+
+/// The largest and smallest mean that the paper prints for a figure, and a claim of direction.
+fn extremes(
+    settings: &Settings,
+    place: &str,
+    lines: &[Line],
+    (largest, smallest): (Published, Published),
+) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (published, word, is_largest) in [(largest, "largest", true), (smallest, "smallest", false)]
+    {
+        claims.extend(under_both(&format!("{word} mean ratio, %"), |ratio, claim| {
+            let found = published.beside(place, claim, &extreme(lines, ratio, is_largest));
+            if settings.is_fitted() { found.fitted("period_s") } else { found }
+        }));
+    }
+    claims
 }
 
 /// Figure 3: 10,000 tasks of size 100, speeds 1 to 16, 100 to 400 nodes.
 pub fn figure_3(settings: &Settings) -> Figure {
-    let runs = runs(settings, 10.0);
-    let curves: Vec<Curve> = [100, 200, 300, 400]
-        .iter()
-        .map(|&nodes| {
-            let setting = Setting::new(nodes, 10_000, 100.0, 16.0);
-            curve(format!("{nodes} nodes"), &gains(&setting, settings, runs))
-        })
-        .collect();
-    let checks = vec![
-        Check::new(
-            "mean gain, 400 nodes, unlimited, %",
-            "largest 24.75",
-            last(&curves[3]).mean,
-            (17.0, 24.0),
-        ),
-        Check::new(
-            "best single run, %",
-            "largest 24.75",
-            extreme(&curves, |e| e.max, f64::max),
-            (22.0, 32.0),
-        ),
-        Check::new(
-            "worst single run, %",
-            "smallest 0",
-            extreme(&curves, |e| e.min, f64::min),
-            (0.0, 1.5),
-        ),
-    ];
-    let shape = [across_curves(&curves) <= 0.5];
-    Figure {
-        name: "3".to_owned(),
-        title: "Copies against gain, by number of nodes".to_owned(),
-        axes: copies_axes(),
-        verdict: verdict(&checks, &shape),
-        curves,
-        checks,
-        remarks: vec![
-            "The paper calls its points means of 10 runs; its extremes fit single runs.".to_owned(),
-        ],
-    }
+    let lines = [100, 200, 300, 400].map(|nodes| {
+        let setting = Setting::new(nodes, 10_000, 100.0, 16.0);
+        Line::of(format!("{nodes} nodes"), &setting, settings, settings.tenth())
+    });
+    let place = "section 4.2, figure 3";
+    let published = (Published::mean(24.75, 0.01, 10).against(0.0), Published::mean(0.0, 0.01, 10));
+    let mut claims = extremes(settings, place, &lines, published);
+    claims.extend(under_both("the ratio rises with the nodes", |ratio, claim| {
+        direction(place, claim, &steps_across(&lines, ratio))
+    }));
+    figure("3", "Ratio to the work queue by copies and nodes", &lines, claims)
 }
 
 /// Figure 4: 100 nodes, 10,000 to 40,000 tasks of size 100, speeds 1 to 16.
 pub fn figure_4(settings: &Settings) -> Figure {
-    let runs = runs(settings, 10.0);
-    let curves: Vec<Curve> = [10_000, 20_000, 30_000, 40_000]
-        .iter()
-        .map(|&tasks| {
-            let setting = Setting::new(100, tasks, 100.0, 16.0);
-            curve(format!("{tasks} tasks"), &gains(&setting, settings, runs))
-        })
-        .collect();
-    let checks = vec![
-        Check::new(
-            "mean gain, 10,000 tasks, unlimited, %",
-            "largest 6.66",
-            last(&curves[0]).mean,
-            (3.5, 5.2),
-        ),
-        Check::new(
-            "best single run, %",
-            "largest 6.66",
-            extreme(&curves, |e| e.max, f64::max),
-            (5.0, 9.0),
-        ),
-    ];
-    let mut falling: Vec<f64> = curves.iter().map(|curve| last(curve).mean).collect();
-    falling.reverse();
-    let shape = [falling.is_sorted()];
-    Figure {
-        name: "4".to_owned(),
-        title: "Copies against gain, by number of tasks".to_owned(),
-        axes: copies_axes(),
-        verdict: verdict(&checks, &shape),
-        curves,
-        checks,
-        remarks: Vec::new(),
-    }
+    let lines = [10_000, 20_000, 30_000, 40_000].map(|tasks| {
+        let setting = Setting::new(100, tasks, 100.0, 16.0);
+        Line::of(format!("{tasks} tasks"), &setting, settings, settings.tenth())
+    });
+    let place = "section 4.2, figure 4";
+    let published = (
+        Published::mean(6.66, 0.01, 10).against(0.0),
+        Published::mean(0.05, 0.01, 10).against(0.0),
+    );
+    let mut claims = extremes(settings, place, &lines, published);
+    claims.extend(under_both("the ratio falls with the tasks", |ratio, claim| {
+        let mut falls = steps_across(&lines, ratio);
+        falls.iter_mut().flat_map(|cell| &mut cell.values).for_each(|value| *value = -*value);
+        direction(place, claim, &falls)
+    }));
+    figure("4", "Ratio to the work queue by copies and tasks", &lines, claims)
 }
 
 /// Figure 5: 1,000 tasks of size 100, 100 nodes of which a tenth fails and never comes back.
@@ -367,43 +444,40 @@ pub fn figure_4(settings: &Settings) -> Figure {
 ///                   |---------x     failures; nobody learns of it, only copies save the tasks
 /// ```
 pub fn figure_5(settings: &Settings) -> Figure {
-    let runs = runs(settings, 100.0);
-    let comparisons = compare_all(settings, runs);
-    let share = |won: fn(&Comparison) -> bool| -> Vec<Point> {
-        let counted = comparisons.iter().map(|comparisons| {
-            let values: Vec<f64> =
-                comparisons.iter().map(|c| 100.0 * f64::from(u8::from(won(c)))).collect();
-            Estimate::of(&values)
-        });
-        let ranges = SPEEDS.iter().map(|speed| format!("1 to {speed}"));
-        ranges.zip(counted).map(|(x, value)| Point { x, value }).collect()
-    };
-    let forward = share(|c| c.forward < c.reverse);
-    let reverse = share(|c| c.reverse < c.forward);
-    let checks: Vec<Check> = forward
+    let comparisons = compare_all(settings, settings.runs);
+    let of_range = |speed: f64| format!("speeds 1 to {speed}");
+    let cells: Vec<Cell> = SPEEDS
         .iter()
-        .map(|point| {
-            let what = format!("forward is faster, speeds {}, of 100", point.x);
-            Check::new(what, "forward wins clearly", point.value.mean, (60.0, 100.0))
+        .zip(&comparisons)
+        .map(|(&speed, runs)| {
+            let won = runs.iter().map(|run| if run.forward < run.reverse { 0.5 } else { -0.5 });
+            Cell::new(of_range(speed), won.collect())
         })
         .collect();
-    let wins: Vec<bool> =
-        forward.iter().zip(&reverse).map(|(a, b)| b.value.mean < a.value.mean).collect();
+    let claim = "forward order is quicker in most of 100 comparisons (share won - 0.5)";
+    let share = |name: &str, won: fn(&Comparison) -> bool| {
+        let points = SPEEDS.iter().zip(&comparisons).map(|(speed, runs)| {
+            let values: Vec<f64> =
+                runs.iter().map(|run| 100.0 * f64::from(u8::from(won(run)))).collect();
+            Point { x: format!("1 to {speed}"), value: Estimate::of(&values) }
+        });
+        Curve { name: name.to_owned(), points: points.collect() }
+    };
     let mut remarks = vec![told(&comparisons)];
     if settings.figure_5_copies.is_none() {
         let one = Settings { figure_5_copies: Some(1), ..*settings };
-        remarks.push(format!("With one copy: {}", told(&compare_all(&one, runs))));
+        remarks.push(format!("With one copy: {}", told(&compare_all(&one, settings.runs))));
     }
     Figure {
         name: "5".to_owned(),
         title: "Forward against reverse order of copying, a tenth of the nodes fails".to_owned(),
         axes: ("speeds".to_owned(), "comparisons won, of 100".to_owned()),
-        verdict: verdict(&checks, &wins),
         curves: vec![
-            Curve { name: "forward".to_owned(), points: forward },
-            Curve { name: "reverse".to_owned(), points: reverse },
+            share("forward", |run| run.forward < run.reverse),
+            share("reverse", |run| run.reverse < run.forward),
         ],
-        checks,
+        marks: Vec::new(),
+        claims: vec![direction("section 4.3, figure 5", claim, &cells)],
         remarks,
     }
 }
@@ -470,132 +544,119 @@ fn with_failures(mut cluster: Cluster, count: usize, span: f64, seed: u64) -> Cl
     cluster.check().expect("speeds are positive").0
 }
 
-/// Figure 6: 2,000 tasks of size 1,000, speeds 1 to 16, 40 to 100 nodes: work thrown away.
+/// Work of copies in one run, % of the work without copies.
+#[derive(Clone, Copy, Debug)]
+struct CopyWork {
+    /// All copies, those that finished their task included.
+    all: f64,
+    /// Copies that another attempt overtook.
+    losing: f64,
+    /// The same, and originals that a copy overtook.
+    overtaken: f64,
+}
+
+/// Size of a task of figure 6.
+const FIGURE_6_SIZE: f64 = 1_000.0;
+
+/// Figure 6: 2,000 tasks of size 1,000, speeds 1 to 16, 40 to 100 nodes: work of copies.
 pub fn figure_6(settings: &Settings) -> Figure {
-    let runs = runs(settings, 100.0);
     let policy = policy(None, "forward");
-    let measured: Vec<(usize, Vec<(f64, f64)>)> = [40, 60, 80, 100]
+    let measure = |nodes: usize, number: usize| {
+        let setting = Setting::new(nodes, 2_000, FIGURE_6_SIZE, 16.0);
+        let seed = settings.seed + number as u64;
+        let outcome = run(&setting.cluster(settings, seed), &setting.workload(seed), &policy, seed);
+        let useful = outcome.sum(Kind::Finish).work;
+        let losing = outcome.lost_copies.work;
+        // Every task has the same size, so a copy that finished has done that much.
+        let won = f64::from(u32::try_from(outcome.copies_won).expect("at most one a task"));
+        CopyWork {
+            all: 100.0 * (losing + won * useful / 2_000.0) / useful,
+            losing: 100.0 * losing / useful,
+            overtaken: 100.0 * outcome.sum(Kind::Cancel).work / useful,
+        }
+    };
+    let measured: Vec<(usize, Vec<CopyWork>)> = [40, 60, 80, 100]
         .iter()
         .map(|&nodes| {
-            let setting = Setting::new(nodes, 2_000, 1_000.0, 16.0);
-            let wasted = (0..runs).into_par_iter().map(|number| {
-                let seed = settings.seed + number as u64;
-                let workload = setting.workload(seed);
-                let outcome = run(&setting.cluster(settings, seed), &workload, &policy, seed);
-                let useful = outcome.sum(Kind::Finish).work;
-                let losers = outcome.sum(Kind::Cancel).work;
-                (100.0 * outcome.lost_copies.work / useful, 100.0 * losers / useful)
-            });
-            (nodes, wasted.collect())
+            let numbers = (0..settings.runs).into_par_iter();
+            (nodes, numbers.map(|number| measure(nodes, number)).collect())
         })
         .collect();
-    let line = |name: &str, pick: fn(&(f64, f64)) -> f64| {
-        let points = measured.iter().map(|(nodes, wasted)| {
-            let values: Vec<f64> = wasted.iter().map(pick).collect();
+    let cells = |pick: fn(&CopyWork) -> f64| -> Vec<Cell> {
+        let of = |(nodes, runs): &(usize, Vec<CopyWork>)| {
+            Cell::new(format!("{nodes} nodes"), runs.iter().map(pick).collect())
+        };
+        measured.iter().map(of).collect()
+    };
+    let curve = |name: &str, pick: fn(&CopyWork) -> f64| {
+        let points = measured.iter().map(|(nodes, runs)| {
+            let values: Vec<f64> = runs.iter().map(pick).collect();
             Point { x: nodes.to_string(), value: Estimate::of(&values) }
         });
         Curve { name: name.to_owned(), points: points.collect() }
     };
-    let copies = line("losing copies", |wasted| wasted.0);
-    let all = line("losing copies and overtaken originals", |wasted| wasted.1);
-    let checks: Vec<Check> = copies
-        .points
-        .iter()
-        .map(|point| {
-            let what = format!("mean waste, {} nodes, % of the useful work", point.x);
-            Check::new(what, "below 5", point.value.mean, (0.0, 5.0))
-        })
-        .collect();
-    let rising: Vec<f64> = copies.points.iter().map(|point| point.value.mean).collect();
+    let claim = "work of all copies, % of the work without copies, is under 5";
     Figure {
         name: "6".to_owned(),
-        title: "Work of losing copies".to_owned(),
-        axes: ("nodes".to_owned(), "work thrown away, % of the useful work".to_owned()),
-        verdict: verdict(&checks, &[rising.is_sorted()]),
-        curves: vec![copies, all],
-        checks,
+        title: "Work of copies".to_owned(),
+        axes: ("nodes".to_owned(), "work, % of the work without copies".to_owned()),
+        curves: vec![
+            curve("all copies", |work| work.all),
+            curve("losing copies", |work| work.losing),
+            curve("losing copies and overtaken originals", |work| work.overtaken),
+        ],
+        marks: Vec::new(),
+        claims: vec![bound("section 4.3, figure 6", claim, Side::AtMost, 5.0, &cells(|work| work.all))],
         remarks: vec![
-            "The paper counts copies; originals that a copy has overtaken are the second curve."
+            "The paper counts all copies (複製タスクの計算量); losing copies alone are the second curve."
                 .to_owned(),
         ],
     }
 }
 
-/// The experiment and what came out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reproduction {
-    /// What was assumed.
-    pub settings: Settings,
-    /// The six figures.
-    pub figures: Vec<Figure>,
-    /// How far open parameters matter.
-    pub influence: Vec<Influence>,
-}
-
-/// What comes out under another reading of an open parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Influence {
-    /// The reading.
-    pub reading: String,
-    /// Mean gain at speeds 1 to 16, unlimited copies, 100 nodes and 1,000 tasks, %.
-    pub figure_1_gain: f64,
-    /// Mean and best gain of figure 3 at 400 nodes, unlimited copies, %.
-    pub figure_3_gain: (f64, f64),
-    /// Mean and best gain of figure 4 at 10,000 tasks, unlimited copies, %.
-    pub figure_4_gain: (f64, f64),
-}
-
-/// Runs all six figures, and the readings of the open parameters.
-pub fn reproduce(settings: &Settings) -> Reproduction {
-    let figures = vec![
-        figure_1(settings),
-        figure_2(settings),
-        figure_3(settings),
-        figure_4(settings),
-        figure_5(settings),
-        figure_6(settings),
-    ];
-    let readings = [
-        ("period 10 s", Settings { period_s: 10.0, ..*settings }),
-        ("period 30 s", Settings { period_s: 30.0, ..*settings }),
-        ("period 70 s", Settings { period_s: 70.0, ..*settings }),
-        ("period 100 s", Settings { period_s: 100.0, ..*settings }),
-        ("period 30 s, whole speeds", Settings { speeds: SpeedLaw::Whole, ..*settings }),
-    ];
-    let influence = readings.iter().map(|(reading, settings)| influence(reading, settings));
-    Reproduction { settings: *settings, figures, influence: influence.collect() }
-}
-
-fn influence(reading: &str, settings: &Settings) -> Influence {
-    let gain = |setting: Setting, paper: f64| {
-        last(&curve(String::new(), &gains(&setting, settings, runs(settings, paper))))
-    };
-    let figure_3 = gain(Setting::new(400, 10_000, 100.0, 16.0), 10.0);
-    let figure_4 = gain(Setting::new(100, 10_000, 100.0, 16.0), 10.0);
-    Influence {
-        reading: reading.to_owned(),
-        figure_1_gain: gain(Setting::new(100, 1_000, 100.0, 16.0), 100.0).mean,
-        figure_3_gain: (figure_3.mean, figure_3.max),
-        figure_4_gain: (figure_4.mean, figure_4.max),
-    }
+/// Runs all six figures.
+pub fn reproduce(settings: &Settings) -> Vec<Figure> {
+    let figures: [fn(&Settings) -> Figure; 6] =
+        [figure_1, figure_2, figure_3, figure_4, figure_5, figure_6];
+    figures.map(|figure| figure(settings)).to_vec()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claims::Verdict;
 
-    /// A twentieth of the paper's runs: bounds that hold however few.
+    /// Few runs: what holds however few.
     #[test]
     fn the_figures_have_the_shape_of_the_paper() {
-        let settings = Settings { effort: 0.05, ..Settings::default() };
-        let reproduction = reproduce(&settings);
-        assert_eq!(reproduction.figures.len(), 6);
-        let gain = |figure: usize, curve: usize| last(&reproduction.figures[figure].curves[curve]);
-        assert!(gain(0, 0).mean < gain(0, 3).mean, "wider speeds gain more");
-        assert!(gain(2, 0).mean < gain(2, 3).mean, "more nodes gain more");
-        assert!(gain(3, 3).mean < gain(3, 0).mean, "more tasks gain less");
-        let again = reproduce(&settings);
-        assert_eq!(again, reproduction, "the same settings give the same numbers");
+        let settings = Settings { runs: 5, ..Settings::default() };
+        let figures = reproduce(&settings);
+        assert_eq!(figures.len(), 6);
+        let last = |figure: usize, curve: usize| {
+            figures[figure].curves[curve].points.last().unwrap().value.mean
+        };
+        assert!(last(0, 0) < last(0, 3), "wider speeds gain more");
+        assert!(last(2, 0) < last(2, 3), "more nodes gain more");
+        assert!(last(3, 3) < last(3, 0), "more tasks gain less");
+        assert_eq!(reproduce(&settings), figures, "the same settings give the same numbers");
+    }
+
+    #[test]
+    fn numbers_that_the_period_was_fitted_to_are_no_evidence() {
+        let verdicts = |period_s: f64| {
+            let figure = figure_4(&Settings { runs: 2, period_s, ..Settings::default() });
+            figure.claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(30.0)[..4], [Verdict::Fitted; 4]);
+        assert!(!verdicts(70.0).contains(&Verdict::Fitted));
+    }
+
+    #[test]
+    fn all_copies_do_more_work_than_the_losing_ones() {
+        let figure = figure_6(&Settings { runs: 2, ..Settings::default() });
+        for (all, losing) in figure.curves[0].points.iter().zip(&figure.curves[1].points) {
+            assert!(losing.value.mean < all.value.mean, "{all:?} {losing:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,530 @@
+//! A claim of a paper beside what a new run gives, and the verdict.
+//!
+//! In: the sentence or number of the paper, and the values of our runs. Out: a [`Claim`] with our
+//! number, its 95 % interval and one of five verdicts. The rules know nothing of a paper: no range
+//! is typed in by hand, and the published number, put in as ours, is always reproduced.
+//!
+//! | Claim | Reproduced | Same direction |
+//! |---|---|---|
+//! | a [number](Published) | inside the prediction interval of the mean of as many runs as the paper has | outside, but on the same side of what stands for no effect |
+//! | a [direction](direction) | every cell's mean and its interval lie on the claimed side | every mean does, some interval does not |
+//! | a [bound](bound) | every cell's mean keeps it | |
+//!
+//! A cell is one setting that the sentence speaks of: a number of nodes, a size.
+
+use serde::Serialize;
+
+/// What can be said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Neither the number nor the direction, or the reverse of it.
+    NotReproduced,
+    /// The sign or order holds, the size does not.
+    SameDirection,
+    /// The number lies in the interval of ours; the sentence holds in every cell.
+    Reproduced,
+    /// A parameter was chosen to bring this number about: no evidence for anything.
+    Fitted,
+    /// The paper prints no number, or a table is not at hand.
+    CannotBeCompared,
+}
+
+impl Verdict {
+    /// All verdicts, the one to read first at the head.
+    pub const ALL: [Self; 5] = [
+        Self::NotReproduced,
+        Self::SameDirection,
+        Self::Reproduced,
+        Self::Fitted,
+        Self::CannotBeCompared,
+    ];
+
+    /// The verdict in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotReproduced => "not reproduced",
+            Self::SameDirection => "same direction",
+            Self::Reproduced => "reproduced",
+            Self::Fitted => "fitted",
+            Self::CannotBeCompared => "cannot be compared",
+        }
+    }
+
+    /// The verdict as JSON and CSV spell it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::NotReproduced => "not_reproduced",
+            Self::SameDirection => "same_direction",
+            Self::Reproduced => "reproduced",
+            Self::Fitted => "fitted",
+            Self::CannotBeCompared => "cannot_be_compared",
+        }
+    }
+}
+
+/// A claim of a paper, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// Where the paper makes it: section, figure or table.
+    pub place: String,
+    /// The claim in words, with the unit of its number.
+    pub claim: String,
+    /// The published number; `None` where the claim is a sentence.
+    pub published: Option<f64>,
+    /// Ours: the mean over runs. Of a sentence, the cell that is nearest to breaking it.
+    pub ours: Option<f64>,
+    /// Lower end of the 95 % interval that decides.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// What decided, in words.
+    pub decided_by: String,
+}
+
+impl Claim {
+    /// The same claim, of a number that a parameter was fitted to.
+    #[must_use]
+    pub fn fitted(self, parameter: &str) -> Self {
+        let decided_by = format!("`{parameter}` was chosen to match this number");
+        Self { verdict: Verdict::Fitted, decided_by, ..self }
+    }
+
+    /// A claim that nothing here can be compared with.
+    pub fn without(place: &str, claim: &str, published: Option<f64>, why: &str) -> Self {
+        Self {
+            place: place.to_owned(),
+            claim: claim.to_owned(),
+            published,
+            ours: None,
+            low: None,
+            high: None,
+            verdict: Verdict::CannotBeCompared,
+            decided_by: why.to_owned(),
+        }
+    }
+
+    /// The same claim and number, which cannot be compared after all.
+    #[must_use]
+    pub fn not_comparable(self, why: &str) -> Self {
+        Self { verdict: Verdict::CannotBeCompared, decided_by: why.to_owned(), ..self }
+    }
+}
+
+/// A number as the paper prints it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The number.
+    pub number: f64,
+    /// The unit of its last printed digit, for example 0.01 of 24.75.
+    pub digit: f64,
+    /// How many runs it is the mean of.
+    pub runs: u32,
+    /// What stands for no effect, if anything does: 0 of a saving, 1 of a ratio.
+    pub neutral: Option<f64>,
+}
+
+impl Published {
+    /// A number of one run or of no run at all, with the unit of its last printed digit.
+    pub const fn exact(number: f64, digit: f64) -> Self {
+        Self { number, digit, runs: 1, neutral: None }
+    }
+
+    /// A mean over runs.
+    pub const fn mean(number: f64, digit: f64, runs: u32) -> Self {
+        Self { number, digit, runs, neutral: None }
+    }
+
+    /// The same number, whose direction is seen from `neutral`.
+    #[must_use]
+    pub const fn against(self, neutral: f64) -> Self {
+        Self { neutral: Some(neutral), ..self }
+    }
+
+    /// Compares the number with the values of our runs; without values it cannot be compared.
+    ///
+    /// The interval is that of the mean of as many new runs as the paper has, in which it lies with
+    /// 95 %: mean ± t · s · sqrt(1/n + 1/m), with n runs of ours, m of the paper's, and Student's t
+    /// of n - 1 degrees. Half a printed digit is allowed on top. Of one value the interval has no
+    /// width.
+    pub fn beside(&self, place: &str, claim: &str, values: &[f64]) -> Claim {
+        let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        let Some(spread) = Spread::of(&values) else {
+            return Claim::without(place, claim, Some(self.number), "no run of ours gave a number");
+        };
+        let half = spread.half_width_of_mean_of(self.runs);
+        let (low, high) = (spread.mean - half, spread.mean + half);
+        let rounding = self.digit * 0.500_001;
+        let is_same_side = self.neutral.is_some_and(|neutral| {
+            let own = spread.half_width();
+            let (side, of_paper) = (spread.mean - neutral, self.number - neutral);
+            0.0 < side * of_paper && own < side.abs()
+        });
+        let verdict = if low - rounding <= self.number && self.number <= high + rounding {
+            Verdict::Reproduced
+        } else if is_same_side {
+            Verdict::SameDirection
+        } else {
+            Verdict::NotReproduced
+        };
+        let decided_by = if values.len() == 1 {
+            "one value: equal to the printed digits or not".to_owned()
+        } else {
+            format!(
+                "95 % prediction interval of the mean of {} runs, from {} of ours",
+                self.runs,
+                values.len()
+            )
+        };
+        Claim {
+            published: Some(self.number),
+            ours: Some(spread.mean),
+            low: Some(low),
+            high: Some(high),
+            verdict,
+            decided_by,
+            ..Claim::without(place, claim, None, "")
+        }
+    }
+}
+
+/// One setting that a sentence speaks of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The setting in words.
+    pub name: String,
+    /// Run by run: by how much the sentence holds. Above 0 it does, below 0 its reverse does. Of a
+    /// [bound], the bounded number itself.
+    pub values: Vec<f64>,
+}
+
+impl Cell {
+    /// A cell of a sentence.
+    pub fn new(name: impl Into<String>, values: Vec<f64>) -> Self {
+        Self { name: name.into(), values }
+    }
+}
+
+/// Judges a sentence of direction ("rises with", "sooner than") over its cells.
+///
+/// Without cells, or with a cell without values, it cannot be compared.
+pub fn direction(place: &str, claim: &str, cells: &[Cell]) -> Claim {
+    let Some(spreads) = spreads_of(cells) else {
+        return Claim::without(place, claim, None, "no run of ours gave a number");
+    };
+    let lowest = |spread: &Spread| spread.mean - spread.half_width();
+    let holds = spreads.iter().filter(|spread| 0.0 < spread.mean).count();
+    let certain = spreads.iter().filter(|spread| 0.0 < spread.mean && 0.0 < lowest(spread)).count();
+    let verdict = match (holds == cells.len(), certain == cells.len()) {
+        (_, true) => Verdict::Reproduced,
+        (true, false) => Verdict::SameDirection,
+        (false, false) => Verdict::NotReproduced,
+    };
+    let worst = least_by(&spreads, lowest);
+    let (spread, cell) = (&spreads[worst], &cells[worst]);
+    let count = match cells.len() {
+        1 if holds == 1 => "holds in the mean".to_owned(),
+        1 => "does not hold".to_owned(),
+        all => {
+            format!("holds in the mean of {holds} of {all} cells, beyond its interval in {certain}")
+        }
+    };
+    let worst = if cells.len() == 1 { String::new() } else { format!("; least: {}", cell.name) };
+    Claim {
+        ours: Some(spread.mean),
+        low: Some(lowest(spread)),
+        high: Some(spread.mean + spread.half_width()),
+        verdict,
+        decided_by: format!("{count}{worst}"),
+        ..Claim::without(place, claim, None, "")
+    }
+}
+
+/// Which side of a limit a number keeps to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// At most the limit.
+    AtMost,
+    /// At least the limit.
+    AtLeast,
+}
+
+/// Judges a bound ("under 5 %", "over 20 %") over its cells, each by its mean.
+///
+/// Without cells, or with a cell without values, it cannot be compared.
+pub fn bound(place: &str, claim: &str, side: Side, limit: f64, cells: &[Cell]) -> Claim {
+    let Some(spreads) = spreads_of(cells) else {
+        return Claim::without(place, claim, Some(limit), "no run of ours gave a number");
+    };
+    let room = |spread: &Spread| match side {
+        Side::AtMost => limit - spread.mean,
+        Side::AtLeast => spread.mean - limit,
+    };
+    // The mean of equal values may differ from them in its last digits.
+    let rounding = 1e-12 * limit.abs();
+    let kept = spreads.iter().filter(|spread| -rounding <= room(spread)).count();
+    let worst = least_by(&spreads, room);
+    let spread = &spreads[worst];
+    let of_cells = if cells.len() == 1 {
+        if kept == 1 { "the mean keeps the bound" } else { "the mean breaks the bound" }.to_owned()
+    } else {
+        let name = &cells[worst].name;
+        format!("the mean keeps the bound in {kept} of {} cells; least: {name}", cells.len())
+    };
+    Claim {
+        published: Some(limit),
+        ours: Some(spread.mean),
+        low: Some(spread.mean - spread.half_width()),
+        high: Some(spread.mean + spread.half_width()),
+        verdict: if kept == cells.len() { Verdict::Reproduced } else { Verdict::NotReproduced },
+        decided_by: of_cells,
+        ..Claim::without(place, claim, None, "")
+    }
+}
+
+fn spreads_of(cells: &[Cell]) -> Option<Vec<Spread>> {
+    let spreads: Option<Vec<Spread>> = cells.iter().map(|cell| Spread::of(&cell.values)).collect();
+    spreads.filter(|spreads| !spreads.is_empty())
+}
+
+fn least_by(spreads: &[Spread], key: impl Fn(&Spread) -> f64) -> usize {
+    let keyed = spreads.iter().map(key).enumerate();
+    keyed.min_by(|(_, one), (_, other)| one.total_cmp(other)).map_or(0, |(idx, _)| idx)
+}
+
+/// Mean and deviation of the values of runs.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    runs: f64,
+    mean: f64,
+    /// Deviation of a sample (divisor n - 1); 0 of one value.
+    deviation: f64,
+    /// Student's t of n - 1 degrees at 97.5 %.
+    t: f64,
+}
+
+impl Spread {
+    /// `None` where there is no value, or one that is not finite.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 runs")]
+    fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let runs = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / runs;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let deviation = if values.len() < 2 { 0.0 } else { (squares / (runs - 1.0)).sqrt() };
+        Some(Self { runs, mean, deviation, t: student_975(values.len() - 1) })
+    }
+
+    /// Half the 95 % confidence interval of the mean.
+    fn half_width(&self) -> f64 {
+        self.t * self.deviation / self.runs.sqrt()
+    }
+
+    /// Half the 95 % prediction interval of the mean of some new runs.
+    fn half_width_of_mean_of(&self, new_runs: u32) -> f64 {
+        let new_runs = f64::from(new_runs.max(1));
+        self.t * self.deviation * (1.0 / self.runs + 1.0 / new_runs).sqrt()
+    }
+}
+
+/// The 97.5 % quantile of Student's t, from 1 to 30 degrees of freedom as printed in tables.
+const STUDENT_975: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+    2.052, 2.048, 2.045, 2.042,
+];
+
+/// The 97.5 % quantile of Student's t. Beyond 30 degrees by the first terms of its expansion around
+/// the normal quantile z: z + (z³ + z) / 4d + (5z⁵ + 16z³ + 3z) / 96d² (Abramowitz and Stegun
+/// 26.7.5), right to three digits.
+fn student_975(degrees: usize) -> f64 {
+    const Z: f64 = 1.959_964;
+    match degrees {
+        0 => 0.0,
+        1..=30 => STUDENT_975[degrees - 1],
+        _ => {
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 runs")]
+            let d = degrees as f64;
+            let first = (Z.powi(3) + Z) / (4.0 * d);
+            let second = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * d * d);
+            Z + first + second
+        }
+    }
+}
+
+/// How many claims came to each verdict, in the order of [`Verdict::ALL`].
+pub fn counts(claims: &[Claim]) -> [(Verdict, usize); 5] {
+    Verdict::ALL
+        .map(|verdict| (verdict, claims.iter().filter(|claim| claim.verdict == verdict).count()))
+}
+
+/// The first line about a paper: what is not reproduced comes first.
+///
+/// `not reproduced: 9 of 16 claims; same direction: 2; reproduced: 4; fitted: 1`
+pub fn headline(claims: &[Claim]) -> String {
+    let [(first, count), rest @ ..] = counts(claims);
+    let mut line = format!("{}: {count} of {} claims", first.name(), claims.len());
+    for (verdict, count) in rest.iter().filter(|(_, count)| 0 < *count) {
+        line = format!("{line}; {}: {count}", verdict.name());
+    }
+    line
+}
+
+/// Who settled the value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "to")]
+pub enum Settled {
+    /// The paper gives it.
+    Given,
+    /// The paper leaves it open; the value is our default or was chosen on the command line.
+    Open,
+    /// Chosen to match a number of the paper, which is named.
+    Fitted(&'static str),
+}
+
+/// A parameter of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// Its name on the command line.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Who settled it.
+    pub settled: Settled,
+    /// What it means, with its unit.
+    pub about: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn values() -> impl Strategy<Value = Vec<f64>> {
+        proptest::collection::vec(-1e6_f64..1e6, 1..40)
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a few values")]
+        let count = values.len() as f64;
+        values.iter().sum::<f64>() / count
+    }
+
+    proptest! {
+        #[test]
+        fn the_published_number_put_in_as_ours_is_reproduced(
+            number in -1e6_f64..1e6, digit in 0.001_f64..10.0, runs in 1_u32..100, ours in 1_usize..40,
+            neutral in proptest::option::of(-10.0_f64..10.0),
+        ) {
+            let published = Published { number, digit, runs, neutral };
+            let claim = published.beside("", "", &vec![number; ours]);
+            prop_assert_eq!(claim.verdict, Verdict::Reproduced);
+        }
+
+        #[test]
+        fn the_mean_of_our_own_runs_is_reproduced(values in values(), runs in 1_u32..100) {
+            let claim = Published::mean(mean(&values), 0.001, runs).beside("", "", &values);
+            prop_assert_eq!(claim.verdict, Verdict::Reproduced);
+        }
+
+        #[test]
+        fn the_reverse_of_a_direction_is_not_reproduced(
+            cells in proptest::collection::vec(values(), 1..6),
+        ) {
+            let of = |sign: f64| {
+                let cells = cells.iter().map(|values| {
+                    Cell::new("", values.iter().map(|value| sign * value).collect())
+                });
+                direction("", "", &cells.collect::<Vec<_>>()).verdict
+            };
+            let (one, reverse) = (of(1.0), of(-1.0));
+            let holds = |verdict| verdict == Verdict::Reproduced || verdict == Verdict::SameDirection;
+            prop_assert!(!(holds(one) && holds(reverse)), "{:?} and {:?}", one, reverse);
+            if cells.iter().all(|values| 0.0 < mean(values)) {
+                prop_assert!(holds(one));
+                prop_assert_eq!(reverse, Verdict::NotReproduced);
+            }
+        }
+
+        #[test]
+        fn a_number_on_the_other_side_is_not_reproduced(
+            number in 1.0_f64..100.0, ours in 1.0_f64..100.0, runs in 1_usize..40,
+        ) {
+            let published = Published::exact(number, 0.01).against(0.0);
+            let claim = published.beside("", "", &vec![-ours; runs]);
+            prop_assert_eq!(claim.verdict, Verdict::NotReproduced);
+        }
+
+        #[test]
+        fn a_limit_put_in_as_ours_keeps_its_bound(limit in -1e3_f64..1e3, runs in 1_usize..9) {
+            for side in [Side::AtMost, Side::AtLeast] {
+                let cell = Cell::new("", vec![limit; 1 << runs.min(3)]);
+                let claim = bound("", "", side, limit, &[cell]);
+                prop_assert_eq!(claim.verdict, Verdict::Reproduced);
+            }
+        }
+    }
+
+    /// Integrates the density of Student's t by Simpson's rule; shares nothing with the table.
+    fn student_cdf(t: f64, degrees: f64) -> f64 {
+        let density = |x: f64| (1.0 + x * x / degrees).powf(-f64::midpoint(degrees, 1.0));
+        let simpson = |from: f64, to: f64| {
+            let steps = 20_000;
+            let width = (to - from) / f64::from(steps);
+            let at = |step: i32| density(from + width * f64::from(step));
+            let inner: f64 =
+                (1..steps).map(|step| at(step) * if step % 2 == 1 { 4.0 } else { 2.0 }).sum();
+            (at(0) + inner + at(steps)) * width / 3.0
+        };
+        // The tail by x = tan(u), which brings infinity to pi/2.
+        let to_angle = |from: f64, to: f64| {
+            let steps = 20_000;
+            let width = (to - from) / f64::from(steps);
+            let at = |step: i32| {
+                let angle = from + width * f64::from(step);
+                density(angle.tan()) / angle.cos().powi(2)
+            };
+            let inner: f64 =
+                (1..steps).map(|step| at(step) * if step % 2 == 1 { 4.0 } else { 2.0 }).sum();
+            (at(0) + inner + at(steps)) * width / 3.0
+        };
+        let half = to_angle(0.0, std::f64::consts::FRAC_PI_2 - 1e-6);
+        0.5 + 0.5 * simpson(0.0, t) / half
+    }
+
+    #[test]
+    fn the_quantiles_are_those_of_student() {
+        for degrees in [1, 2, 4, 9, 20, 30, 31, 50, 99, 200] {
+            #[expect(clippy::cast_precision_loss, reason = "a small number")]
+            let cdf = student_cdf(student_975(degrees), degrees as f64);
+            assert!((cdf - 0.975).abs() < 2e-4, "{degrees}: {cdf}");
+        }
+    }
+
+    #[test]
+    fn a_number_outside_keeps_its_direction_only_beyond_its_own_interval() {
+        let published = Published::mean(50.0, 0.1, 3).against(0.0);
+        let verdict = |values: &[f64]| published.beside("", "", values).verdict;
+        assert_eq!(verdict(&[10.0, 11.0, 12.0, 10.5]), Verdict::SameDirection);
+        assert_eq!(verdict(&[-1.0, 1.5, 0.5, -0.2]), Verdict::NotReproduced, "spans no effect");
+        assert_eq!(verdict(&[30.0, 70.0, 55.0]), Verdict::Reproduced);
+        assert_eq!(verdict(&[]), Verdict::CannotBeCompared);
+        assert_eq!(verdict(&[f64::INFINITY]), Verdict::CannotBeCompared);
+    }
+
+    #[test]
+    fn what_is_not_reproduced_comes_first() {
+        let reproduced = Published::exact(1.0, 1.0).beside("1", "a", &[1.0]);
+        let reversed = direction("2", "rises", &[Cell::new("x", vec![-1.0])]);
+        let fitted = reproduced.clone().fitted("period_s");
+        assert_eq!(
+            headline(&[reproduced, reversed, fitted]),
+            "not reproduced: 1 of 3 claims; reproduced: 1; fitted: 1"
+        );
+    }
+}
