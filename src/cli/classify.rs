@@ -237,7 +237,7 @@ fn json_of(outcome: &Classification, of: &'static str) -> Value {
     };
     json!({
         "rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences,
-        "censoring": censoring,
+        "censoring": censoring, "of": {"share": format!("all {of} of the table")},
     })
 }
 

@@ -195,6 +195,14 @@ impl Described {
     fn json(&self) -> serde_json::Value {
         let what = self.question.what;
         let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": rows(&self.table)});
+        match what {
+            What::JobSurvival => json["of"] = json!({"share": "jobs that were scheduled"}),
+            What::FinishGivenEvents => {
+                let of = "tasks with at least so many events, of jobs that have ended";
+                json["of"] = json!({"chance": of});
+            }
+            _ => {}
+        }
         let is_empty = rows(&self.table).iter().all(|row| row["count"] == 0);
         if let Some(count) = self.assumed_waits {
             json[store::NOTHING] = format!(

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::support::{Place, real_trace, skipped};
 
 /// Drawn traces.
-const TRACES: u32 = 40;
+const TRACES: u32 = 16;
 
 /// Parts of `task_events`; one between the others is left out.
 const PARTS: usize = 4;

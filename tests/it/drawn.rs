@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::support::Place;
 
 /// Drawn traces.
-const TRACES: u32 = 40;
+const TRACES: u32 = 16;
 
 /// An event: when (s), and its type.
 type Event = (u64, u32);

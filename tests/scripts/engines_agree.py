@@ -235,7 +235,7 @@ def roughen(trace, draw):
 
 def answers_of_polars(made):
     answers = {}
-    for path in sorted((made.folder / "facts").glob("*.parquet")):
+    for path in sorted((made.folder / "facts").glob("q*.parquet")):
         frame = pl.read_parquet(path)
         answers[path.stem] = Answer(frame.columns, frame.rows())
     return answers
