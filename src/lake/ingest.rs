@@ -68,10 +68,10 @@ pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, L
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
     let _lock = lock(plan)?;
     let mut outcome = ingest_alone(plan, progress);
-    let is_whole = outcome
-        .as_ref()
-        .is_ok_and(|outcome| outcome.failed.is_empty() && !outcome.stored.is_empty());
-    if !is_whole
+    // A shard for which nothing is left to do has stored nothing and is done.
+    let is_done =
+        outcome.as_ref().is_ok_and(|outcome| outcome.failed.is_empty() && !outcome.is_cancelled);
+    if !is_done
         && remove_empty_lake(plan, was_there)
         && let Ok(outcome) = &mut outcome
     {

@@ -72,8 +72,15 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
     let mut block = RowBlock::new(table, source, 0);
     let mut last = RowBlock::new(table, source, 0);
     let mut reader = BlockReader::open(&path).unwrap();
-    if let Some(lines) = reader.next_block(TextBlock::default()).unwrap() {
-        parser.parse(&lines, 1, &mut block, &mut |_| unreachable!("the texts are small"));
+    let (mut text, mut first_line) = (TextBlock::default(), 1);
+    while let Some(lines) = reader.next_block(text).unwrap() {
+        let mut rows = RowBlock::new(table, source, 0);
+        parser.parse(&lines, first_line, &mut rows, &mut |_| unreachable!("the texts are small"));
+        first_line += rows.line_count;
+        let all: Vec<u32> = (0..u32::try_from(rows.row_ids.len()).unwrap()).collect();
+        block.append(&rows, &all);
+        block.rejects.append(&mut rows.rejects);
+        text = lines;
     }
     parser.finish(&mut last, &mut |_| unreachable!("the texts are small"));
     let all: Vec<u32> = (0..u32::try_from(last.row_ids.len()).unwrap()).collect();
