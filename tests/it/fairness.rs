@@ -637,7 +637,7 @@ proptest! {
         let line = format!("CPU time as the log has it for {told} of {} attempts", jobs.len());
         prop_assert!(ledger.stderr.contains(&line), "{}", ledger.stderr);
         for row in ledger.json()["rows"].as_array().unwrap() {
-            let wanted = expected[row["groups"][0].as_str().unwrap()];
+            let wanted = expected[row["user"].as_str().unwrap()];
             let found = row["cpu"].as_f64().unwrap();
             prop_assert!((found - wanted).abs() <= 1e-9 * wanted, "{row}: {wanted}");
         }
@@ -702,7 +702,7 @@ fn answers_for_machines_hold_no_words_among_numbers() {
     let mut lines = run.stdout_text().lines();
     assert_eq!(
         lines.next().unwrap(),
-        "user,cpu_s,share,ran_cpu_s,peak_cores,peak_at_s,first_use_s,last_use_s,\
+        "user,cpu_s,unit,share,ran_cpu_s,peak_cores,peak_at_s,first_use_s,last_use_s,\
          largest_step_share,metered_cv,condor_eup"
     );
     assert_eq!(lines.count(), 1, "the rest is a note");
