@@ -121,10 +121,12 @@ fn cpu(answer: &Value) -> Option<String> {
     };
     let jobs = rows(answer).filter_map(|row| row["jobs_with_tasks"].as_u64()).sum::<u64>();
     let jobs = if jobs == 0 { String::new() } else { format!(" of {}", counted(jobs, "job")) };
-    // Where groups split the outcome no row says what its largest job is.
-    let mut own = rows(answer).filter(|row| row["outcome"] == "finished");
-    let largest = own.next().filter(|_| own.next().is_none());
-    let most = largest.map_or_else(String::new, |row| most_of(&row["largest_job_share"], "that"));
+    // A job is in one group: the largest of all is the largest of its group.
+    let largest = rows(answer)
+        .filter(|row| row["outcome"] == "finished")
+        .filter_map(|row| Some(row["largest_job_share"].as_f64()? * row["cpu"].as_f64()?));
+    let largest = largest.fold(0.0, f64::max) / (finished * total).max(f64::MIN_POSITIVE);
+    let most = most_of(&largest.into(), "that");
     Some(format!(
         "Jobs that finished used {} of the CPU time{jobs} ({amount}){most}{rest}",
         percent(finished)
