@@ -255,8 +255,8 @@ fn every_command_takes_the_same_defaults_for_a_trace() {
         let run = place.run(&args).ok();
         let expected = match kind {
             "rumen" => "slots",
-            "google-2011 without usage" => "requested",
-            // The small logs tell the CPU time that jobs used.
+            "google-2011 without usage" | "gwf" => "requested",
+            // The small SWF log tells the CPU time that jobs used.
             _ => "measured",
         };
         assert!(
