@@ -402,7 +402,7 @@ fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
     let micros = |hours: f64| (hours * 3.6e9).round() as i64;
     HistoryPlan {
         from_us: micros(args.from),
-        until_us: args.until.map_or(i64::MAX, micros),
+        until_us: args.until.map(micros),
         sample: args.sample,
         machines: args.machines,
         load: args.load,

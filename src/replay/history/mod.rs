@@ -39,7 +39,7 @@ pub struct HistoryPlan {
     /// Tasks that arrive from here on, µs.
     pub from_us: i64,
     /// And before this, µs.
-    pub until_us: i64,
+    pub until_us: Option<i64>,
     /// Share of the jobs, drawn by the seed.
     pub sample: f64,
     /// Share of the machines, drawn by the seed.
@@ -62,7 +62,7 @@ impl Default for HistoryPlan {
     fn default() -> Self {
         Self {
             from_us: 0,
-            until_us: i64::MAX,
+            until_us: None,
             sample: 1.0,
             machines: 1.0,
             load: 1.0,
@@ -319,7 +319,8 @@ fn item(
     let first = view.events.first()?;
     let submit = view.events.iter().find(|event| event.event_type == 0).unwrap_or(first);
     let arrival_us = inside(submit.time_us.min(first.time_us));
-    if arrival_us < plan.from_us || plan.until_us <= arrival_us || arrival_us == i64::MAX {
+    let is_late = plan.until_us.is_some_and(|until_us| until_us <= arrival_us);
+    if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
         return None;
     }
     let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
