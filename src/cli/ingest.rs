@@ -25,7 +25,7 @@ use crate::studies::checks;
 /// `job_events` and `task_events`, where each SWF or GWF job is one task, and `machine_events`.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large
-/// the trace is. A log takes besides 20 bytes for each job and at most 256 MB for runs that are
+/// the trace is. A log takes besides 20 bytes for each job and at most 64 MB for runs that are
 /// logged in parts, a Rumen trace the text of its largest job (at most 256 MB), the trace of 2019 40
 /// bytes for each collection.
 #[derive(Args, Debug)]

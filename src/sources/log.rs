@@ -107,7 +107,7 @@ const HEADER_CUT: &str = "lines of the header beyond the first 10,000 or 1 MiB: 
 
 /// Bytes of lines of partial runs that are held until the end of the file, and what each takes
 /// besides its text.
-const PIECES_MAX: usize = 256 << 20;
+const PIECES_MAX: usize = 64 << 20;
 const PIECE_BESIDES: usize = 128;
 
 /// Rows that are made of them before they are handed out.

@@ -109,7 +109,7 @@ fn a_header_without_end_is_cut() {
 fn parts_of_runs_are_held_up_to_a_bound() {
     let place = Place::new();
     let piece = "1 0 1 60 2 -1 -1 2 100 -1 2 1 1 -1 0 -1 -1 -1\n";
-    packed(&place, "log.swf.gz", "; Version: 2\n", piece, 2_500_000, "");
+    packed(&place, "log.swf.gz", "; Version: 2\n", piece, 500_000, "");
     let said = check(&place, "log.swf.gz", &["--max-rejects", "100%"], 0, BASE + HELD);
     assert!(said.contains("too_many_partial_runs"), "{said}");
 }
