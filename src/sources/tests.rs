@@ -77,6 +77,7 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
         let mut rows = RowBlock::new(table, source, 0);
         parser.parse(&lines, first_line, &mut rows, &mut |_| unreachable!("the texts are small"));
         first_line += rows.line_count;
+        block.line_count += rows.line_count;
         let all: Vec<u32> = (0..u32::try_from(rows.row_ids.len()).unwrap()).collect();
         block.append(&rows, &all);
         block.rejects.append(&mut rows.rejects);
