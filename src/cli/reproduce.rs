@@ -238,7 +238,7 @@ fn jobs(lake: &Lake, windows: Windows, claims: &mut Vec<Claim>) -> Result<()> {
     };
     let place = Place { name: "section 3.2, figure 3.2.1", basis: &basis };
     claims.push(place.direction(
-        "failed and killed jobs more often last long than finished ones (90 % quantile, s)",
+        "failed, killed jobs last longer than finished (p90, s)",
         &[("failed", longer("failed")), ("killed", longer("killed"))],
     ));
     let short = counted.as_ref().map(share_of_short_sequences);
@@ -282,7 +282,7 @@ fn tasks(lake: &Lake, windows: Windows, claims: &mut Vec<Claim>) -> Result<()> {
     };
     let place = Place { name: "section 3.2, figure 3.2.2", basis: &basis };
     claims.push(place.direction(
-        "failed and killed jobs have more tasks than finished ones (mean)",
+        "failed, killed jobs have more tasks than finished (mean)",
         &[("failed", more("failed")), ("killed", more("killed"))],
     ));
     let split = Split { classes: Classes::Sequence, group_by: None };
@@ -301,13 +301,13 @@ fn tasks(lake: &Lake, windows: Windows, claims: &mut Vec<Claim>) -> Result<()> {
     let place = Place { name: "section 4.1, figure 4.1.1", basis: &basis };
     claims.extend([
         place.bound(
-            "tasks of failed and killed jobs with more than 3 events, %, are 20 or more",
+            "tasks of failed, killed jobs over 3 events, % (20 or more)",
             Side::AtLeast,
             20.0,
             above_3(&tasks.of(|key| matches!(key.1, 1 | 2))),
         ),
         place.bound(
-            "tasks of finished jobs with more than 3 events, %, are the smaller part",
+            "tasks of finished jobs with over 3 events, % (under half)",
             Side::AtMost,
             50.0,
             above_3(&finished),
@@ -358,7 +358,7 @@ fn cpu(
     }
     let not_finished = share("failed").zip(share("killed")).map(|(one, other)| one + other);
     claims.push(place.number("CPU time of failed and killed jobs, %", (44.0, 1.0), not_finished));
-    let memory = "memory per outcome, which the section announces and the paper does not print";
+    let memory = "memory per outcome, announced and not printed";
     let why = "the paper prints no number";
     claims.push(Claim::without("section 3.1", memory, None, why));
     let swept = study.as_ref().map(|study| kill_sweep::sweep(study, 0));

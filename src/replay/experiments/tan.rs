@@ -454,7 +454,7 @@ pub fn figure_5(settings: &Settings) -> Figure {
             Cell::new(of_range(speed), won.collect())
         })
         .collect();
-    let claim = "forward order is quicker in most of 100 comparisons (share won - 0.5)";
+    let claim = "forward is quicker in most of 100 runs (share - 0.5)";
     let share = |name: &str, won: fn(&Comparison) -> bool| {
         let points = SPEEDS.iter().zip(&comparisons).map(|(speed, runs)| {
             let values: Vec<f64> =
@@ -595,7 +595,7 @@ pub fn figure_6(settings: &Settings) -> Figure {
         });
         Curve { name: name.to_owned(), points: points.collect() }
     };
-    let claim = "work of all copies, % of the work without copies, is under 5";
+    let claim = "work of all copies is under 5 % of that without copies";
     Figure {
         name: "6".to_owned(),
         title: "Work of copies".to_owned(),
