@@ -65,6 +65,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     });
     let table = claims_table(&claims);
     show(&experiment, &figures, &claims);
+    if let Some(Varied { key, values }) = &varied {
+        for (value, claims) in values {
+            console::note(format!("{key}={value}: {}", headline(claims)));
+        }
+    }
     let mut charts: Vec<(String, Chart)> =
         figures.iter().flat_map(|figure| charts_of(&experiment, figure)).collect();
     if let Some(varied) = &varied {
