@@ -234,7 +234,7 @@ mod tests {
         check(
             "kill:fails=3",
             "policy `kill` has no parameter `fails` (it takes: events, failures, dead-time, \
-             restarts, spare-priority, spare-class, spare-user)",
+             restarts, spare-priority, spare-class, spare-user); did you mean `failures`?",
         );
     }
 

@@ -774,7 +774,8 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
         "fifo+wqrr",
         "there is no policy `wqrr` (known: fifo, random, shortest, priority, easy, fair, drf, \
          none, oracle, wqr, dolly, poisson, hadoop, google, late, late021, yarn, mantri, tqst, \
-         spark, flink, first-free, first-fit, best-fit, worst-fit, random-fit, kill)",
+         spark, flink, first-free, first-fit, best-fit, worst-fit, random-fit, kill); did you \
+         mean `wqr`?",
     );
     check("wqr:copy=1", "policy `wqr` has no parameter `copy` (it takes: copies, order, depth)");
     check(

@@ -224,7 +224,9 @@ impl Engine<'_> {
     /// or nothing waits to be put in order, and so for long.
     fn is_of_no_use(&self, event: Event, period_us: i64, quiet_us: i64) -> bool {
         if event == Event::Heartbeat {
-            return self.speculation.as_ref().is_some_and(|rule| !rule.is_watching());
+            // Where tasks wait and nothing runs, no end of an attempt hands them out.
+            let may_start = 0 < self.state.waiting && self.state.live == 0;
+            return !may_start && self.speculation.as_ref().is_some_and(|rule| !rule.is_watching());
         }
         self.state.waiting == 0 && QUIET_REORDERS.saturating_mul(period_us) <= quiet_us
     }
