@@ -3,11 +3,9 @@
 //! In: the `inputs` and the settings of a stored result. Out: words for its sentences and captions.
 //! A figure without them would pass for one of the whole trace.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::digits::{counted, grouped};
-use crate::lake::gaps::{Gap, note_of};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
@@ -37,10 +35,8 @@ pub fn scope(name: &str, settings: &Value, inputs: &Value) -> String {
     let wanted = tables_of(name, settings);
     let is_read = |table: &str| wanted.is_none_or(|wanted| wanted.contains(&table));
     let mut extents: Vec<(String, Vec<&str>)> = Vec::new();
-    let mut gaps: Vec<Gap> = Vec::new();
     for input in inputs.as_array().into_iter().flatten() {
         let Some(table) = input["table"].as_str().filter(|table| is_read(table)) else { continue };
-        gaps.extend(Vec::<Gap>::deserialize(&input["gaps"]).unwrap_or_default());
         let extent = extent(input);
         match extents.iter_mut().find(|known| known.0 == extent) {
             Some((_, tables)) if tables.contains(&table) => {}
@@ -49,7 +45,7 @@ pub fn scope(name: &str, settings: &Value, inputs: &Value) -> String {
         }
     }
     let pieces = extents.iter().map(|(extent, tables)| format!("{}: {extent}", joined(tables)));
-    let pieces = pieces.chain(assumed(name, inputs)).chain(note_of(&gaps)).chain(drawn(settings));
+    let pieces = pieces.chain(assumed(name, inputs)).chain(drawn(settings));
     pieces.collect::<Vec<String>>().join("; ")
 }
 

@@ -126,11 +126,8 @@ fn cpu(answer: &Value) -> Option<String> {
         .filter(|row| row["outcome"] == "finished")
         .filter_map(|row| Some(row["largest_job_share"].as_f64()? * row["cpu"].as_f64()?));
     let largest = largest.fold(0.0, f64::max) / (finished * total).max(f64::MIN_POSITIVE);
-    let most = most_of(&largest.into(), "that");
-    Some(format!(
-        "Jobs that finished used {} of the CPU time{jobs} ({amount}){most}{rest}",
-        percent(finished)
-    ))
+    let said = aside([Some(amount), most_of(&largest.into(), "that")]);
+    Some(format!("Jobs that finished used {} of the CPU time{jobs}{said}{rest}", percent(finished)))
 }
 
 /// The share of attempts whose CPU time a log tells, where it tells it of some.
@@ -193,9 +190,11 @@ fn kill(answer: &Value) -> Option<String> {
     let interval = &row["interval"];
     let saved = row["saved_share"]["failed"].as_f64();
     let saved = saved.map_or_else(String::new, |share| {
-        let bounds = bounds(&interval["saved_share"]["failed"], percent);
-        let part = most_of(&row["largest_saved_share"]["failed"], "it");
-        format!(" would have saved {} of the CPU of failed jobs{bounds}{part} and", percent(share))
+        let said = aside([
+            bounds(&interval["saved_share"]["failed"], percent),
+            most_of(&row["largest_saved_share"]["failed"], "it"),
+        ]);
+        format!(" would have saved {} of the CPU of failed jobs{said} and", percent(share))
     });
     #[expect(clippy::cast_possible_truncation, reason = "a count of jobs, shown whole")]
     let jobs = bounds(&interval["harmed_jobs"], |jobs| grouped_signed(jobs.round() as i64));
@@ -205,29 +204,31 @@ fn kill(answer: &Value) -> Option<String> {
         None => counted(harmed, "finished job"),
     };
     Some(format!(
-        "Killing tasks after {condition}{saved} would have harmed {harmed}{jobs}{}",
-        concentration(row),
+        "Killing tasks after {condition}{saved} would have harmed {harmed}{}",
+        aside([jobs, concentration(row)]),
     ))
 }
 
-/// ` (one job makes up 97.7 % of it)` where one job is most of a sum.
-fn most_of(largest: &Value, sum: &str) -> String {
-    match largest.as_f64().filter(|share| MOST <= *share) {
-        Some(share) => format!(" (one job makes up {} of {sum})", percent(share)),
-        None => String::new(),
-    }
+/// ` (what is known; what else)`; empty where nothing is.
+fn aside(clauses: [Option<String>; 2]) -> String {
+    let said: Vec<String> = clauses.into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }
 
-/// ` (95 % interval 5.2 % to 38.4 %)`; nothing where jobs were not resampled.
-fn bounds(interval: &Value, text: impl Fn(f64) -> String) -> String {
-    match interval[0].as_f64().zip(interval[1].as_f64()) {
-        Some((low, high)) => format!(" (95 % interval {} to {})", text(low), text(high)),
-        None => String::new(),
-    }
+/// `one job makes up 97.7 % of it` where one job is most of a sum.
+fn most_of(largest: &Value, sum: &str) -> Option<String> {
+    let share = largest.as_f64().filter(|share| MOST <= *share)?;
+    Some(format!("one job makes up {} of {sum}", percent(share)))
+}
+
+/// `95 % interval 5.2 % to 38.4 %`; nothing where jobs were not resampled.
+fn bounds(interval: &Value, text: impl Fn(f64) -> String) -> Option<String> {
+    let (low, high) = interval[0].as_f64().zip(interval[1].as_f64())?;
+    Some(format!("95 % interval {} to {}", text(low), text(high)))
 }
 
 /// Says so where one job makes up most of the work that a kill would have destroyed.
-fn concentration(row: &Value) -> String {
+fn concentration(row: &Value) -> Option<String> {
     let largest = row["harmed"][0]["destroyed_cpu"].as_f64();
     let shares = largest.zip(row["destroyed_cpu"].as_f64().filter(|cpu| 0.0 < *cpu));
     let share = row["largest_destroyed_share"].as_f64();
@@ -434,21 +435,21 @@ mod tests {
         assert_eq!(kill(&row(20.0)).unwrap(), said);
         assert_eq!(
             kill(&row(97.7)).unwrap(),
-            format!("{said} (one job makes up 97.7 % of the work destroyed)")
+            format!("{}; one job makes up 97.7 % of the work destroyed)", &said[..said.len() - 1])
         );
         let mut whole = row(1.0);
         whole["finished_jobs_with_tasks"] = json!(12_231);
         whole["rows"][0]["largest_saved_share"] = json!({"failed": 0.9});
         assert_eq!(
             kill(&whole).unwrap(),
-            "Killing tasks after 10 events would have saved 34.9 % of the CPU of failed jobs (95 % interval 5.2 % to 38.4 %) (one job makes up 90.0 % of it) and would have harmed 8 of 12,231 finished jobs with tasks (95 % interval 4 to 14)"
+            "Killing tasks after 10 events would have saved 34.9 % of the CPU of failed jobs (95 % interval 5.2 % to 38.4 %; one job makes up 90.0 % of it) and would have harmed 8 of 12,231 finished jobs with tasks (95 % interval 4 to 14)"
         );
         let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
             {"outcome": "finished", "cpu": 50.0, "largest_job_share": 0.75, "jobs_with_tasks": 3},
             {"outcome": "failed", "cpu": 150.0, "jobs_with_tasks": 4}]});
         assert_eq!(
             cpu(&answer).unwrap(),
-            "Jobs that finished used 25.0 % of the CPU time of 7 jobs (200 task-s, slots) (one job makes up 75.0 % of that)"
+            "Jobs that finished used 25.0 % of the CPU time of 7 jobs (200 task-s, slots; one job makes up 75.0 % of that)"
         );
     }
 
