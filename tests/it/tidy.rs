@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::layering::sources;
 use super::support::repository;
-use super::{analysis, concurrent, corrupt, faults, properties};
+use super::{analysis, concurrent, corrupt, faults, properties, publish, whole};
 
 /// What must not stand in a source outside its tests.
 const LEFTOVERS: [&str; 8] =
@@ -137,6 +137,10 @@ fn the_readme_counts_what_the_tests_do() {
         ("a system call of `ingest` fails", faults::INGEST_FAULTS),
         ("a system call of `analyze` fails", faults::ANALYZE_FAULTS),
         ("a system call of a `sweep` fails", faults::RESULT_FAULTS),
+        ("one of seven commands is killed", 7 * publish::KILLS_INSIDE),
+        ("a system call of one of the seven", 7 * publish::FAULTS_INSIDE),
+        ("an `analyze` is killed over", publish::ANALYSES_KILLED),
+        ("a trace of 2019 or a grid log is changed", 2 * whole::MUTATED),
         ("the trace breaks", faults::INPUT_FAULTS),
         ("a disk that is really full", faults::FULL_DISKS),
         ("a bit flips in a gzip part", corrupt::FLIPS),
