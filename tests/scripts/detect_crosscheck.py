@@ -162,6 +162,7 @@ def main(jobfate, lake, sample):
     with tempfile.TemporaryDirectory() as folder:
         lineup = "all " + " ".join(DETECTORS)
         run = subprocess.run([jobfate, "detect", "--lake", lake, "--detectors", lineup, "--progress", "siblings",
+                              "--open-attempts", "window-end",
                               "--format", "json", "--out", folder], check=True, capture_output=True)
         answer = json.loads(run.stdout)
         rows = con.execute("SELECT detector, job_id, task_index, start_us, flagged_us, end_us, is_straggler FROM "
