@@ -176,7 +176,7 @@ pub(crate) const STUDIES: [&[&str]; 16] = [
     &["account", "--cpu", "measured", "--classes", "terminal"],
     &["account", "--cpu", "published"],
     &["sweep", "--cpu", "slots", "--thresholds", THRESHOLDS],
-    &["sweep", "--cpu", "measured", "--thresholds", THRESHOLDS, "--train-until", "0.5"],
+    &["sweep", "--cpu", "measured", "--thresholds", THRESHOLDS, "--train-until", "0.019"],
     &["sweep", "--cpu", "published", "--thresholds", THRESHOLDS, "--bootstrap", "20"],
     &["describe", "--what", "job-durations", "--group-by", "priority"],
     &["describe", "--what", "tasks-per-job"],
