@@ -7,8 +7,8 @@
 //! | Claim | Reproduced | Same direction |
 //! |---|---|---|
 //! | a [number](Published) | inside the prediction interval of the mean of as many runs as the paper has | outside, but on the same side of what stands for no effect |
-//! | a [direction](direction) | every cell's mean and its interval lie on the claimed side | every mean does, some interval does not |
-//! | a [bound](bound) | every cell's mean keeps it | |
+//! | a [`direction`] | every cell's mean and its interval lie on the claimed side | every mean does, some interval does not |
+//! | a [`bound`] | every cell's mean keeps it | |
 //!
 //! A cell is one setting that the sentence speaks of: a number of nodes, a size.
 

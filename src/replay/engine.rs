@@ -146,7 +146,7 @@ const QUIET_REORDERS: i64 = 10_000;
 
 /// How many heartbeats a replay may have at most, if the rule about running tasks has any: as many
 /// as fit the time in which something to be judged runs, one task after another, and no more than
-/// [`QUIET_PERIODS`] between two events.
+/// `QUIET_PERIODS` between two events.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub fn heartbeats(workload: &Workload, policy: &PolicyPlan) -> Option<f64> {
     let Heartbeat { period_us, sees_lone_tasks } = policy.speculation.1.heartbeat()?;

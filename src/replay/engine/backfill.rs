@@ -1,6 +1,6 @@
 //! EASY backfilling: later tasks may start, but never so that the first one that waits is delayed.
 //!
-//! In: the waiting [`Line`](crate::replay::line::Line) and what is planned of running attempts.
+//! In: the waiting [`crate::replay::line::Line`] and what is planned of running attempts.
 //! Out: starts. The first task that fits nowhere gets a reservation: of all machines, the one that
 //! by the plans will have room for it first. A later task may start elsewhere; on that machine only
 //! if by plan it ends before then, or takes only what the first one leaves. A plan is an estimate
