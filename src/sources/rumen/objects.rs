@@ -2,8 +2,8 @@
 //!
 //! In: blocks of text. Out: each whole object with the line it begins in, and what stands between
 //! objects and is no space. Braces are counted outside of strings; whether an object is JSON is
-//! for the parser to say. Memory holds one object, and no more than its begin of one that is too
-//! large.
+//! for the parser to say. Memory holds one object of at most [`OBJECT_MAX`] bytes, and of a larger
+//! one no more than was read until it was one; that stays until the end of the file.
 
 use super::super::rows::{REJECT_TEXT_MAX, RejectReason};
 
@@ -16,8 +16,10 @@ pub(super) type Junk<'a> = (&'a [u8], RejectReason);
 /// Takes an object (`Ok`), or what is none (`Err`), with its line.
 pub(super) type Take<'a> = dyn FnMut(u64, Result<&[u8], Junk<'_>>) + 'a;
 
-/// Memory that is kept from one object to the next.
-const BUFFER_KEPT: usize = 1 << 20;
+/// Memory that grows by doubling. Beyond it the buffer takes address space for the largest object at
+/// once, of which only what is written takes memory: doubling would hold the text twice, and a third
+/// time what the allocator has not yet given back.
+const DOUBLED_MAX: usize = 4 << 20;
 
 /// What is known of the object that has begun.
 pub(super) struct Objects {
@@ -79,7 +81,6 @@ impl Objects {
                 let junk = (object, RejectReason::OutOfRange);
                 take(self.line, if is_too_large { Err(junk) } else { Ok(object) });
                 self.buffer.clear();
-                self.buffer.shrink_to(BUFFER_KEPT);
                 start = at + 1;
             }
             line += u64::from(byte == b'\n');
@@ -94,9 +95,11 @@ impl Objects {
         if !self.is_too_large && self.max < self.buffer.len() + piece.len() {
             self.is_too_large = true;
             self.buffer.truncate(REJECT_TEXT_MAX);
-            self.buffer.shrink_to_fit();
         }
         if !self.is_too_large {
+            if DOUBLED_MAX < self.buffer.len() + piece.len() {
+                self.buffer.reserve_exact(self.max - self.buffer.len());
+            }
             self.buffer.extend_from_slice(piece);
         } else if self.buffer.is_empty() {
             self.buffer.extend_from_slice(&piece[..piece.len().min(REJECT_TEXT_MAX)]);
@@ -182,5 +185,21 @@ mod tests {
         let pieces = ["{\"a\":\n", "[{},{}\n", "],{{}}\n", "}{}\n", "{\n", "\n"];
         let expected = ["1 !!{\"a\":\n", "4 {}", "5 unfinished"];
         check_bounded(8, &pieces, &expected);
+    }
+
+    #[test]
+    fn an_object_takes_no_more_than_the_largest_may() {
+        let max = 3 * DOUBLED_MAX;
+        let mut objects = Objects { max, ..Objects::default() };
+        let piece = [b"{".as_slice(), &vec![b' '; 100_000]].concat();
+        let mut bytes = 0;
+        let mut capacities = Vec::new();
+        while bytes < 2 * max {
+            objects.feed(&piece, 1, &mut |_, _| panic!("it has no end"));
+            bytes += piece.len();
+            capacities.push(objects.buffer.capacity());
+        }
+        assert!(objects.is_too_large);
+        assert!(capacities.iter().all(|&capacity| capacity <= max), "{capacities:?}");
     }
 }
