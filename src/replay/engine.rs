@@ -210,8 +210,8 @@ struct Engine<'a> {
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
     timers: usize,
-    /// Probes in the queue: they follow each other for as long as a replay goes on, so they are
-    /// no reason for it to.
+    /// Probes whose end is in the queue: they follow each other for as long as a replay goes on,
+    /// so they are no reason for it to. A probe of an endless task has no end there.
     probes: usize,
     quiet_beats: u32,
     /// When the last attempt has begun or ended, µs.
@@ -430,9 +430,8 @@ impl<'a> Engine<'a> {
         let work = self.state.work_of_next(task);
         let slot = self.state.occupy(task, machine, role, work);
         let idx = slot as usize;
-        if role == Role::Probe {
-            self.probes += 1;
-        } else {
+        self.probes += usize::from(self.is_probe_with_end(slot));
+        if role != Role::Probe {
             self.has_changed();
         }
         if self.state.cluster.shared_cores.is_some() {
@@ -475,6 +474,12 @@ impl<'a> Engine<'a> {
             self.state.waiting -= 1;
             self.count_event(task);
         }
+    }
+
+    /// Whether an attempt is a probe whose end is, or will be, in the queue.
+    fn is_probe_with_end(&self, slot: u32) -> bool {
+        let (attempts, idx) = (&self.state.attempts, slot as usize);
+        attempts.role[idx] == Role::Probe && attempts.work[idx].is_finite()
     }
 
     /// An attempt has done its work, unless that was foreseen too early.
@@ -549,7 +554,7 @@ impl<'a> Engine<'a> {
             self.state.vacate(slot);
             return;
         }
-        self.probes -= usize::from(is_probe);
+        self.probes -= usize::from(self.is_probe_with_end(slot));
         self.account(slot, kind);
         self.leave_machine(slot);
         self.state.vacate(slot);

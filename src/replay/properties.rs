@@ -271,6 +271,41 @@ fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, fi
     assert_eq!(metrics.over + outcome.unfinished, workload.task_count);
 }
 
+/// A task of the regression below: when it arrives, its work and its failures, s, and its job.
+fn small(job: u32, arrival_s: i64, work_s: i64, fails_s: &[i64], fate: Fate) -> Task {
+    let fails_s = fails_s.to_vec();
+    Task {
+        arrival_s,
+        work_s,
+        cpu: 1,
+        priority: None,
+        user: 0,
+        job,
+        is_apart: false,
+        fate,
+        fails_s,
+        extra_s: 0,
+    }
+}
+
+#[test]
+fn a_task_that_is_killed_beside_its_probes_is_over() {
+    let tasks = [
+        small(3, 25, 0, &[4, 3], Fate::Finishes),
+        small(0, 1, 2, &[], Fate::Finishes),
+        small(3, 28, 0, &[], Fate::Killed { age_us: 10_000_000 }),
+        small(3, 1, 1, &[4], Fate::Finishes),
+        small(0, 3, 3, &[], Fate::Finishes),
+    ];
+    let machines: Vec<Machine> = [(0.5, 2), (1.0, 3), (0.5, 2), (1.0, 10)]
+        .map(|(speed, cpu)| Machine { speed, cpu, memory: Some(7), changes: vec![] })
+        .into();
+    let cluster = cluster(&machines, None, Notice::After(1_000_000), false);
+    let outcome = run(&cluster, &workload(&tasks, 0.0), "fifo+worst-fit+tqst+kill:events=7");
+    let journal = outcome.journal.as_ref().expect("it was asked for");
+    assert_eq!(outcome.unfinished, 0, "{journal}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 

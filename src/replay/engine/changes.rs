@@ -51,12 +51,12 @@ impl Engine<'_> {
             let idx = slot as usize;
             self.account(slot, Kind::Lost);
             let left = self.state.left_now(slot);
+            self.probes -= usize::from(self.is_probe_with_end(slot));
             self.leave_machine(slot);
             let attempts = &mut self.state.attempts;
             attempts.left[idx] = left;
             attempts.since_us[idx] = self.state.now_us;
             attempts.is_lost[idx] = true;
-            self.probes -= usize::from(attempts.role[idx] == Role::Probe);
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];
             self.forget_usage(task, machine);
