@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::account::keyed;
 use super::engine::EngineArgs;
+use super::exit::Usage;
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, edges};
@@ -27,12 +28,12 @@ use crate::studies::distributions::{
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
-use crate::studies::samples::{Group, Samples, Split, Waits, What, collect};
+use crate::studies::samples::{Group, OutcomeOf, Samples, Split, Waits, What, collect};
 
 /// Describe how long, how many and how often
 ///
 /// A table of count, mean, variance (of the population), quantiles (R-7) and maximum, for all
-/// jobs or tasks and per outcome of the job, with a cumulative chart. What began before the
+/// jobs or tasks and per outcome of the job (or of the task: `--by-own-end`), with a cumulative chart. What began before the
 /// window has time 0 in the trace; it is taken as written and counted as `left_censored`.
 ///
 /// `censored` counts values that the end of the window cuts off: jobs and waits with their time up
@@ -47,7 +48,7 @@ use crate::studies::samples::{Group, Samples, Split, Waits, What, collect};
 /// is the same.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
+    after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
 )]
 pub(crate) struct DescribeArgs {
     /// What is described
@@ -55,8 +56,16 @@ pub(crate) struct DescribeArgs {
     pub what: What,
 
     /// How outcomes are told: sequence or terminal
-    #[arg(long, value_name = "CLASSES", default_value_t)]
+    #[arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")]
     pub classes: Classes,
+
+    /// Split by the end of each task, not of its job
+    ///
+    /// For --what events-per-task, waiting and attempts. The outcome of a task is told by its last
+    /// terminal event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes
+    /// terminal` does. A task of a killed job that finished itself counts as finished.
+    #[arg(long)]
+    pub by_own_end: bool,
 
     /// Whether values cut off by the window's end are in
     ///
@@ -118,6 +127,7 @@ pub(crate) enum Censored {
 pub(crate) struct Question {
     pub what: What,
     pub classes: Classes,
+    pub outcome_of: OutcomeOf,
     pub censored: Censored,
     pub waits: Waits,
     pub group_by: Option<GroupBy>,
@@ -125,19 +135,37 @@ pub(crate) struct Question {
 
 impl Question {
     /// What the flags ask.
-    pub(crate) fn of(args: &DescribeArgs) -> Self {
+    ///
+    /// # Errors
+    /// Values that are not of tasks alone cannot be split by the tasks' own ends.
+    pub(crate) fn of(args: &DescribeArgs) -> Result<Self, Usage> {
         let &DescribeArgs { what, classes, censored, waits, group_by, .. } = args;
-        Self { what, classes, censored, waits, group_by }
+        let asked = Self { classes, censored, waits, group_by, ..Self::plain(what) };
+        match (args.by_own_end, what.is_of_tasks_alone()) {
+            (false, _) => Ok(asked),
+            (true, true) => Ok(asked.by_own_end()),
+            (true, false) => Err(Usage(format!(
+                "--by-own-end splits what each task has by itself, and `{}` depends on the job: \
+                 take --what events-per-task, waiting or attempts",
+                what.name()
+            ))),
+        }
     }
 
     /// All jobs or tasks, those cut off by the window's end in, outcomes told by sequence.
     pub(crate) fn plain(what: What) -> Self {
         let (classes, censored) = (Classes::Sequence, Censored::Include);
-        Self { what, classes, censored, waits: Waits::All, group_by: None }
+        let outcome_of = OutcomeOf::Job;
+        Self { what, classes, outcome_of, censored, waits: Waits::All, group_by: None }
+    }
+
+    /// The same, split by the end of each task.
+    pub(crate) fn by_own_end(self) -> Self {
+        Self { classes: Classes::Terminal, outcome_of: OutcomeOf::Task, ..self }
     }
 
     fn split(self) -> Split {
-        Split { classes: self.classes, group_by: self.group_by }
+        Split { classes: self.classes, of: self.outcome_of, group_by: self.group_by }
     }
 
     /// The name of an outcome by its position; unmatched after the last.
@@ -153,7 +181,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
     }
     let mut files = Files::in_out(args.answer.out.as_deref(), args.what.name())?;
-    let described = described(&lake, windows, Question::of(args), &args.engine)?;
+    let described = described(&lake, windows, Question::of(args)?, &args.engine)?;
     console::note(edges::sentence(&described.censoring));
     if let Some(files) = &mut files {
         described.put_details(files)?;
@@ -181,13 +209,14 @@ impl Described {
     }
 
     pub(crate) fn answer(&self, windows: Windows) -> Answer<'_> {
-        let Question { what, classes, censored, waits, group_by } = self.question;
+        let Question { what, classes, outcome_of, censored, waits, group_by } = self.question;
+        let by_own_end = outcome_of == OutcomeOf::Task;
         let name = what.name();
         Answer {
             name,
             table: &self.table,
             json: self.json(),
-            settings: json!({"classes": classes, "censored": censored, "waits": waits, "group_by": group_by, "windows": windows}),
+            settings: json!({"classes": classes, "by_own_end": by_own_end, "censored": censored, "waits": waits, "group_by": group_by, "windows": windows}),
             charts: vec![(name.to_owned(), self.chart.clone())],
         }
     }
@@ -464,15 +493,16 @@ fn by_group(group_by: Option<GroupBy>) -> String {
 }
 
 fn chart(question: Question, censoring: &Censoring, all: &Counted, lines: Vec<Line>) -> Chart {
-    let Question { what, classes, group_by, .. } = question;
+    let Question { what, classes, outcome_of, group_by, .. } = question;
     let how = if what == What::JobSurvival {
         "Kaplan-Meier with Greenwood's 95 % band, unended jobs censored. "
     } else {
         ""
     };
-    let spread = match group_by {
-        None => format!(" by outcome of the job (told by {classes})"),
-        Some(_) => by_group(group_by),
+    let spread = match (group_by, outcome_of) {
+        (None, OutcomeOf::Job) => format!(" by outcome of the job (told by {classes})"),
+        (None, OutcomeOf::Task) => " by the last event of the task itself".to_owned(),
+        (Some(_), _) => by_group(group_by),
     };
     Chart::Lines(LineChart {
         title: title(what).to_owned(),

@@ -27,7 +27,7 @@ use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::mandai::{Basis, Place};
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
 use crate::studies::rules::{Rule, RuleGrid};
-use crate::studies::samples::{Samples, Split, What, collect};
+use crate::studies::samples::{OutcomeOf, Samples, Split, What, collect};
 
 /// Repeat a published study and compare number by number
 ///
@@ -285,7 +285,7 @@ fn tasks(lake: &Lake, windows: Windows, claims: &mut Vec<Claim>) -> Result<()> {
         "failed, killed jobs have more tasks than finished (mean)",
         &[("failed", more("failed")), ("killed", more("killed"))],
     ));
-    let split = Split { classes: Classes::Sequence, group_by: None };
+    let split = Split { classes: Classes::Sequence, of: OutcomeOf::Job, group_by: None };
     let tasks = if has_tasks {
         collect(lake, windows, What::EventsPerTask, split)?
     } else {

@@ -251,6 +251,11 @@ impl Jobs {
 }
 
 /// The place of an outcome's name; the last where there is none such.
+/// The outcome by the last terminal event, from its name in the facts.
+pub(crate) fn terminal_of_name(outcome: Option<&str>) -> u8 {
+    position_of(&TERMINAL_OUTCOMES, outcome)
+}
+
 fn position_of(names: &[&str], outcome: Option<&str>) -> u8 {
     let place = names.iter().position(|name| Some(*name) == outcome);
     u8::try_from(place.unwrap_or(names.len() - 1)).expect("there are few outcomes")

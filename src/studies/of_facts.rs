@@ -12,7 +12,7 @@ use super::fold::{Asked, JobRow, KillStep, Study, republish, row_of};
 use super::ledger::CpuDefinition;
 use super::rules::{Rule, RuleGrid};
 use super::samples::{Collector, JobSize, Samples, Split, What, edges_of};
-use crate::facts::jobs::Jobs;
+use crate::facts::jobs::{Jobs, terminal_of_name};
 use crate::facts::tables::{Fact, Facts};
 use crate::facts::task_values::{Wait, WaitEnd};
 use crate::facts::window::Windows;
@@ -254,8 +254,8 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
                 }
                 What::EventsPerTask | What::FinishGivenEvents => (task.events, begun),
             };
-            let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
-            collector.push(job, task.priority, Value::new(amount, edges));
+            let own = (task.own_end, Value::new(amount, edges));
+            collector.push_task(task.job_id, task.priority, own);
         }
     }
     match what {
@@ -284,6 +284,8 @@ struct TaskFact {
     first_event_us: i64,
     submit_us: Option<i64>,
     is_open: bool,
+    /// What became of it by its own last event.
+    own_end: u8,
     /// When it finished, if that was its end.
     finish_us: Option<i64>,
     wait: Option<Wait>,
@@ -307,6 +309,7 @@ impl TaskFact {
                 first_event_us: firsts[row],
                 submit_us,
                 is_open: is_open.unwrap_or(true),
+                own_end: terminal_of_name(outcome),
                 finish_us: ended_us
                     .filter(|&at_us| outcome == Some("finished") && at_us < i64::MAX),
                 wait: wait

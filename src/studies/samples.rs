@@ -1,4 +1,4 @@
-//! One number per job or task, by group and outcome of the job: what distributions are made of.
+//! One number per job or task, by group and outcome: what distributions are made of.
 //!
 //! In: a lake, and what is measured. Out: [`Samples`], counted values. Buckets are read one per
 //! thread and only counts are kept of them, so memory follows the largest bucket and the number
@@ -17,7 +17,7 @@ use super::counted::{Counted, Edges, Value};
 use super::ledger::{GroupBy, UNKNOWN};
 use super::outcomes::Classes;
 use crate::facts::FactError;
-use crate::facts::jobs::{Job, Jobs};
+use crate::facts::jobs::{Job, Jobs, by_terminal};
 use crate::facts::task_values::{Wait, WaitEnd, is_submitted_before, wait_of};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
@@ -91,6 +91,11 @@ impl What {
             Self::JobDurations | Self::TasksPerJob | Self::JobSurvival => "jobs",
             _ => "tasks",
         }
+    }
+
+    /// Whether each task has a value that does not depend on what becomes of its job.
+    pub const fn is_of_tasks_alone(self) -> bool {
+        matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts)
     }
 
     /// The tables that are read; `job_events` also tells outcomes where it is there.
@@ -195,17 +200,34 @@ impl Samples {
     }
 }
 
+/// Whose end decides among which values one counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutcomeOf {
+    /// The outcome of the job.
+    #[default]
+    Job,
+    /// The last event of the task itself, unless a SUBMIT or SCHEDULE follows it; of values
+    /// [of tasks alone](What::is_of_tasks_alone), and told by [`Classes::Terminal`].
+    Task,
+}
+
 /// How values are spread: by which outcomes, and by what else.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
     /// How outcomes are told.
     pub classes: Classes,
+    /// Whose outcomes.
+    pub of: OutcomeOf,
     /// What values are grouped by, if anything.
     pub group_by: Option<GroupBy>,
 }
 
 impl Split {
-    fn outcome(self, job: Option<&Job>) -> usize {
+    /// The outcome of a job, or that of a task by its own end, as positions.
+    fn outcome(self, job: Option<&Job>, own_end: Option<u8>) -> usize {
+        if let (OutcomeOf::Task, Some(own_end)) = (self.of, own_end) {
+            return usize::from(own_end);
+        }
         job.map_or(self.classes.outcomes().len(), |job| {
             usize::from(match self.classes {
                 Classes::Sequence => job.by_sequence,
@@ -339,9 +361,18 @@ impl<'a> Collector<'a> {
         Samples { values: values.collect(), left_out }
     }
 
-    pub(super) fn push(&mut self, job: Option<&Job>, priority: Option<i32>, value: Value) {
-        let key = (self.split.group(job, self.jobs, priority), self.split.outcome(job));
+    fn push(&mut self, job: Option<&Job>, priority: Option<i32>, value: Value) {
+        let key = (self.split.group(job, self.jobs, priority), self.split.outcome(job, None));
         self.values.entry(key).or_default().push(value);
+    }
+
+    /// The same of a task, whose own end is a position in the outcomes of [`Classes::Terminal`].
+    pub(super) fn push_task(&mut self, job_id: i64, priority: Option<i32>, own: (u8, Value)) {
+        let jobs = self.jobs;
+        let job = jobs.find(job_id).map(|position| &jobs.jobs[position]);
+        let outcome = self.split.outcome(job, Some(own.0));
+        let key = (self.split.group(job, jobs, priority), outcome);
+        self.values.entry(key).or_default().push(own.1);
     }
 
     pub(super) fn durations(&mut self, sizes: &FxHashMap<i64, JobSize>) {
@@ -373,8 +404,6 @@ impl<'a> Collector<'a> {
 
     /// Measures a task; returns 1 for one that is left out for having begun before the window.
     fn task(&mut self, task: &TaskView<'_>, what: What) -> u64 {
-        let jobs = self.jobs;
-        let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
         let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let begun = Edges {
             is_left_censored: is_before(task, self.windows),
@@ -389,7 +418,8 @@ impl<'a> Collector<'a> {
             What::Attempts => (whole(task.attempts.len()), begun),
             _ => (whole(task.events.len()), begun),
         };
-        self.push(job, Some(task.priority), Value::new(amount, edges));
+        let own = (by_terminal(task.events), Value::new(amount, edges));
+        self.push_task(task.job_id, Some(task.priority), own);
         0
     }
 }

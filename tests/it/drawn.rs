@@ -280,6 +280,47 @@ proptest! {
         prop_assert_eq!(waits.sum::<u64>(), total * 1_000_000);
     }
 
+    /// Split by the end of each task, every task counts once, by its own last event; what becomes
+    /// of its job, and whether that is known, does not matter.
+    #[test]
+    fn tasks_are_split_by_their_own_end(jobs in jobs()) {
+        let mut expected: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for events in jobs.iter().flat_map(|job| &job.1).filter(|events| !events.is_empty()) {
+            // The texts hold SUBMIT, SCHEDULE, FAIL, FINISH, KILL and UPDATE alone.
+            let outcome = match events.iter().rev().map(|event| event.1).find(|&kind| kind < 7) {
+                Some(0) => "pending",
+                Some(1) => "running",
+                Some(3) => "failed",
+                Some(4) => "finished",
+                Some(5) => "killed",
+                _ => "unknown",
+            };
+            let (count, sum) = expected.entry(outcome).or_default();
+            *count += 1;
+            *sum += events.len() as u64;
+        }
+        if expected.is_empty() {
+            return Ok(());
+        }
+        for tables in ["job_events,task_events", "task_events"] {
+            let place = lake(&jobs, tables);
+            for engine in ["native", "polars"] {
+                let args = ["describe", "--what", "events-per-task", "--by-own-end", "--format", "json"];
+                let answer = place.run(&[&args[..], &["--engine", engine]].concat()).ok().json();
+                let mut found: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+                for row in answer["rows"].as_array().unwrap().iter().skip(1) {
+                    let count = row["count"].as_u64().unwrap();
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a few hundred")]
+                    let sum = (row["mean"].as_f64().unwrap_or(0.0) * count as f64).round() as u64;
+                    if 0 < count {
+                        found.insert(row["outcome"].as_str().unwrap(), (count, sum));
+                    }
+                }
+                prop_assert_eq!(&found, &expected, "{} of {}", engine, tables);
+            }
+        }
+    }
+
     /// Without `job_events` nothing is said of outcomes.
     #[test]
     fn unknown_is_unknown(jobs in jobs()) {

@@ -168,7 +168,7 @@ fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) 
 }
 
 /// What every engine is asked.
-pub(crate) const STUDIES: [&[&str]; 16] = [
+pub(crate) const STUDIES: [&[&str]; 18] = [
     &["classify"],
     &["classify", "--by", "task", "--classes", "terminal"],
     &["account", "--cpu", "slots"],
@@ -183,6 +183,8 @@ pub(crate) const STUDIES: [&[&str]; 16] = [
     &["describe", "--what", "events-per-task", "--group-by", "user"],
     &["describe", "--what", "waiting", "--group-by", "class"],
     &["describe", "--what", "attempts"],
+    &["describe", "--what", "waiting", "--by-own-end"],
+    &["describe", "--what", "attempts", "--by-own-end", "--group-by", "priority"],
     &["describe", "--what", "job-survival"],
     &["describe", "--what", "finish-given-events"],
 ];

@@ -451,7 +451,7 @@ impl Analysis {
     }
 
     fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
-        let described = describe(&self.lake, self.windows, Question::of(args))?;
+        let described = describe(&self.lake, self.windows, Question::of(args)?)?;
         let answer = described.answer(self.windows);
         let mut files = self.files(answer.name)?;
         described.put_details(&mut files)?;
