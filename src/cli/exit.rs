@@ -201,6 +201,9 @@ fn code_of(error: &anyhow::Error) -> Code {
     if let Some(error) = error.downcast_ref::<SourceError>() {
         return of_data(error.kind.is_bad_data());
     }
+    if let Some(FactError::OtherSource { .. }) = error.downcast_ref() {
+        return Code::Usage;
+    }
     if let Some(error) = error.downcast_ref::<FactError>() {
         return of_data(error.is_bad_data());
     }

@@ -16,6 +16,7 @@ use crate::digits;
 use crate::facts::query::{QUERIES, Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::lake::Lake;
+use crate::schema::Source;
 
 /// Every query that the tables allow.
 const ALL: &str = "all";
@@ -39,7 +40,7 @@ pub(crate) fn is_fact(name: &str) -> bool {
 pub(crate) struct QueryArgs {
     /// Number or name of the query, such as q01, or all
     ///
-    /// `all` runs every query that the tables of the lake allow, and keeps the answers in --out as
+    /// `all` runs every query that the source and tables of the lake allow, and keeps the answers in --out as
     /// one set: `result.json` names the lake and the checksum of each file, and takes the place of
     /// an earlier set as a whole.
     #[arg(value_name = "QUERY")]
@@ -99,18 +100,24 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     store::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
 }
 
-/// Every query with its question and the tables of the lake that it needs.
+/// Every query with its question, the tables that it needs and the sources that it is for.
 fn list() -> String {
     let mut list = String::new();
     for query in &QUERIES {
         let tables: Vec<&str> = query.tables().iter().map(|table| table.name()).collect();
-        let line = format!("{:28} {} ({})\n", query.name, query.question(), tables.join(", "));
+        let sources: Vec<&str> = query.sources().iter().map(|source| source.name()).collect();
+        let only = match sources.len() {
+            count if count == Source::ALL.len() => String::new(),
+            _ => format!("; {} only", sources.join(", ")),
+        };
+        let (name, question, tables) = (query.name, query.question(), tables.join(", "));
+        let line = format!("{name:28} {question} ({tables}{only})\n");
         list.push_str(&line);
     }
     list
 }
 
-/// Runs every query that the tables allow and keeps the answers as one set.
+/// Runs every query that the lake's source and tables allow and keeps the answers as one set.
 fn run_all(args: &QueryArgs) -> Result<()> {
     let Some(out) = &args.answer.out else {
         return Err(Usage("`all` keeps its answers in a folder: give --out".to_owned()).into());
@@ -118,7 +125,7 @@ fn run_all(args: &QueryArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let settings = settings(args, &lake)?;
     let mut queries = Vec::new();
-    for query in &QUERIES {
+    for query in QUERIES.iter().filter(|query| query.sources().contains(&lake.source())) {
         match query.tables().into_iter().find(|&table| !lake.has(table)) {
             Some(table) => console::warn(format!("skipped {}: no table {table}", query.name)),
             None => queries.push(query),

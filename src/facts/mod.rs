@@ -8,6 +8,7 @@
 use thiserror::Error;
 
 use crate::lake::LakeError;
+use crate::schema::Source;
 
 pub mod census;
 pub mod events;
@@ -43,6 +44,19 @@ pub enum FactError {
         /// What to do about it.
         hint: &'static str,
     },
+    /// The query reads columns that lakes of this source do not have.
+    #[error(
+        "query `{query}` is for lakes of {}; this one is of {found}",
+        sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" or ")
+    )]
+    OtherSource {
+        /// The query.
+        query: &'static str,
+        /// What the lake is of.
+        found: Source,
+        /// What it should be of.
+        sources: Vec<Source>,
+    },
     /// No such query.
     #[error("there is no query `{name}` (known: {})", query::names().join(", "))]
     UnknownQuery {
@@ -56,7 +70,10 @@ impl FactError {
     pub fn is_bad_data(&self) -> bool {
         match self {
             Self::Lake(error) => error.kind.is_bad_data(),
-            Self::Engine { .. } | Self::Spark { .. } | Self::UnknownQuery { .. } => false,
+            Self::Engine { .. }
+            | Self::Spark { .. }
+            | Self::OtherSource { .. }
+            | Self::UnknownQuery { .. } => false,
         }
     }
 }

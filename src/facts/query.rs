@@ -7,6 +7,7 @@
 //! A query names in its header what it reads: tables of the lake, other queries (which are run
 //! first), `settings` (one row: the ends of the windows, and where open attempts are closed) and
 //! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it.
+//! A query that names sources is for their lakes alone: it reads columns that no other has.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ macro_rules! queries {
 }
 
 /// Every query, in the order of their numbers. A test compares this with the folder.
-pub static QUERIES: [Query; 13] = queries![
+pub static QUERIES: [Query; 14] = queries![
     "q01_job_outcomes",
     "q02_task_outcomes",
     "q03_attempts",
@@ -58,6 +59,7 @@ pub static QUERIES: [Query; 13] = queries![
     "q11_cpu_published",
     "q12_measured_after_crossings",
     "q13_usage_by_user_hour",
+    "q14_job_requests",
 ];
 
 /// The names of all queries.
@@ -104,6 +106,26 @@ impl Query {
 
     fn listed(&self, label: &str) -> impl Iterator<Item = &'static str> {
         self.header(label).split(", ").filter(|name| !name.is_empty())
+    }
+
+    /// The sources whose lakes it can be asked of: all, or those that its header names.
+    pub fn sources(&self) -> Vec<Source> {
+        let named: Vec<Source> =
+            self.listed("Sources").filter_map(|name| name.parse().ok()).collect();
+        if named.is_empty() { Source::ALL.to_vec() } else { named }
+    }
+
+    /// Refuses a lake of another source, or one without the tables that it needs.
+    pub(super) fn require(&self, lake: &Lake) -> Result<(), FactError> {
+        let sources = self.sources();
+        if !sources.contains(&lake.source()) {
+            let (query, found) = (self.name, lake.source());
+            return Err(FactError::OtherSource { query, found, sources });
+        }
+        for table in self.tables() {
+            lake.require(table)?;
+        }
+        Ok(())
     }
 
     /// The columns that its rows are sorted by, together unique.
@@ -153,9 +175,7 @@ impl Query {
 
     /// Runs the query over the whole lake.
     pub fn run(&'static self, lake: &Lake, settings: &Settings) -> Result<RecordBatch, FactError> {
-        for table in self.tables() {
-            lake.require(table)?;
-        }
+        self.require(lake)?;
         if !self.is_keyed_by_job() {
             return self.run_bucket(lake, None, settings);
         }
@@ -357,6 +377,12 @@ mod tests {
             assert!(!query.question().is_empty(), "{}", query.name);
             assert!(!query.key()[0].is_empty(), "{}", query.name);
             assert!(!query.tables().is_empty(), "{}", query.name);
+            let sources = query.listed("Sources");
+            assert!(
+                sources.map(str::parse::<Source>).all(|source| source.is_ok()),
+                "{}",
+                query.name
+            );
         }
         assert_eq!(Query::find("q12").unwrap().tables(), [Table::TaskEvents, Table::TaskUsage]);
     }

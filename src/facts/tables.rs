@@ -36,9 +36,7 @@ impl SqlEngine {
     ) -> Result<Facts, FactError> {
         let queries: Vec<&'static Query> =
             names.iter().map(|name| Query::find(name)).collect::<Result<_, FactError>>()?;
-        for table in queries.iter().flat_map(|query| query.tables()) {
-            lake.require(table)?;
-        }
+        queries.iter().try_for_each(|query| query.require(lake))?;
         let batches = match self {
             Self::Polars => {
                 queries.iter().map(|query| query.run(lake, settings)).collect::<Result<_, _>>()?

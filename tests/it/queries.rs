@@ -5,6 +5,8 @@ use std::fs;
 
 use jobfate::facts::query::QUERIES;
 
+use jobfate::schema::Source;
+
 use super::support::{Place, check_golden, golden, orphans, repository};
 
 /// Thresholds that fall inside an attempt, on the last event of a task, and behind it.
@@ -21,10 +23,55 @@ fn every_query_gives_its_golden_answer_however_many_buckets() {
     for (lake, buckets) in [("one", "1"), ("seven", "7")] {
         place.run(&["ingest", "trace", "--lake", lake, "--buckets", buckets]).ok();
     }
+    let log = golden("logs/small.swf");
+    for (lake, buckets) in [("log-one", "1"), ("log-seven", "7")] {
+        let ingest = ["ingest", log.to_str().unwrap(), "--lake", lake, "--buckets", buckets];
+        place.run(&[&ingest[..], &["--max-rejects", "100%"]].concat()).ok();
+    }
     for query in &QUERIES {
-        let found = answer(&place, "one", query.name);
+        let is_of_log = !query.sources().contains(&Source::Google2011);
+        let [one, seven] = if is_of_log { ["log-one", "log-seven"] } else { ["one", "seven"] };
+        let found = answer(&place, one, query.name);
         check_golden(&format!("answers/{}.csv", query.name), &found);
-        assert_eq!(answer(&place, "seven", query.name), found, "{} in 7 buckets", query.name);
+        assert_eq!(answer(&place, seven, query.name), found, "{} in 7 buckets", query.name);
+    }
+}
+
+/// What only logs have is asked of logs only.
+#[test]
+fn a_query_of_logs_is_for_their_lakes_alone() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let run = place.run(&["query", "q14", "--lake", "lake"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    let expected =
+        "error: query `q14_job_requests` is for lakes of swf or gwf; this one is of google-2011\n";
+    assert_eq!(run.stderr, expected);
+    let facts = |lake: &str, out: &str| -> Vec<String> {
+        let run = place.run(&["query", "all", "--lake", lake, "--out", out]).ok();
+        assert!(!run.stderr.contains("skipped q14"), "{}", run.stderr);
+        let names = fs::read_dir(place.path(out)).unwrap();
+        let mut names: Vec<String> = names
+            .filter_map(|entry| {
+                entry
+                    .unwrap()
+                    .file_name()
+                    .into_string()
+                    .unwrap()
+                    .strip_suffix(".csv")
+                    .map(str::to_owned)
+            })
+            .filter(|name| name.starts_with('q'))
+            .collect();
+        names.sort();
+        names
+    };
+    assert!(!facts("lake", "facts").contains(&"q14_job_requests".to_owned()));
+    for log in ["small.swf", "small.gwf"] {
+        let path = golden("logs").join(log);
+        let ingest = ["ingest", path.to_str().unwrap(), "--lake", log, "--max-rejects", "100%"];
+        place.run(&ingest).ok();
+        assert!(facts(log, &format!("facts-{log}")).contains(&"q14_job_requests".to_owned()));
     }
 }
 

@@ -125,7 +125,8 @@ fn a_cluster_answers_as_polars_does() {
         let all = ["query", "all", "--thresholds", "1,2,10,50", "--out"];
         place.run(&[&all[..], &["polars"]].concat()).ok();
         place.run(&[&all[..], &["spark"], &cluster.args()[..]].concat()).ok();
-        for query in &QUERIES {
+        for query in QUERIES.iter().filter(|query| query.sources().contains(&place.lake().source()))
+        {
             let name = format!("{}.parquet", query.name);
             let read = |engine: &str| table(&place.path(engine).join(&name));
             assert_same_table(&read("polars"), &read("spark"), query.name);

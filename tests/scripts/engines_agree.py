@@ -9,7 +9,7 @@ Usage: engines_agree.py JOBFATE [--seeds 100] [--first 0] [--no-spark] [--keep D
 
 A seed draws a trace (`jobfate synth`: jobs, days, parts, machines; every fourth in the form of
 2019, half of the others roughened: names and quantities blanked, times tied or after the window,
-events redrawn), the buckets of its lake, thresholds, and perhaps a later end of the window. Each
+events redrawn; every sixth a log), the buckets of its lake, thresholds, and perhaps a later end of the window. Each
 query of queries/, and so every column of every fact, is then answered by
 
     Polars   `jobfate query all`, bucket by bucket
@@ -46,7 +46,7 @@ from typing import NamedTuple
 import duckdb
 import polars as pl
 
-from crosscheck import is_same, last_time
+from crosscheck import is_for, is_same, last_time
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = {path.stem: path.read_text().rstrip().rstrip(";") for path in sorted((ROOT / "queries").glob("q*.sql"))}
@@ -104,6 +104,7 @@ class Made(NamedTuple):
     folder: Path
     files: dict  # of the lake, by table
     parameters: dict  # SQL of settings and thresholds
+    queries: dict  # the text of those that the source allows, by name
 
 
 class Answer(NamedTuple):
@@ -151,11 +152,11 @@ def check(jobfate, seed, folder, engines):
     """Puts every query about one trace to each engine; gives what Polars says."""
     made = make(jobfate, seed, folder)
     ours = answers_of_polars(made)
-    if list(ours) != list(QUERIES):
-        raise Fault(seed, f"jobfate answers {', '.join(ours)}; the folder has {', '.join(QUERIES)}")
+    if list(ours) != list(made.queries):
+        raise Fault(seed, f"jobfate answers {', '.join(ours)}; the folder has {', '.join(made.queries)}")
     for engine, ask in engines.items():
         theirs = ask(made)
-        for name in QUERIES:
+        for name in made.queries:
             try:
                 answer = next(theirs)
             except Exception as error:
@@ -177,11 +178,16 @@ def make(jobfate, seed, folder):
         if done.returncode:
             raise Fault(seed, f"{shlex.join(command)}\n{done.stderr}")
 
-    is_2019 = seed % 4 == 3
-    jobfate_does("synth", trace, "--seed", seed, "--source", "google-2019" if is_2019 else "google-2011",
+    is_2019, is_log = seed % 4 == 3, seed % 6 == 4
+    if is_log:
+        trace = folder / "log.swf"
+        folder.mkdir(parents=True)
+        trace.write_text(log_of(draw))
+    else:
+        jobfate_does("synth", trace, "--seed", seed, "--source", "google-2019" if is_2019 else "google-2011",
                  "--jobs", draw.randint(5, 60), "--days", round(draw.uniform(0.05, 2), 3),
                  "--parts", draw.randint(1, 4), "--machines", draw.randint(1, 40))
-    if not is_2019 and seed % 2 == 0:
+    if not is_2019 and not is_log and seed % 2 == 0:
         roughen(trace, draw)
     jobfate_does("ingest", trace, "--lake", lake, "--buckets", draw.randint(1, 5))
     manifest = json.loads((lake / "manifest.json").read_text())
@@ -196,10 +202,32 @@ def make(jobfate, seed, folder):
     open_attempts = draw.choice(["job-end", "window-end"])
     asked += ["--open-attempts", open_attempts]
     jobfate_does("query", "all", "--lake", lake, "--out", folder / "facts", *asked)
-    settings = values("job_window_end_us, task_window_end_us, first_us", [[*ends, 1]])
+    settings = values("job_window_end_us, task_window_end_us, first_us", [[*ends, int(not is_log)]])
     parameters = {"settings": f"SELECT *, '{open_attempts}' AS open_attempts FROM ({settings}) AS ends",
                   "thresholds": values("threshold", [[one] for one in thresholds])}
-    return Made(seed, folder, files, parameters)
+    # Queries of what a log has no tables of are not asked.
+    queries = {}
+    for name, sql in QUERIES.items():
+        needs = re.findall(r"^-- Tables:\s*(.*)$", sql, re.M)[0].split(", ")
+        if is_for(manifest["source"], sql) and all(need in {*files, *parameters, *queries} for need in needs):
+            queries[name] = sql
+    return Made(seed, folder, files, parameters, queries)
+
+
+def log_of(draw):
+    """A log in the standard workload format: jobs with holes, a few in parts of a run."""
+    lines = ["; MaxProcs: 64"]
+    now = 0
+    for job in range(1, draw.randint(5, 60)):
+        now += draw.randint(0, 400)
+        hole = lambda value: -1 if draw.random() < 0.15 else value
+        many = lambda most: hole(draw.randint(1, most))
+        parts = draw.choice([[1]] * 8 + [[0], [5], [-1], [2, 3], [2, 2, 4]])
+        for place, status in enumerate(parts):
+            lines.append(" ".join(map(str, [
+                job, now if place == 0 else -1, many(300), many(5000), many(64), many(4000) / 8, many(10**6),
+                many(64), many(9000), many(10**6), status, many(5), many(3), many(4), many(3), many(2), -1, -1])))
+    return "\n".join(lines) + "\n"
 
 
 def values(columns, rows):
@@ -248,7 +276,7 @@ def ask_duckdb(made):
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({files}, hive_partitioning = false)")
     for name, sql in made.parameters.items():
         connection.execute(f"CREATE TABLE {name} AS {sql}")
-    for name, sql in QUERIES.items():
+    for name, sql in made.queries.items():
         answer = connection.execute(sql)
         yield Answer([column[0] for column in answer.description], answer.fetchall())
         if name in READ:
@@ -262,7 +290,7 @@ def ask_spark(session, made):
                     f"(path '{made.folder}/lake/{table}', recursiveFileLookup 'true')")
     for name, sql in made.parameters.items():
         session.sql(f"CREATE TEMPORARY VIEW {name} AS {sql}")
-    for name, sql in QUERIES.items():
+    for name, sql in made.queries.items():
         frame = session.sql(sql)
         rows = frame.collect()
         yield Answer(frame.columns, [tuple(row) for row in rows])

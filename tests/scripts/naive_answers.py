@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Answers every query over a small trace by brute force, from DESIGN.md's definitions.
 
-Usage: naive_answers.py TRACE_DIR OUT_DIR THRESHOLD,...
+Usage: naive_answers.py TRACE_DIR OUT_DIR THRESHOLD,... SWF
 
-Reads the raw parts (plain CSV) and writes OUT_DIR/qNN_name.csv. It shares nothing with the SQL
+Reads the raw parts (plain CSV) and, for what only logs have, the log, and writes OUT_DIR/qNN_name.csv. It shares nothing with the SQL
 in queries/: no query is read, no engine is used, only the standard library. Tests compare its
 answers with the golden ones.
 """
@@ -188,7 +188,7 @@ def weighted_mean(pairs):
     return sum(weight * value for weight, value in pairs) / total if total else None
 
 
-def main(trace, out, thresholds):
+def main(trace, out, thresholds, log):
     jobs, tasks = histories(trace, "job_events"), histories(trace, "task_events")
     job_end, task_end = last_time(jobs), last_time(tasks)
     ends = {job: end_of_job(events) for (job,), events in jobs.items()}
@@ -298,7 +298,35 @@ def main(trace, out, thresholds):
     write("q13_usage_by_user_hour", "user hour_us attempt_count slots_s requested_s",
           [[*key, count, seconds(slots), seconds(requested)]
            for key, (count, slots, requested) in sorted(charged.items())])
+    write("q14_job_requests", "job_id user_group executable queue partition requested_processors "
+          "requested_time_us requested_memory_kib processors cpu_time_us used_memory_kib", requests(log))
+
+
+def requests(log):
+    """What a log in the standard workload format says of each job besides its events."""
+    whole, pieces = {}, defaultdict(list)
+    for line in log.read_text().splitlines():
+        fields = line.split()
+        if not fields or line.startswith(";"):
+            continue
+        try:
+            job, *numbers = [Fraction(field) for field in fields]
+        except ValueError:
+            continue
+        if numbers[9] in (2, 3, 4):
+            pieces[int(job)].append(numbers)
+        else:
+            whole.setdefault(int(job), [numbers])
+
+    def said(lines, field, scale=1):
+        known = [line[field] * scale for line in lines if line[field] != -1]
+        return int(max(known)) if known else ""
+
+    # Field 2 of the format is the first of these numbers.
+    return [[job, *(said(lines, field) for field in (11, 12, 13, 14, 6)), said(lines, 7, 10**6),
+             said(lines, 8), said(lines, 3), said(lines, 4, 10**6), said(lines, 5)]
+            for job, lines in sorted({**pieces, **whole}.items())]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), [int(each) for each in sys.argv[3].split(",")])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), [int(each) for each in sys.argv[3].split(",")], Path(sys.argv[4]))

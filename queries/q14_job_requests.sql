@@ -1,0 +1,29 @@
+-- Question: what did the log say of each job besides its events?
+-- Sources:  swf, gwf
+-- Tables:   job_events
+-- Key:      job_id
+-- Columns:  job_id
+--           user_group, executable, queue, partition   as logged
+--           requested_processors
+--           requested_time_us      µs, run time (or CPU time per processor) asked for
+--           requested_memory_kib   KiB, per processor
+--           processors             processors it had
+--           cpu_time_us            µs, mean CPU time used per processor
+--           used_memory_kib        KiB, mean used per processor
+-- Used by:  notebooks; the studies read the same columns
+-- Only logs of parallel jobs have these columns. Every event of a job repeats its line; the parts
+-- of a run that was logged in pieces may differ, and then the largest counts.
+SELECT job_id,
+       MAX(user_group) AS user_group,
+       MAX(executable) AS executable,
+       MAX(queue) AS queue,
+       MAX("partition") AS "partition",
+       MAX(requested_processors) AS requested_processors,
+       MAX(requested_time_us) AS requested_time_us,
+       MAX(requested_memory_kib) AS requested_memory_kib,
+       MAX(processors) AS processors,
+       MAX(cpu_time_us) AS cpu_time_us,
+       MAX(used_memory_kib) AS used_memory_kib
+FROM job_events
+GROUP BY job_id
+ORDER BY job_id;
