@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::cluster::{Cluster, Drawn};
 use super::detectors::Progress;
+use super::placement::Steps;
 use super::random::{Draws, Purpose};
 use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
@@ -156,6 +157,8 @@ pub struct State<'a> {
     pub fresh: Vec<u32>,
     is_fresh: Vec<bool>,
     least: [u64; 2],
+    /// What the tasks ask for, in steps.
+    pub(super) steps: Steps,
     siblings: Siblings,
     noise: Draws,
     slow: Draws,
@@ -248,6 +251,7 @@ impl<'a> State<'a> {
             fresh: Vec::new(),
             is_fresh: vec![false; count],
             least: workload.least_demand(),
+            steps: Steps::of(workload),
             siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
             slow: Draws::new(seed, Purpose::Slow),
@@ -255,6 +259,12 @@ impl<'a> State<'a> {
         };
         state.roomy = (0..).take(count).map(|machine| u32::from(state.has_room(machine))).sum();
         state
+    }
+
+    /// The least CPU and memory that any task of the workload asks for.
+    #[inline]
+    pub fn least_demand(&self) -> [u64; 2] {
+        self.least
     }
 
     /// Whether the least demand of the workload fits on a machine.

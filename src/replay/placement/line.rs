@@ -3,8 +3,10 @@
 //! In: machines that have got room or lost it. Out: the first in line that serves a task. A
 //! machine keeps its place until it has no room for anything; it leaves then, and stands at the
 //! back when it has room again. Where tasks ask for different amounts a tree over the places finds
-//! the first with room without asking those before it.
+//! the first with room without asking those before it, in the logarithm of their number; where all
+//! ask for the same it is the first, at no cost.
 
+use super::steps::{CPU_STEPS, Most, NO_BOUND};
 use super::tree::Tree;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
@@ -42,7 +44,7 @@ impl Line {
         let place = self.place_of[machine as usize];
         if place != NONE {
             if let Some(tree) = &mut self.tree {
-                tree.set(place as usize, state.machines.free[machine as usize]);
+                tree.set(place as usize, &state.steps, Some(state.machines.free[machine as usize]));
             }
         } else if state.has_room(machine) {
             if self.back == self.places.len() {
@@ -59,10 +61,12 @@ impl Line {
         if place == NONE {
             return;
         }
+        let stays = state.has_room(machine);
         if let Some(tree) = &mut self.tree {
-            tree.set(place as usize, state.machines.free[machine as usize]);
+            let free = stays.then(|| state.machines.free[machine as usize]);
+            tree.set(place as usize, &state.steps, free);
         }
-        if !state.has_room(machine) {
+        if !stays {
             self.places[place as usize] = NONE;
             self.place_of[machine as usize] = NONE;
         }
@@ -73,7 +77,7 @@ impl Line {
         self.places[self.back] = machine;
         self.place_of[machine as usize] = u32::try_from(self.back).expect("two per machine");
         if let Some(tree) = &mut self.tree {
-            tree.set(self.back, state.machines.free[machine as usize]);
+            tree.set(self.back, &state.steps, Some(state.machines.free[machine as usize]));
         }
         self.back += 1;
     }
@@ -85,7 +89,7 @@ impl Line {
             self.places[self.front..].iter().copied().filter(|&machine| machine != NONE).collect();
         self.places.fill(NONE);
         if let Some(tree) = &mut self.tree {
-            *tree = Tree::new(self.places.len());
+            tree.clear();
         }
         (self.front, self.back) = (0, 0);
         for machine in line {
@@ -108,6 +112,19 @@ impl Line {
         self.places[self.front..self.back].first().copied()
     }
 
+    /// The most memory of any machine by step of CPU.
+    #[inline]
+    pub(super) fn most(&self, state: &State<'_>) -> Most {
+        let of_equals = if 0 < state.roomy { NO_BOUND } else { [0; CPU_STEPS] };
+        self.tree.as_ref().map_or(of_equals, |tree| *tree.most())
+    }
+
+    /// Whether any machine may have room for `demand`.
+    #[inline]
+    pub(super) fn may_hold(&self, state: &State<'_>, demand: [u64; 2]) -> bool {
+        self.tree.as_ref().map_or(0 < state.roomy, |tree| tree.may_hold(&state.steps, demand))
+    }
+
     /// The first machine with room for `demand` that `serves`.
     #[inline]
     pub(super) fn find(
@@ -120,18 +137,14 @@ impl Line {
         if state.fits(first, demand) && serves(first) {
             return Some(first);
         }
-        let mut is_found =
-            |machine: u32| machine != NONE && state.fits(machine, demand) && serves(machine);
+        let mut is_found = |machine: u32| state.fits(machine, demand) && serves(machine);
         let Some(tree) = &self.tree else {
             let others = &self.places[self.front + 1..self.back];
-            return others.iter().copied().find(|&machine| is_found(machine));
+            let mut others = others.iter().copied().filter(|&machine| machine != NONE);
+            return others.find(|&machine| is_found(machine));
         };
-        let place = tree.first(demand, &mut |place| {
-            // What a machine had left when it left still stands at its place, too little for any
-            // task; and a task that asks for nothing has room at places where nobody is.
-            let machine = self.places.get(place).copied().unwrap_or(NONE);
-            machine != first && is_found(machine)
-        })?;
+        let place =
+            tree.first(&state.steps, demand, self.front + 1, |place| is_found(self.places[place]))?;
         Some(self.places[place])
     }
 }

@@ -1,19 +1,27 @@
 //! On which machine a task goes.
 //!
-//! In: a task, and what besides room a machine must offer. Out: a machine, or none. What fitted
-//! nowhere is remembered until a machine that would serve it gets room, so a blocked queue costs
-//! next to nothing; each placement keeps the machines in an order of its own, so a start costs
-//! the logarithm of their number.
+//! In: a task, and what besides room a machine must offer. Out: a machine, or none. Each placement
+//! keeps the machines in an order of its own.
+//!
+//! Costs with M machines, of a search and of each change of a machine: `first-free` and
+//! `first-fit` log M, `first-free` 1 where all tasks ask for the same; `best-fit` and `worst-fit`
+//! log M and the machines passed over that have enough in sum but not of each; `random-fit` as
+//! many draws as it takes to hit a machine with room, at most M. That no machine has room is known
+//! at once. Machines that have room and do not serve for another reason (a sibling is there, a rule
+//! forbids it) are passed over one by one; what such siblings have turned away is remembered until
+//! a machine that would serve it gets room.
 
 use self::line::Line;
 use self::ranks::Ranks;
-use self::tree::Tree;
+pub(super) use self::steps::{CPU_STEPS, Most, NO_BOUND, Need, Steps};
+pub(super) use self::tree::Tree;
 use super::random::{Draws, Purpose};
 use super::state::State;
 use super::workload::NONE;
 
 mod line;
 mod ranks;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -56,8 +64,12 @@ pub(super) struct Finder {
 enum Search {
     FirstFree(Line),
     FirstFit(Tree),
-    Ranked(Ranks),
-    Random { draws: Draws, choices: u64 },
+    /// The tree only knows whether there is room.
+    Ranked(Ranks, Tree),
+    Random {
+        draws: Draws,
+        choices: u64,
+    },
 }
 
 /// A demand that no machine serves.
@@ -83,8 +95,8 @@ impl Finder {
         let search = match kind {
             Placement::FirstFree => Search::FirstFree(Line::new(count, state.is_uniform())),
             Placement::FirstFit => Search::FirstFit(Tree::new(count)),
-            Placement::BestFit => Search::Ranked(Ranks::new(count, false)),
-            Placement::WorstFit => Search::Ranked(Ranks::new(count, true)),
+            Placement::BestFit => Search::Ranked(Ranks::new(count, false), Tree::new(count)),
+            Placement::WorstFit => Search::Ranked(Ranks::new(count, true), Tree::new(count)),
             Placement::RandomFit => {
                 Search::Random { draws: Draws::new(seed, Purpose::Choice), choices: 0 }
             }
@@ -107,11 +119,7 @@ impl Finder {
         }
         match &mut self.search {
             Search::FirstFree(line) => line.freed(state, machine),
-            Search::FirstFit(tree) => {
-                tree.set(machine as usize, state.machines.free[machine as usize]);
-            }
-            Search::Ranked(ranks) => ranks.changed(state, machine),
-            Search::Random { .. } => {}
+            _ => self.changed(state, machine),
         }
     }
 
@@ -120,17 +128,49 @@ impl Finder {
     pub(super) fn taken(&mut self, state: &State<'_>, machine: u32) {
         match &mut self.search {
             Search::FirstFree(line) => line.taken(state, machine),
-            Search::FirstFit(tree) => {
-                tree.set(machine as usize, state.machines.free[machine as usize]);
-            }
-            Search::Ranked(ranks) => ranks.changed(state, machine),
-            Search::Random { .. } => {}
+            _ => self.changed(state, machine),
         }
     }
 
-    /// Whether it is known that no machine has room for a demand.
-    pub(super) fn is_hopeless(&self, demand: [u64; 2]) -> bool {
-        self.hopeless.iter().any(|known| known.covers(demand, NONE))
+    fn changed(&mut self, state: &State<'_>, machine: u32) {
+        let idx = machine as usize;
+        let free = state.machines.is_present[idx].then(|| state.machines.free[idx]);
+        match &mut self.search {
+            Search::FirstFit(tree) => tree.set(idx, &state.steps, free),
+            Search::Ranked(ranks, tree) => {
+                ranks.changed(state, machine);
+                tree.set(idx, &state.steps, free);
+            }
+            Search::FirstFree(_) | Search::Random { .. } => {}
+        }
+    }
+
+    /// Whether any machine may have room for a demand. Where not, none has.
+    #[inline]
+    pub(super) fn may_hold(&self, state: &State<'_>, demand: [u64; 2]) -> bool {
+        self.has_room(state, demand) && !self.is_hopeless(demand, NONE)
+    }
+
+    /// The most memory that any machine may have by step of CPU; `None` where searching for what
+    /// is not there changes what is drawn later.
+    pub(super) fn most(&self, state: &State<'_>) -> Option<Most> {
+        match &self.search {
+            Search::FirstFree(line) => Some(line.most(state)),
+            Search::FirstFit(tree) | Search::Ranked(_, tree) => Some(*tree.most()),
+            Search::Random { .. } => None,
+        }
+    }
+
+    fn is_hopeless(&self, demand: [u64; 2], job: u32) -> bool {
+        self.hopeless.iter().any(|known| known.covers(demand, job))
+    }
+
+    fn has_room(&self, state: &State<'_>, demand: [u64; 2]) -> bool {
+        match &self.search {
+            Search::FirstFree(line) => line.may_hold(state, demand),
+            Search::FirstFit(tree) | Search::Ranked(_, tree) => tree.may_hold(&state.steps, demand),
+            Search::Random { .. } => true,
+        }
     }
 
     /// Finds a machine with room for `task` that has no sibling of it if it keeps apart, and that
@@ -153,7 +193,7 @@ impl Finder {
         }
         let demand = state.workload.demand(task);
         let job = if is_apart { state.workload.job.get(task) } else { NONE };
-        if self.hopeless.iter().any(|known| known.covers(demand, job)) {
+        if !self.has_room(state, demand) || self.is_hopeless(demand, job) {
             return None;
         }
         let (mut met_sibling, mut met_unsuited) = (false, false);
@@ -169,15 +209,13 @@ impl Finder {
         let found = match &mut self.search {
             Search::FirstFree(line) => line.find(state, demand, &mut serves),
             Search::FirstFit(tree) => {
-                let count = state.machines.free.len();
-                let place = tree.first(demand, &mut |place| {
-                    // A task that asks for nothing has room on machines that are not there.
-                    let machine = u32::try_from(place).expect("machines are numbered in u32");
-                    place < count && state.fits(machine, demand) && serves(machine)
+                let number = |place| u32::try_from(place).expect("machines are numbered in u32");
+                let place = tree.first(&state.steps, demand, 0, |place| {
+                    state.fits(number(place), demand) && serves(number(place))
                 });
-                place.map(|place| u32::try_from(place).expect("machines are numbered in u32"))
+                place.map(number)
             }
-            Search::Ranked(ranks) => ranks.find(state, demand, &mut serves),
+            Search::Ranked(ranks, _) => ranks.find(state, demand, &mut serves),
             Search::Random { draws, choices } => {
                 any_of(state, demand, *draws, choices, &mut serves)
             }

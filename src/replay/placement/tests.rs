@@ -54,7 +54,7 @@ struct Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let unsuited = prop::option::weighted(0.2, 0_u32..6);
+    let unsuited = prop::option::weighted(0.2, 0_u32..40);
     (prop::bool::weighted(0.45), 0_usize..1_000, unsuited)
         .prop_map(|(ends, which, unsuited)| Step { ends, which, unsuited })
 }
@@ -65,13 +65,16 @@ proptest! {
     #[test]
     fn placements_name_what_a_look_at_all_machines_names(
         kind in prop::sample::select(PLACEMENTS.map(|(_, kind)| kind).to_vec()),
-        machines in prop::collection::vec((1_u64..5, prop::option::of(1_u64..5)), 1..7),
-        tasks in prop::collection::vec((0_u64..4, 0_u64..4, 0_u32..3, prop::bool::weighted(0.3)), 1..20),
-        steps in prop::collection::vec(step(), 1..120),
+        machines in prop::collection::vec((1_u64..5, prop::option::weighted(0.8, 1_u64..5)), 1..40),
+        parts in prop::sample::select(vec![1_u64, 16]),
+        tasks in prop::collection::vec((0_u64..64, 0_u64..64, 0_u32..3, prop::bool::weighted(0.3)), 1..60),
+        steps in prop::collection::vec(step(), 1..300),
     ) {
+        // Few different demands, or more than there are steps.
+        let of_parts = |part: u64| (part * parts / 16) * UNITS / parts;
         let mut workload = Workload::plain(tasks.len(), Column::Same(1));
-        workload.cpu = Column::Each(tasks.iter().map(|task| task.0 * UNITS).collect());
-        workload.memory = Column::Each(tasks.iter().map(|task| task.1 * UNITS).collect());
+        workload.cpu = Column::Each(tasks.iter().map(|task| of_parts(task.0)).collect());
+        workload.memory = Column::Each(tasks.iter().map(|task| of_parts(task.1)).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.2).collect());
         workload.is_apart = Column::Each(tasks.iter().map(|task| task.3).collect());
         let workload = workload.check().expect("made to be valid");

@@ -1,65 +1,153 @@
-//! The first place of a row with room: a tree of maxima.
+//! The first place of a row with room, found without turning back.
 //!
-//! In: what is free at each place, CPU and memory. Out: the lowest place that has enough of both
-//! and is accepted. A node holds the largest CPU and the largest memory below it, not always of
-//! one machine, so a search may turn back; mostly it goes straight down.
+//! In: what is free at each place, CPU and memory. Out: the lowest place from a given one on that
+//! has enough of both. Both are counted in [`Steps`]. A node holds for each step of CPU the most
+//! memory of any place below it with that much CPU, so it knows whether one of them has enough of
+//! both at once. A search costs the logarithm of the number of places, and so does a change, times
+//! a few instructions for all steps of a node together.
+//!
+//! ```text
+//!  place            0      1      2      3
+//!  CPU, memory     4, 1   1, 4   2, 2   1, 1
+//!  node with CPU 1, 2, 4  : memory 4, 1, 1 │ 2, 2, 0     1 CPU and 3 memory: left
+//!                                                        2 CPU and 2 memory: right
+//! ```
 
+use super::steps::{CPU_STEPS, Most, Need, Offer, Steps};
 use crate::replay::room::Room;
 
-/// The tree; places are its leaves.
+/// Places under a lowest node, which are looked at one by one.
+const PLACES: usize = 8;
+
+/// The tree.
 #[derive(Debug)]
-pub(super) struct Tree {
-    nodes: Vec<Room>,
-    leaves: usize,
+pub(in crate::replay) struct Tree {
+    /// Node 1 is the root, node n has the halves 2n and 2n + 1; the second half of all nodes stand
+    /// over [`PLACES`] places each.
+    nodes: Vec<Most>,
+    offers: Vec<Offer>,
 }
 
 impl Tree {
     /// A tree for `count` places with nothing free.
-    pub(super) fn new(count: usize) -> Self {
-        let leaves = count.next_power_of_two();
-        Self { nodes: vec![Room::NOTHING; 2 * leaves], leaves }
-    }
-
-    /// Sets what is free at a place.
-    #[inline]
-    pub(super) fn set(&mut self, place: usize, free: Room) {
-        let mut node = self.leaves + place;
-        self.nodes[node] = free;
-        while 1 < node {
-            node /= 2;
-            let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
-            let best = left.most(right);
-            if self.nodes[node] == best {
-                break;
-            }
-            self.nodes[node] = best;
+    pub(in crate::replay) fn new(count: usize) -> Self {
+        let lowest = count.div_ceil(PLACES).next_power_of_two();
+        Self {
+            nodes: vec![[0; CPU_STEPS]; 2 * lowest],
+            offers: vec![Offer::default(); lowest * PLACES],
         }
     }
 
-    /// The first place with room for `demand` that is accepted.
-    #[inline]
-    pub(super) fn first(
-        &self,
-        demand: [u64; 2],
-        accepts: &mut dyn FnMut(usize) -> bool,
-    ) -> Option<usize> {
-        self.leftmost(1, demand, accepts)
+    /// Nothing is free anywhere.
+    pub(in crate::replay) fn clear(&mut self) {
+        self.nodes.fill([0; CPU_STEPS]);
+        self.offers.fill(Offer::default());
     }
 
-    fn leftmost(
+    /// Sets what is free at a place; nothing at all where there is no machine.
+    #[inline]
+    pub(in crate::replay) fn set(&mut self, place: usize, steps: &Steps, free: Option<Room>) {
+        let offer = free.map_or(Offer::default(), |room| steps.offer(room));
+        if std::mem::replace(&mut self.offers[place], offer) == offer {
+            return;
+        }
+        let block = place / PLACES;
+        let mut most = self.most_of(block);
+        let mut node = self.nodes.len() / 2 + block;
+        while self.nodes[node] != most {
+            self.nodes[node] = most;
+            if node == 1 {
+                return;
+            }
+            let other = self.nodes[node ^ 1];
+            for (ours, theirs) in most.iter_mut().zip(other) {
+                *ours = theirs.max(*ours);
+            }
+            node /= 2;
+        }
+    }
+
+    /// The most of any place of a block.
+    #[inline]
+    fn most_of(&self, block: usize) -> Most {
+        let mut most = [0; CPU_STEPS];
+        for offer in &self.offers[block * PLACES..][..PLACES] {
+            for (step, most) in (0_u8..).zip(&mut most) {
+                let memory = if step < offer.cpu { offer.memory } else { 0 };
+                *most = memory.max(*most);
+            }
+        }
+        most
+    }
+
+    /// The most memory of any place by step of CPU.
+    #[inline]
+    pub(in crate::replay) fn most(&self) -> &Most {
+        &self.nodes[1]
+    }
+
+    /// Whether any place may have room for a demand. Where not, none has.
+    #[inline]
+    pub(in crate::replay) fn may_hold(&self, steps: &Steps, demand: [u64; 2]) -> bool {
+        self.is_in(1, steps.need(demand))
+    }
+
+    #[inline]
+    fn is_in(&self, node: usize, need: Need) -> bool {
+        need.memory <= self.nodes[node][usize::from(need.cpu)]
+    }
+
+    /// The first place from `from` on that may have room for `demand` and is accepted.
+    #[inline]
+    pub(in crate::replay) fn first(
         &self,
-        node: usize,
+        steps: &Steps,
         demand: [u64; 2],
-        accepts: &mut dyn FnMut(usize) -> bool,
+        from: usize,
+        mut accepts: impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        if !self.nodes[node].holds(demand) {
+        let need = steps.need(demand);
+        let mut place = self.next(need, from)?;
+        while !accepts(place) {
+            place = self.next(need, place + 1)?;
+        }
+        Some(place)
+    }
+
+    /// The first place from `from` on with room.
+    #[inline]
+    fn next(&self, need: Need, from: usize) -> Option<usize> {
+        if !self.is_in(1, need) {
             return None;
         }
-        if self.leaves <= node {
-            let place = node - self.leaves;
-            return accepts(place).then_some(place);
+        let lowest = self.nodes.len() / 2;
+        // The rest of the block in which the search begins.
+        if !from.is_multiple_of(PLACES) {
+            let rest = self.offers.get(from..from.next_multiple_of(PLACES))?;
+            if let Some(idx) = rest.iter().position(|offer| offer.covers(need)) {
+                return Some(from + idx);
+            }
         }
-        self.leftmost(2 * node, demand, accepts)
-            .or_else(|| self.leftmost(2 * node + 1, demand, accepts))
+        let mut node = if from == 0 { 1 } else { lowest + from.div_ceil(PLACES) };
+        if self.nodes.len() <= node {
+            return None;
+        }
+        // Up, as long as there is nothing in the stretch that begins here.
+        while !self.is_in(node, need) {
+            while node % 2 == 1 {
+                node /= 2;
+            }
+            if node == 0 {
+                return None;
+            }
+            node += 1;
+        }
+        while node < lowest {
+            node = 2 * node + usize::from(!self.is_in(2 * node, need));
+        }
+        let begin = (node - lowest) * PLACES;
+        let block = &self.offers[begin..begin + PLACES];
+        let idx = block.iter().position(|offer| offer.covers(need));
+        Some(begin + idx.expect("the block has such a place"))
     }
 }

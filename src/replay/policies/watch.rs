@@ -463,7 +463,7 @@ impl Speculation for Watch {
 
 /// Attempts of the least demand that fit the free capacity, and the whole.
 fn slots(state: &State<'_>) -> [u32; 2] {
-    let least = state.workload.least_demand();
+    let least = state.least_demand();
     // As many as can be numbered where neither resource sets a bound.
     let fit = |room: Room| {
         let of_cpu = room.cpu.checked_div(least[0]);
