@@ -228,7 +228,7 @@ impl<'a> Engine<'a> {
     fn new(plan: &Plan<'a>) -> Self {
         let state = State::new(plan.workload, plan.cluster, plan.seed);
         let task_count = plan.workload.task_count;
-        let order = plan.policy.order.1.build(&state, plan.seed);
+        let mut order = plan.policy.order.1.build(&state, plan.seed);
         let group_count = plan.workload.after_group.len();
         let mut group_left = vec![0; group_count];
         if 0 < group_count {
@@ -240,15 +240,21 @@ impl<'a> Engine<'a> {
         for (change, entry) in (0..).zip(&plan.cluster.changes) {
             queue.push(entry.at_us, Event::MachineChanged { change });
         }
+        let finder = Finder::new(plan.policy.placement, plan.seed, &state);
+        let preempts = order.passing().preempts;
+        // A search for what is not there must not be left out where it draws.
+        if preempts == 0 && plan.policy.kill.is_none() && finder.most(&state).is_some() {
+            order.room_only_shrinks();
+        }
         Self {
             queue,
-            preemption: Preemption::new(&state, order.passing().preempts),
+            preemption: Preemption::new(&state, preempts),
             plans: order.passing().reserves.then(|| Plans::new(plan.cluster.machine_count())),
             depth_cuts: 0,
             passing: order.passing(),
             follows_usage: order.follows_usage(),
             order,
-            finder: Finder::new(plan.policy.placement, plan.seed, &state),
+            finder,
             speculation: plan.policy.speculation.1.build(&state),
             kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, task_count)),
             journal: (plan.journal == Keep::Journal).then(Journal::default),

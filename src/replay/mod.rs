@@ -24,9 +24,12 @@ pub mod random;
 pub mod room;
 pub mod spec;
 pub mod state;
+mod waiting;
 pub mod workload;
 
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod shortcuts;
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,7 @@ fn policy() -> impl Strategy<Value = String> {
 }
 
 #[derive(Clone, Debug)]
-struct Task {
+pub(super) struct Task {
     arrival_s: i64,
     work_s: i64,
     cpu: u64,
@@ -76,7 +76,7 @@ struct Task {
     extra_s: i64,
 }
 
-fn task() -> impl Strategy<Value = Task> {
+pub(super) fn task() -> impl Strategy<Value = Task> {
     let fate = prop_oneof![
         6 => Just(Fate::Finishes),
         1 => Just(Fate::Fails),
@@ -104,7 +104,7 @@ fn task() -> impl Strategy<Value = Task> {
     )
 }
 
-fn workload(tasks: &[Task], noise: f64) -> Workload {
+pub(super) fn workload(tasks: &[Task], noise: f64) -> Workload {
     let second = 1_000_000;
     let each = |value: &dyn Fn(&Task) -> i64| Column::Each(tasks.iter().map(value).collect());
     let mut workload = Workload::plain(tasks.len(), each(&|task| task.work_s * second));
@@ -132,14 +132,14 @@ fn workload(tasks: &[Task], noise: f64) -> Workload {
 }
 
 #[derive(Clone, Debug)]
-struct Machine {
+pub(super) struct Machine {
     speed: f64,
     cpu: u64,
     memory: Option<u64>,
     changes: Vec<(i64, u8)>,
 }
 
-fn machine() -> impl Strategy<Value = Machine> {
+pub(super) fn machine() -> impl Strategy<Value = Machine> {
     let changes =
         prop_oneof![2 => Just(vec![]), 1 => prop::collection::vec((0_i64..60, 0_u8..5), 1..5)];
     let memory = prop::sample::select(vec![Some(7), Some(7), None]);
@@ -147,7 +147,12 @@ fn machine() -> impl Strategy<Value = Machine> {
         .prop_map(|(speed, cpu, memory, changes)| Machine { speed, cpu, memory, changes })
 }
 
-fn cluster(machines: &[Machine], load: Option<u64>, notice: Notice, shared: bool) -> Cluster {
+pub(super) fn cluster(
+    machines: &[Machine],
+    load: Option<u64>,
+    notice: Notice,
+    shared: bool,
+) -> Cluster {
     let mut cluster = Cluster::of_speeds(machines.iter().map(|machine| machine.speed).collect());
     cluster.cpu = machines.iter().map(|machine| machine.cpu * UNITS / 2).collect();
     cluster.memory = machines.iter().map(|m| m.memory.map(|memory| memory * UNITS)).collect();
@@ -172,7 +177,7 @@ fn cluster(machines: &[Machine], load: Option<u64>, notice: Notice, shared: bool
     cluster.check().expect("made to be valid").0
 }
 
-fn notice() -> impl Strategy<Value = Notice> {
+pub(super) fn notice() -> impl Strategy<Value = Notice> {
     prop_oneof![Just(Notice::After(0)), Just(Notice::After(4_000_000)), Just(Notice::Never)]
 }
 

@@ -26,6 +26,9 @@ impl Engine<'_> {
         if self.passing.reserves {
             return self.backfill();
         }
+        if self.order.searched().is_some() && self.finder.most(&self.state).is_some() {
+            return self.hand_out_found();
+        }
         let depth = self.passing.depth.bound().unwrap_or(usize::MAX);
         let preempts = self.preemption.is_some();
         while let Some(task) = self.order.peek(&self.state) {
@@ -55,6 +58,45 @@ impl Engine<'_> {
             self.order.push_front(&self.state, task);
         }
         self.aside.clear();
+    }
+
+    /// The same where waiting tasks are searched by what they ask for: whoever fits nowhere is
+    /// passed over without being looked at.
+    fn hand_out_found(&mut self) {
+        let depth = self.passing.depth.bound().unwrap_or(usize::MAX);
+        let preempts = self.preemption.is_some();
+        // The last task that was passed over.
+        let mut passed: Option<u32> = None;
+        while let Some(task) = self.next_that_may_start(passed, depth) {
+            let mut machine = self.find_any(task);
+            if machine.is_none() && preempts {
+                machine = self.make_room(task);
+            }
+            if let Some(machine) = machine {
+                self.order.forget(task);
+                self.start(task, machine, Role::Original);
+                if self.state.roomy == 0 && !preempts {
+                    return;
+                }
+            } else {
+                passed = Some(task);
+            }
+        }
+        self.depth_cuts += u64::from(depth.saturating_add(1) < self.state.waiting as usize);
+    }
+
+    /// The first waiting task behind `passed` for which there may be a machine, if fewer tasks than
+    /// may be passed over wait before it.
+    fn next_that_may_start(&mut self, passed: Option<u32>, depth: usize) -> Option<u32> {
+        let (state, searched) = (&self.state, self.order.searched()?);
+        let most = self.finder.most(state)?;
+        let preemption = &mut self.preemption;
+        let mut offers = |task: u32| match preemption {
+            Some(preemption) => preemption.most(state, task).unwrap_or(most),
+            None => most,
+        };
+        let found = searched.seek(passed, &mut offers)?;
+        (depth == usize::MAX || searched.before(found) <= depth).then_some(found)
     }
 
     /// A machine for a waiting task.

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::{Engine, Kind};
+use crate::replay::placement::{Most, NO_BOUND};
 use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
@@ -137,6 +138,12 @@ impl Preemption {
         hopeless
             .retain(|known| !known.fits(state, machine, self.room(state, machine, known.priority)));
         self.hopeless = hopeless;
+    }
+
+    /// The most memory by step of CPU that any machine could have for a task and its equals; `None`
+    /// where nothing of lower priority runs.
+    pub(super) fn most(&mut self, state: &State<'_>, task: u32) -> Option<Most> {
+        self.has_lower(state.workload.priority.get(task)).then_some(NO_BOUND)
     }
 
     fn has_lower(&self, priority: Priority) -> bool {

@@ -1,54 +1,77 @@
 //! Waiting tasks by a number: the lowest first, those that came first among equals.
+//!
+//! Coming, going and looking for the next one for which there is room cost the logarithm of how
+//! many wait.
 
-use std::collections::BTreeSet;
-
-use super::{Order, Passing};
-use crate::replay::state::{Phase, State};
+use super::{Order, Passing, Searched};
+use crate::replay::placement::Most;
+use crate::replay::state::State;
+use crate::replay::waiting::{Twin, Waiting, Wants};
 
 /// An order by a key that a task keeps while it waits.
 #[derive(Debug)]
 pub(super) struct ByKey {
     key: fn(&State<'_>, u32) -> i64,
     passing: Passing,
-    waiting: BTreeSet<(i64, i64, u32)>,
-    /// Place of the next task behind its equals.
-    back: i64,
-    /// Place of the next task before its equals.
-    front: i64,
+    waiting: Waiting,
 }
 
 impl ByKey {
     pub(super) fn new(key: fn(&State<'_>, u32) -> i64, passing: Passing) -> Self {
-        Self { key, passing, waiting: BTreeSet::new(), back: 0, front: -1 }
+        Self { key, passing, waiting: Waiting::default() }
+    }
+
+    fn wants(&self, state: &State<'_>, task: u32) -> Wants {
+        let (workload, key) = (state.workload, (self.key)(state, task));
+        let demand = workload.demand(task);
+        let family = [workload.job.get(task), workload.group.get(task)];
+        let twin = workload.is_apart.get(task).then_some(Twin { key, family, demand });
+        Wants { key, need: state.steps.need(demand), twin }
     }
 }
 
 impl Order for ByKey {
     fn push(&mut self, state: &State<'_>, task: u32) {
-        self.waiting.insert(((self.key)(state, task), self.back, task));
-        self.back += 1;
+        self.waiting.push_back(task, self.wants(state, task));
     }
 
     fn push_front(&mut self, state: &State<'_>, task: u32) {
-        self.waiting.insert(((self.key)(state, task), self.front, task));
-        self.front -= 1;
+        self.waiting.push_front(task, self.wants(state, task));
     }
 
-    fn peek(&mut self, state: &State<'_>) -> Option<u32> {
-        while let Some(&(_, _, task)) = self.waiting.first() {
-            if state.tasks.phase[task as usize] == Phase::Waiting {
-                return Some(task);
-            }
-            self.waiting.pop_first();
-        }
-        None
+    fn peek(&mut self, _state: &State<'_>) -> Option<u32> {
+        self.waiting.first()
     }
 
     fn pop(&mut self) {
-        self.waiting.pop_first();
+        if let Some(task) = self.waiting.first() {
+            self.waiting.remove(task);
+        }
+    }
+
+    fn forget(&mut self, task: u32) {
+        self.waiting.remove(task);
+    }
+
+    fn searched(&self) -> Option<&dyn Searched> {
+        Some(&self.waiting)
+    }
+
+    fn room_only_shrinks(&mut self) {
+        self.waiting.hide_twins();
     }
 
     fn passing(&self) -> Passing {
         self.passing
+    }
+}
+
+impl Searched for Waiting {
+    fn seek(&self, after: Option<u32>, offers: &mut dyn FnMut(u32) -> Most) -> Option<u32> {
+        self.seek(after, offers)
+    }
+
+    fn before(&self, task: u32) -> usize {
+        self.before(task)
     }
 }

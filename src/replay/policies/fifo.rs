@@ -1,8 +1,12 @@
 //! First come, first served: the plain work queue.
+//!
+//! Where tasks may be passed over the line is searched by what they ask for; where not, only its
+//! first task is ever looked at.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::by_key::ByKey;
 use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::{Phase, State};
@@ -25,7 +29,10 @@ pub(super) fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, Notati
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let passing = Passing { depth: self.depth, ..Passing::default() };
-        Box::new(Line { waiting: VecDeque::new(), passing })
+        match self.depth {
+            Depth::First => Box::new(Line { waiting: VecDeque::new(), passing }),
+            _ => Box::new(ByKey::new(|_, _| 0, passing)),
+        }
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -33,7 +40,7 @@ impl OrderPlan for Plan {
     }
 }
 
-/// A line of tasks.
+/// A line of which only the first task is looked at.
 #[derive(Debug)]
 struct Line {
     waiting: VecDeque<u32>,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::journal::Kind as Happening;
 use super::kill::{self, KillPlan};
 use super::line::Line;
-use super::placement::{PLACEMENTS, Placement};
+use super::placement::{Most, PLACEMENTS, Placement};
 use super::state::{Role, State};
 use crate::notation::{Notation, NotationError};
 use crate::replay::detectors::DetectorPlan;
@@ -84,10 +84,20 @@ pub trait Order: Send {
     /// A waiting task has been started or is over although it was not the first.
     fn forget(&mut self, _task: u32) {}
 
+    /// The waiting tasks, where they can be searched by what they ask for. Every task that stops
+    /// waiting is [forgotten](Self::forget) then.
+    fn searched(&self) -> Option<&dyn Searched> {
+        None
+    }
+
     /// The waiting tasks in line, where later ones may pass earlier ones.
     fn line(&self) -> Option<&Line> {
         None
     }
+
+    /// Called before anything waits where room only shrinks while tasks are handed out: of several
+    /// that are alike only the first needs to be [found](Searched::seek).
+    fn room_only_shrinks(&mut self) {}
 
     /// How far it looks.
     fn passing(&self) -> Passing {
@@ -109,6 +119,16 @@ pub trait Order: Send {
 
     /// An attempt of `task` has begun (`true`) or ended.
     fn usage(&mut self, _state: &State<'_>, _task: u32, _begins: bool) {}
+}
+
+/// Waiting tasks in order, searched by what they ask for.
+pub trait Searched {
+    /// The first behind `after`, or of all, for which there may be room. `offers` says for a task
+    /// how much memory it and its equals may have by step of CPU.
+    fn seek(&self, after: Option<u32>, offers: &mut dyn FnMut(u32) -> Most) -> Option<u32>;
+
+    /// How many wait before `task`.
+    fn before(&self, task: u32) -> usize;
 }
 
 /// A copy or a probe that a rule wants, and where.
