@@ -164,7 +164,7 @@ fn by_query(
     classes: Classes,
 ) -> Result<Counter, FactError> {
     let settings = Settings { windows, thresholds: Vec::new() };
-    let facts = Query::find(by.query())?.run_bucket(lake, Some(bucket), &settings)?;
+    let facts = Query::find(by.query())?.run_bucket(lake, bucket, &settings)?;
     let mut counter = Counter::default();
     counter.add(&facts, classes, by.window(windows));
     Ok(counter)

@@ -176,6 +176,12 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<Cow<'static, str>> {
     match error.downcast_ref::<FactError>() {
         Some(FactError::Lake(error)) => return error.hint(),
         Some(FactError::Spark { hint, .. }) => return Some((*hint).into()),
+        Some(FactError::NoEngine) => {
+            return Some(
+                "build it with its default features (`cargo build --release`), or use --engine spark"
+                    .into(),
+            );
+        }
         _ => {}
     }
     None
@@ -201,7 +207,7 @@ fn code_of(error: &anyhow::Error) -> Code {
     if let Some(error) = error.downcast_ref::<SourceError>() {
         return of_data(error.kind.is_bad_data());
     }
-    if let Some(FactError::OtherSource { .. }) = error.downcast_ref() {
+    if let Some(FactError::NoEngine | FactError::OtherSource { .. }) = error.downcast_ref() {
         return Code::Usage;
     }
     if let Some(error) = error.downcast_ref::<FactError>() {

@@ -24,7 +24,7 @@ static LONG: LazyLock<String> = LazyLock::new(|| {
         env!("CARGO_PKG_VERSION"),
         if COMMIT.is_empty() { "unknown" } else { COMMIT },
         sources.join(" "),
-        names::<Engine>(),
+        engines(),
         names::<Format>(),
     )
 });
@@ -37,6 +37,11 @@ pub(super) fn short() -> &'static str {
 /// The version with a line for the commit, and for each kind of feature.
 pub(super) fn long() -> &'static str {
     LONG.as_str()
+}
+
+/// The engines that this build has.
+fn engines() -> String {
+    if cfg!(feature = "sql") { names::<Engine>() } else { "native spark".to_owned() }
 }
 
 /// The choices of an option.

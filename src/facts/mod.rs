@@ -11,6 +11,11 @@ use crate::lake::LakeError;
 use crate::schema::Source;
 
 pub mod census;
+#[cfg(feature = "sql")]
+mod embedded;
+#[cfg(not(feature = "sql"))]
+#[path = "no_engine.rs"]
+mod embedded;
 pub mod events;
 pub mod jobs;
 pub mod published;
@@ -34,8 +39,11 @@ pub enum FactError {
         query: &'static str,
         /// Why.
         #[source]
-        cause: polars::error::PolarsError,
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// This build has no SQL engine of its own.
+    #[error("this build has no SQL engine of its own (feature `sql`)")]
+    NoEngine,
     /// Spark could not be started, or failed.
     #[error("Spark failed: {problem}")]
     Spark {
@@ -71,6 +79,7 @@ impl FactError {
         match self {
             Self::Lake(error) => error.kind.is_bad_data(),
             Self::Engine { .. }
+            | Self::NoEngine
             | Self::Spark { .. }
             | Self::OtherSource { .. }
             | Self::UnknownQuery { .. } => false,

@@ -1,33 +1,16 @@
-//! Runs `queries/qNN_*.sql` on a lake with the embedded Polars.
-//!
-//! In: the name of a query and a lake. Out: its table, rows in the order of its key. A query
-//! keyed by job is run bucket by bucket, so that memory follows the largest bucket and not the
-//! trace; one that is not sees the whole lake. The text of the query is passed on unchanged.
+//! The queries of `queries/`: their texts, what each reads, and the settings that all read.
 //!
 //! A query names in its header what it reads: tables of the lake, other queries (which are run
 //! first), `settings` (one row: the ends of the windows, and where open attempts are closed) and
 //! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it.
 //! A query that names sources is for their lakes alone: it reads columns that no other has.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray};
-use arrow::compute::concat_batches;
-use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
-use polars::df;
-use polars::prelude::{
-    Column as PolarsColumn, DataFrame, DataType as PolarsType, IntoLazy, LazyFrame, NamedFrom,
-    PlRefPath, PolarsError, ScanArgsParquet, Series,
-};
-use polars::sql::SQLContext;
 
-use super::FactError;
 use super::window::Windows;
+use super::{FactError, embedded};
 use crate::lake::Lake;
-use crate::progress;
-use crate::schema::{ColumnType, ROW_ID, Source, Table};
+use crate::schema::{Source, Table};
 
 /// A query of `queries/`.
 #[derive(Debug, PartialEq, Eq)]
@@ -169,195 +152,44 @@ impl Query {
     }
 
     /// Whether it can be answered bucket by bucket.
-    fn is_keyed_by_job(&self) -> bool {
+    #[cfg(feature = "sql")]
+    pub(super) fn is_keyed_by_job(&self) -> bool {
         self.key().first() == Some(&"job_id")
     }
 
-    /// Runs the query over the whole lake.
+    /// Runs the query over the whole lake with the embedded engine.
+    ///
+    /// # Errors
+    /// A table is missing, the engine fails, or this build has none ([`FactError::NoEngine`]).
     pub fn run(&'static self, lake: &Lake, settings: &Settings) -> Result<RecordBatch, FactError> {
-        self.require(lake)?;
-        if !self.is_keyed_by_job() {
-            return self.run_bucket(lake, None, settings);
-        }
-        let mut all = Vec::new();
-        let rows = lake.expect_rows(&self.tables());
-        for bucket in 0..lake.bucket_count() {
-            all.push(self.run_bucket(lake, Some(bucket), settings)?);
-            progress::step(rows);
-        }
-        Ok(self.merge(&all))
+        let mut batches = embedded::run(lake, &[self], settings)?;
+        Ok(batches.pop().expect("an answer for each query"))
     }
 
-    /// Runs the query over one bucket, or the whole lake with `None`.
+    /// Runs queries over the whole lake; what several of them build on is computed once.
+    ///
+    /// # Errors
+    /// As [`Query::run`].
+    pub fn run_all(
+        queries: &[&'static Self],
+        lake: &Lake,
+        settings: &Settings,
+    ) -> Result<Vec<RecordBatch>, FactError> {
+        embedded::run(lake, queries, settings)
+    }
+
+    /// Runs the query over one bucket with the embedded engine.
+    ///
+    /// # Errors
+    /// As [`Query::run`].
     pub fn run_bucket(
         &'static self,
         lake: &Lake,
-        bucket: Option<u32>,
+        bucket: u32,
         settings: &Settings,
     ) -> Result<RecordBatch, FactError> {
-        let fail = |cause| FactError::Engine { query: self.name, cause };
-        let mut context = SQLContext::new();
-        self.register(&mut context, lake, bucket, settings)?;
-        let frame = context.execute(self.text).and_then(LazyFrame::collect).map_err(fail)?;
-        to_batch(&frame).map_err(fail)
+        embedded::run_bucket(lake, self, bucket, settings)
     }
-
-    /// Puts everything that the query reads before the engine.
-    fn register(
-        &self,
-        context: &mut SQLContext,
-        lake: &Lake,
-        bucket: Option<u32>,
-        settings: &Settings,
-    ) -> Result<(), FactError> {
-        let fail = |cause| FactError::Engine { query: self.name, cause };
-        for name in self.reads() {
-            if let Ok(table) = name.parse::<Table>() {
-                let bucket = bucket.filter(|_| table.job_column().is_some());
-                context.register(name, scan(lake, table, bucket, self)?);
-            } else if name == "settings" {
-                context.register(name, settings.windows_frame().map_err(fail)?.lazy());
-            } else if name == "thresholds" {
-                let frame = df!("threshold" => settings.thresholds.clone()).map_err(fail)?;
-                context.register(name, frame.lazy());
-            } else {
-                let query = Self::find(name)?;
-                query.register(context, lake, bucket, settings)?;
-                let frame =
-                    context.execute(query.text).and_then(LazyFrame::collect).map_err(fail)?;
-                context.register(name, frame.lazy());
-            }
-        }
-        Ok(())
-    }
-
-    /// Joins the tables of all buckets and puts the rows in the order of the key.
-    fn merge(&self, batches: &[RecordBatch]) -> RecordBatch {
-        let schema = batches[0].schema();
-        let all = concat_batches(&schema, batches).expect("one query has one shape");
-        sort_by(&all, &self.key())
-    }
-}
-
-/// Sorts by columns of whole numbers, ascending.
-pub(crate) fn sort_by(batch: &RecordBatch, key: &[&str]) -> RecordBatch {
-    use arrow::array::AsArray;
-    use arrow::datatypes::Int64Type;
-    let keys: Vec<&[i64]> = key
-        .iter()
-        .map(|name| {
-            let column = batch.column_by_name(name).expect("a query has the columns of its key");
-            column.as_primitive::<Int64Type>().values().as_ref()
-        })
-        .collect();
-    let mut order: Vec<u32> =
-        (0..u32::try_from(batch.num_rows()).expect("a fact has fewer than 2^32 rows")).collect();
-    order.sort_by(|&one, &other| {
-        keys.iter()
-            .map(|key| key[one as usize].cmp(&key[other as usize]))
-            .find(|order| order.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let order = arrow::array::UInt32Array::from(order);
-    let columns = batch
-        .columns()
-        .iter()
-        .map(|column| arrow::compute::take(column, &order, None).expect("indices are in range"))
-        .collect();
-    RecordBatch::try_new(batch.schema(), columns).expect("columns are of one length")
-}
-
-impl Settings {
-    fn windows_frame(&self) -> Result<DataFrame, PolarsError> {
-        df!(
-            "job_window_end_us" => [self.windows.job_end_us],
-            "task_window_end_us" => [self.windows.task_end_us],
-            "first_us" => [self.windows.first_us],
-            "open_attempts" => [self.windows.open_attempts.name()],
-        )
-    }
-}
-
-/// A lazy scan of a table's files in a bucket; an empty table where there are none.
-fn scan(
-    lake: &Lake,
-    table: Table,
-    bucket: Option<u32>,
-    query: &Query,
-) -> Result<LazyFrame, FactError> {
-    let paths = lake.paths(table, bucket, |column| query.names(column))?;
-    let fail = |cause| FactError::Engine { query: query.name, cause };
-    if paths.is_empty() {
-        return Ok(empty(table, lake.source()).map_err(fail)?.lazy());
-    }
-    let paths: Result<Vec<PlRefPath>, PolarsError> = paths
-        .into_iter()
-        .map(|path| whole_path(path).and_then(PlRefPath::try_from_pathbuf))
-        .collect();
-    let paths = paths.map_err(fail)?;
-    // The path is a file's and not a pattern, and `bucket=` in it is not a column.
-    let args = ScanArgsParquet {
-        glob: false,
-        hive_options: polars::prelude::HiveOptions { enabled: Some(false), ..Default::default() },
-        ..ScanArgsParquet::default()
-    };
-    LazyFrame::scan_parquet_files(paths.into(), args).map_err(fail)
-}
-
-fn whole_path(path: PathBuf) -> Result<PathBuf, PolarsError> {
-    Ok(std::path::absolute(path)?)
-}
-
-fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
-    let mut columns = vec![PolarsColumn::from(Series::new(ROW_ID.into(), Vec::<i64>::new()))];
-    for column in table.columns(source) {
-        let name = column.name.into();
-        columns.push(PolarsColumn::from(match column.kind {
-            ColumnType::Time | ColumnType::Id | ColumnType::Long => {
-                Series::new(name, Vec::<i64>::new())
-            }
-            ColumnType::Int | ColumnType::Event(_) => Series::new(name, Vec::<i32>::new()),
-            ColumnType::Float | ColumnType::Amount => Series::new(name, Vec::<f32>::new()),
-            ColumnType::Bool => Series::new(name, Vec::<bool>::new()),
-            ColumnType::Text => Series::new(name, Vec::<String>::new()),
-            ColumnType::Floats => {
-                let list = polars::prelude::DataType::List(Box::new(PolarsType::Float32));
-                Series::new_empty(name, &list)
-            }
-        }));
-    }
-    DataFrame::new_infer_height(columns)
-}
-
-/// Copies a frame into a record batch: whole numbers as i64, quantities as they are.
-fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
-    let mut fields = Vec::new();
-    let mut columns: Vec<ArrayRef> = Vec::new();
-    for column in frame.columns() {
-        let (data_type, array): (DataType, ArrayRef) = match column.dtype() {
-            PolarsType::String => {
-                (DataType::Utf8, Arc::new(column.str()?.iter().collect::<StringArray>()))
-            }
-            PolarsType::Boolean => {
-                (DataType::Boolean, Arc::new(column.bool()?.iter().collect::<BooleanArray>()))
-            }
-            // As wide as the lake has it: 0.2493 is not 0.2493000030517578.
-            PolarsType::Float32 => {
-                (DataType::Float32, Arc::new(column.f32()?.iter().collect::<Float32Array>()))
-            }
-            PolarsType::Float64 => {
-                (DataType::Float64, Arc::new(column.f64()?.iter().collect::<Float64Array>()))
-            }
-            _ => {
-                let cast = column.strict_cast(&PolarsType::Int64)?;
-                (DataType::Int64, Arc::new(cast.i64()?.iter().collect::<Int64Array>()))
-            }
-        };
-        fields.push(Field::new(column.name().as_str(), data_type, true));
-        columns.push(array);
-    }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-        .expect("columns are of one length"))
 }
 
 #[cfg(test)]

@@ -38,9 +38,7 @@ impl SqlEngine {
             names.iter().map(|name| Query::find(name)).collect::<Result<_, FactError>>()?;
         queries.iter().try_for_each(|query| query.require(lake))?;
         let batches = match self {
-            Self::Polars => {
-                queries.iter().map(|query| query.run(lake, settings)).collect::<Result<_, _>>()?
-            }
+            Self::Polars => Query::run_all(&queries, lake, settings)?,
             Self::Spark(spark) => spark.run(lake, &queries, settings)?,
         };
         let numbers = queries.iter().map(|query| query.number());

@@ -110,6 +110,7 @@ proptest! {
 
     /// The ledger of every engine and definition is that of the raw events.
     #[test]
+    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn an_attempt_never_outlasts_its_job(jobs in jobs(), hole in 1..PARTS - 1) {
         let place = Place::new();
         write(&place, &jobs, hole);

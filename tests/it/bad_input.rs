@@ -279,6 +279,7 @@ fn an_empty_file_is_a_part_without_rows() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_table_without_any_row_can_be_asked() {
     let place = Place::new();
     place.part("job_events", 0, "");

@@ -181,6 +181,7 @@ fn classify_keeps_its_answer_and_its_chart() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn answers_in_parquet_are_parquet() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
@@ -317,6 +318,7 @@ fn sha256(path: &Path) -> String {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn queries_are_listed_shown_and_kept() {
     let place = Place::new().with_golden_trace();
     assert_snapshot!(place.run(&["query"]).text(), @r"
@@ -382,6 +384,7 @@ fn queries_are_listed_shown_and_kept() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn the_end_of_the_window_can_be_given() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
@@ -800,6 +803,7 @@ fn more_faults_than_are_shown_in_full() {
 // Faults of the lake
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn no_lake() {
     let place = Place::new();
     assert_snapshot!(place.run(&["classify", "--lake", "nowhere"]).text(), @r"
@@ -829,6 +833,7 @@ fn no_lake() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_table_that_is_not_in_the_lake() {
     let place = Place::new();
     place.part("job_events", 0, LINE);
@@ -1080,6 +1085,7 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
@@ -1103,6 +1109,7 @@ fn a_reader_that_goes_away_is_no_error() {
 // Wrong use
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn wrong_use_is_told_from_everything_else() {
     let place = Place::new();
     for args in [
@@ -1143,6 +1150,7 @@ fn wrong_use_is_told_from_everything_else() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn an_unknown_name_lists_the_known_ones() {
     let place = Place::new();
     assert_snapshot!(place.run(&["query", "q99"]).text(), @r"

@@ -234,6 +234,7 @@ const QUESTIONS: [&[&str]; 7] = [
 ];
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_flipped_bit_in_the_lake_is_found_and_named() {
     let place = lake();
     let mut files = Vec::new();
@@ -275,6 +276,7 @@ fn a_flipped_bit_in_the_lake_is_found_and_named() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_foreign_file_in_the_lake_is_refused_by_name() {
     let place = lake();
     let other = Place::new();

@@ -196,6 +196,7 @@ proptest! {
 
     /// Each share has one table under it, and each sum says how much of it one job makes up.
     #[test]
+    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn a_sweep_is_the_sum_over_jobs(jobs in jobs()) {
         let place = lake(&jobs, "job_events,task_events");
         let window_end = window_end(&jobs);
@@ -231,6 +232,7 @@ proptest! {
     /// A wait ends with the first attempt, with the task or with its job, and only what still pends
     /// or runs is censored.
     #[test]
+    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn waits_and_counts_say_what_has_ended(jobs in jobs()) {
         let place = lake(&jobs, "job_events,task_events");
         let window_end = window_end(&jobs);
@@ -283,6 +285,7 @@ proptest! {
     /// Split by the end of each task, every task counts once, by its own last event; what becomes
     /// of its job, and whether that is known, does not matter.
     #[test]
+    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn tasks_are_split_by_their_own_end(jobs in jobs()) {
         let mut expected: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for events in jobs.iter().flat_map(|job| &job.1).filter(|events| !events.is_empty()) {
@@ -385,6 +388,7 @@ fn the_past_begins_with_the_first_event() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn the_queries_are_listed_with_their_tables() {
     let place = Place::new();
     let list = place.run(&["query", "--list"]).ok();
@@ -395,6 +399,7 @@ fn the_queries_are_listed_with_their_tables() {
 
 /// 32-bit columns of the lake keep their digits, and a machine that is away has no capacity.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn facts_are_as_the_trace_writes_them() {
     let place = Place::new();
     place.raw(

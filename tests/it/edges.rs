@@ -35,6 +35,7 @@ fn answer(place: &Place, args: &[&str]) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn left_censored_rows_are_counted_in_every_statistic() {
     let place = synthetic();
     let jobs = at_zero(&place, "q01", "first_event_us");

@@ -97,6 +97,7 @@ fn a_span_can_be_cut_out_with_what_came_before() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn usage_by_user_and_hour_is_that_of_the_query() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
@@ -396,6 +397,7 @@ fn an_independent_script_computes_the_same_series() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn the_google_parts_have_usage_per_user() {
     let Some(trace) = real_trace() else {
         skipped("the real trace is not beside this repository");

@@ -108,6 +108,7 @@ fn alloc_sets_are_a_lake_of_their_own() {
 
 /// The same history tells the same in either form.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn every_study_says_of_2019_what_it_says_of_2011() {
     let [(old, _), (new, _)] = [Form::Google2011, Form::Google2019].map(traced);
     for place in [&old, &new] {

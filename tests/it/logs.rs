@@ -86,6 +86,7 @@ fn small_logs_give_the_rows_that_were_read() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn every_question_is_answered_or_refused_with_a_reason() {
     for (name, _, beside) in SMALL {
         let place = small(name, beside);

@@ -132,6 +132,7 @@ fn rumen(tasks: usize, user: usize, attempts: &str) -> String {
 const ATTEMPT: &str = "{\"attemptID\":\"a_0\",\"startTime\":2000,\"finishTime\":3000,\"result\":\"SUCCESS\",\"hostName\":\"/r/h\"}";
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn one_large_object_takes_its_text_and_no_more() {
     let place = Place::new();
     // A name of 4 KB in each of 180,000 rows would be 720 MB, twice.

@@ -519,6 +519,7 @@ fn a_report_that_cannot_be_written_names_what_it_writes() {
 
 /// Promise: the facts in a folder are those of one lake, and `result.json` says of which.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn facts_are_one_set() {
     let place = place();
     let sums = |lake: &str| {

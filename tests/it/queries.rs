@@ -39,6 +39,7 @@ fn every_query_gives_its_golden_answer_however_many_buckets() {
 
 /// What only logs have is asked of logs only.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_query_of_logs_is_for_their_lakes_alone() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();

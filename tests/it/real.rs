@@ -179,6 +179,7 @@ fn the_state_machine_is_broken_248_times_up_to_part_13() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn jobs_per_scheduling_class_last_seen() {
     let Some(place) = real() else { return };
     place.run(&["query", "q01", "--format", "parquet", "--out", "facts"]).ok();

@@ -60,6 +60,7 @@ fn a_wait_ends_with_the_schedule_after_the_submit() {
 
 /// Hashes that begin with a plus were changed on their way into CSV.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_hash_in_csv_is_the_hash() {
     let place = Place::new();
     place.part("job_events", 0, "600,,1,0,+a/b=,0,=1+1,l\n");
@@ -366,6 +367,7 @@ fn clusters_have_limits() {
 
 /// Files and settings of the user's were told as faults of the machine.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn what_is_wrong_has_its_code() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();

@@ -54,6 +54,7 @@ fn check(report: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn an_analysis_ends_with_pages_whose_ways_all_lead_somewhere() {
     let place = Place::new();
     place.run(&["synth", "trace", "--jobs", "150", "--days", "1", "--parts", "2"]).ok();
@@ -93,6 +94,7 @@ fn an_analysis_ends_with_pages_whose_ways_all_lead_somewhere() {
 /// In a browser: no errors, nothing fetched, tables sort, charts tell their values, at the width
 /// of a desk and of a phone, in light and dark.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_browser_shows_the_pages_without_a_fault() {
     let Some(python) = python("playwright") else { return };
     let place = Place::new();

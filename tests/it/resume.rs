@@ -130,6 +130,7 @@ fn steps_along_the_segments_give_the_same_bytes() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn shards_side_by_side_give_the_same_rows_and_are_folded() {
     let place = &*WIDE;
     let whole = contents(&jobfate::lake::Lake::open(&place.path("whole")).unwrap());

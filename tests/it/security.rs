@@ -55,6 +55,7 @@ fn runs(cell: &str) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn names_do_nothing_wherever_they_are_shown() {
     let place = place();
     let config = "[trace]\nfolder = \"trace\"\nlake = \"lake\"\nout = \"found\"\n\

@@ -199,6 +199,7 @@ pub(crate) fn assert_studies(place: &Place, studies: &[&[&str]], engine: &[&str]
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn studies_of_the_queries_are_those_of_the_fold() {
     assert_studies(&golden_lake("3"), &STUDIES, &["--engine", "polars"]);
     let place = Place::new();

@@ -243,6 +243,7 @@ fn a_task_of_an_unknown_job_is_unmatched() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_usage_window_that_ends_after_the_trace_ends_with_the_window() {
     //  task 1.0   SUBMIT 10  SCHEDULE 20 |---------------------- ...   the window ends at 80
     //  task 2.0                      |20-----------------80| FINISH
@@ -280,6 +281,7 @@ fn a_usage_window_that_ends_after_the_trace_ends_with_the_window() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn windows_that_overlap_are_counted_with_and_without_a_task() {
     //  task 1.0  |20==========60|       task 7.0 is unknown: |20=====40|
     //                |50====70|                                 |30====50|
@@ -307,6 +309,7 @@ fn windows_that_overlap_are_counted_with_and_without_a_task() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn classes_and_priorities_of_any_size_are_the_last_seen() {
     let place = Place::new();
     place.part(

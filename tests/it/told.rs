@@ -116,6 +116,7 @@ proptest! {
     /// A log with fields behind the eighteenth gives the rows of the log without them, and a
     /// remark that counts its lines.
     #[test]
+    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn fields_behind_the_eighteenth_change_no_row((jobs, more, has_header, is_gzip) in wide_log()) {
         let place = Place::new();
         let header = if has_header { "; Version: 2.2\n; MaxProcs: 64\n" } else { "" };
@@ -246,6 +247,7 @@ fn a_file_without_end_is_no_analysis() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn lines_of_a_header_beyond_ten_thousand_are_counted() {
     let place = Place::new();
     let text = format!("{}; MaxProcs: 8\n{}\n", "; Note: x\n".repeat(10_500), job(1, 0, 1));

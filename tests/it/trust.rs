@@ -136,6 +136,7 @@ fn the_choice_among_all_rules_is_the_best_of_the_past() {
 
 /// Sums of many values are the same to the last digit, however the work is spread.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn one_two_and_eight_threads_print_the_same() {
     let place = synthetic();
     for question in [

@@ -1,0 +1,254 @@
+//! Runs the queries on the embedded Polars; the only file that knows it.
+//!
+//! In: a lake and queries. Out: their tables, rows in the order of their keys. A query keyed by job
+//! is run bucket by bucket, so that memory follows the largest bucket and not the trace; one that is
+//! not sees the whole lake. The text of the query is passed on unchanged. What several queries of a
+//! run build on is computed once per bucket.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, AsArray, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray,
+};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::record_batch::RecordBatch;
+use polars::df;
+use polars::prelude::{
+    Column as PolarsColumn, DataFrame, DataType as PolarsType, IntoLazy, LazyFrame, NamedFrom,
+    PlRefPath, PolarsError, ScanArgsParquet, Series,
+};
+use polars::sql::SQLContext;
+use rustc_hash::FxHashMap;
+
+use super::FactError;
+use super::query::{Query, Settings};
+use crate::lake::Lake;
+use crate::progress;
+use crate::schema::{ColumnType, ROW_ID, Source, Table};
+
+/// The answers of queries over the whole lake, in their order.
+pub(super) fn run(
+    lake: &Lake,
+    queries: &[&'static Query],
+    settings: &Settings,
+) -> Result<Vec<RecordBatch>, FactError> {
+    queries.iter().try_for_each(|query| query.require(lake))?;
+    let mut tables: Vec<Table> = queries.iter().flat_map(|query| query.tables()).collect();
+    tables.sort();
+    tables.dedup();
+    let rows = lake.expect_rows(&tables);
+    let mut answers: Vec<Vec<RecordBatch>> = vec![Vec::new(); queries.len()];
+    if queries.iter().any(|query| query.is_keyed_by_job()) {
+        for bucket in 0..lake.bucket_count() {
+            let mut session = Session::new(lake, Some(bucket), settings);
+            for (query, batches) in queries.iter().zip(&mut answers) {
+                if query.is_keyed_by_job() {
+                    batches.push(session.batch(query)?);
+                }
+            }
+            progress::step(rows);
+        }
+    }
+    let mut session = Session::new(lake, None, settings);
+    for (query, batches) in queries.iter().zip(&mut answers) {
+        if !query.is_keyed_by_job() {
+            batches.push(session.batch(query)?);
+        }
+    }
+    Ok(queries.iter().zip(&answers).map(|(query, batches)| merge(query, batches)).collect())
+}
+
+/// The answer of a query in one bucket.
+pub(super) fn run_bucket(
+    lake: &Lake,
+    query: &'static Query,
+    bucket: u32,
+    settings: &Settings,
+) -> Result<RecordBatch, FactError> {
+    Session::new(lake, Some(bucket), settings).batch(query)
+}
+
+/// Joins the tables of all buckets and puts the rows in the order of the key.
+fn merge(query: &Query, batches: &[RecordBatch]) -> RecordBatch {
+    if let [whole] = batches {
+        return whole.clone();
+    }
+    let all = concat_batches(&batches[0].schema(), batches).expect("one query has one shape");
+    sort_by(&all, &query.key())
+}
+
+/// Sorts by columns of whole numbers, ascending.
+fn sort_by(batch: &RecordBatch, key: &[&str]) -> RecordBatch {
+    let keys: Vec<&[i64]> = key
+        .iter()
+        .map(|name| {
+            let column = batch.column_by_name(name).expect("a query has the columns of its key");
+            column.as_primitive::<Int64Type>().values().as_ref()
+        })
+        .collect();
+    let mut order: Vec<u32> =
+        (0..u32::try_from(batch.num_rows()).expect("a fact has fewer than 2^32 rows")).collect();
+    order.sort_by(|&one, &other| {
+        keys.iter()
+            .map(|key| key[one as usize].cmp(&key[other as usize]))
+            .find(|order| order.is_ne())
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let order = arrow::array::UInt32Array::from(order);
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| arrow::compute::take(column, &order, None).expect("indices are in range"))
+        .collect();
+    RecordBatch::try_new(batch.schema(), columns).expect("columns are of one length")
+}
+
+/// Queries over the same rows.
+struct Session<'a> {
+    lake: &'a Lake,
+    /// The rows of this bucket, or of the whole lake.
+    bucket: Option<u32>,
+    settings: &'a Settings,
+    /// What has been computed.
+    answers: FxHashMap<&'static str, DataFrame>,
+}
+
+impl<'a> Session<'a> {
+    fn new(lake: &'a Lake, bucket: Option<u32>, settings: &'a Settings) -> Self {
+        Self { lake, bucket, settings, answers: FxHashMap::default() }
+    }
+
+    /// The answer of a query as a record batch.
+    fn batch(&mut self, query: &'static Query) -> Result<RecordBatch, FactError> {
+        to_batch(&self.frame(query)?).map_err(failed(query))
+    }
+
+    /// The answer of a query, computed if it was not before.
+    fn frame(&mut self, query: &'static Query) -> Result<DataFrame, FactError> {
+        if let Some(frame) = self.answers.get(query.name) {
+            return Ok(frame.clone());
+        }
+        let mut context = SQLContext::new();
+        for name in query.reads() {
+            context.register(name, self.input(name, query)?);
+        }
+        let frame =
+            context.execute(query.text).and_then(LazyFrame::collect).map_err(failed(query))?;
+        self.answers.insert(query.name, frame.clone());
+        Ok(frame)
+    }
+
+    /// One of the things that a query reads: a table of the lake, another query, settings.
+    fn input(&mut self, name: &str, query: &'static Query) -> Result<LazyFrame, FactError> {
+        if let Ok(table) = name.parse::<Table>() {
+            let bucket = self.bucket.filter(|_| table.job_column().is_some());
+            return scan(self.lake, table, bucket, query);
+        }
+        let frame = match name {
+            "settings" => windows_frame(self.settings).map_err(failed(query))?,
+            "thresholds" => {
+                df!("threshold" => self.settings.thresholds.clone()).map_err(failed(query))?
+            }
+            _ => self.frame(Query::find(name)?)?,
+        };
+        Ok(frame.lazy())
+    }
+}
+
+fn failed(query: &Query) -> impl Fn(PolarsError) -> FactError {
+    let name = query.name;
+    move |cause| FactError::Engine { query: name, cause: Box::new(cause) }
+}
+
+fn windows_frame(settings: &Settings) -> Result<DataFrame, PolarsError> {
+    let windows = &settings.windows;
+    df!(
+        "job_window_end_us" => [windows.job_end_us],
+        "task_window_end_us" => [windows.task_end_us],
+        "first_us" => [windows.first_us],
+        "open_attempts" => [windows.open_attempts.name()],
+    )
+}
+
+/// A lazy scan of a table's files in a bucket; an empty table where there are none.
+fn scan(
+    lake: &Lake,
+    table: Table,
+    bucket: Option<u32>,
+    query: &'static Query,
+) -> Result<LazyFrame, FactError> {
+    let paths = lake.paths(table, bucket, |column| query.names(column))?;
+    if paths.is_empty() {
+        return Ok(empty(table, lake.source()).map_err(failed(query))?.lazy());
+    }
+    let paths: Result<Vec<PlRefPath>, PolarsError> = paths
+        .into_iter()
+        .map(|path| whole_path(path).and_then(PlRefPath::try_from_pathbuf))
+        .collect();
+    let paths = paths.map_err(failed(query))?;
+    // The path is a file's and not a pattern, and `bucket=` in it is not a column.
+    let args = ScanArgsParquet {
+        glob: false,
+        hive_options: polars::prelude::HiveOptions { enabled: Some(false), ..Default::default() },
+        ..ScanArgsParquet::default()
+    };
+    LazyFrame::scan_parquet_files(paths.into(), args).map_err(failed(query))
+}
+
+fn whole_path(path: PathBuf) -> Result<PathBuf, PolarsError> {
+    Ok(std::path::absolute(path)?)
+}
+
+fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
+    let mut columns = vec![PolarsColumn::from(Series::new(ROW_ID.into(), Vec::<i64>::new()))];
+    for column in table.columns(source) {
+        let name = column.name.into();
+        columns.push(PolarsColumn::from(match column.kind {
+            ColumnType::Time | ColumnType::Id | ColumnType::Long => {
+                Series::new(name, Vec::<i64>::new())
+            }
+            ColumnType::Int | ColumnType::Event(_) => Series::new(name, Vec::<i32>::new()),
+            ColumnType::Float | ColumnType::Amount => Series::new(name, Vec::<f32>::new()),
+            ColumnType::Bool => Series::new(name, Vec::<bool>::new()),
+            ColumnType::Text => Series::new(name, Vec::<String>::new()),
+            ColumnType::Floats => {
+                let list = polars::prelude::DataType::List(Box::new(PolarsType::Float32));
+                Series::new_empty(name, &list)
+            }
+        }));
+    }
+    DataFrame::new_infer_height(columns)
+}
+
+/// Copies a frame into a record batch: whole numbers as i64, quantities as they are.
+fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
+    let mut fields = Vec::new();
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    for column in frame.columns() {
+        let (data_type, array): (DataType, ArrayRef) = match column.dtype() {
+            PolarsType::String => {
+                (DataType::Utf8, Arc::new(column.str()?.iter().collect::<StringArray>()))
+            }
+            PolarsType::Boolean => {
+                (DataType::Boolean, Arc::new(column.bool()?.iter().collect::<BooleanArray>()))
+            }
+            // As wide as the lake has it: 0.2493 is not 0.2493000030517578.
+            PolarsType::Float32 => {
+                (DataType::Float32, Arc::new(column.f32()?.iter().collect::<Float32Array>()))
+            }
+            PolarsType::Float64 => {
+                (DataType::Float64, Arc::new(column.f64()?.iter().collect::<Float64Array>()))
+            }
+            _ => {
+                let cast = column.strict_cast(&PolarsType::Int64)?;
+                (DataType::Int64, Arc::new(cast.i64()?.iter().collect::<Int64Array>()))
+            }
+        };
+        fields.push(Field::new(column.name().as_str(), data_type, true));
+        columns.push(array);
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .expect("columns are of one length"))
+}

@@ -1,0 +1,26 @@
+//! Stands for the embedded engine in a build without the feature `sql`.
+
+use arrow::record_batch::RecordBatch;
+
+use super::FactError;
+use super::query::{Query, Settings};
+use crate::lake::Lake;
+
+/// Would give the answers of queries.
+pub(super) const fn run(
+    _: &Lake,
+    _: &[&'static Query],
+    _: &Settings,
+) -> Result<Vec<RecordBatch>, FactError> {
+    Err(FactError::NoEngine)
+}
+
+/// Would give the answer of a query in one bucket.
+pub(super) const fn run_bucket(
+    _: &Lake,
+    _: &'static Query,
+    _: u32,
+    _: &Settings,
+) -> Result<RecordBatch, FactError> {
+    Err(FactError::NoEngine)
+}
