@@ -14,6 +14,10 @@
 
 use serde::Serialize;
 
+pub use tally::{Tally, headline};
+
+mod tally;
+
 /// What can be said of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,9 +86,54 @@ pub struct Claim {
     pub verdict: Verdict,
     /// What decided, in words.
     pub decided_by: String,
+    /// The rule and the values that it was given; not part of answers.
+    #[serde(skip)]
+    pub judged: Judged,
 }
 
+/// The rule by which a claim is judged, with the values that it judges.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Judged {
+    /// Nothing can be judged.
+    #[default]
+    ByNothing,
+    /// A worked example: a formula of the paper with the numbers of the paper.
+    WorkedExample(Published, f64),
+    /// A number, and the values of our runs.
+    Number(Published, Vec<f64>),
+    /// A sentence of [`direction`].
+    Direction(Vec<Cell>),
+    /// A sentence of [`bound`].
+    Bound(Side, f64, Vec<Cell>),
+}
+
+/// What decides a worked example.
+pub const WORKED_EXAMPLE: &str = "a check of the formula, not of data";
+
 impl Claim {
+    /// The same rule on other values, cell by cell; `None` where there is no rule. What was said of
+    /// the claim beside its rule ([`fitted`](Self::fitted), for one) is not said of the new one.
+    pub fn again(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
+        let (place, claim) = (self.place.as_str(), self.claim.as_str());
+        let changed = |cells: &[Cell]| -> Vec<Cell> {
+            cells.iter().map(|cell| Cell::new(&cell.name, change(&cell.values))).collect()
+        };
+        match &self.judged {
+            Judged::ByNothing => None,
+            Judged::WorkedExample(published, ours) => {
+                let changed = change(&[*ours]);
+                changed.first().map(|ours| published.worked_example(place, claim, *ours))
+            }
+            Judged::Number(published, values) => {
+                Some(published.beside(place, claim, &change(values)))
+            }
+            Judged::Direction(cells) => Some(direction(place, claim, &changed(cells))),
+            Judged::Bound(side, limit, cells) => {
+                Some(bound(place, claim, *side, *limit, &changed(cells)))
+            }
+        }
+    }
+
     /// The same claim, of a number that a parameter was fitted to.
     #[must_use]
     pub fn fitted(self, parameter: &str) -> Self {
@@ -103,6 +152,7 @@ impl Claim {
             high: None,
             verdict: Verdict::CannotBeCompared,
             decided_by: why.to_owned(),
+            judged: Judged::ByNothing,
         }
     }
 
@@ -141,6 +191,15 @@ impl Published {
     #[must_use]
     pub const fn against(self, neutral: f64) -> Self {
         Self { neutral: Some(neutral), ..self }
+    }
+
+    /// Compares the number of a worked example with what our formula makes of its numbers.
+    pub fn worked_example(&self, place: &str, claim: &str, ours: f64) -> Claim {
+        Claim {
+            decided_by: WORKED_EXAMPLE.to_owned(),
+            judged: Judged::WorkedExample(*self, ours),
+            ..self.beside(place, claim, &[ours])
+        }
     }
 
     /// Compares the number with the values of our runs; without values it cannot be compared.
@@ -185,6 +244,7 @@ impl Published {
             high: Some(high),
             verdict,
             decided_by,
+            judged: Judged::Number(*self, values),
             ..Claim::without(place, claim, None, "")
         }
     }
@@ -238,6 +298,7 @@ pub fn direction(place: &str, claim: &str, cells: &[Cell]) -> Claim {
         high: Some(spread.mean + spread.half_width()),
         verdict,
         decided_by: format!("{count}{worst}"),
+        judged: Judged::Direction(cells.to_vec()),
         ..Claim::without(place, claim, None, "")
     }
 }
@@ -280,6 +341,7 @@ pub fn bound(place: &str, claim: &str, side: Side, limit: f64, cells: &[Cell]) -
         high: Some(spread.mean + spread.half_width()),
         verdict: if kept == cells.len() { Verdict::Reproduced } else { Verdict::NotReproduced },
         decided_by: of_cells,
+        judged: Judged::Bound(side, limit, cells.to_vec()),
         ..Claim::without(place, claim, None, "")
     }
 }
@@ -354,24 +416,6 @@ fn student_975(degrees: usize) -> f64 {
             Z + first + second
         }
     }
-}
-
-/// How many claims came to each verdict, in the order of [`Verdict::ALL`].
-pub fn counts(claims: &[Claim]) -> [(Verdict, usize); 5] {
-    Verdict::ALL
-        .map(|verdict| (verdict, claims.iter().filter(|claim| claim.verdict == verdict).count()))
-}
-
-/// The first line about a paper: what is not reproduced comes first.
-///
-/// `not reproduced: 9 of 16 claims; same direction: 2; reproduced: 4; fitted: 1`
-pub fn headline(claims: &[Claim]) -> String {
-    let [(first, count), rest @ ..] = counts(claims);
-    let mut line = format!("{}: {count} of {} claims", first.name(), claims.len());
-    for (verdict, count) in rest.iter().filter(|(_, count)| 0 < *count) {
-        line = format!("{line}; {}: {count}", verdict.name());
-    }
-    line
 }
 
 /// Who settled the value of a parameter.
@@ -515,16 +559,5 @@ mod tests {
         assert_eq!(verdict(&[30.0, 70.0, 55.0]), Verdict::Reproduced);
         assert_eq!(verdict(&[]), Verdict::CannotBeCompared);
         assert_eq!(verdict(&[f64::INFINITY]), Verdict::CannotBeCompared);
-    }
-
-    #[test]
-    fn what_is_not_reproduced_comes_first() {
-        let reproduced = Published::exact(1.0, 1.0).beside("1", "a", &[1.0]);
-        let reversed = direction("2", "rises", &[Cell::new("x", vec![-1.0])]);
-        let fitted = reproduced.clone().fitted("period_s");
-        assert_eq!(
-            headline(&[reproduced, reversed, fitted]),
-            "not reproduced: 1 of 3 claims; reproduced: 1; fitted: 1"
-        );
     }
 }

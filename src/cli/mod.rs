@@ -41,7 +41,9 @@ mod render;
 mod replay;
 mod report;
 mod reproduce;
+mod reproduce_all;
 mod reproduce_experiments;
+mod reproduce_study;
 mod setup;
 mod store;
 pub(crate) mod sweep;
@@ -354,7 +356,7 @@ fn run(command: Command) -> Result<()> {
         Command::Report(args) => report::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Verify(args) => verify::run(&args),
-        Command::Reproduce(args) => reproduce::run(args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Completions(args) => setup::completions(&args),
         Command::Man(args) => setup::man(&args),

@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::account;
 use super::classify::{self, By};
 use super::describe::{Question, describe, summaries};
 use super::exit::Usage;
+use super::fairness::ota;
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::reproduce_experiments::{claims_table, json_of_claims};
-use super::store::{self, Answer, Files, Origin};
-use super::{AnswerArgs, console, reproduce_experiments, stop_on_signal, sweep_charts};
-use crate::claims::{Claim, Side, headline};
+use super::reproduce_study::{self, Study, parameters_in_words};
+use super::store::{Files, Origin};
+use super::{
+    AnswerArgs, console, reproduce_all, reproduce_experiments, stop_on_signal, sweep_charts,
+};
+use crate::claims::{Claim, Parameter, Settled, Side, headline};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
@@ -35,20 +38,23 @@ use crate::studies::samples::{OutcomeOf, Samples, Split, What, collect};
 /// from tables that are not whole is shown and not judged; what needs a table that is not there
 /// is named. No parameter is tuned.
 ///
-/// ota: Ota, Aida (2009), fairness among the users of a grid, on the first week of any log. The
-/// paper does not name its own week of Grid'5000; its worked examples are judged, its figures
-/// drawn.
+/// ota: Ota, Aida (2009), fairness among the users of a grid, on a week of any log. The paper does
+/// not name its own week of Grid'5000: its worked examples check a formula, its figures are drawn,
+/// and what a reader must see in them is said in sentences that say whether they hold.
 ///
 /// tan, asahara, cui: experiments that are simulated anew. Each claim of the paper has a row: the
 /// published number, ours with the 95 % interval that decides, and the verdict (reproduced,
 /// `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every parameter is listed as
 /// given by the paper, open, or fitted to a number of it.
+///
+/// all: the five one after the other, and a table of how many claims came to which verdict. A study
+/// whose trace is not there is left out, and a sentence says what it needs.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan"
+    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan"
 )]
 pub(crate) struct ReproduceArgs {
-    /// The study
+    /// The study, or all of them
     #[arg(value_enum)]
     pub study: StudyName,
 
@@ -68,14 +74,58 @@ pub(crate) struct ReproduceArgs {
     pub runs: Option<u32>,
 
     #[command(flatten)]
+    pub week: WeekArgs,
+
+    /// Lake of the log that ota reads, for all
+    ///
+    /// By default --lake, if it holds a log; then mandai, which needs the Google trace, is left out.
+    #[arg(long, value_name = "DIR")]
+    pub ota_lake: Option<PathBuf>,
+
+    /// Count the verdicts of stored results, for all
+    ///
+    /// Nothing is run: `DIR/NAME/NAME.csv` is read for each study, as `reproduce all --out DIR` and
+    /// `reproduce NAME --out DIR/NAME` write it.
+    #[arg(long, value_name = "DIR")]
+    pub stored: Option<PathBuf>,
+
+    #[command(flatten)]
     pub parameters: reproduce_experiments::ParameterArgs,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
+/// Which days and users the figures of ota show.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WeekArgs {
+    /// First day of the figures of ota, from the first event
+    ///
+    /// By default 0. The paper chose its week at random and does not name it.
+    #[arg(long, value_name = "DAYS")]
+    pub from: Option<String>,
+
+    /// Days in the figures of ota; 7 as in the paper
+    #[arg(long, value_name = "DAYS")]
+    pub days: Option<String>,
+
+    /// Users in the figures of ota: how many, or which
+    ///
+    /// So many of the heaviest, by default 7, or up to 7 names divided by commas, for example
+    /// `--users 22,37,41`; one name alone ends in a comma. The sentences speak of these users.
+    #[arg(long, value_name = "COUNT|NAME,...")]
+    pub users: Option<String>,
+}
+
+impl WeekArgs {
+    /// Whether anything is chosen.
+    pub(crate) const fn is_chosen(&self) -> bool {
+        self.from.is_some() || self.days.is_some() || self.users.is_some()
+    }
+}
+
 /// A published study.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StudyName {
     /// Job outcomes, CPU per outcome, and the kill threshold (2017)
     Mandai,
@@ -87,6 +137,8 @@ pub(crate) enum StudyName {
     Asahara,
     /// Slow tasks by way of slow nodes (2014)
     Cui,
+    /// The five of them, and how many claims came to which verdict
+    All,
 }
 
 impl StudyName {
@@ -98,45 +150,99 @@ impl StudyName {
             Self::Tan => "tan",
             Self::Asahara => "asahara",
             Self::Cui => "cui",
+            Self::All => "verdicts",
+        }
+    }
+
+    /// Every single study, in the order of README.
+    pub(crate) const EACH: [Self; 5] =
+        [Self::Mandai, Self::Ota, Self::Tan, Self::Asahara, Self::Cui];
+
+    /// Authors and year.
+    pub(crate) fn paper(self) -> &'static str {
+        match self {
+            Self::Mandai => MANDAI,
+            Self::Ota => ota::PAPER,
+            Self::Tan | Self::Asahara | Self::Cui => {
+                reproduce_experiments::experiment_of(self).paper()
+            }
+            Self::All => "five papers",
         }
     }
 }
 
-pub(crate) fn run(args: ReproduceArgs) -> Result<()> {
+pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
+    check(args)?;
     match args.study {
-        StudyName::Mandai | StudyName::Ota => recorded(args),
-        StudyName::Tan | StudyName::Asahara | StudyName::Cui => reproduce_experiments::run(&args),
+        StudyName::Mandai => {
+            let lake = lake_of(args)?;
+            let files = Files::in_out(args.answer.out.as_deref(), "mandai")?;
+            let study = mandai(&lake, &args.answer)?;
+            console::note(format!("{}: {}", study.paper, headline(&study.claims)));
+            parameters_in_words(&study.parameters).iter().for_each(console::note);
+            reproduce_study::give(study, None, files, Some(&args.answer.form()))
+        }
+        StudyName::Ota => {
+            lake_of(args)?;
+            ota::run(args)
+        }
+        StudyName::All => reproduce_all::run(args),
+        StudyName::Tan | StudyName::Asahara | StudyName::Cui => reproduce_experiments::run(args),
     }
 }
 
-fn recorded(args: ReproduceArgs) -> Result<()> {
+/// Checks that a study has what was asked of it.
+fn check(args: &ReproduceArgs) -> Result<()> {
+    let wrong = |text: &str| Err(Usage(text.to_owned()).into());
     let is_drawn = args.seed.is_some() || args.runs.is_some();
-    if is_drawn || !args.parameters.set.is_empty() || args.parameters.vary.is_some() {
-        let only = "--seed, --runs, --set and --vary are for experiments; this study has no draws";
-        return Err(Usage(only.to_owned()).into());
+    let is_set = !args.parameters.set.is_empty() || args.parameters.vary.is_some();
+    match args.study {
+        StudyName::Mandai if is_drawn || is_set => wrong(
+            "--seed, --runs, --set and --vary are not for this study: it has no draws, and the paper gives every parameter",
+        ),
+        StudyName::Ota if is_drawn => {
+            wrong("--seed and --runs are for experiments; this study has no draws")
+        }
+        StudyName::All if is_set => wrong("--set and --vary are for a single study"),
+        _ if args.week.is_chosen() && !matches!(args.study, StudyName::Ota) => {
+            wrong("--from, --days and --users are for ota")
+        }
+        _ if args.ota_lake.is_some() && !matches!(args.study, StudyName::All) => {
+            wrong("--ota-lake is for all; a single study takes --lake")
+        }
+        _ if args.stored.is_some() && !matches!(args.study, StudyName::All) => {
+            wrong("--stored is for all: it counts the verdicts of every stored study")
+        }
+        _ => Ok(()),
     }
-    if let Some(trace) = args.trace {
+}
+
+/// The lake of a study of a trace; what it lacks of the trace is ingested.
+pub(crate) fn lake_of(args: &ReproduceArgs) -> Result<Lake> {
+    if let Some(trace) = args.trace.clone() {
         let lake = args.answer.lake.clone();
         let ingest = IngestArgs { trace, lake, choice: IngestChoice::default() };
         ingest::run_plan(&ingest::plan(&ingest)?, ingest.choice.force, &stop_on_signal()?)?;
     }
-    if let StudyName::Ota = args.study {
-        return super::fairness::ota::run(&args.answer);
-    }
-    let lake = Lake::open(&args.answer.lake)?;
+    Ok(Lake::open(&args.answer.lake)?)
+}
+
+const MANDAI: &str = "Mandai, Kawahara and Kasahara (2017)";
+
+/// The study of 2017 on what a lake has.
+pub(crate) fn mandai(lake: &Lake, answer: &AnswerArgs) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
         return Err(
             Usage(format!("the study is of google-2011, and this lake holds {source}")).into()
         );
     }
-    let windows = super::windows(&lake, &args.answer)?;
-    let files = Files::in_out(args.answer.out.as_deref(), "mandai")?;
+    let windows = super::windows(lake, answer)?;
     let mut claims = Vec::new();
     let mut charts = Vec::new();
-    jobs(&lake, windows, &mut claims)?;
-    tasks(&lake, windows, &mut claims)?;
-    cpu(&lake, windows, &mut claims, &mut charts)?;
+    jobs(lake, windows, &mut claims)?;
+    tasks(lake, windows, &mut claims)?;
+    cpu(lake, windows, &mut claims, &mut charts)?;
     for (what, stem) in [
         (What::JobDurations, "figure-3.1.1-and-3.2.1"),
         (What::TasksPerJob, "figure-3.1.2-and-3.2.2"),
@@ -144,23 +250,36 @@ fn recorded(args: ReproduceArgs) -> Result<()> {
     ] {
         if lake.has(Table::JobEvents) && (what == What::JobDurations || lake.has(Table::TaskEvents))
         {
-            let described = describe(&lake, windows, Question::plain(what))?;
+            let described = describe(lake, windows, Question::plain(what))?;
             charts.push((stem.to_owned(), described.chart));
         }
     }
-    let table = claims_table(&claims);
-    console::note(format!("Mandai, Kawahara and Kasahara (2017): {}", headline(&claims)));
-    console::note(
-        "given by the paper: T = 10, 20, ..., 400; outcomes by event sequence. No parameter is open or fitted",
-    );
-    let answer = Answer {
+    Ok(Study {
         name: "mandai",
-        table: &table,
-        json: json_of_claims("Mandai, Kawahara and Kasahara (2017)", &claims),
-        settings: json!({"windows": windows, "classes": "sequence"}),
+        paper: MANDAI,
+        claims,
+        parameters: parameters_of_mandai(),
+        figures: json!([]),
+        settings: Map::from_iter([("windows".to_owned(), json!(windows))]),
         charts,
+        tables: Vec::new(),
+        origin: Origin::of(lake),
+    })
+}
+
+/// What the paper gives; it leaves nothing open.
+fn parameters_of_mandai() -> Vec<Parameter> {
+    let given = |key, value: &str, about| Parameter {
+        key,
+        value: value.to_owned(),
+        settled: Settled::Given,
+        about,
     };
-    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
+    vec![
+        given("thresholds", "10..=400:10", "T of the kill rule, events"),
+        given("classes", "sequence", "how outcomes are told apart: by the whole event sequence"),
+        given("cpu", "published", "job duration times mean rate times mean machine capacity"),
+    ]
 }
 
 /// How far numbers from these tables can be compared with those of the whole trace.

@@ -8,16 +8,18 @@
 use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::console;
 use super::exit::Usage;
 use super::render::Frame;
 use super::reproduce::{ReproduceArgs, StudyName};
-use super::store::{self, Answer, Files, Origin};
-use super::view::View;
+use super::reproduce_study::{
+    self, Study, Varied, pairs_of, parameters_in_words, places_of, varied_of,
+};
+use super::store::{Files, Origin};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
-use crate::claims::{Claim, Parameter, Settled, Verdict, counts, headline};
+use crate::claims::{Claim, headline};
 use crate::replay::experiments::{Curve, Experiment, Figure, asahara, cui, tan};
 
 /// Parameters of an experiment.
@@ -38,24 +40,20 @@ pub(crate) struct ParameterArgs {
     pub vary: Option<String>,
 }
 
-/// A parameter varied.
-struct Varied {
-    key: String,
-    /// Each value, and the claims under it.
-    values: Vec<(String, Vec<Claim>)>,
-}
-
 /// Runs a study that is an experiment, and shows it.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.trace.is_some() || args.answer.window_end.is_some() {
         let only = "TRACE_DIR and --window-end are for studies of a trace, and this one has none";
         return Err(Usage(only.to_owned()).into());
     }
-    let experiment = experiment_of(args)?;
+    let mut experiment = experiment_of(args.study);
+    for (key, value) in pairs_of(args)? {
+        experiment.set(key, value).map_err(|error| Usage(format!("--set: {error}")))?;
+    }
+    set_seed_and_runs(&mut experiment, args)?;
     let variants = variants_of(args, &experiment)?;
-    let mut files = Files::in_out(args.answer.out.as_deref(), args.study.answer())?;
+    let files = Files::in_out(args.answer.out.as_deref(), args.study.answer())?;
     let figures = experiment.run();
-    let claims = claims_of(&figures);
     let varied = variants.map(|(key, variants)| Varied {
         key,
         values: variants
@@ -63,82 +61,37 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             .map(|(value, variant)| (value, claims_of(&variant.run())))
             .collect(),
     });
-    let table = claims_table(&claims);
-    show(&experiment, &figures, &claims);
-    if let Some(Varied { key, values }) = &varied {
-        for (value, claims) in values {
-            console::note(format!("{key}={value}: {}", headline(claims)));
-        }
-    }
-    let mut charts: Vec<(String, Chart)> =
-        figures.iter().flat_map(|figure| charts_of(&experiment, figure)).collect();
-    if let Some(varied) = &varied {
-        charts
-            .push((format!("{}-varied", experiment.name()), chart_of_varied(&experiment, varied)));
-    }
-    let parameters = experiment.parameters();
-    let answer = Answer {
-        name: experiment.name(),
-        table: &table,
-        json: json_of(&experiment, &figures, &claims, varied.as_ref()),
-        settings: parameters
-            .iter()
-            .map(|one| (one.key.to_owned(), json!(one.value)))
-            .collect::<Map<_, _>>()
-            .into(),
-        charts,
-    };
-    let origin = Origin { source: json!(experiment.paper()), inputs: json!([]), gap_note: None };
-    if let Some(files) = &mut files {
-        files.table(&format!("{}-curves", experiment.name()), &curves_table(&figures))?;
-        files
-            .table(&format!("{}-parameters", experiment.name()), &parameters_table(&parameters))?;
-        if let Some(varied) = &varied {
-            files.table(&format!("{}-varied", experiment.name()), &varied_table(varied))?;
-        }
-    }
-    store::give(&answer, files, &origin, &args.answer.form())?;
-    if let (Some(varied), super::Format::Table) = (&varied, args.answer.format) {
-        console::data("\n")?;
-        store::show_table(&varied_table(varied), &View::default())?;
-    }
-    Ok(())
+    show(&experiment, &figures);
+    let study = study_of(&experiment, &figures);
+    reproduce_study::give(study, varied.as_ref(), files, Some(&args.answer.form()))
 }
 
-/// The experiment with the parameters of the command line.
-fn experiment_of(args: &ReproduceArgs) -> Result<Experiment> {
-    let mut experiment = match args.study {
+/// The experiment as the paper has it, as far as it says.
+pub(crate) fn experiment_of(study: StudyName) -> Experiment {
+    match study {
         StudyName::Tan => Experiment::Tan(tan::Settings::default()),
         StudyName::Asahara => Experiment::Asahara(asahara::Settings::default()),
         StudyName::Cui => Experiment::Cui(cui::Settings::default()),
-        StudyName::Mandai | StudyName::Ota => unreachable!("a study of a trace"),
-    };
-    let mut set = |key: &str, value: &str| {
-        experiment.set(key, value).map_err(|error| Usage(format!("--set: {error}")))
-    };
-    for pair in &args.parameters.set {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| Usage(format!("--set `{pair}` is not of the form KEY=VALUE")))?;
-        set(key, value)?;
+        StudyName::Mandai | StudyName::Ota | StudyName::All => unreachable!("no single experiment"),
     }
-    if let Some(seed) = args.seed {
-        set("seed", &seed.to_string())?;
+}
+
+/// Seed and runs of the command line.
+pub(crate) fn set_seed_and_runs(experiment: &mut Experiment, args: &ReproduceArgs) -> Result<()> {
+    let seed = args.seed.map(|seed| ("seed", seed.to_string()));
+    let runs = args.runs.map(|runs| ("runs", runs.to_string()));
+    for (key, value) in [seed, runs].into_iter().flatten() {
+        experiment.set(key, &value).map_err(|error| Usage(format!("--set: {error}")))?;
     }
-    if let Some(runs) = args.runs {
-        set("runs", &runs.to_string())?;
-    }
-    Ok(experiment)
+    Ok(())
 }
 
 /// The values of `--vary`, each with its experiment.
 type Variants = (String, Vec<(String, Experiment)>);
 
 fn variants_of(args: &ReproduceArgs, experiment: &Experiment) -> Result<Option<Variants>> {
-    let Some(varied) = &args.parameters.vary else { return Ok(None) };
-    let bad = || Usage(format!("--vary `{varied}` is not of the form KEY=VALUE,VALUE,..."));
-    let (key, values) = varied.split_once('=').ok_or_else(bad)?;
-    let variants = values.split(',').map(|value| {
+    let Some((key, values)) = varied_of(args)? else { return Ok(None) };
+    let variants = values.into_iter().map(|value| {
         let mut variant = experiment.clone();
         variant.set(key, value).map_err(|error| Usage(format!("--vary: {error}")))?;
         Ok((value.to_owned(), variant))
@@ -146,13 +99,35 @@ fn variants_of(args: &ReproduceArgs, experiment: &Experiment) -> Result<Option<V
     Ok(Some((key.to_owned(), variants.collect::<Result<_, Usage>>()?)))
 }
 
+/// The experiment in the form that all studies have.
+pub(crate) fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
+    let name = experiment.name();
+    let in_json = figures.iter().map(|figure| {
+        json!({
+            "name": figure.name, "title": figure.title, "axes": figure.axes,
+            "curves": figure.curves, "marks": figure.marks, "remarks": figure.remarks,
+        })
+    });
+    Study {
+        name,
+        paper: experiment.paper(),
+        claims: claims_of(figures),
+        parameters: experiment.parameters(),
+        figures: in_json.collect(),
+        settings: Map::new(),
+        charts: figures.iter().flat_map(|figure| charts_of(experiment, figure)).collect(),
+        tables: vec![(format!("{name}-curves"), curves_table(figures))],
+        origin: Origin { source: json!(experiment.paper()), inputs: json!([]), gap_note: None },
+    }
+}
+
 fn claims_of(figures: &[Figure]) -> Vec<Claim> {
     figures.iter().flat_map(|figure| figure.claims.clone()).collect()
 }
 
 /// Says on stderr what each figure came to, and by which parameters.
-fn show(experiment: &Experiment, figures: &[Figure], claims: &[Claim]) {
-    console::note(format!("{}: {}", experiment.paper(), headline(claims)));
+fn show(experiment: &Experiment, figures: &[Figure]) {
+    console::note(format!("{}: {}", experiment.paper(), headline(&claims_of(figures))));
     for line in parameters_in_words(&experiment.parameters()) {
         console::note(line);
     }
@@ -162,41 +137,6 @@ fn show(experiment: &Experiment, figures: &[Figure], claims: &[Claim]) {
             console::note(format!("  {remark}"));
         }
     }
-}
-
-/// One line for each way in which a parameter was settled.
-fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
-    let of = |wanted: fn(&Settled) -> bool| {
-        let found = parameters.iter().filter(|one| wanted(&one.settled));
-        found.map(|one| format!("{}={}", one.key, one.value)).collect::<Vec<_>>().join(", ")
-    };
-    let mut lines = vec![
-        format!("given by the paper: {}", of(|settled| *settled == Settled::Given)),
-        format!("left open by the paper: {}", of(|settled| *settled == Settled::Open)),
-    ];
-    lines.extend(parameters.iter().filter_map(|one| match one.settled {
-        Settled::Fitted(to) => Some(format!("fitted: {}={} to {to}", one.key, one.value)),
-        Settled::Given | Settled::Open => None,
-    }));
-    lines
-}
-
-/// The claims as rows.
-pub(crate) fn claims_table(claims: &[Claim]) -> RecordBatch {
-    let rows = || claims.iter();
-    Frame::default()
-        .text("place", rows().map(|claim| &claim.place))
-        .text("claim", rows().map(|claim| &claim.claim))
-        .float("published", rows().map(|claim| claim.published))
-        .about("the number of the paper; none where the claim is a sentence")
-        .float("ours", rows().map(|claim| claim.ours))
-        .about("the mean of our runs; of a sentence, the cell that is nearest to breaking it")
-        .float("low", rows().map(|claim| claim.low))
-        .float("high", rows().map(|claim| claim.high))
-        .text("verdict", rows().map(|claim| claim.verdict.key()))
-        .text("decided_by", rows().map(|claim| &claim.decided_by))
-        .view(&["claim", "published", "ours", "low", "high", "verdict"])
-        .batch()
 }
 
 /// One row per point of a curve; the published value where the paper prints one.
@@ -226,79 +166,6 @@ fn curves_table(figures: &[Figure]) -> RecordBatch {
         .batch()
 }
 
-fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
-    let rows = || parameters.iter();
-    let (settled, to): (Vec<&str>, Vec<Option<&str>>) = rows()
-        .map(|one| match one.settled {
-            Settled::Given => ("given", None),
-            Settled::Open => ("open", None),
-            Settled::Fitted(to) => ("fitted", Some(to)),
-        })
-        .unzip();
-    Frame::default()
-        .text("key", rows().map(|one| one.key))
-        .text("value", rows().map(|one| one.value.as_str()))
-        .text("settled", settled)
-        .maybe_text("fitted_to", to)
-        .text("about", rows().map(|one| one.about))
-        .batch()
-}
-
-/// Claim by claim, one row for each value of the varied parameter.
-fn varied_table(varied: &Varied) -> RecordBatch {
-    let rows: Vec<(&str, &Claim)> = (0..varied.values.first().map_or(0, |one| one.1.len()))
-        .flat_map(|idx| {
-            varied.values.iter().map(move |(value, claims)| (value.as_str(), &claims[idx]))
-        })
-        .collect();
-    let rows = || rows.iter();
-    Frame::default()
-        .text("place", rows().map(|row| &row.1.place))
-        .text("claim", rows().map(|row| &row.1.claim))
-        .text("parameter", rows().map(|_| &varied.key))
-        .text("value", rows().map(|row| row.0))
-        .float("published", rows().map(|row| row.1.published))
-        .float("ours", rows().map(|row| row.1.ours))
-        .float("low", rows().map(|row| row.1.low))
-        .float("high", rows().map(|row| row.1.high))
-        .text("verdict", rows().map(|row| row.1.verdict.key()))
-        .batch()
-}
-
-/// The claims and their counts, in one form for every paper.
-pub(crate) fn json_of_claims(paper: &str, claims: &[Claim]) -> Value {
-    let counts = counts(claims).map(|(verdict, count)| (verdict.key().to_owned(), json!(count)));
-    json!({
-        "paper": paper,
-        "headline": headline(claims),
-        "counts": counts.into_iter().collect::<Map<_, _>>(),
-        "claims": claims,
-    })
-}
-
-fn json_of(
-    experiment: &Experiment,
-    figures: &[Figure],
-    claims: &[Claim],
-    varied: Option<&Varied>,
-) -> Value {
-    let mut json = json_of_claims(experiment.paper(), claims);
-    json["parameters"] = json!(experiment.parameters());
-    let figures = figures.iter().map(|figure| {
-        json!({
-            "name": figure.name, "title": figure.title, "axes": figure.axes,
-            "curves": figure.curves, "marks": figure.marks, "remarks": figure.remarks,
-        })
-    });
-    json["figures"] = figures.collect();
-    if let Some(varied) = varied {
-        let values = varied.values.iter();
-        let values = values.map(|(value, claims)| json!({"value": value, "claims": claims}));
-        json["varied"] = json!({"parameter": varied.key, "values": values.collect::<Vec<_>>()});
-    }
-    json
-}
-
 /// The pictures of a figure: times and counts do not share an axis.
 fn charts_of(experiment: &Experiment, figure: &Figure) -> Vec<(String, Chart)> {
     let (times, others): (Vec<&Curve>, Vec<&Curve>) =
@@ -311,23 +178,6 @@ fn charts_of(experiment: &Experiment, figure: &Figure) -> Vec<(String, Chart)> {
         (format!("{stem}-times"), chart(experiment, figure, &times, "time, s")),
         (format!("{stem}-counts"), chart(experiment, figure, &others, "number")),
     ]
-}
-
-/// Places of the points on the x axis, and the axis in words. Labels that are no numbers are
-/// numbered.
-fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
-    let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
-    if let Some(numbers) = numbers {
-        return (numbers, axis.to_owned());
-    }
-    let named: Vec<String> = (1..)
-        .zip(labels)
-        .map(|(place, label)| (place.to_string(), label))
-        .filter(|(place, label)| place != *label)
-        .map(|(place, label)| format!("{place}: {label}"))
-        .collect();
-    let places = (1_u32..).take(labels.len()).map(f64::from).collect();
-    (places, format!("{axis} ({})", named.join(", ")))
 }
 
 fn chart(experiment: &Experiment, figure: &Figure, curves: &[&Curve], y_axis: &str) -> Chart {
@@ -378,37 +228,5 @@ fn chart(experiment: &Experiment, figure: &Figure, curves: &[&Curve], y_axis: &s
         y_axis: y_axis.to_owned(),
         x_scale: if is_wide { Scale::Log } else { Scale::Linear },
         lines,
-    })
-}
-
-/// How many claims come to each verdict, by the value of the parameter.
-fn chart_of_varied(experiment: &Experiment, varied: &Varied) -> Chart {
-    let labels: Vec<&str> = varied.values.iter().map(|(value, _)| value.as_str()).collect();
-    let (places, x_axis) = places_of(&labels, &varied.key);
-    #[expect(clippy::cast_precision_loss, reason = "a few claims")]
-    let line = |verdict: Verdict, tone: Tone| {
-        let points = places.iter().zip(&varied.values).map(|(&place, (_, claims))| {
-            let count = claims.iter().filter(|claim| claim.verdict == verdict).count();
-            (place, count as f64)
-        });
-        Line {
-            name: verdict.name().to_owned(),
-            points: points.collect(),
-            band: Vec::new(),
-            tone,
-            stroke: Stroke::Marked,
-        }
-    };
-    Chart::Lines(LineChart {
-        title: format!("Claims of {} by {}", experiment.paper(), varied.key),
-        caption: format!("How many claims come to each verdict as `{}` varies.", varied.key),
-        x_axis,
-        y_axis: "claims".to_owned(),
-        x_scale: Scale::Linear,
-        lines: Verdict::ALL
-            .into_iter()
-            .zip(Tone::SERIES)
-            .map(|(verdict, tone)| line(verdict, tone))
-            .collect(),
     })
 }

@@ -35,6 +35,7 @@ mod slurm_vectors;
 pub mod suggestions;
 pub mod template;
 pub mod usage;
+pub mod week;
 
 /// An index could not be read or could not give its values.
 #[derive(Debug, Error)]

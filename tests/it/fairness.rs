@@ -393,6 +393,20 @@ fn an_independent_script_computes_the_same_series() {
             .collect();
         assert_eq!(judged[..4], ["reproduced"; 4]);
         assert!(judged[4..].iter().all(|one| *one == "cannot_be_compared"), "{judged:?}");
+        let (capacity, weeks): (&str, &[[&str; 3]]) = match name {
+            "LCG.swf.gz" => ("24515", &[["0", "7", "7"], ["3", "5", "7,19,8"]]),
+            _ => ("128", &[["0", "7", "7"]]),
+        };
+        for [from, days, users] in weeks {
+            let output = Command::new(&python)
+                .arg(repository().join("tests/scripts/ota_crosscheck.py"))
+                .args([env!("CARGO_BIN_EXE_jobfate"), place.path("lake").to_str().unwrap()])
+                .args([log.to_str().unwrap(), capacity, from, days, users])
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{name} {from} {days} {users}: {said}");
+        }
     }
 }
 

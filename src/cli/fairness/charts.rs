@@ -5,12 +5,17 @@ use crate::charts::{Chart, Line, LineChart, Scale, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
-use crate::fairness::usage;
+use crate::fairness::usage::{self, UserUsage};
 
 const DAY_S: f64 = 86_400.0;
 
-/// One chart per index, by the stem of its file.
+/// One chart per index, by the stem of its file, with the heaviest users named.
 pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
+    let users = usage::users(&found.history);
+    let (named, rest) = users.split_at(top.min(Tone::SERIES.len()).min(users.len()));
+    let named: Vec<&UserUsage> = named.iter().collect();
+    let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
+    let asked = top.min(users.len());
     let mut all: Vec<(String, Chart)> = Vec::new();
     for series in &found.series {
         let stem = match stem(&series.index) {
@@ -18,7 +23,12 @@ pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
             stem => stem,
         };
         if !series.columns.is_empty() {
-            all.push((format!("fairness-{stem}"), of_users(found, series, top)));
+            let mut chart = of_users(found, series, &named, &rest);
+            if named.len() < asked {
+                let more = format!(" The {} heaviest users of {asked} asked for.", named.len());
+                chart.caption.push_str(&more);
+            }
+            all.push((format!("fairness-{stem}"), Chart::Lines(chart)));
         }
         if !series.overall.is_empty() {
             all.push((format!("fairness-{stem}-all"), of_all(found, series)));
@@ -28,7 +38,7 @@ pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
 }
 
 /// A name for the legend: a bare number says what it numbers.
-fn shown(found: &Found, name: &str) -> String {
+pub(super) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let by = clap::ValueEnum::to_possible_value(&found.span.plan.by);
     let what = by.map_or_else(String::new, |by| by.get_name().to_owned());
@@ -60,8 +70,13 @@ fn caption(found: &Found) -> String {
     )
 }
 
-/// The main value of the heaviest users, by the largest value that each reaches.
-fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
+/// The main value of some users, no more than there are colours, and the sum of the others.
+pub(super) fn of_users(
+    found: &Found,
+    series: &Series,
+    named: &[&UserUsage],
+    rest: &[usize],
+) -> LineChart {
     let history = &found.history;
     let at = |interval: usize| {
         let position =
@@ -69,7 +84,6 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
         history.seconds_at(position + 1) / DAY_S
     };
     let intervals = series.intervals();
-    let users = usage::users(history);
     let points = |who: &[usize]| -> Vec<(f64, f64)> {
         (0..intervals)
             .map(|interval| {
@@ -82,31 +96,22 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
             .filter(|point| point.1.is_finite())
             .collect()
     };
-    // No more users than there are colours to tell them apart.
-    let asked = top.min(users.len());
-    let top = asked.min(Tone::SERIES.len());
-    let (named, rest) = users.split_at(top.min(users.len()));
     let mut lines: Vec<Line> = named
         .iter()
         .zip(Tone::SERIES)
         .map(|(user, tone)| Line::steps(shown(found, &user.user), points(&[user.who]), tone))
         .collect();
     // A sum of factors or priorities has no meaning beside single ones; a sum of bills has.
-    let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
     if !rest.is_empty() && series.adds_up {
-        let rest_points = points(&rest);
+        let rest_points = points(rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
         let highest = lines.iter().map(|line| most(&line.points)).fold(0.0, f64::max);
         lines.push(rest_line(rest.len(), rest_points, most, highest));
     }
     let column = &series.columns[0];
-    Chart::Lines(LineChart {
+    LineChart {
         title: format!("{} of the heaviest users ({})", column.to_uppercase(), series.index),
-        caption: if top < asked {
-            format!("{} The {top} heaviest users of {asked} asked for.", caption(found))
-        } else {
-            caption(found)
-        },
+        caption: caption(found),
         x_axis: "days".to_owned(),
         y_axis: if series.index.starts_with("metered") {
             format!("{column} ({})", found.span.unit)
@@ -115,7 +120,7 @@ fn of_users(found: &Found, series: &Series, top: usize) -> Chart {
         },
         x_scale: Scale::Linear,
         lines,
-    })
+    }
 }
 
 /// All other users as one line; only told, and not drawn, where it would press the named users to

@@ -237,13 +237,28 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
 
 /// Gathers usage and feeds every index.
 fn find(args: &FairnessArgs) -> Result<Found> {
+    find_with(args, Ends::AsIndicesRead)
+}
+
+/// Whether the ends of attempts are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// Only where an index reads them.
+    AsIndicesRead,
+    /// In any case.
+    Kept,
+}
+
+/// The same, with the ends of attempts on request.
+fn find_with(args: &FairnessArgs, ends: Ends) -> Result<Found> {
     check(args)?;
     let mut indices = indices_of(args)?;
     if !args.index_program.is_empty() {
         end_on_signal(program::stop_all)?;
     }
     let mut span = span::plan(args)?;
-    span.plan.keeps_ends = indices.iter().any(|(_, index)| index.reads_ends());
+    span.plan.keeps_ends =
+        ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
     span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
     room::check(&span, &indices)?;
     let bar = console::Bar::of_work("usage", "rows");
