@@ -12,12 +12,16 @@
 //! integers: rates that are equal are not below each other, whatever their quotients round to. Of
 //! attempts with equal time left the lower task index comes first. Work done on machines is added
 //! up in parts of 2^-40 of a task.
+//!
+//! `slow_share` and `slow_rate` put the criterion of another paper in the place of the percentile
+//! of rates, see [`criterion`](super::criterion).
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::criterion::{Criterion, Rates};
 use super::progress::Ratio;
 use super::support::{
     ONE_TASK, WAITING, Waiting, copy_first, first_of_age_us, place_of_percentile, room_below,
@@ -40,6 +44,8 @@ struct Config {
     cap: f64,
     /// Percentile of rates below which an attempt is slow; 25 (`SlowTaskThreshold`).
     slow_task: f64,
+    /// What is slow instead of that percentile; not given by default.
+    criterion: Criterion,
     /// Percentile of work done below which a machine is slow; 25 (`SlowNodeThreshold`).
     slow_node: f64,
     /// Least time an attempt has run, s; 60.
@@ -54,6 +60,7 @@ impl Config {
         Ok(Self {
             cap: notation.number("cap", "a share from 0 to 1", 0.1, 0.0..=1.0)?,
             slow_task: notation.number("slow_task", percent, 25.0, 0.0..=100.0)?,
+            criterion: Criterion::read(notation)?,
             slow_node: notation.number("slow_node", percent, 25.0, 0.0..=100.0)?,
             age_s: notation.number("age_s", "a time in seconds", 60.0, 0.0..)?,
             waiting: notation.choice("waiting", "`first` or `ignored`", Waiting::First, WAITING)?,
@@ -66,6 +73,7 @@ impl Plan for Config {
         Box::new(Late {
             config: *self,
             rates: Vec::new(),
+            all_rates: Rates::new(self.criterion),
             ranked: Vec::new(),
             done: FxHashMap::default(),
             nodes: RefCell::default(),
@@ -73,9 +81,12 @@ impl Plan for Config {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
+        let [slow_share, slow_rate] = self.criterion.parameters();
         vec![
             ("cap", self.cap.to_string()),
             ("slow_task", self.slow_task.to_string()),
+            slow_share,
+            slow_rate,
             ("slow_node", self.slow_node.to_string()),
             ("age_s", self.age_s.to_string()),
             ("waiting", word(WAITING, &self.waiting)),
@@ -86,6 +97,8 @@ impl Plan for Config {
 struct Late {
     config: Config,
     rates: Vec<Ratio>,
+    /// Those that a criterion asks for.
+    all_rates: Rates,
     /// Time left and position of those that may be copied.
     ranked: Vec<(Ratio, usize)>,
     /// Finished tasks by machine.
@@ -141,14 +154,15 @@ impl Late {
 
 impl Detector for Late {
     fn ended(&mut self, end: &Ended) {
+        self.all_rates.ended(end);
         if end.how == End::Finished {
             *self.done.entry(end.machine).or_insert(0) += 1;
         }
     }
 
-    /// A rate is below no percentile of itself.
+    /// A rate is below no percentile of itself, and below no part of its own mean.
     fn judges_lone_tasks(&self) -> bool {
-        false
+        self.config.criterion.is_given()
     }
 
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
@@ -162,13 +176,15 @@ impl Detector for Late {
         let Some(place) = place_of_percentile(slow_task, self.rates.len()) else { return };
         let (_, &mut threshold, _) =
             self.rates.select_nth_unstable_by(place, |one, other| one.compare(*other));
+        let bounds = self.all_rates.bounds(scene);
+        let is_slow = |running: &Running| match bounds {
+            Some(bounds) => bounds.is_slow(running),
+            None => rate(running).compare(threshold).is_lt(),
+        };
         self.ranked.clear();
         for (position, running) in scene.running.iter().enumerate() {
             let is_free = running.has_progress && !running.has_copy && !running.was_copied;
-            if is_free
-                && age_s <= running.age_s(scene.now_us)
-                && rate(running).compare(threshold).is_lt()
-            {
+            if is_free && age_s <= running.age_s(scene.now_us) && is_slow(running) {
                 self.ranked.push((time_left(running), position));
             }
         }
@@ -218,6 +234,20 @@ mod tests {
         assert_eq!(example("late").judge(300), [2]);
         // A, B and C are below the 90th percentile; time left is 800, 233.3 and 33.3 s.
         assert_eq!(example("late:slow_task=90,cap=1").judge(300), [2, 1, 0]);
+    }
+
+    #[test]
+    fn another_criterion_takes_the_place_of_the_percentile() {
+        // Rates .003, .003, .001 and .005, their mean is .003; the slowest quarter is .001.
+        assert_eq!(example("late:slow_share=0.25,slow_rate=0.5").judge(300), [2]);
+        let none = Vec::<u32>::new();
+        assert_eq!(example("late:slow_share=0.25,slow_rate=0.3").judge(300), none, "under .0009");
+        // The slowest half are three, as two are equal; 800, 233.3 and 33.3 s are left.
+        assert_eq!(example("late:slow_share=0.5,cap=1").judge(300), [2, 1, 0]);
+        // Four that took 10 s raise the mean to .0515: all are below half of it.
+        let mut group = example("late:slow_rate=0.5,cap=1");
+        group.finish(4..8, 0, 10);
+        assert_eq!(group.judge(300), [2, 1, 3, 0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::notation::{Notation, NotationError};
 
+mod criterion;
 mod finished;
 mod flink;
 mod google;

@@ -10,15 +10,24 @@
 //! A machine's speed is the mean rate of its running tasks that have progressed, or else the last
 //! known one: of a task that finished there, of a probe, or of an earlier job
 //! ([`GroupInfo::speeds`]). Estimated ends are whole microseconds; of equal ones the lower task index
-//! comes first, of equally fast machines the lower number is slower. Open in the paper and parameters here: whether the last quarter is of
-//! the running or of all tasks, how a tenth of nine machines is rounded, whether copies come
-//! before waiting tasks (its pseudo-code says so), and the time limit it mentions (`age_s`).
+//! comes first, of equally fast machines the lower number is slower.
+//!
+//! Algorithm 2 serves a free machine that is not slow with a copy if one is wanted, else with a new
+//! task. So copies are wanted whether machines are free at the heartbeat or not, and go to the next
+//! one that suits (`waiting=ignored`, and `copies=first` of the replay, both by default);
+//! `waiting=first` holds copies off while tasks of the group wait. Open in the paper and parameters
+//! here besides: whether the last quarter is of the running or of all tasks, how a tenth of nine
+//! machines is rounded, and the time limit it mentions (`age_s`). In its experiments another
+//! criterion takes the place of the last quarter, see [`criterion`](super::criterion):
+//! `slow_share=0.2,slow_rate=0.5`.
 
 use std::cell::{RefCell, RefMut};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::criterion::{Criterion, Rates};
 use super::support::{
     WAITING, Waiting, copy_first, count_as_f64, first_of_age_us, keep_first, room_below, whole,
     word,
@@ -68,6 +77,8 @@ const ROUNDINGS: &[(&str, Rounding)] = &[("up", Rounding::Up), ("down", Rounding
 struct Config {
     /// Part of the tasks that is slow, by estimated end, %; 25.
     slow_task: f64,
+    /// What is slow instead of that part; not given by default.
+    criterion: Criterion,
     /// Part of the machines that is slow, by speed, %; 25.
     slow_node: f64,
     /// Part of the machines that may be very slow, %; 10.
@@ -95,6 +106,7 @@ impl Config {
         let (part, share) = ("a part from 0 to 100 %", "a share from 0 to 1");
         Ok(Self {
             slow_task: notation.number("slow_task", part, 25.0, 0.0..=100.0)?,
+            criterion: Criterion::read(notation)?,
             slow_node: notation.number("slow_node", part, 25.0, 0.0..=100.0)?,
             very_slow: notation.number("very_slow", part, 10.0, 0.0..=100.0)?,
             under: notation.number("under", share, 0.5, 0.0..=1.0)?,
@@ -119,6 +131,7 @@ impl Plan for Config {
         Box::new(Tqst {
             config: *self,
             ranked: Vec::new(),
+            rates: Rates::new(self.criterion),
             nodes: RefCell::new(Nodes {
                 known: group.speeds.iter().copied().collect(),
                 ..Nodes::default()
@@ -127,8 +140,11 @@ impl Plan for Config {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
+        let [slow_share, slow_rate] = self.criterion.parameters();
         vec![
             ("slow_task", self.slow_task.to_string()),
+            slow_share,
+            slow_rate,
             ("slow_node", self.slow_node.to_string()),
             ("very_slow", self.very_slow.to_string()),
             ("under", self.under.to_string()),
@@ -147,6 +163,8 @@ struct Tqst {
     config: Config,
     /// Estimated end, µs, and position.
     ranked: Vec<(i64, usize)>,
+    /// Those that a criterion asks for.
+    rates: Rates,
     /// Only worked out when a machine asks.
     nodes: RefCell<Nodes>,
 }
@@ -177,7 +195,54 @@ fn rate(length_us: i64) -> u128 {
     PARTS / u128::try_from(length_us).unwrap_or(0).max(1)
 }
 
+/// The order of estimated ends, the latest first; of equal ones the lower task index.
+fn latest(scene: &Scene<'_>) -> impl Fn(&(i64, usize), &(i64, usize)) -> Ordering {
+    let task = |position: usize| scene.running[position].task;
+    move |one, other| other.0.cmp(&one.0).then_with(|| task(one.1).cmp(&task(other.1)))
+}
+
 impl Tqst {
+    /// How many more copies may be wanted. Where they go before waiting tasks no machine has to be
+    /// free yet.
+    fn room(&self, scene: &Scene<'_>) -> usize {
+        let Config { min_tasks, cap_total, cap_running, waiting, .. } = self.config;
+        let running_count = count_as_f64(scene.running.len());
+        let cap =
+            min_tasks.max(cap_total * f64::from(scene.task_count)).max(cap_running * running_count);
+        let free_slots = match waiting {
+            Waiting::First => scene.free_slots,
+            Waiting::Ignored => u32::MAX,
+        };
+        room_below(cap, scene.copies, free_slots)
+    }
+
+    /// Puts the slow attempts into `ranked`, with their estimated ends.
+    fn rank_slow(&mut self, scene: &Scene<'_>) {
+        let Config { slow_task, of, rounding, .. } = self.config;
+        self.ranked.clear();
+        for (position, running) in scene.running.iter().enumerate() {
+            if running.has_progress {
+                // No estimate is above ten thousand times the age.
+                let longest_us = running.reported_age_us().saturating_mul(10_000);
+                let longest_us = i64::try_from(longest_us).unwrap_or(i64::MAX);
+                let length_us = running.estimated_length_us().unwrap_or(i64::MAX).min(longest_us);
+                self.ranked.push((running.start_us.saturating_add(length_us), position));
+            }
+        }
+        if let Some(bounds) = self.rates.bounds(scene) {
+            self.ranked.retain(|&(_, position)| bounds.is_slow(&scene.running[position]));
+            return;
+        }
+        let tasks = match of {
+            Of::Running => self.ranked.len(),
+            Of::All => scene.task_count as usize,
+        };
+        let slow = rounding.share(slow_task, tasks);
+        if slow < self.ranked.len() {
+            keep_first(&mut self.ranked, slow, latest(scene));
+        }
+    }
+
     fn nodes(&self, scene: &Scene<'_>) -> RefMut<'_, Nodes> {
         let mut nodes = self.nodes.borrow_mut();
         if !nodes.is_sorted {
@@ -228,6 +293,7 @@ impl Tqst {
 
 impl Detector for Tqst {
     fn ended(&mut self, end: &Ended) {
+        self.rates.ended(end);
         if end.how == End::Finished && 0 < end.length_us() {
             let speed = speed(rate(end.length_us()), 1.0);
             self.nodes.get_mut().known.insert(end.machine, speed);
@@ -242,46 +308,21 @@ impl Detector for Tqst {
 
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         self.nodes.get_mut().is_sorted = false;
-        let Config { slow_task, of, rounding, min_tasks, cap_total, cap_running, .. } = self.config;
-        let running_count = count_as_f64(scene.running.len());
-        let cap =
-            min_tasks.max(cap_total * f64::from(scene.task_count)).max(cap_running * running_count);
-        let room = room_below(cap, scene.copies, scene.free_slots);
-        let is_held = self.config.waiting == Waiting::First && 0 < scene.waiting;
+        let Config { waiting, age_s, .. } = self.config;
+        let room = self.room(scene);
+        let is_held = waiting == Waiting::First && 0 < scene.waiting;
         let Some(mean_s) = scene.finished.mean_s().filter(|_| 0 < room && !is_held) else {
             return;
         };
-        self.ranked.clear();
-        for (position, running) in scene.running.iter().enumerate() {
-            if running.has_progress {
-                // No estimate is above ten thousand times the age.
-                let longest_us = running.reported_age_us().saturating_mul(10_000);
-                let longest_us = i64::try_from(longest_us).unwrap_or(i64::MAX);
-                let length_us = running.estimated_length_us().unwrap_or(i64::MAX).min(longest_us);
-                self.ranked.push((running.start_us.saturating_add(length_us), position));
-            }
-        }
-        let tasks = match of {
-            Of::Running => self.ranked.len(),
-            Of::All => scene.task_count as usize,
-        };
-        let slow = rounding.share(slow_task, tasks);
-        let task = |position: usize| scene.running[position].task;
-        let latest = |one: &(i64, usize), other: &(i64, usize)| {
-            other.0.cmp(&one.0).then_with(|| task(one.1).cmp(&task(other.1)))
-        };
-        if slow < self.ranked.len() {
-            keep_first(&mut self.ranked, slow, latest);
-        }
+        self.rank_slow(scene);
         // A copy started now ends at the same time whatever it copies.
-        let age_s = self.config.age_s;
         self.ranked.retain(|&(end_us, position)| {
             let running = &scene.running[position];
             let is_free = !running.has_copy && !running.was_copied;
             let saves = mean_s < micros_to_seconds(end_us - scene.now_us);
             saves && is_free && age_s <= running.age_s(scene.now_us)
         });
-        copy_first(&mut self.ranked, room, flags, latest);
+        copy_first(&mut self.ranked, room, flags, latest(scene));
     }
 
     /// While rates stay as they are, so do estimated ends, and a copy saves less and less.
@@ -426,6 +467,34 @@ mod tests {
         assert_eq!(standings(&mut group, 0)[3], Standing::Slow);
         group.detector.probed(3, 1.1);
         assert_eq!(standings(&mut group, 0)[3], Standing::Normal);
+    }
+
+    #[test]
+    fn copies_are_wanted_before_a_machine_is_free() {
+        for (waiting, expected) in [("ignored", vec![4]), ("first", vec![])] {
+            let mut group = Group::of(&format!("tqst:waiting={waiting}"), 12);
+            group.finish(0..4, 0, 30);
+            group.run(4, 0, 0.1);
+            (group.free_slots, group.waiting) = (0, 7);
+            assert_eq!(group.judge(60), expected, "waiting={waiting}");
+        }
+    }
+
+    #[test]
+    fn a_criterion_takes_the_place_of_the_last_quarter() {
+        // Four rates of 1/30 per s; at 60 s eight of .9/60 to .2/60: their mean is .0172.
+        let judge = |text: &str| {
+            let mut group = Group::of(text, 12);
+            group.finish(0..4, 0, 30);
+            for (task, progress) in (4..12).zip([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]) {
+                group.run(task, 0, progress);
+            }
+            group.judge(60)
+        };
+        assert_eq!(judge("tqst:slow_share=0.2,slow_rate=0.5"), [11, 10, 9], "a fifth of twelve");
+        assert_eq!(judge("tqst:slow_rate=0.5"), [11, 10, 9, 8], "under .0086: .5/60 is .0083");
+        assert_eq!(judge("tqst:slow_share=0.2,slow_rate=0.3"), [11, 10], "under .0052");
+        assert_eq!(judge("tqst:slow_share=0.5"), [11, 10, 9, 8, 7], "the sixth saves nothing");
     }
 
     #[test]

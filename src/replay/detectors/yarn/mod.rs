@@ -10,9 +10,15 @@
 //! inert; with `mode=intended` a task whose estimated run time does not exceed it is not copied.
 //! The other differences between the modes are told in [`estimators`]. The mode that smooths time
 //! per progress is left out. An attempt without any report has no estimate and is not copied.
+//!
+//! The program has no least age: manuals speak of a minute, the code only asks that an attempt has
+//! reported once (an attempt without a report is `TOO_NEW` or has no estimate). `age_s` sets one, by
+//! the last report. `slow_share` and `slow_rate` add the criterion of another paper, see
+//! [`criterion`](super::criterion).
 
 use std::sync::Arc;
 
+use super::criterion::{Bounds, Criterion, Rates};
 use super::support::{ExactSums, entry, word};
 use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
@@ -67,6 +73,10 @@ struct Rules {
     stagnated_s: f64,
     /// `simple`: readings that give no forecast yet; 24.
     skip: u32,
+    /// Least time that an attempt has been reporting, s; 0 as coded, 60 in manuals.
+    age_s: f64,
+    /// What must be slow besides; not given by default.
+    criterion: Criterion,
 }
 
 impl Rules {
@@ -92,6 +102,8 @@ impl Rules {
             sigma: notation.number("sigma", least, 1.0, 0.0..)?,
             stagnated_s: notation.number("stagnated_s", seconds, 360.0, 0.0..)?,
             skip: notation.take("skip", "a count of readings", 24)?,
+            age_s: notation.number("age_s", seconds, 0.0, 0.0..)?,
+            criterion: Criterion::read(notation)?,
         })
     }
 
@@ -110,6 +122,7 @@ impl Plan for Rules {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
+        let [slow_share, slow_rate] = self.criterion.parameters();
         vec![
             ("estimator", word(ESTIMATORS, &self.estimator)),
             ("mode", word(MODES, &self.mode)),
@@ -122,6 +135,9 @@ impl Plan for Rules {
             ("sigma", self.sigma.to_string()),
             ("stagnated_s", self.stagnated_s.to_string()),
             ("skip", self.skip.to_string()),
+            ("age_s", self.age_s.to_string()),
+            slow_share,
+            slow_rate,
         ]
     }
 }
@@ -159,6 +175,8 @@ struct Yarn {
     tasks: Vec<Task>,
     /// Lengths of finished tasks, ms.
     lengths: ExactSums,
+    /// Those that a criterion asks for.
+    rates: Rates,
     finished: u32,
     scan: u64,
     next_scan_ms: i64,
@@ -181,6 +199,7 @@ impl Yarn {
             attempts: Vec::new(),
             tasks: Vec::new(),
             lengths: ExactSums::default(),
+            rates: Rates::new(rules.criterion),
             finished: 0,
             scan: 0,
             next_scan_ms: i64::MIN,
@@ -274,6 +293,7 @@ impl Yarn {
         let replaced_ms = now_ms + self.new_attempt_ms();
         let (mut already, mut running_count, mut best) = (0_u32, 0_u32, None);
         let mut best_value = -1;
+        let bounds = self.rates.bounds(scene);
         for (position, running) in scene.running.iter().enumerate() {
             let task = entry(&mut self.tasks, running.task);
             if task.scan == self.scan {
@@ -284,9 +304,8 @@ impl Yarn {
             match self.score(running, now_ms, replaced_ms) {
                 Score::AlreadySpeculating => already += 1,
                 Score::Value(value) if best_value < value => {
-                    let end_ms = value + replaced_ms;
-                    let is_slow = threshold_ms < end_ms - ms(running.start_us);
-                    if self.rules.mode == Mode::AsCoded || is_slow {
+                    let length_ms = value + replaced_ms - ms(running.start_us);
+                    if self.admits(running, length_ms, threshold_ms, bounds) {
                         (best_value, best) = (value, Some(position));
                     }
                 }
@@ -295,6 +314,19 @@ impl Yarn {
         }
         let allowed = self.allowed(scene.task_count, running_count);
         best.filter(|_| i64::from(already) < allowed && 0 < scene.free_slots)
+    }
+
+    /// Whether a task that is worth a copy is old and slow enough for one.
+    fn admits(
+        &self,
+        running: &Running,
+        length_ms: i64,
+        threshold_ms: i64,
+        bounds: Option<Bounds>,
+    ) -> bool {
+        (self.rules.mode == Mode::AsCoded || threshold_ms < length_ms)
+            && self.rules.age_s <= running.age_s(running.reported_us)
+            && bounds.is_none_or(|bounds| bounds.is_slow(running))
     }
 
     /// Copies that may run.
@@ -306,6 +338,7 @@ impl Yarn {
 
 impl Detector for Yarn {
     fn ended(&mut self, end: &Ended) {
+        self.rates.ended(end);
         let task = entry(&mut self.tasks, end.task);
         if end.how == End::Finished && !task.has_finished {
             task.has_finished = true;
@@ -462,6 +495,46 @@ mod tests {
         let mut group = Group::of("yarn", 3);
         group.run(1, 0, 0.1).run(2, 0, 0.1).finish(0..1, 0, 10);
         assert_eq!(group.judge(100), [1]);
+    }
+
+    #[test]
+    fn an_attempt_is_copied_once_it_has_reported_for_a_while() {
+        for (age_s, expected) in [(0, [vec![9], vec![]]), (60, [vec![], vec![9]])] {
+            let mut group = Group::of(&format!("yarn:age_s={age_s},min_tasks=1"), 10);
+            group.finish(0..9, 0, 10);
+            group.run(9, 0, 0.01);
+            assert_eq!(group.judge(59), expected[0], "59 s, age_s={age_s}");
+            assert_eq!(group.judge(60), expected[1], "60 s, age_s={age_s}");
+        }
+    }
+
+    #[test]
+    fn scans_follow_each_other_by_what_the_last_one_did() {
+        // Three tasks that hang; each scan copies one.
+        let scans = |text: &str| -> Vec<i64> {
+            let mut group = Group::of(text, 10);
+            group.run(7, 0, 0.01).run(8, 0, 0.01).run(9, 0, 0.01).finish(0..7, 0, 10);
+            (100..200).filter(|&now_s| !group.judge(now_s).is_empty()).collect()
+        };
+        assert_eq!(scans("yarn"), [100, 115, 130], "15 s after a copy");
+        assert_eq!(scans("yarn:retry_after_s=40"), [100, 140, 180]);
+        // The first two scans find nothing, as nothing is old enough.
+        assert_eq!(scans("yarn:age_s=101"), [101, 116, 131], "1 s after none");
+        assert_eq!(scans("yarn:age_s=101,retry_s=7"), [107, 122, 137]);
+    }
+
+    #[test]
+    fn a_criterion_bounds_what_may_be_copied() {
+        // Seven rates of 0.1 per s; at 100 s the rates of three are 0.009, 0.002 and 0.0001.
+        let judge = |text: &str| {
+            let mut group = Group::of(text, 10);
+            group.run(7, 0, 0.9).run(8, 0, 0.2).run(9, 0, 0.01).finish(0..7, 0, 10);
+            [group.judge(100), group.judge(115), group.judge(130)].concat()
+        };
+        assert_eq!(judge("yarn"), [9, 8, 7]);
+        assert_eq!(judge("yarn:slow_share=0.2,slow_rate=0.5"), [9, 8], "two of ten");
+        assert_eq!(judge("yarn:slow_rate=0.05"), [9, 8], "under 0.0036");
+        assert_eq!(judge("yarn:slow_share=0.1"), [9]);
     }
 
     #[test]
