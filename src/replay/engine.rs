@@ -433,7 +433,8 @@ impl<'a> Engine<'a> {
     /// Begins an attempt.
     #[inline]
     fn start(&mut self, task: u32, machine: u32, role: Role) {
-        let work = self.state.work_of_next(task);
+        let away = self.state.workload.inputs.factor(task, machine);
+        let work = self.state.work_of_next(task) * away;
         let slot = self.state.occupy(task, machine, role, work);
         let idx = slot as usize;
         self.probes += usize::from(self.is_probe_with_end(slot));

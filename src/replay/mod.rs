@@ -13,6 +13,7 @@ pub mod engine;
 pub mod event;
 pub mod experiments;
 pub mod history;
+pub mod inputs;
 pub mod journal;
 pub mod kill;
 pub mod line;

@@ -29,6 +29,8 @@ pub enum Purpose {
     Sample = 10,
     /// Whose work a copy or a restart has.
     Rerun = 11,
+    /// On which machines the input of a task lies.
+    Input = 12,
 }
 
 /// The numbers of one purpose under one seed.

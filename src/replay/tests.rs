@@ -11,6 +11,7 @@
 
 use super::cluster::{Change, Cluster, MachineChange, Notice};
 use super::engine::{Outcome, Plan, heartbeats, replay};
+use super::inputs::Inputs;
 use super::journal::Kind;
 use super::metrics::measure;
 use super::policies::PolicyPlan;
@@ -547,6 +548,39 @@ fn probes_do_not_keep_a_replay_going() {
     assert_eq!((outcome.unfinished, outcome.makespan_us), (1, None));
     let running = outcome.journal.unwrap().entries().filter(|e| e.kind == Kind::Cut).count();
     assert_eq!(running, 1, "the last probe");
+}
+
+#[test]
+fn a_free_machine_takes_the_task_whose_input_it_holds() {
+    //  m1  |- t2 -|- t3 -|              holds the input of t2 and t3
+    //  m2  |- t1 -|---- t4 ----|        of t1; t4, whose input is nowhere, takes half as long again
+    let (cluster, mut workload) = read(
+        "machine m1
+         machine m2
+         task t1 runs=10
+         task t2 runs=10
+         task t3 runs=10
+         task t4 runs=10",
+    );
+    workload.inputs = Inputs::new(vec![vec![1], vec![0], vec![0], vec![]], 0.5);
+    let workload = workload.check().unwrap();
+    let policy: PolicyPlan = "fifo".parse().unwrap();
+    let starts = |workload: &Workload| {
+        let outcome = replay(&Plan::new(&cluster, workload, &policy));
+        let journal = outcome.journal.unwrap();
+        let starts = journal.entries().filter(|entry| entry.kind == Kind::Start);
+        (starts.map(|entry| entry.to_string()).collect::<Vec<_>>(), outcome.makespan_us)
+    };
+    let (near, end_us) = starts(&workload);
+    assert_eq!(near, ["0 start t2 m1", "0 start t1 m2", "10 start t3 m1", "10 start t4 m2"]);
+    assert_eq!(end_us, Some(25_000_000));
+    let plain = Workload { inputs: Inputs::default(), ..workload.clone() };
+    let (in_order, end_us) = starts(&plain);
+    assert_eq!(in_order, ["0 start t1 m1", "0 start t2 m2", "10 start t3 m1", "10 start t4 m2"]);
+    assert_eq!(end_us, Some(20_000_000));
+    // m2 holds everything: t1 takes 30 s on m1, the other three one after another on m2.
+    let far = Inputs::new(vec![vec![1]; 4], 2.0);
+    assert_eq!(starts(&Workload { inputs: far, ..plain }).1, Some(30_000_000));
 }
 
 #[test]

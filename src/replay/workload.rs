@@ -16,6 +16,8 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
+use super::inputs::Inputs;
+
 /// CPU and memory are counted in millionths, so that sums are exact.
 pub const UNITS: u64 = 1_000_000;
 
@@ -274,6 +276,8 @@ pub struct Workload {
     pub after_group: Vec<u32>,
     /// What a copy or a restart has to do.
     pub reruns: Reruns,
+    /// Where its input lies.
+    pub inputs: Inputs,
     /// Work of an attempt differs from its task's by a factor of mean 1 and this deviation.
     pub noise: f64,
     /// Work at the beginning of an attempt during which no progress is reported, µs.
@@ -340,6 +344,7 @@ impl Workload {
             failures: Failures::default(),
             after_group: Vec::new(),
             reruns: Reruns::default(),
+            inputs: Inputs::default(),
             noise: 0.0,
             startup_us: 0,
             shapes: vec![Shape::linear()],
@@ -400,6 +405,7 @@ impl Workload {
             ("is_apart", self.is_apart.fits(task_count)),
             ("fate", self.fate.fits(task_count)),
             ("extra_us", self.extra_us.fits(task_count)),
+            ("inputs", self.inputs.fits(task_count)),
             ("failures", failures.is_empty() || failures.len() == task_count + 1),
         ];
         match fits.iter().find(|(_, fits)| !fits) {
@@ -425,6 +431,7 @@ impl Workload {
         self.is_apart.permute(&order);
         self.fate.permute(&order);
         self.extra_us.permute(&order);
+        self.inputs.permute(&order);
         if !self.failures.first.is_empty() {
             let mut sorted = Failures { first: vec![0], work_us: Vec::new() };
             for &idx in &order {

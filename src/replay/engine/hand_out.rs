@@ -1,6 +1,6 @@
 //! Handing out work: waiting tasks to machines, then copies.
 
-use super::{Engine, Role};
+use super::{Engine, Phase, Role};
 use crate::replay::policies::Wish;
 
 impl Engine<'_> {
@@ -39,8 +39,13 @@ impl Engine<'_> {
                 debug_assert_eq!(self.order.peek(&self.state), Some(task), "still the first");
             }
             if let Some(machine) = machine {
-                self.order.pop();
-                self.start(task, machine, Role::Original);
+                let chosen = self.nearest(task, machine);
+                if chosen == task {
+                    self.order.pop();
+                } else {
+                    self.order.forget(chosen);
+                }
+                self.start(chosen, machine, Role::Original);
             } else if self.aside.len() < depth {
                 self.order.pop();
                 self.aside.push(task);
@@ -73,8 +78,9 @@ impl Engine<'_> {
                 machine = self.make_room(task);
             }
             if let Some(machine) = machine {
-                self.order.forget(task);
-                self.start(task, machine, Role::Original);
+                let chosen = self.nearest(task, machine);
+                self.order.forget(chosen);
+                self.start(chosen, machine, Role::Original);
                 if self.state.roomy == 0 && !preempts {
                     return;
                 }
@@ -97,6 +103,23 @@ impl Engine<'_> {
         };
         let found = searched.seek(passed, &mut offers)?;
         (depth == usize::MAX || searched.before(found) <= depth).then_some(found)
+    }
+
+    /// The waiting task to start on `machine` in the place of `task`, which is the first: one whose
+    /// input it holds, if there is one.
+    #[inline]
+    fn nearest(&self, task: u32, machine: u32) -> u32 {
+        let (state, inputs) = (&self.state, &self.state.workload.inputs);
+        if inputs.is_empty() {
+            return task;
+        }
+        let rule = self.speculation.as_deref();
+        let near = inputs.on(machine).iter().copied().find(|&near| {
+            state.tasks.phase[near as usize] == Phase::Waiting
+                && state.fits(machine, state.workload.demand(near))
+                && rule.is_none_or(|rule| rule.allows(state, machine, near))
+        });
+        near.unwrap_or(task)
     }
 
     /// A machine for a waiting task.
