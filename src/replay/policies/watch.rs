@@ -373,10 +373,17 @@ impl Speculation for Watch {
     }
 
     fn allows(&self, state: &State<'_>, machine: u32, task: u32) -> bool {
+        if self.standing(state, machine, task) != Standing::VerySlow {
+            return true;
+        }
         // With nothing running there is nothing to probe with: better slow than never.
         let number = state.workload.group.get(task) as usize;
-        self.groups[number].as_ref().is_none_or(|group| group.slots.is_empty())
-            || self.standing(state, machine, task) != Standing::VerySlow
+        let is_idle = self.groups[number].as_ref().is_none_or(|group| group.slots.is_empty());
+        let demand = state.workload.demand(task);
+        let is_better = |other: u32| {
+            state.fits(other, demand) && self.standing(state, other, task) != Standing::VerySlow
+        };
+        is_idle && !(0..).take(state.machines.speed.len()).any(is_better)
     }
 
     fn submitted(&mut self, state: &State<'_>, task: u32) {
