@@ -197,8 +197,8 @@ pub(crate) struct Described {
     /// The curves that the chart shows, where the table has none of them.
     curves: Option<RecordBatch>,
     pub chart: Chart,
-    /// The number of waits where all of them are assumed.
-    assumed_waits: Option<u64>,
+    /// What the log does not say, where nothing of it is known.
+    assumed: Option<String>,
 }
 
 impl Described {
@@ -217,8 +217,19 @@ impl Described {
             table: &self.table,
             json: self.json(),
             settings: json!({"classes": classes, "by_own_end": by_own_end, "censored": censored, "waits": waits, "group_by": group_by, "windows": windows}),
-            charts: vec![(name.to_owned(), self.chart.clone())],
+            charts: if self.is_constant() {
+                Vec::new()
+            } else {
+                vec![(name.to_owned(), self.chart.clone())]
+            },
         }
+    }
+
+    /// Whether all values are one and the same, such as one task in every job: the table says it.
+    fn is_constant(&self) -> bool {
+        let rows = rows(&self.table);
+        let mut known = rows.iter().filter(|row| 1 < row["count"].as_u64().unwrap_or(0)).peekable();
+        known.peek().is_some() && known.all(|row| !row["min"].is_null() && row["min"] == row["max"])
     }
 
     fn json(&self) -> serde_json::Value {
@@ -233,12 +244,8 @@ impl Described {
             _ => {}
         }
         let is_empty = rows(&self.table).iter().all(|row| row["count"] == 0);
-        if let Some(count) = self.assumed_waits {
-            json[store::NOTHING] = format!(
-                "No wait is known: the log has none for any of its {}, which are taken to start when they are submitted.",
-                digits::counted(count, "job")
-            )
-            .into();
+        if let Some(assumed) = &self.assumed {
+            json[store::NOTHING] = assumed.as_str().into();
         } else if is_empty {
             json[store::NOTHING] = match what {
                 What::FinishGivenEvents => {
@@ -275,7 +282,8 @@ fn described(
     };
     drop(bar);
     if what == What::FinishGivenEvents {
-        return Ok(finish_given_events(question, &samples));
+        let assumed = assumed_ends(lake, samples.of(|key| key.1 == 0).count(|_| true));
+        return Ok(Described { assumed, ..finish_given_events(question, &samples) });
     }
     if what == What::Waiting {
         samples.keep_waits(question.waits);
@@ -303,16 +311,39 @@ fn described(
             .collect();
         (summary_table(&summaries, question), Some(curves_table(&parts, question)))
     };
-    let assumed_waits = assumed_waits(lake, what, parts[0].1.count(|_| true));
-    Ok(Described { question, censoring, table, curves, chart, assumed_waits })
+    let assumed = match what {
+        What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
+        _ => None,
+    };
+    Ok(Described { question, censoring, table, curves, chart, assumed })
 }
 
-/// The number of waits, where the log tells none of them and all are taken to be 0.
-fn assumed_waits(lake: &Lake, what: What, count: u64) -> Option<u64> {
+/// What is said where the log tells no wait and all are taken to be 0.
+fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
+    is_assumed(lake, "wait unknown", count).then(|| {
+        format!(
+            "No wait is known: the log has none for any of its {}, which are taken to start when they are submitted.",
+            digits::counted(count, "job")
+        )
+    })
+}
+
+/// What is said where the log tells of no job how it ended, and those that ran count as finished.
+fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
+    is_assumed(lake, "status unknown", finished).then(|| {
+        format!(
+            "Whether a job finished is unknown: the log has no status for any of the {} that ran, which count as finished.",
+            digits::counted(finished, "job")
+        )
+    })
+}
+
+/// Whether an assumption, known by its first words, was made as often as there are values.
+fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
     let remarks = lake.remarks(Table::TaskEvents).into_iter();
-    let assumed = remarks.filter(|(wording, _)| wording.starts_with("wait unknown"));
-    let assumed: u64 = assumed.map(|(_, count)| count).sum();
-    (what == What::Waiting && 0 < count && count <= assumed).then_some(count)
+    let assumed: u64 =
+        remarks.filter(|(said, _)| said.starts_with(wording)).map(|(_, count)| count).sum();
+    0 < count && count <= assumed
 }
 
 /// Whose values a row is made of.
@@ -482,7 +513,7 @@ fn finish_given_events(question: Question, samples: &Samples) -> Described {
         .count("left_censored", rows.iter().map(|row| row.left_censored))
         .batch();
     let question = Question { censored: Censored::Exclude, ..question };
-    Described { question, censoring, table, curves: None, chart, assumed_waits: None }
+    Described { question, censoring, table, curves: None, chart, assumed: None }
 }
 
 fn by_group(group_by: Option<GroupBy>) -> String {

@@ -358,19 +358,31 @@ pub(crate) fn put_details(
     files.table("detect-hours", &hours_table(outcome))
 }
 
+/// `; 7 attempts without an end in the loaded parts end with their job`, where there are any.
+pub(crate) fn closed(counts: GroupCounts) -> String {
+    match counts.attempts_closed_with_job {
+        0 => String::new(),
+        closed => format!(
+            "; {} without an end in the loaded parts closed at the end of the job",
+            digits::counted(closed, "attempt")
+        ),
+    }
+}
+
 /// What was walked, in one line.
 pub(crate) fn counts_line(outcome: &DetectOutcome) -> String {
     let GroupCounts { groups, small_groups, judged_tasks, left_censored, unfinished, .. } =
         outcome.counts;
     let count = digits::grouped;
     format!(
-        "{} groups with {} judged tasks, {} of them stragglers; {} groups with too few finished tasks left out; {} attempts begun before the window left out, {} still running at its end not judged; {} task-heartbeats",
+        "{} groups with {} judged tasks, {} of them stragglers; {} groups with too few finished tasks left out; {} attempts begun before the window left out, {} still running at its end not judged{}; {} task-heartbeats",
         count(groups),
         count(judged_tasks),
         count(outcome.stragglers.first().copied().unwrap_or(0)),
         count(small_groups),
         count(left_censored),
         count(unfinished),
+        closed(outcome.counts),
         count(outcome.counts.task_heartbeats),
     )
 }

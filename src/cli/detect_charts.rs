@@ -21,11 +21,12 @@ pub(crate) fn charts(
 ) -> Vec<(String, Chart)> {
     let caption = caption(outcome, plan);
     let asked = &outcome.rows[..lineup.asked];
-    let mut charts = vec![
-        ("detect-scores".to_owned(), scores(asked, &caption)),
-        ("detect-hours".to_owned(), hours(outcome, &caption)),
-        ("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)),
-    ];
+    let mut charts = vec![("detect-scores".to_owned(), scores(asked, &caption))];
+    // Where no hour can be compared with those before it, there is no change to see.
+    if outcome.shifts.hours.iter().any(|row| row.is_shift.is_some()) {
+        charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
+        charts.push(("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)));
+    }
     for (family, suffix) in [(true, "hadoop"), (false, "others")] {
         let lines = copy_lines(outcome, asked, lineup, family);
         if !lines.is_empty() {
@@ -44,13 +45,14 @@ pub(crate) fn charts(
 
 fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
     format!(
-        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}, heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged.",
+        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}, heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged{}.",
         plan.truths[0].words(),
         grouped(outcome.counts.judged_tasks),
         grouped(outcome.counts.groups),
         grouped(outcome.stragglers[0]),
         plan.walk.progress,
         crate::units::micros_to_seconds(plan.walk.heartbeat_us),
+        super::detect::closed(outcome.counts),
     )
 }
 

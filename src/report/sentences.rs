@@ -25,15 +25,15 @@ pub(super) struct Found {
 
 /// One sentence per result.
 pub(super) fn of(results: &[Stored]) -> Vec<Found> {
-    type Say = fn(&Value, &Value) -> Option<String>;
+    type Say = fn(&Value, &Stored) -> Option<String>;
     let all: [(&str, Say); 8] = [
-        ("classify-jobs", |answer, _| outcomes(answer)),
-        ("account", |answer, _| cpu(answer)),
+        ("classify-jobs", |answer, stored| outcomes(answer, Ends::of(answer, &stored.value))),
+        ("account", |answer, stored| cpu(answer, Ends::of(answer, &stored.value))),
         ("job-durations", |answer, _| durations(answer)),
         ("sweep", |answer, _| kill(answer)),
         ("detect", |answer, _| stragglers(answer)),
         ("replay", |answer, _| replay(answer)),
-        ("fairness", fairness),
+        ("fairness", |answer, stored| fairness(answer, &stored.value["settings"])),
         ("verify", |answer, _| quality(answer)),
     ];
     all.into_iter()
@@ -45,9 +45,7 @@ pub(super) fn of(results: &[Stored]) -> Vec<Found> {
                     Some(why) => format!("{}: not asked, as {why}", caption(name)),
                     None => with_scope(nothing.trim_end_matches('.'), &result.scope()),
                 },
-                None => {
-                    with_scope(&say(result.answer(), &result.value["settings"])?, &result.scope())
-                }
+                None => with_scope(&say(result.answer(), result)?, &result.scope()),
             };
             Some(Found { name, sentence, is_nothing: nothing.is_some() })
         })
@@ -90,7 +88,29 @@ fn sum_of(answer: &Value, outcome: &str, key: &str) -> f64 {
     own.filter_map(|row| row[key].as_f64()).sum()
 }
 
-fn outcomes(answer: &Value) -> Option<String> {
+/// Whether it is known that the jobs that count as finished have finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// Of some of them, at least.
+    Known,
+    /// Of none: the log has no status, and what has run counts as finished.
+    Assumed,
+}
+
+impl Ends {
+    fn of(answer: &Value, stored: &Value) -> Self {
+        let finished = rows(answer).filter(|row| row["outcome"] == "finished");
+        let counts = finished.filter_map(|row| row["count"].as_u64().or(row["jobs"].as_u64()));
+        let finished: u64 = counts.sum();
+        let inputs = stored["inputs"].as_array().into_iter().flatten();
+        let remarks = inputs.filter_map(|input| input["remarks"].as_object()).flatten();
+        let assumed = remarks.filter(|(wording, _)| wording.starts_with("status unknown"));
+        let assumed = assumed.filter_map(|(_, count)| count.as_u64()).max().unwrap_or(0);
+        if 0 < finished && finished <= assumed { Self::Assumed } else { Self::Known }
+    }
+}
+
+fn outcomes(answer: &Value, ends: Ends) -> Option<String> {
     let total = answer["total"].as_u64()?;
     if total == 0 {
         return Some("There are no jobs".to_owned());
@@ -98,13 +118,18 @@ fn outcomes(answer: &Value) -> Option<String> {
     let parts: Vec<String> = rows(answer)
         .filter_map(|row| {
             let share = row["share"].as_f64().filter(|share| 0.0 < *share)?;
-            Some(format!("{} {}", percent(share), row["outcome"].as_str()?))
+            Some(match (ends, row["outcome"].as_str()?) {
+                (Ends::Assumed, "finished") => {
+                    format!("{} ran to an end that the log does not tell", percent(share))
+                }
+                (_, outcome) => format!("{} {outcome}", percent(share)),
+            })
         })
         .collect();
     Some(format!("Of {}, {}", counted(total, "job"), parts.join(", ")))
 }
 
-fn cpu(answer: &Value) -> Option<String> {
+fn cpu(answer: &Value, ends: Ends) -> Option<String> {
     let (unit, cpu) = (answer["unit"].as_str()?, answer["cpu"].as_str()?);
     let total = answer["total"].as_f64()?;
     if total <= 0.0 {
@@ -126,8 +151,12 @@ fn cpu(answer: &Value) -> Option<String> {
         .filter(|row| row["outcome"] == "finished")
         .filter_map(|row| Some(row["largest_job_share"].as_f64()? * row["cpu"].as_f64()?));
     let largest = largest.fold(0.0, f64::max) / (finished * total).max(f64::MIN_POSITIVE);
-    let said = aside([Some(amount), most_of(&largest.into(), "that")]);
-    Some(format!("Jobs that finished used {} of the CPU time{jobs}{said}{rest}", percent(finished)))
+    let (who, sum) = match ends {
+        Ends::Known => ("Jobs that finished", "what finished jobs used"),
+        Ends::Assumed => ("Jobs that ran to an end that the log does not tell", "what they used"),
+    };
+    let said = aside([Some(amount), most_of(&largest.into(), sum)]);
+    Some(format!("{who} used {} of the CPU time{jobs}{said}{rest}", percent(finished)))
 }
 
 /// The share of attempts whose CPU time a log tells, where it tells it of some.
@@ -349,12 +378,15 @@ mod tests {
             {"outcome": "finished", "count": 385_581, "share": 0.57372},
             {"outcome": "failed", "count": 9, "share": 0.0},
             {"outcome": "killed", "count": 9, "share": 0.4}], "total": 672_074});
-        assert_eq!(outcomes(&answer).unwrap(), "Of 672,074 jobs, 57.4 % finished, 40.0 % killed");
-        assert_eq!(outcomes(&json!({})), None);
+        assert_eq!(
+            outcomes(&answer, Ends::Known).unwrap(),
+            "Of 672,074 jobs, 57.4 % finished, 40.0 % killed"
+        );
+        assert_eq!(outcomes(&json!({}), Ends::Known), None);
         let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
             {"outcome": "finished", "cpu": 50.0}, {"outcome": "failed", "cpu": 150.0}]});
         assert_eq!(
-            cpu(&answer).unwrap(),
+            cpu(&answer, Ends::Known).unwrap(),
             "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)"
         );
         let answer = json!({"rows": [
@@ -409,7 +441,7 @@ mod tests {
             row("0", "finished", 10.0), row("0", "failed", 70.0),
             row("9", "finished", 40.0), row("9", "failed", 80.0)]});
         assert_eq!(
-            cpu(&answer).unwrap(),
+            cpu(&answer, Ends::Known).unwrap(),
             "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)"
         );
         // Where no row is of all groups together there is no sentence.
@@ -448,8 +480,8 @@ mod tests {
             {"outcome": "finished", "cpu": 50.0, "largest_job_share": 0.75, "jobs_with_tasks": 3},
             {"outcome": "failed", "cpu": 150.0, "jobs_with_tasks": 4}]});
         assert_eq!(
-            cpu(&answer).unwrap(),
-            "Jobs that finished used 25.0 % of the CPU time of 7 jobs (200 task-s, slots; one job makes up 75.0 % of that)"
+            cpu(&answer, Ends::Known).unwrap(),
+            "Jobs that finished used 25.0 % of the CPU time of 7 jobs (200 task-s, slots; one job makes up 75.0 % of what finished jobs used)"
         );
     }
 
@@ -458,12 +490,37 @@ mod tests {
         let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "unmatched": 50.0,
             "rows": [{"outcome": "finished", "cpu": 150.0}]});
         assert_eq!(
-            cpu(&answer).unwrap(),
+            cpu(&answer, Ends::Known).unwrap(),
             "Jobs that finished used 75.0 % of the CPU time (200 task-s, slots), jobs of unknown outcome 25.0 %"
         );
         let nothing = "Not asked: the lake has no table `task_events`.";
         assert_eq!(super::nothing(&json!({"nothing": nothing})), Some(nothing));
         assert_eq!(super::nothing(&json!({"rows": []})), None);
+    }
+
+    #[test]
+    fn jobs_whose_end_no_log_tells_are_not_said_to_have_finished() {
+        let stored = |assumed: u64| {
+            json!({"inputs": [{"table": "job_events",
+            "remarks": {"status unknown, has run: taken as finished": assumed}}]})
+        };
+        let answer = json!({"total": 10, "rows": [
+            {"outcome": "finished", "count": 9, "share": 0.9},
+            {"outcome": "killed", "count": 1, "share": 0.1}]});
+        assert_eq!(Ends::of(&answer, &stored(9)), Ends::Assumed);
+        assert_eq!(Ends::of(&answer, &stored(8)), Ends::Known);
+        assert_eq!(Ends::of(&answer, &json!({})), Ends::Known);
+        assert_eq!(
+            outcomes(&answer, Ends::Assumed).unwrap(),
+            "Of 10 jobs, 90.0 % ran to an end that the log does not tell, 10.0 % killed"
+        );
+        let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
+            {"outcome": "finished", "jobs": 9, "cpu": 150.0}]});
+        assert_eq!(Ends::of(&answer, &stored(9)), Ends::Assumed);
+        assert_eq!(
+            cpu(&answer, Ends::Assumed).unwrap(),
+            "Jobs that ran to an end that the log does not tell used 75.0 % of the CPU time (200 task-s, slots)"
+        );
     }
 
     #[test]

@@ -390,6 +390,21 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     }
     let page = fs::read_to_string(place.path("all/report/distributions.html")).unwrap();
     assert!(page.contains("No wait is known: the log has none for any of its 30 jobs"), "{page}");
+    assert!(page.contains("Whether a job finished is unknown: the log has no status"), "{page}");
+    let said = run.stdout_text();
+    assert!(
+        said.contains("Of 30 jobs, 100.0 % ran to an end that the log does not tell ("),
+        "{said}"
+    );
+    let who = "Jobs that ran to an end that the log does not tell used 100.0 % of the CPU time";
+    assert!(said.contains(who), "{said}");
+    // Every job has one task and never waits: a picture of that would pass for a result.
+    for name in ["tasks-per-job", "attempts", "replay/replay-response", "replay/replay-queue"] {
+        assert!(!place.path(&format!("all/{name}.svg")).exists(), "{name}");
+    }
+    let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
+    assert!(index.contains("Charged value of the heaviest users (metered)"), "{index}");
+    assert!(!index.contains("lake; "), "{index}");
 }
 
 /// What the overview says of a result in groups is what it says of the whole.

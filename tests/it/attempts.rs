@@ -184,6 +184,39 @@ fn a_gap_is_said_by_every_command_and_kept_in_the_result() {
     assert_eq!(counts["task_events task-s of attempts closed with their job"], 130);
 }
 
+/// Beside the ledger, the detectors and the replay say what was closed with its job.
+#[test]
+fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {
+    //  part 0                  part 1 missing      part 2
+    //  tasks 0, 1  20 --- 60 FINISH
+    //  task 2      20 --------(end in the hole)     job ends at 250
+    let place = Place::new();
+    let ended = vec![(10, 0), (20, 1), (60, 4)];
+    let lost = vec![(10, 0), (20, 1), (150, 4)];
+    let other = vec![(210, 0), (220, 1), (290, 4)];
+    let jobs: Vec<Job> = vec![
+        (vec![(10, 0), (20, 1), (250, 4)], vec![ended.clone(), ended, lost]),
+        (other.clone(), vec![other]),
+    ];
+    write(&place, &jobs, 1);
+    place.raw("machine_events/part-00000-of-00001.csv", "0,5,0,p,1,1\n");
+    place.ingest(&[]).ok();
+    let said = "1 attempt without an end in the loaded parts closed at the end of the job";
+    let run = place.run(&["detect", "--min-tasks", "2", "--out", "out"]).ok();
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let text = std::fs::read_to_string(place.path("out/result.json")).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["answer"]["counts"]["attempts_closed_with_job"], 1);
+    for chart in result["charts"].as_array().unwrap() {
+        assert!(chart["caption"].as_str().unwrap().contains(said), "{chart}");
+        // A single hour can be compared with none before it.
+        assert!(!chart["file"].as_str().unwrap_or_default().contains("detect-shifts"), "{chart}");
+    }
+    let run = place.run(&["replay"]).ok();
+    let said = "1 task without an end in the loaded parts, whose job ended";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
 /// Counted from the original files by another program.
 #[test]
 fn the_ledger_of_the_real_parts_closes_attempts_with_their_jobs() {

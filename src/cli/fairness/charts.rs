@@ -48,6 +48,21 @@ pub(super) fn shown(found: &Found, name: &str) -> String {
     if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }
 }
 
+/// The name of an index's value; abbreviations in full.
+fn in_words(column: &str) -> String {
+    match column {
+        "cv" => "Charged value".to_owned(),
+        "eup" => "Effective user priority".to_owned(),
+        other => {
+            let words = other.replace('_', " ");
+            let mut letters = words.chars();
+            letters
+                .next()
+                .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        }
+    }
+}
+
 /// Letters, digits and dashes of an index's text, so many that the name of a file holds them.
 fn stem(index: &str) -> String {
     const LETTERS_MAX: usize = 120;
@@ -62,9 +77,13 @@ fn caption(found: &Found) -> String {
         Accrual::End => "when an attempt ends",
         Accrual::Running => "as it runs",
     };
+    // One cluster needs no name: it is the lake that was asked.
+    let clusters = match found.history.clusters.as_slice() {
+        [_] => String::new(),
+        several => format!("{}; ", several.join(" + ")),
+    };
     format!(
-        "{}; {} CPU time, charged {when}, intervals of {} s.",
-        found.history.clusters.join(" + "),
+        "{clusters}CPU time by the definition \"{}\", charged {when}, intervals of {} s.",
         plan.cpu,
         plan.grid.length_s()
     )
@@ -110,7 +129,7 @@ pub(super) fn of_users(
     }
     let column = &series.columns[0];
     LineChart {
-        title: format!("{} of the heaviest users ({})", column.to_uppercase(), series.index),
+        title: format!("{} of the heaviest users ({})", in_words(column), series.index),
         caption: caption(found),
         x_axis: "days".to_owned(),
         y_axis: if series.index.starts_with("metered") {

@@ -70,11 +70,14 @@ pub(super) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let queue = over_time("Tasks that wait", "tasks waiting", |sample| Some(sample.waiting));
     let in_use =
         over_time("CPU in use", "share of the CPU that is there", |sample| sample.cpu_share);
-    let mut charts = vec![
-        ("replay-response".to_owned(), Chart::Bars(response)),
-        ("replay-queue".to_owned(), queue),
-        ("replay-utilisation".to_owned(), in_use),
-    ];
+    let mut charts = Vec::new();
+    // Where no task ever waits, all policies are one: bars and queues would only look like a result.
+    let waits = |run: &Run| run.metrics.waiting_s.is_none_or(|waiting| 0.0 < waiting.max);
+    if runs.iter().any(waits) {
+        charts.push(("replay-response".to_owned(), Chart::Bars(response)));
+        charts.push(("replay-queue".to_owned(), queue));
+    }
+    charts.push(("replay-utilisation".to_owned(), in_use));
     for (number, run) in (1..).zip(runs) {
         if let Some(gantt) = gantt(run, setting, &caption) {
             charts.push((format!("replay-gantt-{number}"), Chart::Gantt(gantt)));

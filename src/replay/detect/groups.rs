@@ -111,6 +111,8 @@ pub struct Group {
     pub left_censored: u64,
     /// Attempts that were still running at the end.
     pub unfinished: u64,
+    /// Attempts without an end in the loaded parts, which end with their job.
+    pub closed_with_job: u64,
 }
 
 impl Group {
@@ -200,6 +202,7 @@ struct RawTask {
 #[derive(Debug)]
 struct RawAttempt {
     machine_id: Option<i64>,
+    is_closed_with_job: bool,
     attempt: Attempt,
 }
 
@@ -252,6 +255,7 @@ impl GroupBuilder {
             };
             row.attempts.push(RawAttempt {
                 machine_id: attempt.machine_id,
+                is_closed_with_job: attempt.ended_by == EndedBy::Job,
                 attempt: Attempt {
                     task: 0,
                     machine: NO_MACHINE,
@@ -321,6 +325,7 @@ fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw, windows: Windows) 
             *machines.entry(id).or_insert(next)
         });
         group.unfinished += u64::from(raw.attempt.how.is_none());
+        group.closed_with_job += u64::from(raw.is_closed_with_job);
         group.attempts.push(Attempt { task, machine, ..raw.attempt.clone() });
     }
     for (task, row) in (0_u32..).zip(&raw.tasks) {

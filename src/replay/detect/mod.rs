@@ -103,6 +103,8 @@ pub struct GroupCounts {
     pub left_censored: u64,
     /// Attempts that were still running at the end of the window.
     pub unfinished: u64,
+    /// Attempts without an end in the loaded parts, which end with their job.
+    pub attempts_closed_with_job: u64,
     /// Running attempts, summed over heartbeats: what each detector judged.
     pub task_heartbeats: u64,
 }
@@ -217,6 +219,7 @@ impl Sums {
         counts.attempts += group.attempts.len() as u64;
         counts.left_censored += group.left_censored;
         counts.unfinished += group.unfinished;
+        counts.attempts_closed_with_job += group.closed_with_job;
         counts.task_heartbeats += walked.task_heartbeats;
         let mut last_us = group.begun_us();
         for unit in &group.units {

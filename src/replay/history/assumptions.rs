@@ -141,6 +141,10 @@ fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
         counts.still_running,
         "still running at the end: they finish after the work recorded so far.",
     );
+    say(
+        counts.ended_with_job,
+        "without an end in the loaded parts, whose job ended: their work ends with the job, and they finish then.",
+    );
     say(counts.never_back, "evicted or lost for good: they count as killed then.");
     say(counts.left_out, "left out: they neither ran nor were killed.");
     let without = if source.is_google() { "none" } else { "one" };

@@ -118,6 +118,8 @@ pub struct Counts {
     pub began_before: u64,
     /// Tasks still running at the end of the window.
     pub still_running: u64,
+    /// Tasks whose last attempt has no end in the loaded parts and ends with its job.
+    pub ended_with_job: u64,
     /// Tasks that ended by an eviction or a loss and did not come back.
     pub never_back: u64,
     /// Tasks that are killed after their recorded running time.
@@ -267,6 +269,7 @@ pub fn workload(
         all.extend(items);
         counts.began_before += part.began_before;
         counts.still_running += part.still_running;
+        counts.ended_with_job += part.ended_with_job;
         counts.never_back += part.never_back;
         counts.dropped_attempts += part.dropped_attempts;
         counts.stopped += part.stopped;
@@ -326,8 +329,9 @@ fn item(
     let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
     let last = view.attempts.last();
     let ended = view.events.iter().rev().find(|event| is_terminal(event.event_type));
+    let ended_by = last.map(|attempt| attempt.ended_by);
     // Without an end of its own: it runs on, or its job has ended meanwhile.
-    let is_open = last.is_some_and(|attempt| attempt.ended_by.event().is_none());
+    let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
     let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
     let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
     let (fate, work_us) = match ended {
@@ -346,7 +350,8 @@ fn item(
         counts.left_out += 1;
         return None;
     };
-    counts.still_running += u64::from(last.is_some_and(Attempt::is_open));
+    counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
+    counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
     counts.never_back +=
         u64::from(!is_open && ended.is_some_and(|event| matches!(event.event_type, 2 | 6)));
     counts.began_before += u64::from(windows.is_before(first.time_us));
@@ -354,17 +359,16 @@ fn item(
     counts.stopped += u64::from(fate == Fate::Stopped);
     counts.killed_at_age += u64::from(carries_last);
     let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
-    let failed =
-        view.attempts[..earlier].iter().filter(|attempt| attempt.ended_by == EndedBy::Event(3));
+    let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(3);
+    let failures = view.attempts[..earlier].iter().filter(is_failed);
     let failures: Vec<i64> =
-        failed.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
+        failures.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
     let kept = failures.len() + view.attempts.len() - earlier;
-    let is_killed = last.is_some_and(|attempt| attempt.ended_by == EndedBy::Event(5));
+    let is_killed = ended_by == Some(EndedBy::Event(5));
     let ends_here = usize::from(carries_last && is_killed);
     let dropped = view.attempts.len() - kept;
     counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
     let rows = || view.events.iter().rev().map(|event| event.row as usize);
-    let phase = view.phase.map(str::to_owned);
     Some(Item {
         arrival_us,
         id: (view.job_id, view.task_index),
@@ -382,7 +386,7 @@ fn item(
         requested_us: rows()
             .find_map(|row| cells.requested.get(row).copied().flatten())
             .filter(|&requested_us| 0 < requested_us),
-        phase,
+        phase: view.phase.map(str::to_owned),
     })
 }
 
