@@ -11,12 +11,14 @@ use thiserror::Error;
 mod bars;
 mod gantt;
 mod lines;
+mod maps;
 mod theme;
 mod values;
 
 pub use bars::{Bar, BarChart};
 pub use gantt::{GanttChart, GanttSpan};
 pub use lines::{Line, LineChart, Scale, Stroke};
+pub use maps::{MapChart, MapField, MapPanel};
 pub use theme::{Tone, outcome_tone};
 
 use values::Place;
@@ -30,6 +32,8 @@ pub enum Chart {
     Lines(LineChart),
     /// Bars over time, in rows.
     Gantt(GanttChart),
+    /// Small maps side by side.
+    Maps(MapChart),
 }
 
 impl Chart {
@@ -39,6 +43,7 @@ impl Chart {
             Self::Bars(chart) => &chart.title,
             Self::Lines(chart) => &chart.title,
             Self::Gantt(chart) => &chart.title,
+            Self::Maps(chart) => &chart.title,
         }
     }
 
@@ -48,6 +53,7 @@ impl Chart {
             Self::Bars(chart) => &chart.caption,
             Self::Lines(chart) => &chart.caption,
             Self::Gantt(chart) => &chart.caption,
+            Self::Maps(chart) => &chart.caption,
         }
     }
 
@@ -59,6 +65,7 @@ impl Chart {
             Self::Bars(chart) => &mut chart.caption,
             Self::Lines(chart) => &mut chart.caption,
             Self::Gantt(chart) => &mut chart.caption,
+            Self::Maps(chart) => &mut chart.caption,
         };
         if !scope.is_empty() && !caption.contains(scope) {
             let space = if caption.is_empty() { "" } else { " " };
@@ -126,6 +133,7 @@ fn draw<DB: DrawingBackend>(
         Chart::Bars(bars) => bars::draw(bars, area, zoom),
         Chart::Lines(lines) => lines::draw(lines, area, zoom),
         Chart::Gantt(gantt) => gantt::draw(gantt, area, zoom),
+        Chart::Maps(maps) => maps::draw(maps, area, zoom),
     }
     .map_err(fail)?;
     area.present().map_err(fail)?;
@@ -182,7 +190,15 @@ mod tests {
             spans: vec![span(0, 0.0), span(1, 1.0)],
             legend: vec![("finished".into(), Tone::Green)],
         });
-        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt] {
+        let field = |share| MapField { share, label: "3".into() };
+        let maps = Chart::Maps(MapChart {
+            title: "Title".into(),
+            caption: "Caption".into(),
+            x: ("x".into(), vec!["1".into(), "2".into()]),
+            y: ("y".into(), vec!["a".into()]),
+            panels: vec![MapPanel { name: "one".into(), fields: vec![field(0.0), field(1.0)] }],
+        });
+        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt, maps] {
             let svg = svg_of(&chart).unwrap();
             assert_eq!(svg, svg_of(&chart).unwrap());
             assert_eq!(png_of(&chart).unwrap(), png_of(&chart).unwrap());
@@ -207,6 +223,14 @@ mod tests {
             legend: Vec::new(),
         };
         draw(Chart::Gantt(gantt));
+        let maps = MapChart {
+            title: text(),
+            caption: text(),
+            x: (text(), Vec::new()),
+            y: (text(), Vec::new()),
+            panels: Vec::new(),
+        };
+        draw(Chart::Maps(maps));
         for x_scale in [Scale::Linear, Scale::Log] {
             let lines = LineChart {
                 title: text(),

@@ -49,6 +49,7 @@ mod store;
 pub(crate) mod sweep;
 mod sweep_charts;
 mod synth;
+mod varied;
 mod verify;
 mod version;
 mod view;

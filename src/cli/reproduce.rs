@@ -51,7 +51,7 @@ use crate::studies::samples::{OutcomeOf, Samples, Split, What, collect};
 /// whose trace is not there is left out, and a sentence says what it needs.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan"
+    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan\n  jobfate reproduce cui --vary slow_speed=0.1,0.2,0.4 --vary slow_nodes=1,2,3 --out maps"
 )]
 pub(crate) struct ReproduceArgs {
     /// The study, or all of them
@@ -195,7 +195,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
 fn check(args: &ReproduceArgs) -> Result<()> {
     let wrong = |text: &str| Err(Usage(text.to_owned()).into());
     let is_drawn = args.seed.is_some() || args.runs.is_some();
-    let is_set = !args.parameters.set.is_empty() || args.parameters.vary.is_some();
+    let is_set = !args.parameters.set.is_empty() || !args.parameters.vary.is_empty();
     match args.study {
         StudyName::Mandai if is_drawn || is_set => wrong(
             "--seed, --runs, --set and --vary are not for this study: it has no draws, and the paper gives every parameter",

@@ -18,6 +18,7 @@ use super::reproduce_study::{
     self, Study, Varied, pairs_of, parameters_in_words, places_of, varied_of,
 };
 use super::store::{Files, Origin};
+use super::varied;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, headline};
 use crate::replay::experiments::{Curve, Experiment, Figure, asahara, cui, tan};
@@ -35,9 +36,10 @@ pub(crate) struct ParameterArgs {
     /// Run an experiment for several values of a parameter
     ///
     /// `KEY=VALUE,VALUE,...`, for example `--vary period_s=10,30,70,100`. A second table and a chart
-    /// show how each claim depends on it, `NAME-varied.csv` in --out.
+    /// show how each claim depends on it, `NAME-varied.csv` in --out. Given twice, for two
+    /// parameters of an experiment, it runs every pair of values; maps show which claims hold where.
     #[arg(long, value_name = "KEY=VALUE,...")]
-    pub vary: Option<String>,
+    pub vary: Vec<String>,
 }
 
 /// Runs a study that is an experiment, and shows it.
@@ -51,7 +53,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         experiment.set(key, value).map_err(|error| Usage(format!("--set: {error}")))?;
     }
     set_seed_and_runs(&mut experiment, args)?;
-    let variants = variants_of(args, &experiment)?;
+    let (variants, pairs) = match args.parameters.vary.as_slice() {
+        [one, other] => (None, Some(varied::variants_of([one, other], &experiment)?)),
+        _ => (variants_of(args, &experiment)?, None),
+    };
     let files = Files::in_out(args.answer.out.as_deref(), args.study.answer())?;
     let figures = experiment.run();
     let varied = variants.map(|(key, variants)| Varied {
@@ -62,7 +67,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             .collect(),
     });
     show(&experiment, &figures);
-    let study = study_of(&experiment, &figures);
+    let mut study = study_of(&experiment, &figures);
+    if let Some(pairs) = pairs.map(varied::Variants::run) {
+        pairs.note();
+        study.charts.extend(pairs.charts(&experiment));
+        study.tables.push((format!("{}-varied", experiment.name()), pairs.table()));
+    }
     reproduce_study::give(study, varied.as_ref(), files, Some(&args.answer.form()))
 }
 

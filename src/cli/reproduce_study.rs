@@ -56,7 +56,11 @@ pub(crate) fn pairs_of(args: &ReproduceArgs) -> Result<Vec<(&str, &str)>, Usage>
 
 /// Key and values of `--vary`.
 pub(crate) fn varied_of(args: &ReproduceArgs) -> Result<Option<(&str, Vec<&str>)>, Usage> {
-    let Some(varied) = &args.parameters.vary else { return Ok(None) };
+    let varied = match args.parameters.vary.as_slice() {
+        [] => return Ok(None),
+        [varied] => varied,
+        _ => return Err(Usage("--vary twice is for experiments, and at most twice".to_owned())),
+    };
     let bad = || Usage(format!("--vary `{varied}` is not of the form KEY=VALUE,VALUE,..."));
     let (key, values) = varied.split_once('=').ok_or_else(bad)?;
     Ok(Some((key, values.split(',').collect())))
