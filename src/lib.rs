@@ -47,7 +47,7 @@
 //! let lake = Lake::open(Path::new("lake"))?;
 //! let study = fold(&lake, Windows::of(&lake, None), &Asked::default())?;
 //! for row in ledger(&study).rows {
-//!     assert!(row.cpu.is_none_or(|cpu| 0.0 <= cpu), "{} {:?}", row.outcome, row.cpu);
+//!     assert!(row.amount.is_none_or(|cpu| 0.0 <= cpu), "{} {:?}", row.outcome, row.amount);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,4 +1,4 @@
-//! `jobfate account`: CPU time per outcome, as a ledger that closes.
+//! `jobfate account`: CPU time or memory time per outcome, as a ledger that closes.
 
 use std::collections::BTreeMap;
 
@@ -20,26 +20,34 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, OF, UNKNOWN, ledger};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger, of};
+use crate::studies::meter::{MemoryDefinition, Meter, Resource};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 
-/// Add up CPU time per outcome
+/// Add up CPU time or memory time per outcome
 ///
 /// The ledger closes: outcomes + unmatched + `outside_attempts` = total. `slots` and `requested`
 /// need no usage table.
 ///
+/// With `--resource memory` the column `memory` holds memory times the time for which it was asked
+/// for or used. Google traces give memory as a share of the largest machine's, so the unit is NMU-s
+/// (normalised memory units times seconds); logs give KiB or MiB.
+///
 /// `jobs` counts all jobs of `job_events`; tasks and CPU are of those with tasks in the loaded
 /// parts, `jobs_with_tasks`. `share` is a share of the total, `largest_job_share` the part of the
-/// row's CPU that one job makes up. Without `job_events` no outcome is known: the rows of outcomes
+/// row's amount that one job makes up. Without `job_events` no outcome is known: the rows of outcomes
 /// stay empty, and all CPU is unmatched.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv"
+    after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv"
 )]
 pub(crate) struct AccountArgs {
     #[command(flatten)]
     pub choice: CpuChoice,
+
+    #[command(flatten)]
+    pub resource: ResourceChoice,
 
     /// Split the outcomes by class, priority or user
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
@@ -71,8 +79,53 @@ impl CpuChoice {
     /// A study of these definitions; where none was chosen, the default of the lake.
     pub(crate) fn asked(self, lake: &Lake) -> Asked {
         let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
-        Asked { cpu, classes: self.classes, ..Asked::default() }
+        Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
     }
+}
+
+/// What is added up; for every command that adds up something over tasks and time.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ResourceChoice {
+    /// What is added up
+    #[arg(long, value_enum, default_value_t)]
+    pub resource: Resource,
+
+    /// What memory means
+    ///
+    /// For --resource memory. By default canonical where the lake has a table `task_usage`, and
+    /// requested otherwise. The trace tells two measured memories apart: `canonical` is what the
+    /// processes of the task used, `assigned` what its container had, used or not.
+    #[arg(long, value_enum)]
+    pub memory: Option<MemoryDefinition>,
+}
+
+impl ResourceChoice {
+    /// The definition that was chosen, or else the default of the lake.
+    ///
+    /// # Errors
+    /// A definition of the other resource was chosen.
+    pub(crate) fn meter(self, cpu: Option<CpuDefinition>, lake: &Lake) -> Result<Meter, Usage> {
+        let refused = |option: &str, resource: Resource| {
+            let name = resource.name();
+            Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))
+        };
+        match self.resource {
+            Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
+            Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
+            Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
+            Resource::Memory => {
+                let usual = || MemoryDefinition::usual(lake);
+                Ok(Meter::Memory(self.memory.unwrap_or_else(usual)))
+            }
+        }
+    }
+}
+
+/// What the options ask of a lake.
+pub(crate) fn asked(args: &AccountArgs, lake: &Lake) -> Result<Asked, Usage> {
+    let meter = args.resource.meter(args.choice.cpu, lake)?;
+    let (classes, groups) = (args.choice.classes, args.group_by.clone());
+    Ok(Asked { meter, classes, groups, ..Asked::default() })
 }
 
 pub(crate) fn run(args: &AccountArgs) -> Result<()> {
@@ -82,7 +135,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let files = Files::in_out(args.answer.out.as_deref(), "account")?;
-    let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked(&lake) };
+    let asked = asked(args, &lake)?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.group_by);
     console::note(closing_line(&ledger));
@@ -102,7 +155,7 @@ pub(crate) fn study_of(
 ) -> Result<Study> {
     let _bar = console::Bar::of_work("fold", "rows");
     let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
-    if asked.cpu == CpuDefinition::Measured && lake.source().is_log() {
+    if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
         let text =
             "the CPU time that a log tells has no query: take --cpu requested, or no --engine";
         return Err(Usage(text.to_owned()).into());
@@ -125,30 +178,39 @@ pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBat
             "What became of the jobs that used {} {} ({}) is unknown: `job_events` does not hold them.",
             digits::six_digits(ledger.total),
             ledger.unit,
-            ledger.cpu
+            ledger.meter
         )
         .into();
     }
     Answer {
-        name: "account",
+        name: name_of(ledger.meter.resource()),
         table,
         json,
-        settings: json!({"cpu": ledger.cpu, "classes": ledger.classes, "windows": windows}),
-        charts: vec![(format!("account-{}", ledger.cpu), chart(ledger))],
+        settings: json!({
+            ledger.meter.resource().name(): ledger.meter.to_string(),
+            "classes": ledger.classes, "windows": windows,
+        }),
+        charts: vec![(
+            format!("{}-{}", name_of(ledger.meter.resource()), ledger.meter),
+            chart(ledger),
+        )],
     }
 }
 
 /// The value of the contract, with what each share is of; its rows are those of the table.
 fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     let mut json = json!(ledger);
+    let resource = ledger.meter.resource();
+    json["resource"] = json!(resource);
+    json[format!("closed_with_job_{}", resource.name())] = json!(ledger.closed_with_job_sum);
     json["rows"] = Value::Array(rows(table));
-    json["of"] = json!(OF.iter().copied().collect::<BTreeMap<_, _>>());
+    json["of"] = json!(of(resource).iter().copied().collect::<BTreeMap<_, _>>());
     json
 }
 
 /// The line that shows that the ledger closes.
 pub(crate) fn closing_line(ledger: &Ledger) -> String {
-    let outcomes: f64 = ledger.rows.iter().filter_map(|row| row.cpu).sum();
+    let outcomes: f64 = ledger.rows.iter().filter_map(|row| row.amount).sum();
     format!(
         "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",
         digits::six_digits(outcomes),
@@ -161,22 +223,33 @@ pub(crate) fn closing_line(ledger: &Ledger) -> String {
 
 /// What was counted as 0, or twice.
 fn counts_line(ledger: &Ledger) -> Option<String> {
-    match ledger.cpu {
-        CpuDefinition::Measured if 0 < ledger.attempts_with_cpu_time => {
-            Some(cpu_time_line(ledger.attempts_with_cpu_time, ledger.attempts))
-        }
-        CpuDefinition::Measured | CpuDefinition::Published => Some(format!(
-            "{} usage windows: {} without a rate (0), {} overlap an earlier one (counted)",
-            digits::grouped(ledger.windows),
-            digits::grouped(ledger.windows_without_rate),
-            digits::grouped(ledger.windows_overlapping)
-        )),
-        CpuDefinition::Requested => Some(format!(
+    let requested = || {
+        format!(
             "{} attempts: {} without a request (0)",
             digits::grouped(ledger.attempts),
             digits::grouped(ledger.attempts_without_request)
-        )),
-        CpuDefinition::Slots => None,
+        )
+    };
+    let windows = |what: &str| {
+        format!(
+            "{} usage windows: {} without a {what} (0), {} overlap an earlier one (counted)",
+            digits::grouped(ledger.windows),
+            digits::grouped(ledger.windows_without_rate),
+            digits::grouped(ledger.windows_overlapping)
+        )
+    };
+    match ledger.meter {
+        Meter::Cpu(CpuDefinition::Measured) if 0 < ledger.attempts_with_cpu_time => {
+            Some(cpu_time_line(ledger.attempts_with_cpu_time, ledger.attempts))
+        }
+        Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => Some(windows("rate")),
+        Meter::Memory(MemoryDefinition::Canonical | MemoryDefinition::Assigned) => {
+            Some(windows("figure"))
+        }
+        Meter::Cpu(CpuDefinition::Requested) | Meter::Memory(MemoryDefinition::Requested) => {
+            Some(requested())
+        }
+        Meter::Cpu(CpuDefinition::Slots) => None,
     }
 }
 
@@ -215,47 +288,60 @@ pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         frame = keyed(frame, group, cells);
     }
     let rows = || ledger.rows.iter();
+    let resource = ledger.meter.resource();
     // The lines that close the ledger have neither jobs nor tasks of their own.
     frame
         .text("outcome", rows().map(|row| row.outcome.as_str()))
         .maybe_count("jobs", rows().map(|row| row.jobs))
         .maybe_count("jobs_with_tasks", rows().map(|row| row.jobs_with_tasks))
         .maybe_count("tasks", rows().map(|row| row.tasks))
-        .float("cpu", rows().map(|row| row.cpu))
+        .float(resource.name(), rows().map(|row| row.amount))
+        .about(&format!("{}, in the unit that `unit` names", resource.title()))
         .unit(ledger.unit)
         .text("unit", rows().map(|_| ledger.unit))
         .float("share", rows().map(|row| row.share))
-        .about("Share of the CPU time of the whole ledger")
+        .about(&format!("Share of the {} of the whole ledger", resource.noun()))
         .float("largest_job_share", rows().map(|row| row.largest_job_share))
         .batch()
 }
 
-/// Bars of CPU per outcome.
+/// The name of the answer: that of memory is a study of its own.
+const fn name_of(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "account",
+        Resource::Memory => "account-memory",
+    }
+}
+
+/// Bars of CPU time or memory time per outcome.
 pub(crate) fn chart(ledger: &Ledger) -> Chart {
     // Groups are added up again: the picture is of outcomes.
     let mut outcomes: Vec<(String, f64)> = Vec::new();
-    for (row, cpu) in ledger.rows.iter().filter_map(|row| Some((row, row.cpu?))) {
+    for (row, cpu) in ledger.rows.iter().filter_map(|row| Some((row, row.amount?))) {
         match outcomes.iter_mut().find(|(outcome, _)| *outcome == row.outcome) {
             Some((_, sum)) => *sum += cpu,
             None => outcomes.push((row.outcome.clone(), cpu)),
         }
     }
     outcomes.push(("unmatched".to_owned(), ledger.unmatched));
-    if ledger.cpu == CpuDefinition::Measured {
+    let is_measured = ledger.meter.needs_usage() && ledger.meter != Meter::PUBLISHED;
+    if is_measured {
         outcomes.push(("outside attempts".to_owned(), ledger.outside_attempts));
     }
     let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total * 100.0 };
-    let what: Value = json!(ledger.cpu);
+    let noun = ledger.meter.resource().noun();
+    let title_noun = ledger.meter.resource().title();
     Chart::Bars(BarChart {
-        title: format!("CPU time per outcome of jobs ({})", ledger.cpu),
+        title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
-            "CPU time by the definition {what}, total {} {}; outcomes told by {}. {}.",
+            "{title_noun} by the definition \"{}\", total {} {}; outcomes told by {}. {}.",
+            ledger.meter,
             digits::six_digits(ledger.total),
             ledger.unit,
             ledger.classes,
             edges::of_ledger(ledger)
         ),
-        value_axis: format!("CPU time ({})", ledger.unit),
+        value_axis: format!("{noun} ({})", ledger.unit),
         bars: outcomes
             .into_iter()
             .map(|(outcome, cpu)| Bar {

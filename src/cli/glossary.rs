@@ -5,6 +5,7 @@
 
 /// Ends of names and the units that they say.
 const UNITS: &[(&str, &str)] = &[
+    ("memory_s", "memory-s"),
     ("requested_s", "CPU-s"),
     ("measured_s", "CPU-s"),
     ("outside_s", "CPU-s"),
@@ -148,6 +149,17 @@ const MEANINGS: &[(&str, &str)] = &[
     ("saved_measured_s", "Measured CPU inside attempts after the crossing"),
     ("attempts_without_request", "Attempts without a request, counted as 0"),
     ("windows_without_rate", "Windows without a mean CPU rate, counted as 0"),
+    ("requested_memory_s", "Memory request times running time"),
+    ("closed_requested_memory_s", "What of it lies in attempts that are closed with their job"),
+    ("attempts_without_memory", "Attempts without a memory request, counted as 0"),
+    ("windows_without_canonical", "Windows without a canonical memory, counted as 0"),
+    ("canonical_memory_s", "Canonical memory times time inside attempts"),
+    ("outside_canonical_memory_s", "Canonical memory times time outside attempts"),
+    ("closed_canonical_memory_s", "What lies in attempts that are closed with their job"),
+    ("windows_without_assigned", "Windows without an assigned memory, counted as 0"),
+    ("assigned_memory_s", "Assigned memory (of the container, used or not) times time inside attempts"),
+    ("outside_assigned_memory_s", "Assigned memory times time outside attempts"),
+    ("closed_assigned_memory_s", "What lies in attempts that are closed with their job"),
     ("windows_overlapping", "Windows that start before an earlier one of the task has ended"),
     // Distributions.
     ("mean", "Mean"),

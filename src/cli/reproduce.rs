@@ -28,6 +28,7 @@ use crate::studies::fold::{Asked, fold};
 use crate::studies::kill_sweep;
 use crate::studies::ledger::{CpuDefinition, ledger};
 use crate::studies::mandai::{Basis, Place};
+use crate::studies::meter::Meter;
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
 use crate::studies::rules::{Rule, RuleGrid};
 use crate::studies::samples::{OutcomeOf, Samples, Split, What, collect};
@@ -456,7 +457,8 @@ fn cpu(
     let has_usage = !matches!(basis, Basis::Missing(_));
     // Without usage the curves are drawn for slots, and nothing is compared with them.
     let cpu = if has_usage { CpuDefinition::Published } else { CpuDefinition::Slots };
-    let asked = Asked { cpu, classes: Classes::Sequence, rules, ..Asked::default() };
+    let asked =
+        Asked { meter: Meter::Cpu(cpu), classes: Classes::Sequence, rules, ..Asked::default() };
     let study = if lake.has(Table::TaskEvents) && lake.has(Table::JobEvents) {
         Some(fold(lake, windows, &asked)?)
     } else {

@@ -318,7 +318,7 @@ pub(crate) fn answer<'a>(
         name: "sweep",
         table,
         settings: json!({
-            "cpu": study.asked.cpu, "classes": study.asked.classes, "windows": windows,
+            "cpu": study.asked.meter.to_string(), "classes": study.asked.classes, "windows": windows,
             "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
             "thresholds": args.thresholds.0, "price": args.price, "train_until_days": args.train_until,
             "bootstrap_rounds": args.bootstrap, "seed": args.seed, "group_by": args.group_by,
@@ -332,14 +332,14 @@ pub(crate) fn answer<'a>(
 /// The value of the contract, with the other rules and the plane beside it.
 fn json_of(study: &Study, swept: &Swept) -> Value {
     let mut json = json!({
-        "cpu": study.asked.cpu,
+        "cpu": study.asked.meter.to_string(),
         "classes": study.asked.classes,
         "unit": study.unit(),
         "censoring": study.censoring(),
         "of": OF.iter().copied().collect::<BTreeMap<_, _>>(),
         "finished_jobs_with_tasks": finished_jobs(study),
         "attempts_closed_with_job": study.closed_with_job.attempts,
-        "closed_with_job_cpu": study.closed_with_job_cpu(),
+        "closed_with_job_cpu": study.closed_with_job_sum(),
         "total_cpu": total_cpu(study),
         "rule": swept.sweeps[0].rule,
         "rows": swept.sweeps[0].rows,

@@ -14,7 +14,7 @@ type Bounded = (f64, Option<(f64, f64)>);
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
         "CPU time: {}; outcomes told by {}. {}.",
-        study.asked.cpu,
+        study.asked.meter,
         study.asked.classes,
         edges::of_study(study)
     );

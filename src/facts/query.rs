@@ -28,7 +28,7 @@ macro_rules! queries {
 }
 
 /// Every query, in the order of their numbers. A test compares this with the folder.
-pub static QUERIES: [Query; 14] = queries![
+pub static QUERIES: [Query; 16] = queries![
     "q01_job_outcomes",
     "q02_task_outcomes",
     "q03_attempts",
@@ -43,6 +43,8 @@ pub static QUERIES: [Query; 14] = queries![
     "q12_measured_after_crossings",
     "q13_usage_by_user_hour",
     "q14_job_requests",
+    "q15_memory_held",
+    "q16_memory_measured",
 ];
 
 /// The names of all queries.

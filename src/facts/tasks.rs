@@ -37,6 +37,8 @@ pub struct Attempt {
     pub ended_by: EndedBy,
     /// The CPU request on the SCHEDULE row.
     pub cpu_request: Option<f32>,
+    /// The memory request on the SCHEDULE row, where memory was asked for.
+    pub memory_request: Option<f32>,
     /// Where it ran.
     pub machine_id: Option<i64>,
     /// The CPU time that a log says it used on all its processors together, where it was asked
@@ -73,6 +75,11 @@ impl Attempt {
         self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
+    /// The rate of its memory request; nothing without one.
+    pub fn requested_memory(&self) -> CpuRate {
+        self.memory_request.map_or(CpuRate::ZERO, CpuRate::new)
+    }
+
     /// The rate of the CPU time that a log says it used, spread over its run, and that of its
     /// request where the log does not say; nothing for traces whose usage windows say it.
     pub fn used_rate(&self, source: Source) -> CpuRate {
@@ -101,7 +108,7 @@ pub struct Window {
     pub start_us: i64,
     /// End, µs; not before the start.
     pub end_us: i64,
-    /// Mean CPU rate; zero where there is none.
+    /// Mean CPU rate, or the memory that was asked for; zero where there is none.
     pub rate: f32,
     pub(crate) row_id: i64,
 }
@@ -160,7 +167,7 @@ const fn is_deciding(event: &Event) -> bool {
 pub struct UsageCounts {
     /// Usage rows.
     pub windows: u64,
-    /// Without a mean CPU rate, taken as 0.
+    /// Without a mean CPU rate (or memory), taken as 0.
     pub without_rate: u64,
     /// Starting before an earlier window of the task has ended.
     pub overlapping: u64,
@@ -170,6 +177,8 @@ pub struct UsageCounts {
 pub struct Tasks {
     histories: Histories,
     requests: Vec<Option<f32>>,
+    /// By row; empty where it was not asked for.
+    memory_requests: Vec<Option<f32>>,
     /// By row; empty where it was not asked for or no log says it.
     used: Vec<Option<CpuTime>>,
     machines: Vec<Option<i64>>,
@@ -181,17 +190,36 @@ pub struct Tasks {
     job_ends: JobEnds,
     /// Counts of all usage rows, with or without a task.
     pub usage: UsageCounts,
-    /// CPU in windows without any task.
+    /// CPU (or memory time) in windows without any task.
     pub orphan_cpu: CpuTime,
 }
 
-/// Whether `task_usage` is read.
+/// What is read of each task besides its events and its CPU requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// Read it: the usage windows, or the CPU time that a log tells of its jobs.
+    /// The usage windows with their CPU rate, or the CPU time that a log tells of its jobs.
     Read,
-    /// Leave it out.
+    /// Nothing more.
     Skip,
+    /// The memory requests, and the usage windows with this column of memory.
+    Memory(&'static str),
+    /// The memory requests.
+    MemoryRequests,
+}
+
+impl Usage {
+    /// The column of the usage windows that is read, if they are.
+    const fn column(self) -> Option<&'static str> {
+        match self {
+            Self::Read => Some("mean_cpu_rate"),
+            Self::Memory(column) => Some(column),
+            Self::Skip | Self::MemoryRequests => None,
+        }
+    }
+
+    const fn is_of_memory(self) -> bool {
+        matches!(self, Self::Memory(_) | Self::MemoryRequests)
+    }
 }
 
 impl Tasks {
@@ -215,13 +243,16 @@ impl Tasks {
         if lake.has_column(Table::TaskEvents, PHASE) {
             columns.push(PHASE);
         }
+        if usage.is_of_memory() {
+            columns.push(MEMORY_REQUEST);
+        }
         let tells_used = usage == Usage::Read && lake.has_column(Table::TaskEvents, CPU_TIME);
         if tells_used {
             columns.extend([CPU_TIME, "processors", "requested_processors"]);
         }
         let mut rows = Rows::default();
         let (mut requests, mut machines, mut priorities) = (Vec::new(), Vec::new(), Vec::new());
-        let mut used = Vec::new();
+        let (mut used, mut memory_requests) = (Vec::new(), Vec::new());
         let mut phases = Phases::default();
         // Without the table nothing is known of any task, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
@@ -230,6 +261,9 @@ impl Tasks {
             add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
             add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
             phases.add(&batch);
+            if usage.is_of_memory() {
+                add_optional_cells::<Float32Type>(&mut memory_requests, &batch, MEMORY_REQUEST);
+            }
             if tells_used {
                 add_used(&mut used, &batch);
             }
@@ -238,6 +272,7 @@ impl Tasks {
         let asks_jobs = windows.open_attempts == OpenAttempts::JobEnd && has_open_task(&histories);
         let mut tasks = Self {
             requests,
+            memory_requests,
             used,
             machines,
             priorities,
@@ -250,15 +285,20 @@ impl Tasks {
             usage: UsageCounts::default(),
             orphan_cpu: CpuTime::ZERO,
         };
-        if usage == Usage::Read && !tells_used {
-            tasks.add_windows(lake, bucket)?;
+        if let Some(column) = usage.column().filter(|_| !tells_used) {
+            tasks.add_windows(lake, bucket, column)?;
         }
         Ok(tasks)
     }
 
     /// Reads the usage windows and puts them beside their tasks (a counting sort). Who owns them
     /// is read first, so that each goes to its place at once and none is held twice.
-    fn add_windows(&mut self, lake: &Lake, bucket: u32) -> Result<(), FactError> {
+    fn add_windows(
+        &mut self,
+        lake: &Lake,
+        bucket: u32,
+        rate: &'static str,
+    ) -> Result<(), FactError> {
         let task_count = self.histories.len();
         let nobody = u32::try_from(task_count).expect("a bucket has fewer than 2^32 tasks");
         let mut owners: Vec<u32> = Vec::new();
@@ -279,12 +319,12 @@ impl Tasks {
         let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
         let mut windows = vec![blank; owners.len()];
         let mut owner = owners.iter();
-        let columns = [ROW_ID, "start_time_us", "end_time_us", "mean_cpu_rate"];
+        let columns = [ROW_ID, "start_time_us", "end_time_us", rate];
         lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
             let (begins, ends) =
                 (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
             let row_ids = i64_column(&batch, ROW_ID);
-            let rates = batch.column_by_name("mean_cpu_rate").expect("the column was asked for");
+            let rates = batch.column_by_name(rate).expect("the column was asked for");
             let rates = rates.as_primitive::<Float32Type>();
             self.usage.windows += batch.num_rows() as u64;
             self.usage.without_rate += rates.null_count() as u64;
@@ -368,6 +408,7 @@ impl Tasks {
                     end_us: end_us.max(event.time_us),
                     ended_by,
                     cpu_request: self.requests[event.row as usize],
+                    memory_request: self.memory_requests.get(event.row as usize).copied().flatten(),
                     cpu_used: self.used.get(event.row as usize).copied().flatten(),
                     machine_id: self.machines[event.row as usize],
                     row: event.row,
@@ -435,6 +476,9 @@ fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
         Some(CpuTime::of_slot(each_us?) * u32::try_from(processors).ok()?)
     }));
 }
+
+/// The column of the memory that a task asks for.
+const MEMORY_REQUEST: &str = "memory_request";
 
 /// The column that says to which phase of its job a task belongs.
 const PHASE: &str = "phase";
@@ -577,6 +621,7 @@ mod tests {
             end_us,
             ended_by: EndedBy::Event(3),
             cpu_request: Some(0.5),
+            memory_request: None,
             cpu_used: None,
             machine_id: None,
             row: 0,

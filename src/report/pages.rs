@@ -25,7 +25,7 @@ pub(super) const STUDIES: [Study; 8] = [
         file: "outcomes.html",
         title: "Outcomes and CPU time",
         question: "What became of every job and task, and what did it cost?",
-        names: &["classify", "classify-jobs", "classify-tasks", "account"],
+        names: &["classify", "classify-jobs", "classify-tasks", "account", "account-memory"],
     },
     Study {
         file: "distributions.html",
@@ -260,11 +260,12 @@ fn closed(account: &Stored) -> Option<String> {
 }
 
 /// Results and tables in the words of a reader.
-const CAPTIONS: [(&str, &str); 25] = [
+const CAPTIONS: [(&str, &str); 26] = [
     ("classify-jobs", "What became of the jobs"),
     ("classify-tasks", "What became of the tasks"),
     ("classify", "What became of them"),
     ("account", "CPU time by outcome"),
+    ("account-memory", "Memory time by outcome"),
     ("job-durations", "How long jobs last (s)"),
     ("job-survival", "How many jobs last longer"),
     ("tasks-per-job", "Tasks of each job"),

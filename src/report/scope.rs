@@ -14,14 +14,15 @@ const HOURS_BELOW_DAYS: f64 = 3.0;
 
 /// The tables that an answer is made of, where it is not all of the lake.
 fn tables_of(name: &str, settings: &Value) -> Option<&'static [&'static str]> {
-    let has_usage = matches!(settings["cpu"].as_str(), Some("measured" | "published"));
+    let has_usage = matches!(settings["cpu"].as_str(), Some("measured" | "published"))
+        || matches!(settings["memory"].as_str(), Some("canonical" | "assigned"));
     Some(match name {
         "classify-jobs" | "job-durations" | "job-survival" => &["job_events"],
         "tasks-per-job" | "events-per-task" | "waiting" | "attempts" | "finish-given-events" => {
             &["job_events", "task_events"]
         }
-        "account" | "sweep" if has_usage => &["job_events", "task_events", "task_usage"],
-        "account" | "sweep" => &["job_events", "task_events"],
+        "account" | "account-memory" | "sweep" if has_usage => &["job_events", "task_events", "task_usage"],
+        "account" | "account-memory" | "sweep" => &["job_events", "task_events"],
         "fairness" if has_usage => &["task_events", "task_usage"],
         "classify-tasks" | "detect" | "fairness" => &["task_events"],
         "replay" => &["task_events", "machine_events"],

@@ -14,13 +14,14 @@ use rustc_hash::FxHashMap;
 use super::censoring::Censoring;
 use super::kill_sweep::RuleSums;
 use super::ledger::{CpuDefinition, GroupBy, LedgerSums};
+use super::meter::{MemoryDefinition, Meter, Resource};
 use super::outcomes::Classes;
 use super::rules::{Owner, RuleGrid};
 use super::selection::{PartSums, Resampled, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::published::Published;
-use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, Usage, UsageCounts};
+use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress;
@@ -30,8 +31,8 @@ use crate::units::{CpuRate, CpuTime};
 /// What is asked of a lake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// What CPU time means.
-    pub cpu: CpuDefinition,
+    /// What is added up, and by which definition.
+    pub meter: Meter,
     /// How outcomes are told.
     pub classes: Classes,
     /// What the ledger is split by.
@@ -76,7 +77,7 @@ pub(super) struct JobRow<'a> {
     pub task_count: u64,
     /// Position of its outcome; after the last of them where it is unmatched.
     pub outcome: usize,
-    /// CPU of all its tasks.
+    /// CPU (or memory time) of all its tasks.
     pub cpu: CpuTime,
     /// By rule: what the first parameters of its grid would have done to the job (no later one
     /// condemns any task of it). Empty where no rule condemns any.
@@ -213,7 +214,11 @@ impl Study {
     fn add_attempts(&mut self, attempts: &[Attempt], spent: &Spent, windows: Windows) {
         self.attempts += attempts.len() as u64;
         for attempt in attempts {
-            self.attempts_without_request += u64::from(attempt.cpu_request.is_none());
+            let request = match self.asked.meter.resource() {
+                Resource::Cpu => attempt.cpu_request,
+                Resource::Memory => attempt.memory_request,
+            };
+            self.attempts_without_request += u64::from(request.is_none());
             self.attempts_with_cpu_time += u64::from(attempt.cpu_used.is_some());
             if attempt.start_us < i64::MAX {
                 let is_before = windows.is_before(attempt.start_us);
@@ -274,13 +279,13 @@ impl Study {
 
     /// The unit of its sums.
     pub fn unit(&self) -> &'static str {
-        self.asked.cpu.unit(self.source)
+        self.asked.meter.unit(self.source)
     }
 
-    /// CPU of the attempts that are closed with their job, in the unit of its sums; none under the
+    /// CPU (or memory time) of the attempts that are closed with their job, in the unit of its sums; none under the
     /// published definition.
-    pub fn closed_with_job_cpu(&self) -> Option<f64> {
-        let is_known = self.asked.cpu != CpuDefinition::Published;
+    pub fn closed_with_job_sum(&self) -> Option<f64> {
+        let is_known = self.asked.meter != Meter::PUBLISHED;
         is_known.then(|| self.closed_with_job.cpu.seconds())
     }
 
@@ -292,8 +297,8 @@ impl Study {
     /// What reaches over the edges of the window: attempts, or the jobs whose durations the
     /// published definition takes.
     pub fn censoring(&self) -> Censoring {
-        let (of, edges) = match self.asked.cpu {
-            CpuDefinition::Published => ("jobs", self.job_edges),
+        let (of, edges) = match self.asked.meter {
+            Meter::PUBLISHED => ("jobs", self.job_edges),
             _ => ("attempts", self.attempt_edges),
         };
         Censoring {
@@ -311,12 +316,12 @@ impl Study {
 /// A table that the CPU definition needs is not there, or does not read.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactError> {
     // The published definition knows jobs only, until a rule condemns tasks.
-    if asked.cpu != CpuDefinition::Published || !asked.rules.is_empty() {
+    if asked.meter != Meter::PUBLISHED || !asked.rules.is_empty() {
         lake.require(Table::TaskEvents)?;
     }
-    asked.cpu.check(lake)?;
-    let published = match asked.cpu {
-        CpuDefinition::Published => Some(Published::of(lake)?),
+    asked.meter.check(lake)?;
+    let published = match asked.meter {
+        Meter::PUBLISHED => Some(Published::of(lake)?),
         _ => None,
     };
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
@@ -341,8 +346,7 @@ fn fold_bucket(
 ) -> Result<Study, FactError> {
     let known =
         if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
-    let usage = if asked.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
-    let tasks = Tasks::read(lake, bucket, windows, usage)?;
+    let tasks = Tasks::read(lake, bucket, windows, asked.meter.usage())?;
     let mut study = Study::new(lake, asked);
     study.usage = tasks.usage;
     study.outside = tasks.orphan_cpu;
@@ -420,15 +424,20 @@ impl Scratch {
         source: Source,
         row: &mut JobRow<'_>,
     ) -> CpuTime {
-        match asked.cpu {
-            CpuDefinition::Slots => self.spent.of_attempts(task.attempts, |_| CpuRate::ONE),
-            CpuDefinition::Requested => {
+        use CpuDefinition::{Measured, Published, Requested, Slots};
+        match asked.meter {
+            Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, |_| CpuRate::ONE),
+            Meter::Cpu(Requested) => {
                 self.spent.of_attempts(task.attempts, Attempt::requested_rate);
             }
-            CpuDefinition::Measured if source.is_log() => {
+            Meter::Memory(MemoryDefinition::Requested) => {
+                self.spent.of_attempts(task.attempts, Attempt::requested_memory);
+            }
+            Meter::Cpu(Measured) if source.is_log() => {
                 self.spent.of_attempts(task.attempts, |attempt| attempt.used_rate(source));
             }
-            CpuDefinition::Measured | CpuDefinition::Published => {
+            Meter::Cpu(Measured | Published)
+            | Meter::Memory(MemoryDefinition::Canonical | MemoryDefinition::Assigned) => {
                 self.spent.of_windows(task.windows, task.attempts);
             }
         }
@@ -462,7 +471,7 @@ impl Scratch {
                 step.spent += total - saved;
             }
         }
-        if !asked.cpu.needs_usage() || source.is_log() {
+        if !asked.meter.needs_usage() || source.is_log() {
             return CpuTime::ZERO;
         }
         let all: CpuTime = task

@@ -1,4 +1,4 @@
-//! CPU time per outcome, under one of four definitions that are never mixed.
+//! CPU time (or memory time) per outcome, under one of several definitions that are never mixed.
 //!
 //! In: the sums of a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of attempts is
 //! the total, exactly. Groups split the same sums by class, priority or user.
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::censoring::Censoring;
 use super::fold::{Asked, JobRow, Study};
+use super::meter::{Meter, Resource};
 use super::outcomes::Classes;
 use crate::facts::tasks::tells_cpu_time;
 use crate::lake::{Lake, LakeError};
@@ -128,34 +129,41 @@ pub struct LedgerRow {
     pub jobs_with_tasks: Option<u64>,
     /// Tasks with events.
     pub tasks: Option<u64>,
-    /// CPU-seconds.
-    pub cpu: Option<f64>,
+    /// What is added up, in the ledger's unit.
+    pub amount: Option<f64>,
     /// Share of the total.
     pub share: Option<f64>,
-    /// The part of `cpu` that one job makes up, the one with most.
+    /// The part of `amount` that one job makes up, the one with most.
     pub largest_job_share: Option<f64>,
 }
 
 /// What each share of a ledger is a share of.
-pub const OF: [(&str, &str); 2] = [
-    ("share", "total: outcomes, unmatched and outside_attempts together"),
-    ("largest_job_share", "cpu of the row"),
-];
+pub const fn of(resource: Resource) -> [(&'static str, &'static str); 2] {
+    let of_row = match resource {
+        Resource::Cpu => "cpu of the row",
+        Resource::Memory => "memory of the row",
+    };
+    [
+        ("share", "total: outcomes, unmatched and outside_attempts together"),
+        ("largest_job_share", of_row),
+    ]
+}
 
-/// CPU time per outcome.
+/// CPU time (or memory time) per outcome.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ledger {
-    /// What CPU time means.
-    pub cpu: CpuDefinition,
+    /// What is added up, and by which definition; `"cpu": "measured"` in JSON.
+    #[serde(flatten)]
+    pub meter: Meter,
     /// How outcomes are told.
     pub classes: Classes,
     /// Unit of every sum.
     pub unit: &'static str,
     /// Per outcome (and group).
     pub rows: Vec<LedgerRow>,
-    /// CPU of jobs that `job_events` does not know.
+    /// The amount of jobs that `job_events` does not know.
     pub unmatched: f64,
-    /// CPU of windows, or parts of them, outside of attempts.
+    /// That of windows, or parts of them, outside of attempts.
     pub outside_attempts: f64,
     /// Everything.
     pub total: f64,
@@ -171,8 +179,9 @@ pub struct Ledger {
     pub attempts_without_request: u64,
     /// Attempts without an end of their own that are closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Their CPU; none under the published definition, which knows only jobs.
-    pub closed_with_job_cpu: Option<f64>,
+    /// Their amount; none under the published definition, which knows only jobs.
+    #[serde(skip)]
+    pub closed_with_job_sum: Option<f64>,
     /// Counted by the CPU time that a log tells of them (`measured`).
     pub attempts_with_cpu_time: u64,
     /// What reaches over the edges of the window.
@@ -257,13 +266,13 @@ pub fn ledger(study: &Study) -> Ledger {
             jobs: known.then_some(sum.jobs),
             jobs_with_tasks: known.then_some(sum.jobs_with_tasks),
             tasks: known.then_some(sum.tasks),
-            cpu: known.then(|| sum.cpu.seconds()),
+            amount: known.then(|| sum.cpu.seconds()),
             share: sum.cpu.share_of(total).filter(|_| known),
             largest_job_share: sum.largest.share_of(sum.cpu),
         })
         .collect();
     Ledger {
-        cpu: asked.cpu,
+        meter: asked.meter,
         classes: asked.classes,
         unit: study.unit(),
         rows,
@@ -276,7 +285,7 @@ pub fn ledger(study: &Study) -> Ledger {
         attempts: study.attempts,
         attempts_without_request: study.attempts_without_request,
         attempts_closed_with_job: study.closed_with_job.attempts,
-        closed_with_job_cpu: study.closed_with_job_cpu(),
+        closed_with_job_sum: study.closed_with_job_sum(),
         attempts_with_cpu_time: study.attempts_with_cpu_time,
         censoring: study.censoring(),
     }

@@ -11,6 +11,7 @@ pub mod fold;
 pub mod kill_sweep;
 pub mod ledger;
 pub mod mandai;
+pub mod meter;
 pub mod of_facts;
 pub mod outcomes;
 pub mod rules;

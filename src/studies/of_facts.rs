@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::counted::{Edges, Value};
 use super::fold::{Asked, JobRow, KillStep, Study, republish, row_of};
 use super::ledger::CpuDefinition;
+use super::meter::{MemoryDefinition, Meter, Resource};
 use super::rules::{Rule, RuleGrid};
 use super::samples::{Collector, JobSize, Samples, Split, What, edges_of};
 use crate::facts::jobs::{Jobs, terminal_of_name};
@@ -32,18 +33,21 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
         needed.push("q01");
     }
     let sweeps = !asked.rules.is_empty();
-    if asked.cpu != CpuDefinition::Published || sweeps || lake.has(Table::TaskEvents) {
+    if asked.meter != Meter::PUBLISHED || sweeps || lake.has(Table::TaskEvents) {
         needed.extend(["q02", "q03", "q05"]);
     }
-    if asked.cpu.needs_usage() {
-        needed.push("q07");
+    match (asked.meter.resource(), asked.meter.needs_usage()) {
+        (Resource::Cpu, true) => needed.push("q07"),
+        (Resource::Cpu, false) => {}
+        (Resource::Memory, true) => needed.extend(["q15", "q16"]),
+        (Resource::Memory, false) => needed.push("q15"),
     }
-    if asked.cpu == CpuDefinition::Published {
+    if asked.meter == Meter::PUBLISHED {
         needed.push("q11");
     }
     if sweeps {
         needed.push("q08");
-        needed.push(if asked.cpu.needs_usage() { "q12" } else { "q09" });
+        needed.push(if asked.meter.needs_usage() { "q12" } else { "q09" });
     }
     needed
 }
@@ -59,7 +63,7 @@ pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Stu
         unknown: FxHashMap::default(),
         unmatched: asked.classes.outcomes().len(),
     };
-    let spent = spent_of(facts, asked.cpu);
+    let spent = spent_of(facts, asked.meter);
     let mut finishes: FxHashMap<(i64, i64), i64> = FxHashMap::default();
     if facts.has("q02") {
         for task in TaskFact::all(facts.of("q02")) {
@@ -76,12 +80,13 @@ pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Stu
     if facts.has("q08") {
         add_kills(&mut rows, facts, asked, &spent, &finishes);
     }
-    if facts.has("q07") {
-        let usage = facts.of("q07");
-        study.outside = usage.floats("outside_s").iter().copied().map(CpuTime::from_seconds).sum();
+    if let Some(columns) = columns_of(asked.meter).measured {
+        let usage = facts.of(columns.query);
+        study.outside =
+            usage.floats(columns.outside).iter().copied().map(CpuTime::from_seconds).sum();
         let sum = |name: &str| usage.ints(name).iter().sum::<i64>().cast_unsigned();
         study.usage.windows = sum("window_count");
-        study.usage.without_rate = sum("windows_without_rate");
+        study.usage.without_rate = sum(columns.without);
         study.usage.overlapping = sum("windows_overlapping");
     }
     study.add_job_edges(&known, windows);
@@ -125,30 +130,87 @@ impl<'a> JobRows<'a> {
     }
 }
 
-/// CPU of each task inside its attempts.
-fn spent_of(facts: &Facts, cpu: CpuDefinition) -> FxHashMap<(i64, i64), CpuTime> {
-    let (query, column) = match cpu {
-        CpuDefinition::Slots => ("q05", "slots_s"),
-        CpuDefinition::Requested => ("q05", "requested_s"),
-        CpuDefinition::Measured | CpuDefinition::Published => ("q07", "measured_s"),
+/// Where the facts hold what a meter adds up.
+struct Columns {
+    query: &'static str,
+    /// Inside attempts.
+    inside: &'static str,
+    /// What of it lies in attempts that are closed with their job.
+    closed: &'static str,
+    /// Where usage windows are read.
+    measured: Option<Measured>,
+}
+
+/// Where the facts hold what usage windows say.
+struct Measured {
+    query: &'static str,
+    /// Outside of attempts.
+    outside: &'static str,
+    /// How many windows have no number.
+    without: &'static str,
+}
+
+fn columns_of(meter: Meter) -> Columns {
+    let of = |query, inside, closed| Columns { query, inside, closed, measured: None };
+    let measured = |query, [inside, closed, outside, without]: [&'static str; 4]| Columns {
+        query,
+        inside,
+        closed,
+        measured: Some(Measured { query, outside, without }),
     };
-    let fact = facts.of(query);
+    match meter {
+        Meter::Cpu(CpuDefinition::Slots) => of("q05", "slots_s", "closed_slots_s"),
+        Meter::Cpu(CpuDefinition::Requested) => of("q05", "requested_s", "closed_requested_s"),
+        Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => {
+            let columns = ["measured_s", "closed_measured_s", "outside_s", "windows_without_rate"];
+            measured("q07", columns)
+        }
+        Meter::Memory(MemoryDefinition::Requested) => {
+            of("q15", "requested_memory_s", "closed_requested_memory_s")
+        }
+        Meter::Memory(MemoryDefinition::Canonical) => measured(
+            "q16",
+            [
+                "canonical_memory_s",
+                "closed_canonical_memory_s",
+                "outside_canonical_memory_s",
+                "windows_without_canonical",
+            ],
+        ),
+        Meter::Memory(MemoryDefinition::Assigned) => measured(
+            "q16",
+            [
+                "assigned_memory_s",
+                "closed_assigned_memory_s",
+                "outside_assigned_memory_s",
+                "windows_without_assigned",
+            ],
+        ),
+    }
+}
+
+/// What is added up of each task inside its attempts.
+fn spent_of(facts: &Facts, meter: Meter) -> FxHashMap<(i64, i64), CpuTime> {
+    let columns = columns_of(meter);
+    let fact = facts.of(columns.query);
     let tasks = fact.ints("job_id").iter().copied().zip(fact.ints("task_index").iter().copied());
-    tasks.zip(fact.floats(column).iter().copied().map(CpuTime::from_seconds)).collect()
+    tasks.zip(fact.floats(columns.inside).iter().copied().map(CpuTime::from_seconds)).collect()
 }
 
 fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
     let held = facts.of("q05");
     let sum = |name: &str| held.ints(name).iter().sum::<i64>().cast_unsigned();
     study.attempts = sum("attempt_count");
-    study.attempts_without_request = sum("attempts_without_request");
-    study.closed_with_job.attempts = sum("attempts_closed_with_job");
-    let (query, column) = match study.asked.cpu {
-        CpuDefinition::Slots => ("q05", "closed_slots_s"),
-        CpuDefinition::Requested => ("q05", "closed_requested_s"),
-        CpuDefinition::Measured | CpuDefinition::Published => ("q07", "closed_measured_s"),
+    study.attempts_without_request = match study.asked.meter.resource() {
+        Resource::Cpu => sum("attempts_without_request"),
+        Resource::Memory => {
+            let held = facts.of("q15").ints("attempts_without_memory");
+            held.iter().sum::<i64>().cast_unsigned()
+        }
     };
-    let closed = facts.of(query).floats(column).iter().copied();
+    study.closed_with_job.attempts = sum("attempts_closed_with_job");
+    let columns = columns_of(study.asked.meter);
+    let closed = facts.of(columns.query).floats(columns.closed).iter().copied();
     study.closed_with_job.cpu = closed.map(CpuTime::from_seconds).sum();
     let attempts = facts.of("q03");
     let ends = attempts.maybe_ints("end_us");
@@ -167,10 +229,13 @@ fn add_kills(
     spent: &FxHashMap<(i64, i64), CpuTime>,
     finishes: &FxHashMap<(i64, i64), i64>,
 ) {
-    let (query, column) = match asked.cpu {
-        CpuDefinition::Slots => ("q09", "saved_slots_s"),
-        CpuDefinition::Requested => ("q09", "saved_requested_s"),
-        CpuDefinition::Measured | CpuDefinition::Published => ("q12", "saved_measured_s"),
+    let (query, column) = match asked.meter {
+        Meter::Cpu(CpuDefinition::Slots) => ("q09", "saved_slots_s"),
+        Meter::Cpu(CpuDefinition::Requested) => ("q09", "saved_requested_s"),
+        Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => {
+            ("q12", "saved_measured_s")
+        }
+        Meter::Memory(_) => unreachable!("no query says what memory a kill saves"),
     };
     let keys = |fact: Fact<'_>| -> Vec<(i64, i64, i64)> {
         let tasks = fact.ints("job_id").iter().zip(fact.ints("task_index"));

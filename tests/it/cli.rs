@@ -338,6 +338,8 @@ fn queries_are_listed_shown_and_kept() {
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing? (task_events, task_usage)
         q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended? (job_events, task_events)
         q14_job_requests             what did the log say of each job besides its events? (job_events; swf, gwf only)
+        q15_memory_held              how much memory had each task asked for while it ran? (task_events)
+        q16_memory_measured          how much memory was measured of each task, inside its attempts and outside them? (task_events, task_usage)
         --- stderr
     ");
     let shown = place.run(&["query", "q04", "--show"]).ok();
@@ -1157,7 +1159,7 @@ fn an_unknown_name_lists_the_known_ones() {
         exit code: 2
         --- stdout
         --- stderr
-        error: there is no query `q99` (known: q01_job_outcomes, q02_task_outcomes, q03_attempts, q04_job_sizes, q05_cpu_held, q06_windows_in_attempts, q07_cpu_measured, q08_crossings, q09_held_after_crossings, q10_machine_periods, q11_cpu_published, q12_measured_after_crossings, q13_usage_by_user_hour, q14_job_requests)
+        error: there is no query `q99` (known: q01_job_outcomes, q02_task_outcomes, q03_attempts, q04_job_sizes, q05_cpu_held, q06_windows_in_attempts, q07_cpu_measured, q08_crossings, q09_held_after_crossings, q10_machine_periods, q11_cpu_published, q12_measured_after_crossings, q13_usage_by_user_hour, q14_job_requests, q15_memory_held, q16_memory_measured)
     ");
     assert_snapshot!(place.run(&["ingest", "trace", "--tables", "jobs"]).text(), @r"
         exit code: 2

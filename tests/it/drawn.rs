@@ -1,5 +1,5 @@
 //! What the studies say of drawn traces, against sums computed here from the raw events alone: the
-//! kill sweep, its shares and its groups; waits; and what has not ended.
+//! kill sweep, its shares and its groups; waits; memory; and what has not ended.
 
 use std::collections::BTreeMap;
 
@@ -60,6 +60,29 @@ fn sorted(mut lines: Vec<(u64, String)>) -> String {
     lines.into_iter().map(|line| line.1).collect()
 }
 
+/// Usage windows of each task, of 40 s each, one every 50 s; one task more than the job has.
+const WINDOWS: u64 = 8;
+
+/// Memory in eighths of the largest machine's, so that every sum is exact; nothing for none.
+fn eighths(amount: Option<u64>) -> String {
+    amount.map_or_else(String::new, |eighths| format!("{}.{:03}", eighths / 8, eighths % 8 * 125))
+}
+
+/// The memory that a task asks for, in eighths.
+fn asked_of(job: usize, index: usize) -> Option<u64> {
+    let amount = (job * 7 + index * 3) as u64 % 6;
+    (0 < amount).then_some(amount)
+}
+
+/// The canonical and the assigned memory of a window, in eighths.
+fn used_by(job: usize, index: usize, window: u64) -> [Option<u64>; 2] {
+    let amount = (job * 5 + index) as u64 + window * 3;
+    [
+        Some(amount % 7).filter(|amount| 0 < *amount),
+        Some(1 + amount % 8).filter(|amount| *amount < 8),
+    ]
+}
+
 /// A lake of the jobs, with or without `job_events`.
 fn lake(jobs: &[Job], tables: &str) -> Place {
     let place = Place::new();
@@ -70,11 +93,29 @@ fn lake(jobs: &[Job], tables: &str) -> Place {
             (*time, format!("{time}000000,,{id},{kind},{user},0,name,logical\n"))
         }));
         for (index, events) in tasks.iter().enumerate() {
+            let memory = eighths(asked_of(id, index));
             of_tasks.extend(events.iter().map(|(time, kind)| {
-                (*time, format!("{time}000000,,{id},{index},5,{kind},{user},0,1,0.5,,,\n"))
+                (*time, format!("{time}000000,,{id},{index},5,{kind},{user},0,1,0.5,{memory},,\n"))
             }));
         }
     }
+    let mut of_usage = String::new();
+    for (id, index) in jobs
+        .iter()
+        .enumerate()
+        .flat_map(|(id, job)| (0..=job.1.len()).map(move |index| (id, index)))
+    {
+        for window in 0..WINDOWS {
+            let (start, rest) = (window * 50, ",".repeat(12));
+            let [canonical, assigned] = used_by(id, index, window).map(eighths);
+            let line = format!(
+                "{start}000000,{}000000,{id},{index},5,0.5,{canonical},{assigned}{rest}\n",
+                start + 40
+            );
+            of_usage.push_str(&line);
+        }
+    }
+    place.raw("task_usage/part-00000-of-00001.csv", of_usage);
     place.raw("job_events/part-00000-of-00001.csv", sorted(of_jobs));
     place.raw("task_events/part-00000-of-00001.csv", sorted(of_tasks));
     place.ingest(&["--buckets", "3", "--tables", tables]).ok();
@@ -280,6 +321,61 @@ proptest! {
         let facts = place.run(&["query", "q02", "--format", "json"]).ok().json();
         let waits = facts["table"].as_array().unwrap().iter().filter_map(|row| row["wait_us"].as_u64());
         prop_assert_eq!(waits.sum::<u64>(), total * 1_000_000);
+    }
+
+    /// Memory times time, as requested and as measured in either sense, goes to the outcome of the
+    /// job, to unmatched jobs or outside of attempts, and nothing is lost.
+    #[test]
+    fn memory_time_is_the_sum_over_attempts(jobs in jobs()) {
+        let place = lake(&jobs, "job_events,task_events,task_usage");
+        let window_end = window_end(&jobs);
+        for (number, memory) in ["requested", "canonical", "assigned"].into_iter().enumerate() {
+            // By outcome, unmatched and outside of attempts, in eighths.
+            let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+            for (id, (job_events, tasks)) in jobs.iter().enumerate() {
+                let outcome = match job_events.iter().map(|event| event.1).collect::<Vec<u32>>()[..] {
+                    [] => "unmatched",
+                    [0, 1, 4] => "finished",
+                    [0, 1, 3] => "failed",
+                    [0, 1, 5] => "killed",
+                    [0, 1] => "running",
+                    _ => "other",
+                };
+                for index in 0..=tasks.len() {
+                    let events = tasks.get(index).map_or(&[][..], Vec::as_slice);
+                    let spans = attempts(events, end_of(job_events), window_end);
+                    if memory == "requested" {
+                        let length: u64 = spans.iter().map(|(start, end)| end - start).sum();
+                        *sums.entry(outcome).or_default() += length * asked_of(id, index).unwrap_or(0);
+                        continue;
+                    }
+                    for window in 0..WINDOWS {
+                        let (from, to) = (window * 50, window * 50 + 40);
+                        let amount = used_by(id, index, window)[number - 1].unwrap_or(0);
+                        let inside = |&(start, end): &(u64, u64)| end.min(to).saturating_sub(start.max(from));
+                        let inside: u64 = spans.iter().map(inside).sum();
+                        *sums.entry(outcome).or_default() += amount * inside;
+                        *sums.entry("outside").or_default() += amount * (40 - inside);
+                    }
+                }
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+            let seconds = |eighths: u64| eighths as f64 / 8.0;
+            for engine in ["native", "polars"] {
+                let args = ["account", "--resource", "memory", "--memory", memory, "--format", "json"];
+                let ledger = place.run(&[&args[..], &["--engine", engine]].concat()).ok().json();
+                let sum = |outcome: &str| seconds(sums.get(outcome).copied().unwrap_or(0));
+                let is_alike = |found: &Value, expected: f64| (found.as_f64().unwrap() - expected).abs() < 1e-9;
+                for row in ledger["rows"].as_array().unwrap() {
+                    let outcome = row["outcome"].as_str().unwrap();
+                    prop_assert!(is_alike(&row["memory"], sum(outcome)), "{memory}, {engine}: {row} {}", sum(outcome));
+                    prop_assert_eq!(&row["unit"], "NMU-s");
+                }
+                prop_assert!(is_alike(&ledger["unmatched"], sum("unmatched")), "{ledger}");
+                prop_assert!(is_alike(&ledger["outside_attempts"], sum("outside")), "{ledger}");
+                prop_assert!(is_alike(&ledger["total"], seconds(sums.values().sum())), "{ledger}");
+            }
+        }
     }
 
     /// Split by the end of each task, every task counts once, by its own last event; what becomes

@@ -168,13 +168,16 @@ fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) 
 }
 
 /// What every engine is asked.
-pub(crate) const STUDIES: [&[&str]; 18] = [
+pub(crate) const STUDIES: [&[&str]; 21] = [
     &["classify"],
     &["classify", "--by", "task", "--classes", "terminal"],
     &["account", "--cpu", "slots"],
     &["account", "--cpu", "requested", "--group-by", "user,class,priority"],
     &["account", "--cpu", "measured", "--classes", "terminal"],
     &["account", "--cpu", "published"],
+    &["account", "--resource", "memory", "--group-by", "class"],
+    &["account", "--resource", "memory", "--memory", "assigned", "--classes", "terminal"],
+    &["account", "--resource", "memory", "--memory", "requested", "--group-by", "user"],
     &["sweep", "--cpu", "slots", "--thresholds", THRESHOLDS],
     &["sweep", "--cpu", "measured", "--thresholds", THRESHOLDS, "--train-until", "0.019"],
     &["sweep", "--cpu", "published", "--thresholds", THRESHOLDS, "--bootstrap", "20"],

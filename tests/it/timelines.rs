@@ -8,6 +8,7 @@ use jobfate::facts::window::Windows;
 use jobfate::studies::fold::{Asked, fold};
 use jobfate::studies::kill_sweep::{SweepRow, sweep};
 use jobfate::studies::ledger::{CpuDefinition, ledger};
+use jobfate::studies::meter::Meter;
 use jobfate::studies::rules::{Rule, RuleGrid};
 use serde_json::{Map, Value};
 
@@ -73,7 +74,7 @@ fn check(trace: &str, threshold: i64, expected: &str) {
     let lake = place.lake();
     let study = |cpu| {
         let rules = vec![RuleGrid::new(Rule::Events, vec![threshold])];
-        let asked = Asked { cpu, rules, ..Asked::default() };
+        let asked = Asked { meter: Meter::Cpu(cpu), rules, ..Asked::default() };
         fold(&lake, Windows::of(&lake, None), &asked).unwrap()
     };
     let row = |cpu| -> SweepRow { sweep(&study(cpu), 0).rows.remove(0) };

@@ -34,7 +34,7 @@ use crate::files::{self, FolderLock};
 use crate::lake::{Lake, LakeErrorKind, TableEntry};
 use crate::report;
 use crate::schema::Table;
-use crate::studies::fold::{Asked, fold};
+use crate::studies::fold::fold;
 use crate::studies::ledger::ledger;
 use crate::studies::samples::What;
 use crate::synth::{SynthConfig, remove_unfinished};
@@ -481,15 +481,17 @@ impl Analysis {
             return Ok(());
         }
         let args = self.account_args()?;
-        let asked = Asked { groups: args.group_by.clone(), ..args.choice.asked(&self.lake) };
-        if !self.lake.has(Table::TaskUsage) && !asked.cpu.needs_usage() {
-            console::note(format!("CPU time is {}: there is no table `task_usage`", asked.cpu));
+        let asked = account::asked(&args, &self.lake)?;
+        if !self.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
+            let noun = asked.meter.resource().title();
+            console::note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
         }
         let book = ledger(&fold(&self.lake, self.windows, &asked)?);
         let table = account::table_of(&book, &args.group_by);
         let answer = account::answer(&book, self.windows, &table);
         self.store(&answer)?;
-        show_answer(&format!("CPU time per outcome ({})", book.cpu), &answer)?;
+        let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
+        show_answer(&title, &answer)?;
         console::note(account::closing_line(&book));
         Ok(())
     }

@@ -1,0 +1,180 @@
+//! What is added up over tasks: CPU time or memory time, under one of several definitions.
+//!
+//! In: what was asked for. Out: a [`Meter`], which says what is read, which unit its sums have and
+//! whether a lake can answer. Definitions are never mixed within one sum. Whatever is added up per
+//! task and time (a ledger, usage by user, load over time) can take a meter.
+
+use std::fmt;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::ledger::CpuDefinition;
+use crate::facts::tasks::Usage;
+use crate::lake::{Lake, LakeError};
+use crate::schema::{Source, Table};
+
+/// What tasks ask for and use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Resource {
+    /// CPU time
+    #[default]
+    Cpu,
+    /// Memory times the time for which it was asked for or used
+    Memory,
+}
+
+impl Resource {
+    /// The name on the command line, and of the column that holds it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// What its sums are, in words.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU time",
+            Self::Memory => "memory time",
+        }
+    }
+
+    /// The same at the head of a title.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU time",
+            Self::Memory => "Memory time",
+        }
+    }
+}
+
+/// What memory means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryDefinition {
+    /// Mean canonical (user-accessible) memory times length of the usage windows, inside attempts
+    Canonical,
+    /// The same with the assigned memory: what the container had, used or not
+    Assigned,
+    /// Memory request times time running
+    Requested,
+}
+
+impl MemoryDefinition {
+    /// The unit of its sums in traces of a kind: memory as a share of the largest machine's (NMU), or
+    /// as the log has it, times seconds.
+    pub const fn unit(self, source: Source) -> &'static str {
+        match source {
+            Source::Swf | Source::Gwf => "KiB-s",
+            Source::Rumen => "MiB-s",
+            _ => "NMU-s",
+        }
+    }
+
+    /// The column of `task_usage` that it reads, if any.
+    pub const fn usage_column(self) -> Option<&'static str> {
+        match self {
+            Self::Canonical => Some("canonical_memory"),
+            Self::Assigned => Some("assigned_memory"),
+            Self::Requested => None,
+        }
+    }
+
+    /// Measured where the lake has a usage table, requested otherwise.
+    pub fn usual(lake: &Lake) -> Self {
+        if lake.has(Table::TaskUsage) { Self::Canonical } else { Self::Requested }
+    }
+}
+
+impl fmt::Display for MemoryDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Canonical => "canonical",
+            Self::Assigned => "assigned",
+            Self::Requested => "requested",
+        })
+    }
+}
+
+/// What is added up, and by which definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Meter {
+    /// CPU time.
+    Cpu(CpuDefinition),
+    /// Memory time.
+    Memory(MemoryDefinition),
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self::Cpu(CpuDefinition::default())
+    }
+}
+
+impl Meter {
+    /// CPU time as the paper of 2017 defines it, which knows jobs only.
+    pub const PUBLISHED: Self = Self::Cpu(CpuDefinition::Published);
+
+    /// What is added up.
+    pub const fn resource(self) -> Resource {
+        match self {
+            Self::Cpu(_) => Resource::Cpu,
+            Self::Memory(_) => Resource::Memory,
+        }
+    }
+
+    /// The unit of its sums in traces of a kind.
+    pub const fn unit(self, source: Source) -> &'static str {
+        match self {
+            Self::Cpu(cpu) => cpu.unit(source),
+            Self::Memory(memory) => memory.unit(source),
+        }
+    }
+
+    /// Whether it reads what was used.
+    pub const fn needs_usage(self) -> bool {
+        match self {
+            Self::Cpu(cpu) => cpu.needs_usage(),
+            Self::Memory(memory) => memory.usage_column().is_some(),
+        }
+    }
+
+    /// What is read of each task besides its events.
+    pub const fn usage(self) -> Usage {
+        match self {
+            Self::Cpu(cpu) if cpu.needs_usage() => Usage::Read,
+            Self::Cpu(_) => Usage::Skip,
+            Self::Memory(memory) => match memory.usage_column() {
+                Some(column) => Usage::Memory(column),
+                None => Usage::MemoryRequests,
+            },
+        }
+    }
+
+    /// Refuses a lake without what the definition reads.
+    ///
+    /// # Errors
+    /// There is no `task_usage`, nor (for measured CPU) a log that tells what its jobs used.
+    pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
+        match self {
+            Self::Cpu(cpu) => cpu.check(lake),
+            Self::Memory(memory) if memory.usage_column().is_some() => {
+                lake.require(Table::TaskUsage).map(|_| ())
+            }
+            Self::Memory(_) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu(cpu) => cpu.fmt(f),
+            Self::Memory(memory) => memory.fmt(f),
+        }
+    }
+}
