@@ -73,6 +73,8 @@ pub enum Stroke {
     Marked,
     /// By a thin, faint line: how far a marked point may lie.
     Whisker,
+    /// Not at all, each point a ring: values from elsewhere beside a curve.
+    Rings,
 }
 
 pub(super) fn draw<DB: DrawingBackend>(
@@ -163,17 +165,7 @@ where
             curves.push(edge.iter().map(|at| plot.backend_coord(at)).collect());
             plot.draw_series([Polygon::new(edge, color.mix(0.18).filled())])?;
         }
-        if line.stroke != Stroke::Whisker {
-            let mut thinned = Thinned::default();
-            for &(x, y) in &line.points {
-                let at = plot.backend_coord(&(x.max(left), y));
-                if thinned.takes(at) {
-                    let amounts = [(chart.x_axis.as_str(), x), (chart.y_axis.as_str(), y)];
-                    let says = values::says(&line.name, &amounts);
-                    places.push(Place { shape: Shape::Point(at.0, at.1), says });
-                }
-            }
-        }
+        places.extend(places_of(chart, line, |(x, y)| plot.backend_coord(&(x.max(left), y))));
         let points = shaped(line, left);
         if line.stroke != Stroke::Whisker {
             let at = points.iter().map(|point| plot.backend_coord(point));
@@ -183,6 +175,13 @@ where
             plot.draw_series(points.iter().map(|&at| Circle::new(at, 3 * zoom, color.filled())))?;
         }
         let swatch = i32::try_from(18 * zoom).expect("a zoom is small");
+        if line.stroke == Stroke::Rings {
+            let ring = move |at| Circle::new(at, 5 * zoom, stroke);
+            let drawn = plot.draw_series(points.iter().map(|&at| ring(at)))?;
+            let legend = move |(x, y)| Circle::new((x + swatch / 2, y), 5 * zoom, stroke);
+            drawn.label(line.name.clone()).legend(legend);
+            continue;
+        }
         let drawn = plot.draw_series(LineSeries::new(points, stroke))?;
         if !line.name.is_empty() {
             drawn
@@ -192,6 +191,25 @@ where
     }
     add_legend(&mut plot, chart, &curves, zoom)?;
     Ok(places)
+}
+
+/// Where the values of a curve are told, each at its place in pixels.
+fn places_of(
+    chart: &LineChart,
+    line: &Line,
+    pixels: impl Fn((f64, f64)) -> (i32, i32),
+) -> Vec<Place> {
+    let (mut places, mut thinned) = (Vec::new(), Thinned::default());
+    let points = if line.stroke == Stroke::Whisker { &[][..] } else { &line.points };
+    for &(x, y) in points {
+        let at = pixels((x, y));
+        if thinned.takes(at) {
+            let amounts = [(chart.x_axis.as_str(), x), (chart.y_axis.as_str(), y)];
+            let says = values::says(&line.name, &amounts);
+            places.push(Place { shape: Shape::Point(at.0, at.1), says });
+        }
+    }
+    places
 }
 
 /// Names the curves, if they have names, where that covers least of them.

@@ -193,6 +193,8 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
 pub(crate) struct Described {
     question: Question,
     censoring: Censoring,
+    /// The values of every row of the answer; none where a row is no distribution.
+    parts: Vec<(Part, Counted)>,
     pub table: RecordBatch,
     /// The curves that the chart shows, where the table has none of them.
     curves: Option<RecordBatch>,
@@ -206,6 +208,18 @@ impl Described {
     pub(crate) fn put_details(&self, files: &mut Files) -> Result<()> {
         let stem = format!("{}-curves", self.question.what.name());
         self.curves.as_ref().map_or(Ok(()), |curves| files.table(&stem, curves))
+    }
+
+    /// The values of an outcome, or of `all`, in all groups together.
+    pub(crate) fn values(&self, outcome: &str) -> Option<&Counted> {
+        let own = |part: &Part| part.outcome == outcome && part.group.is_none();
+        self.parts.iter().find(|(part, _)| own(part)).map(|(_, values)| values)
+    }
+
+    /// Their summary.
+    pub(crate) fn summary(&self, outcome: &str) -> Option<Summary> {
+        let values = self.values(outcome)?;
+        Some(summarize(outcome, values, self.question.what.per_unit()))
     }
 
     pub(crate) fn answer(&self, windows: Windows) -> Answer<'_> {
@@ -315,7 +329,7 @@ fn described(
         What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
         _ => None,
     };
-    Ok(Described { question, censoring, table, curves, chart, assumed })
+    Ok(Described { question, censoring, parts, table, curves, chart, assumed })
 }
 
 /// What is said where the log tells no wait and all are taken to be 0.
@@ -433,17 +447,6 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// Only the summaries, all jobs or tasks first.
-pub(crate) fn summaries(lake: &Lake, windows: Windows, what: What) -> Result<Vec<Summary>> {
-    let question = Question::plain(what);
-    let samples = collect(lake, windows, what, question.split())?;
-    let parts = parts_of(&samples, question);
-    Ok(parts
-        .iter()
-        .map(|(part, values)| summarize(part.outcome, values, what.per_unit()))
-        .collect())
-}
-
 fn finish_given_events(question: Question, samples: &Samples) -> Described {
     let Question { what, classes, group_by, .. } = question;
     // A job that still runs is neither; an unmatched one is unknown.
@@ -513,7 +516,8 @@ fn finish_given_events(question: Question, samples: &Samples) -> Described {
         .count("left_censored", rows.iter().map(|row| row.left_censored))
         .batch();
     let question = Question { censored: Censored::Exclude, ..question };
-    Described { question, censoring, table, curves: None, chart, assumed: None }
+    let (parts, curves) = (Vec::new(), None);
+    Described { question, censoring, parts, table, curves, chart, assumed: None }
 }
 
 fn by_group(group_by: Option<GroupBy>) -> String {

@@ -157,7 +157,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("outside_canonical_memory_s", "Canonical memory times time outside attempts"),
     ("closed_canonical_memory_s", "What lies in attempts that are closed with their job"),
     ("windows_without_assigned", "Windows without an assigned memory, counted as 0"),
-    ("assigned_memory_s", "Assigned memory (of the container, used or not) times time inside attempts"),
+    (
+        "assigned_memory_s",
+        "Assigned memory (of the container, used or not) times time inside attempts",
+    ),
     ("outside_assigned_memory_s", "Assigned memory times time outside attempts"),
     ("closed_assigned_memory_s", "What lies in attempts that are closed with their job"),
     ("windows_overlapping", "Windows that start before an earlier one of the task has ended"),

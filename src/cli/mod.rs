@@ -43,6 +43,7 @@ mod report;
 mod reproduce;
 mod reproduce_all;
 mod reproduce_experiments;
+mod reproduce_mandai;
 mod reproduce_study;
 mod setup;
 mod store;

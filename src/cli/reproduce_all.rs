@@ -18,6 +18,7 @@ use super::fairness::ota;
 use super::render::{Frame, rows};
 use super::reproduce::{self, ReproduceArgs, StudyName};
 use super::reproduce_experiments::{experiment_of, set_seed_and_runs, study_of};
+use super::reproduce_mandai;
 use super::reproduce_study::{self, Study};
 use super::store::{self, Answer, Files, Origin};
 use crate::claims::{Tally, Verdict};
@@ -94,7 +95,7 @@ fn run_one(args: &ReproduceArgs, study: StudyName) -> Result<Ran> {
     let source = lake.exists().then(|| Lake::open(lake)).transpose()?.map(|lake| lake.source());
     match study {
         StudyName::Mandai if source == Some(Source::Google2011) => {
-            Ok(Ok(reproduce::mandai(&Lake::open(lake)?, &args.answer)?))
+            Ok(Ok(reproduce_mandai::study(&Lake::open(lake)?, &args.answer)?))
         }
         StudyName::Mandai => {
             Ok(Err("skipped: it needs the Google trace of 2011 (TRACE_DIR, or --lake)".to_owned()))

@@ -21,7 +21,9 @@ fn tables_of(name: &str, settings: &Value) -> Option<&'static [&'static str]> {
         "tasks-per-job" | "events-per-task" | "waiting" | "attempts" | "finish-given-events" => {
             &["job_events", "task_events"]
         }
-        "account" | "account-memory" | "sweep" if has_usage => &["job_events", "task_events", "task_usage"],
+        "account" | "account-memory" | "sweep" if has_usage => {
+            &["job_events", "task_events", "task_usage"]
+        }
         "account" | "account-memory" | "sweep" => &["job_events", "task_events"],
         "fairness" if has_usage => &["task_events", "task_usage"],
         "classify-tasks" | "detect" | "fairness" => &["task_events"],

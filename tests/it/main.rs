@@ -20,6 +20,7 @@
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
+//!  mandai     the study of 2017: a row for each claim, and its figures
 //!  truth      synthetic traces: the analysis finds what was planted
 //!  detect     detectors over history: what is stored, refused, and replayed independently
 //!  real       the real trace, where it lies beside this repository
@@ -83,6 +84,8 @@ mod help;
 mod layering;
 #[cfg(test)]
 mod logs;
+#[cfg(test)]
+mod mandai;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
