@@ -3,15 +3,15 @@
 # requires-python = ">=3.11"
 # dependencies = ["duckdb", "numpy"]
 # ///
-"""Runs the sessions of README.md and of the pages under reports/, and compares what they print.
+"""Runs the sessions of README.md and of the pages under reports/, reports/README.md included, and compares what they print.
 
 Usage: readme.py [JOBFATE] [--data DIR] [--update] [--measured] [--prose] [PAGE...]
 
 In a `console` block a line that begins with `$ ` is a command (a backslash at its end goes on in
 the next line), and the lines after it are what it printed on stdout. The blocks of a page run in
 order, each command in a bash of its own, in one folder that is made for the page: JOBFATE is on
-the path as `jobfate`, this Python as `python3`, and the folder holds `data-scripts`, `queries` and
-`tests` of the repository and the real data under the names of LINKS. Notes in HTML comments:
+the path as `jobfate`, this Python as `python3`, and the folder holds `data-scripts`, `queries`,
+`reports` and `tests` of the repository and the real data under the names of LINKS. Notes in HTML comments:
 
     <!-- needs: data -->                      before a block: passed over where the data is absent
     <!-- measured: DATE, MACHINE, TIME -->    before a block: prints times, or takes minutes; runs
@@ -86,7 +86,7 @@ class Tally:
 
 def furnish(folder: Path, jobfate: Path, data: Path | None) -> dict[str, str]:
     """Puts program, scripts and data into a folder; returns the environment of its commands."""
-    links = {"bin/jobfate": jobfate} | {name: ROOT / name for name in ("data-scripts", "queries", "tests")}
+    links = {"bin/jobfate": jobfate} | {name: ROOT / name for name in ("data-scripts", "queries", "reports", "tests")}
     links |= {name: data / place for name, place in LINKS.items()} if data else {}
     for name, place in links.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -194,7 +194,7 @@ def main() -> None:
         parser.add_argument(flag, action="store_true")
     args = parser.parse_args()
     pages = [word.resolve(strict=True) for word in args.words if word.suffix == ".md"]
-    pages = pages or [ROOT / "README.md", *sorted(set(ROOT.glob("reports/*/*.md")) - set(ROOT.glob("reports/benchmarks/*")))]
+    pages = pages or [ROOT / "README.md", ROOT / "reports/README.md", *sorted(set(ROOT.glob("reports/*/*.md")) - set(ROOT.glob("reports/benchmarks/*")))]
     programs = [word.resolve(strict=True) for word in args.words if word.suffix != ".md"]
     if len(programs) != 1 and not args.prose:
         parser.error("name the jobfate to run")
