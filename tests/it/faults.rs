@@ -398,6 +398,33 @@ fn an_analysis_survives_every_failing_call() {
     fail_often(&Trial::analyze(), &written("found"), ANALYZE_FAULTS, 4);
 }
 
+/// A lake that was there before is hashed, and its rows are counted, besides what both are asked.
+#[test]
+fn an_analysis_reads_less_of_a_lake_that_it_has_just_written() {
+    let Some(library) = &*FAILING_DISK else { return };
+    let trial = Trial::analyze();
+    let steps = ANALYSIS.lines().next().unwrap();
+    let text = ANALYSIS.replace(steps, "steps = [\"verify\"]");
+    fs::write(trial.place.path("analysis.toml"), text).unwrap();
+    let reads = Fault { under: "found/lake", calls: "read", at: 0, error: BROKEN, stays: false };
+    let written = reads.count(&trial, library);
+    let path = trial.place.path("count");
+    let status = reads.command(&trial, library).env("FAULT_COUNT", &path).status().unwrap();
+    assert!(status.success());
+    let found: usize = fs::read_to_string(path).unwrap().trim().parse().unwrap();
+    assert!(0 < written && written < found, "{written} reads and {found}");
+    // The promise to a lake that was there before: a changed byte is found.
+    let lake = Lake::open(&trial.lake()).unwrap();
+    let file = lake.manifest.tables.values().flat_map(|entry| &entry.files).next().unwrap();
+    let mut bytes = fs::read(trial.lake().join(&file.path)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(trial.lake().join(&file.path), bytes).unwrap();
+    let run = trial.place.run(&trial.args);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("its checksum differs"), "{}", run.stderr);
+}
+
 #[test]
 fn results_survive_every_failing_call() {
     fail_often(&Trial::results(), &written("found"), RESULT_FAULTS, 8);

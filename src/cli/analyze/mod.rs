@@ -27,8 +27,9 @@ use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin, Whole};
 use super::sweep::{self, SweepArgs};
+use super::verify::{self, Trust};
 use super::view::View;
-use super::{Cli, Command, Stop, console, stop_on_signal, synth, verify};
+use super::{Cli, Command, Stop, console, stop_on_signal, synth};
 use crate::facts::window::Windows;
 use crate::files::{self, FolderLock};
 use crate::lake::{Lake, LakeErrorKind, TableEntry};
@@ -126,8 +127,10 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
             config.set("trace", option, Setting::One(path_text(path)?));
         }
     }
-    read_in(trace, &lake, choice, &stop)?;
+    let stored = read_in(trace, &lake, choice, &stop)?;
     let lake = Lake::open(&lake)?;
+    let parts: usize = lake.manifest.tables.values().map(|entry| entry.parts.len()).sum();
+    let trust = if stored == parts { Trust::JustWritten } else { Trust::Nothing };
     defaults::settle(&mut config, &lake)?;
     console::note(defaults::table(&config, lake.source()));
     // Nothing that a command would refuse is found out after hours.
@@ -137,7 +140,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
         files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
-    Analysis::new(lake, lock, config, args.again)?.run()
+    Analysis::new((lake, trust), lock, config, args.again)?.run()
 }
 
 /// The folder of the trace that is made where none is given, in that of the results.
@@ -181,21 +184,28 @@ fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
     })
 }
 
-/// Ingests the trace, if there is one.
-fn read_in(trace: Option<PathBuf>, lake: &Path, choice: IngestChoice, stop: &Stop) -> Result<()> {
+/// Ingests the trace, if there is one, and returns how many parts were stored.
+fn read_in(
+    trace: Option<PathBuf>,
+    lake: &Path,
+    choice: IngestChoice,
+    stop: &Stop,
+) -> Result<usize> {
     let Some(trace) = trace else {
         if let Some((option, _)) = given_options().into_iter().next() {
             let text = format!("--{option} says how a trace is read, and no TRACE_DIR is given");
             return Err(Usage(text).into());
         }
         console::note(format!("no TRACE_DIR is given: analysing the lake {}", lake.display()));
-        return stop.at_once();
+        stop.at_once()?;
+        return Ok(0);
     };
     console::note(format!("ingest {} into {}", trace.display(), lake.display()));
     let is_forced = choice.force;
     let plan = ingest::plan(&IngestArgs { trace, lake: lake.to_owned(), choice })?;
-    ingest::run_plan(&plan, is_forced, stop)?;
-    stop.at_once()
+    let outcome = ingest::run_plan(&plan, is_forced, stop)?;
+    stop.at_once()?;
+    Ok(outcome.stored.len())
 }
 
 /// Options of `ingest` that an analysis can hold, as far as the command line names them.
@@ -280,6 +290,8 @@ const SENTENCES: usize = 3;
 /// An analysis of a lake.
 struct Analysis {
     lake: Lake,
+    /// What `verify` takes for granted of it.
+    trust: Trust,
     windows: Windows,
     /// On the folder of the results.
     lock: Arc<FolderLock>,
@@ -294,7 +306,12 @@ struct Analysis {
 }
 
 impl Analysis {
-    fn new(lake: Lake, lock: Arc<FolderLock>, config: Config, is_again: bool) -> Result<Self> {
+    fn new(
+        (lake, trust): (Lake, Trust),
+        lock: Arc<FolderLock>,
+        config: Config,
+        is_again: bool,
+    ) -> Result<Self> {
         let Command::Account(args) = parse("account", config.words("account"), &[])? else {
             bail!("`account` is parsed as itself");
         };
@@ -305,7 +322,7 @@ impl Analysis {
         let sha256 = made_from(&[&config.toml(), &inputs], &[]);
         store::set_analysis(Whole { sha256: sha256.clone(), asks: config.json() });
         let marks = Marks::begin(lock.folder(), &sha256)?;
-        Ok(Self { lake, windows, lock, config, sha256, inputs, marks, is_again })
+        Ok(Self { lake, trust, windows, lock, config, sha256, inputs, marks, is_again })
     }
 
     /// The folder of the results.
@@ -409,7 +426,7 @@ impl Analysis {
     }
 
     fn verify(&self) -> Result<verify::LakeReport> {
-        let report = verify::lake_report(&self.lake)?;
+        let report = verify::lake_report(&self.lake, self.trust)?;
         let table = report.table();
         self.store(&report.answer(&table))?;
         Ok(report)
