@@ -63,6 +63,18 @@ pub enum NotationError {
         /// The key.
         key: String,
     },
+    /// More parts of one sort than can stand together.
+    #[error("{kind} `{name}`: `{key}` is one too many: {expected} can stand together")]
+    TooMany {
+        /// What is named.
+        kind: &'static str,
+        /// As it was written.
+        name: String,
+        /// The part that is too many.
+        key: String,
+        /// How many of what can stand together.
+        expected: &'static str,
+    },
     /// Not of the form `key=value`.
     #[error("{kind} `{name}`: `{text}` is not of the form `key=value`")]
     NoPair {

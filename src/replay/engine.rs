@@ -149,7 +149,7 @@ const QUIET_REORDERS: i64 = 10_000;
 /// `QUIET_PERIODS` between two events.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub fn heartbeats(workload: &Workload, policy: &PolicyPlan) -> Option<f64> {
-    let Heartbeat { period_us, sees_lone_tasks } = policy.speculation.1.heartbeat()?;
+    let Heartbeat { period_us, sees_lone_tasks } = policy.heartbeat()?;
     let mut sizes = vec![0_u32; workload.group_count()];
     let tasks = || (0..).take(workload.task_count);
     for task in tasks() {
@@ -255,7 +255,7 @@ impl<'a> Engine<'a> {
             follows_usage: order.follows_usage(),
             order,
             finder,
-            speculation: plan.policy.speculation.1.build(&state),
+            speculation: plan.policy.build_speculation(&state),
             kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, task_count)),
             journal: (plan.journal == Keep::Journal).then(Journal::default),
             sums: [Sum::default(); KINDS.len()],

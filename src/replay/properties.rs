@@ -42,6 +42,8 @@ fn rules() -> Vec<String> {
     rules.extend(detectors.filter(|name| !ours.contains(name)));
     rules.push("late:age_s=2".to_owned());
     rules.push("dolly:budget=1,load=1".to_owned());
+    rules.push("poisson:bin_s=1,verdicts=1,heartbeat_s=1+yarn".to_owned());
+    rules.push("wqr:copies=1+tqst:age_s=2".to_owned());
     rules
 }
 
@@ -425,6 +427,22 @@ proptest! {
                 prop_assert!(takes_us(start.task, now_us) <= takes_us(other, now_us));
             }
         }
+    }
+
+    #[test]
+    fn a_rule_beside_one_that_never_acts_acts_as_alone(
+        tasks in prop::collection::vec(task(), 1..25),
+        machines in prop::collection::vec(machine(), 1..5),
+        rule in prop::sample::select(rules()),
+        is_first in any::<bool>(),
+    ) {
+        let idle = "late:cap=0";
+        prop_assume!(!rule.contains('+') && !rule.starts_with("late:") && rule != "late");
+        let pair = if is_first { format!("{rule}+{idle}") } else { format!("{idle}+{rule}") };
+        let (workload, cluster) =
+            (workload(&tasks, 0.0), cluster(&machines, None, Notice::After(0), false));
+        let (alone, beside) = (run(&cluster, &workload, &rule), run(&cluster, &workload, &pair));
+        prop_assert_eq!(alone.journal, beside.journal);
     }
 
     #[test]

@@ -61,7 +61,9 @@ pub(crate) struct ReplayArgs {
     /// worst-fit, random-fit. `depth=N` lets an order pass over N tasks that fit nowhere (`easy`
     /// passes over any number without it); `depth_cuts` then counts the instants at which tasks
     /// waited behind those although a machine had room. Running tasks: none, oracle, wqr, dolly, and every detector of
-    /// `jobfate detect`. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
+    /// `jobfate detect`; two of them can stand together, as in `poisson+yarn`: the first judges
+    /// first, and its copies go before those of the second; a task that one of them restarts gets
+    /// no copy that the other wished for before. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
     /// The kill rule condemns a task when all of its thresholds are passed, those of `jobfate
     /// sweep`: `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within
     /// an hour); `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and

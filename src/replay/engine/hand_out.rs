@@ -3,18 +3,25 @@
 use super::{Engine, Phase, Role};
 use crate::replay::policies::Wish;
 
+/// When copies are handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    BeforeTasks,
+    AfterTasks,
+}
+
 impl Engine<'_> {
     /// Hands out whatever can be handed out now.
     #[inline]
     pub(super) fn hand_out(&mut self) {
         if self.speculation.as_ref().is_some_and(|rule| rule.goes_first()) {
-            self.hand_out_copies();
+            self.hand_out_copies(Turn::BeforeTasks);
         }
         if 0 < self.state.roomy || self.preemption.is_some() {
             self.hand_out_tasks();
         }
         if self.speculation.is_some() {
-            self.hand_out_copies();
+            self.hand_out_copies(Turn::AfterTasks);
         }
         if !self.uneven.is_empty() {
             self.even_out();
@@ -132,7 +139,7 @@ impl Engine<'_> {
         self.finder.find(state, task, Some(&|machine| rule.allows(state, machine, task)))
     }
 
-    fn hand_out_copies(&mut self) {
+    fn hand_out_copies(&mut self, turn: Turn) {
         let Some(mut rule) = self.speculation.take() else { return };
         while 0 < self.state.roomy {
             let (state, finder) = (&self.state, &mut self.finder);
@@ -140,8 +147,16 @@ impl Engine<'_> {
                 let is_new = |machine: u32| !state.has_attempt(machine, task) && suits(machine);
                 finder.find(state, task, Some(&is_new))
             };
-            let Some(Wish { task, machine, role }) = rule.next(state, &mut place) else {
-                self.state.forget_fresh();
+            let is_early = turn == Turn::BeforeTasks;
+            let wish = if is_early {
+                rule.next_early(state, &mut place)
+            } else {
+                rule.next(state, &mut place)
+            };
+            let Some(Wish { task, machine, role }) = wish else {
+                if !(is_early && rule.has_later_wishes()) {
+                    self.state.forget_fresh();
+                }
                 break;
             };
             self.speculation = Some(rule);

@@ -16,6 +16,7 @@ use super::state::{Role, State};
 use crate::notation::{Notation, NotationError};
 use crate::replay::detectors::DetectorPlan;
 
+mod both;
 mod by_key;
 mod by_user;
 mod dolly;
@@ -165,6 +166,18 @@ pub trait Speculation: Send {
     /// answers `None`.
     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish>;
 
+    /// The same before waiting tasks are handed out; only asked where
+    /// [`goes_first`](Self::goes_first).
+    fn next_early(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
+        self.next(state, place)
+    }
+
+    /// Whether some copies wait until the waiting tasks have been handed out although others go
+    /// before them.
+    fn has_later_wishes(&self) -> bool {
+        false
+    }
+
     /// Whether copies go before waiting tasks.
     fn goes_first(&self) -> bool {
         false
@@ -259,7 +272,11 @@ pub const KINDS: &[Kind] = &[
     dolly::KIND,
 ];
 
-/// A policy as it is written: parts joined by `+`, at most one of each sort.
+/// A policy as it is written: parts joined by `+`, at most one of each sort, but two rules about
+/// running tasks.
+///
+/// Of two rules, as in `poisson+yarn`, the first judges first and its copies go before those of the
+/// second; a task that one of them restarts gets no copy that the other wished for before.
 ///
 /// Without an order it is `fifo`, without a placement `first-free`, without a rule about running
 /// tasks `none`, and without `kill` nothing is condemned.
@@ -271,6 +288,8 @@ pub struct PolicyPlan {
     pub placement: Placement,
     /// What is done about running tasks.
     pub speculation: (&'static str, Arc<dyn SpeculationPlan>),
+    /// A second rule that acts beside it.
+    pub second_speculation: Option<(&'static str, Arc<dyn SpeculationPlan>)>,
     /// Which tasks are condemned.
     pub kill: Option<KillPlan>,
 }
@@ -280,7 +299,18 @@ impl PolicyPlan {
     /// waiting tasks.
     #[must_use]
     pub fn with_detector(self, detector: DetectorPlan, heartbeat_s: f64) -> Self {
-        Self { speculation: (detector.name(), watch::around(detector, heartbeat_s)), ..self }
+        let speculation = (detector.name(), watch::around(detector, heartbeat_s));
+        Self { speculation, second_speculation: None, ..self }
+    }
+
+    /// The rules about running tasks as one; `None` where nothing is done about them.
+    pub(super) fn build_speculation(&self, state: &State<'_>) -> Option<Box<dyn Speculation>> {
+        both::build(self, state)
+    }
+
+    /// The heartbeat of the rules about running tasks, if any has one.
+    pub(super) fn heartbeat(&self) -> Option<Heartbeat> {
+        both::heartbeat(self)
     }
 }
 
@@ -294,15 +324,13 @@ impl FromStr for PolicyPlan {
     type Err = NotationError;
 
     fn from_str(text: &str) -> Result<Self, NotationError> {
-        let (mut order, mut placement, mut speculation, mut condemns) = (None, None, None, None);
+        let (mut order, mut placement, mut condemns) = (None, None, None);
+        let mut rules: Vec<(&'static str, Arc<dyn SpeculationPlan>)> = Vec::new();
         for part in text.split('+') {
             let part = part.trim();
             let is_ours = |name: &str| KINDS.iter().any(|kind| kind.name == name);
             if let Some(name) = watch::name(part).filter(|name| !is_ours(name)) {
-                if speculation.replace((name, watch::read(part)?)).is_some() {
-                    let (kind, name, key) = ("policy", text.to_owned(), name.to_owned());
-                    return Err(NotationError::Twice { kind, name, key });
-                }
+                add_rule(&mut rules, name, watch::read(part)?, text)?;
                 continue;
             }
             let mut notation = Notation::parse("policy", part)?;
@@ -311,7 +339,8 @@ impl FromStr for PolicyPlan {
                 match kind.read {
                     Read::Order(read) => order.replace((kind.name, read(&mut notation)?)).is_some(),
                     Read::Speculation(read) => {
-                        speculation.replace((kind.name, read(&mut notation)?)).is_some()
+                        add_rule(&mut rules, kind.name, read(&mut notation)?, text)?;
+                        false
                     }
                 }
             } else if let Some(found) = PLACEMENTS.iter().find(|(word, _)| *word == name) {
@@ -328,19 +357,42 @@ impl FromStr for PolicyPlan {
             }
         }
         let default = |notation| Notation::parse("policy", notation);
-        Ok(Self {
+        let mut rules = rules.into_iter().filter(|(name, _)| *name != "none");
+        let plan = Self {
             order: match order {
                 Some(order) => order,
                 None => ("fifo", fifo::read(&mut default("fifo")?)?),
             },
             placement: placement.unwrap_or(Placement::FirstFree),
-            speculation: match speculation {
+            speculation: match rules.next() {
                 Some(speculation) => speculation,
                 None => ("none", none::read(&mut default("none")?)?),
             },
+            second_speculation: rules.next(),
             kill: condemns,
-        })
+        };
+        both::check(&plan)?;
+        Ok(plan)
     }
+}
+
+/// Adds a rule about running tasks to those of a policy: another than the first, and no third.
+fn add_rule(
+    rules: &mut Vec<(&'static str, Arc<dyn SpeculationPlan>)>,
+    name: &'static str,
+    plan: Arc<dyn SpeculationPlan>,
+    text: &str,
+) -> Result<(), NotationError> {
+    let (kind, key) = ("policy", name.to_owned());
+    if rules.iter().any(|(other, _)| *other == name) {
+        return Err(NotationError::Twice { kind, name: text.to_owned(), key });
+    }
+    if rules.len() == 2 {
+        let expected = "one or two rules about running tasks";
+        return Err(NotationError::TooMany { kind, name: text.to_owned(), key, expected });
+    }
+    rules.push((name, plan));
+    Ok(())
 }
 
 fn known() -> impl Iterator<Item = &'static str> {
@@ -357,9 +409,10 @@ impl fmt::Display for PolicyPlan {
             let found = PLACEMENTS.iter().find(|(_, placement)| *placement == self.placement);
             write!(f, "+{}", found.expect("every placement is listed").0)?;
         }
-        if self.speculation.0 != "none" {
+        let first = Some(&self.speculation).filter(|(name, _)| *name != "none");
+        for (name, plan) in first.into_iter().chain(&self.second_speculation) {
             f.write_str("+")?;
-            write_part(f, self.speculation.0, &self.speculation.1.parameters())?;
+            write_part(f, name, &plan.parameters())?;
         }
         self.kill.iter().try_for_each(|kill| write!(f, "+{kill}"))
     }
