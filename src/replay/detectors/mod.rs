@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::notation::{Notation, NotationError};
 
+mod changepoint;
 mod criterion;
 mod finished;
 mod flink;

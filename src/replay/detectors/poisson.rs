@@ -17,15 +17,22 @@
 //! still rise, is never abnormal (the paper wants only those that are markedly slow; with its
 //! lambda of 1 and p of 0.05 nothing changes). Its lambda is 1 in the example and "estimated from
 //! the sample" in the introduction: `lambda=sample` is the mean of k', the likeliest lambda.
+//!
+//! The paper leaves a window that adapts itself to later work. `window=auto` is one: the sample is
+//! what started since the last change of the mean logarithm of the speeds at which the running
+//! attempts progress, all of it while there has been none (see [`ChangePoint`]). A change shows in
+//! those speeds at once, before anything has ended under it, and does not depend on which attempts
+//! were restarted.
 
 use std::f64::consts::TAU;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::changepoint::ChangePoint;
 use super::histogram::{Histogram, Ties, bin};
 use super::support::{OrOff, count_as_f64, entry, word};
-use super::{Action, Detector, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
+use super::{Action, Detector, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
@@ -61,12 +68,27 @@ impl fmt::Display for Lambda {
 }
 
 const TIES: &[(&str, Ties)] = &[("high", Ties::High), ("low", Ties::Low)];
+/// What of the past is in the sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Window {
+    /// What ended in the last [`Config::window_s`].
+    Fixed,
+    /// What started since the last change of speed.
+    Auto,
+}
+
+const WINDOWS: &[(&str, Window)] = &[("fixed", Window::Fixed), ("auto", Window::Auto)];
 const ACTIONS: &[(&str, Action)] = &[("restart", Action::Restart), ("copy", Action::Copy)];
+
+/// Length of the window where it is not given, s.
+const WINDOW_S: f64 = 30.0;
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
     /// Length of the window in which the sample ended, s; 30 (section 5.1).
     window_s: f64,
+    /// Whether the window is that long or adapts itself; `fixed`.
+    window: Window,
     /// Width of a bin, s; 15 (section 5.1).
     bin_s: f64,
     /// The distribution's parameter; 1 (section 3), or `sample`.
@@ -96,8 +118,20 @@ impl Config {
             Lambda::Fixed(value) => value.is_finite() && 0.0 < *value,
             Lambda::Sample => true,
         };
+        let window = notation.choice("window", "`fixed` or `auto`", Window::Fixed, WINDOWS)?;
+        let window_s = notation.number("window_s", seconds, WINDOW_S, 1e-6..=1e12)?;
+        if window == Window::Auto && window_s != WINDOW_S {
+            return Err(NotationError::BadValue {
+                kind: "detector",
+                name: "poisson".to_owned(),
+                key: "window_s",
+                value: window_s.to_string(),
+                expected: "used with `window=auto`: leave it out",
+            });
+        }
         Ok(Self {
-            window_s: notation.number("window_s", seconds, 30.0, 1e-6..=1e12)?,
+            window_s,
+            window,
             bin_s: notation.number("bin_s", seconds, 15.0, 1e-6..=1e12)?,
             lambda: notation.take_if(
                 "lambda",
@@ -139,12 +173,17 @@ impl Plan for Config {
             bins: Vec::new(),
             sample: Vec::new(),
             calm: Calm::default(),
+            pace: Pace::default(),
         })
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
+        let window = match self.window {
+            Window::Fixed => ("window_s", self.window_s.to_string()),
+            Window::Auto => ("window", word(WINDOWS, &self.window)),
+        };
         vec![
-            ("window_s", self.window_s.to_string()),
+            window,
             ("bin_s", self.bin_s.to_string()),
             ("lambda", self.lambda.to_string()),
             ("p", self.p.to_string()),
@@ -228,6 +267,37 @@ struct Poisson {
     /// Those that there are.
     sample: Vec<u64>,
     calm: Calm,
+    pace: Pace,
+}
+
+/// How fast the running attempts progress, and since when alike.
+#[derive(Debug, Default)]
+struct Pace {
+    /// By attempt, the last progress above 0 and when it was reported, µs.
+    seen: Vec<Option<(i64, f64)>>,
+    change: ChangePoint,
+    /// The last heartbeat, µs.
+    looked_us: i64,
+}
+
+impl Pace {
+    /// Takes in the progress since the last heartbeat; returns whether it reveals a change.
+    fn look(&mut self, scene: &Scene<'_>) -> bool {
+        let (mut sum, mut count) = (0.0, 0);
+        for running in scene.running.iter().filter(|running| running.has_progress) {
+            let now = (running.reported_us, running.progress.value());
+            if now.1 <= 0.0 {
+                continue;
+            }
+            let before = entry(&mut self.seen, running.attempt).replace(now);
+            if let Some(before) = before.filter(|before| before.0 < now.0 && before.1 < now.1) {
+                sum += ((now.1 - before.1) / micros_to_seconds(now.0 - before.0)).ln();
+                count += 1;
+            }
+        }
+        let from_us = std::mem::replace(&mut self.looked_us, scene.now_us);
+        0 < count && self.change.add(from_us, sum / count_as_f64(count))
+    }
 }
 
 /// What was seen at the last heartbeats, if it was the same at all of them.
@@ -267,6 +337,9 @@ impl Poisson {
             self.width_s = width_s;
             self.ended = (0, 0);
         }
+        if self.config.window == Window::Auto {
+            return self.grow(scene, width_s);
+        }
         self.window_us = micros(window_s);
         let since_us = scene.now_us.saturating_sub(self.window_us);
         let ends = scene.finished.ends();
@@ -279,6 +352,26 @@ impl Poisson {
             self.histogram.add(bin(idx));
         }
         self.ended = (from, ends.len());
+    }
+
+    /// The same where all that started since the last change is in the histogram.
+    fn grow(&mut self, scene: &Scene<'_>, width_s: f64) {
+        if self.pace.look(scene) {
+            self.histogram.clear();
+            self.ended = (0, 0);
+        }
+        let ends = scene.finished.ends();
+        for end in &ends[self.ended.1..] {
+            if self.is_recent(end) {
+                self.histogram.add(bin(micros_to_seconds(end.length_us()), width_s));
+            }
+        }
+        self.ended = (0, ends.len());
+    }
+
+    /// Whether what ended within the window began in the present state of the system.
+    fn is_recent(&self, end: &Ended) -> bool {
+        self.pace.change.since_us().is_none_or(|since_us| since_us <= end.start_us)
     }
 
     /// Counts heartbeats in a row at which the sample is the same.
@@ -310,6 +403,7 @@ impl Poisson {
             return self.limit;
         }
         let ended = scene.finished.ends()[self.ended.0..].iter();
+        let ended = ended.filter(|end| self.is_recent(end));
         let ended = ended.map(|end| bin(micros_to_seconds(end.length_us()), self.width_s));
         let (mut count, mut sum) = (0, 0_u128);
         for bin in ended.chain(self.sample.iter().copied()) {
@@ -378,6 +472,9 @@ impl Detector for Poisson {
     /// Once the same has been seen as often as verdicts are needed, it is seen until the first of
     /// those that ended leaves the window.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
+        if self.config.window == Window::Auto {
+            return scene.now_us;
+        }
         let is_scaled = self.config.scale_s.0.is_some();
         if is_scaled && scene.finished.count() == 0 {
             return i64::MAX;
@@ -444,6 +541,7 @@ mod tests {
             bins: Vec::new(),
             sample: Vec::new(),
             calm: Calm::default(),
+            pace: Pace::default(),
         };
         let mut group = Group::of("none", 6);
         for (task, end_s) in (0..).zip([8, 11, 32, 36]) {
@@ -539,5 +637,59 @@ mod tests {
             group.run(19, 500, 100.0 / 750.0);
             assert_eq!(group.judge(600).len(), expected, "{text}: 750 s against 600 s");
         }
+    }
+
+    /// Tasks of 100 s, ten of them at a time; from 300 s on everything takes three times as long.
+    /// Returns how many verdicts there are until 300 s and after it.
+    fn verdicts_around_a_change(text: &str, slow_down: f64) -> (usize, usize) {
+        let mut group = Group::of(text, 200);
+        let (mut done, mut counts) = ([(0_u32, 0.0_f64, 0_i64); 10], (0, 0));
+        for (slot, task) in done.iter_mut().zip(0..) {
+            // Staggered, so that a task ends every 10 s.
+            let age_s = 10 * i64::from(task);
+            *slot = (task, f64::from(10 * task) / 100.0, -age_s);
+            group.run(task, -age_s, slot.1);
+        }
+        let mut next = 10;
+        for now_s in (3..=900).step_by(3) {
+            let speed = if now_s <= 300 { 0.01 } else { 0.01 / slow_down };
+            for (task, progress, began_s) in &mut done {
+                *progress += 3.0 * speed;
+                if 1.0 <= *progress {
+                    group.stop(*task, now_s);
+                    (*task, *progress, *began_s) = (next, 0.0, now_s);
+                    group.run(next, now_s, 0.0);
+                    next += 1;
+                } else {
+                    group.set(*task, *progress);
+                }
+            }
+            let flags = group.flags(now_s).len();
+            if now_s <= 300 { counts.0 += flags } else { counts.1 += flags }
+        }
+        counts
+    }
+
+    #[test]
+    fn a_window_that_adapts_itself_forgets_a_change_and_nothing_else() {
+        let rule = "poisson:verdicts=5,bin_s=15";
+        let check = |text: &str, slow_down: f64| verdicts_around_a_change(text, slow_down);
+        assert_eq!(check(&format!("{rule},window=auto"), 1.0), (0, 0), "nothing changes");
+        let long = check(&format!("{rule},window_s=480"), 3.0);
+        let auto = check(&format!("{rule},window=auto"), 3.0);
+        assert_eq!((long.0, auto.0), (0, 0));
+        assert!(0 < long.1 && 5 * auto.1 < long.1, "auto {auto:?}, 480 s {long:?}");
+    }
+
+    #[test]
+    fn a_window_is_long_or_adapts_itself() {
+        let parse = |text: &str| text.parse::<super::super::DetectorPlan>();
+        let auto = parse("poisson:window=auto").unwrap().to_string();
+        assert!(auto.starts_with("poisson:window=auto,bin_s=15,"), "{auto}");
+        assert_eq!(parse(&auto).unwrap().to_string(), auto);
+        assert_eq!(
+            parse("poisson:window=auto,window_s=60").unwrap_err().to_string(),
+            "detector `poisson`: `window_s=60` is not used with `window=auto`: leave it out"
+        );
     }
 }
