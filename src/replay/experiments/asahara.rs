@@ -389,4 +389,34 @@ mod tests {
         assert_eq!(control(0.685), Verdict::Fitted);
         assert_ne!(control(0.6), Verdict::Fitted);
     }
+
+    /// The claims of the paper by place: how many numbers, in order, and how many sentences.
+    #[test]
+    fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
+        let figure_5 = [96.4, 96.4, 716.0, 19_825.0, 20_683.0, 1.04, 9.0, 1_258.0, 5.0, 8.0];
+        let figure_6 = [84.0, 84.0, 1_248.0, 7_823.0, 8_741.0, 1.12, 2.0, 6.0];
+        let claims: [(&str, &[f64], usize); 6] = [
+            // Map verdicts and reduce verdicts grow with W.
+            ("section 5.2, figure 5", &figure_5, 2),
+            // The time grows with W up to 240 s.
+            ("section 5.2, figure 6", &figure_6, 1),
+            // Quicker than Hadoop at every rate, less growth, quicker than conventional.
+            ("section 5.3, figure 7", &[41.5, 53.5, 2.3, 1.9], 3),
+            // More copies in Hadoop, more verdicts of the conventional method.
+            ("section 5.3, figure 8", &[169.0, 1_602.0, 9.5, 14.0, 16.0], 2),
+            ("section 5.4, table 1", &[973.0, 28.3, 398.0, 394.0, -1.0], 0),
+            ("anywhere else", &[], 0),
+        ];
+        let known = |place: &str| claims.iter().any(|claim| claim.0 == place);
+        let figures = reproduce(&Settings { runs: 1, job_s: 60.0, ..Settings::default() });
+        let rows: Vec<_> = figures.iter().flat_map(|figure| &figure.claims).collect();
+        assert!(rows.iter().all(|row| known(&row.place)));
+        for (place, numbers, sentences) in claims {
+            let of_place = || rows.iter().filter(|row| row.place == place);
+            let published: Vec<f64> = of_place().filter_map(|row| row.published).collect();
+            assert_eq!(published, numbers, "{place}");
+            let found = of_place().filter(|row| row.published.is_none()).count();
+            assert_eq!(found, sentences, "{place}");
+        }
+    }
 }

@@ -665,4 +665,30 @@ mod tests {
         let cluster = Setting::new(100, 1, 1.0, 4.0).cluster(&settings, 3);
         assert!(cluster.speed.iter().all(|speed| [1.0, 2.0, 3.0, 4.0].contains(speed)));
     }
+
+    /// The claims of the paper: place, number or none for a sentence, and how many readings each
+    /// has.
+    #[test]
+    fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
+        let claims: [(&str, Option<f64>, usize); 11] = [
+            ("section 4.2, figure 1", None, 2), // rises with R
+            ("section 4.2, figure 1", None, 2), // rises with the range of speeds
+            ("section 4.2, figure 2", None, 2), // rises with the range of sizes
+            ("section 4.2, figure 3", Some(24.75), 2),
+            ("section 4.2, figure 3", Some(0.0), 2),
+            ("section 4.2, figure 3", None, 2), // rises with nodes
+            ("section 4.2, figure 4", Some(6.66), 2),
+            ("section 4.2, figure 4", Some(0.05), 2),
+            ("section 4.2, figure 4", None, 2), // falls with tasks
+            ("section 4.3, figure 5", None, 1), // forward beats reverse
+            ("section 4.3, figure 6", Some(5.0), 1),
+        ];
+        let rows = reproduce(&Settings { runs: 1, ..Settings::default() });
+        let rows = rows.iter().flat_map(|figure| &figure.claims);
+        let rows: Vec<_> = rows.map(|claim| (claim.place.as_str(), claim.published)).collect();
+        let expected = claims.iter().flat_map(|&(place, published, readings)| {
+            std::iter::repeat_n((place, published), readings)
+        });
+        assert_eq!(rows, expected.collect::<Vec<_>>());
+    }
 }
