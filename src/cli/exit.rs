@@ -295,7 +295,7 @@ mod tests {
                 "p".parse::<crate::replay::detectors::DetectorPlan>().unwrap_err().into(),
                 Code::Usage,
             ),
-            (TooManyHeartbeats { heartbeats: 1, heartbeat_us: 1 }.into(), Code::Usage),
+            (TooManyHeartbeats { heartbeats: 1, most: 0, heartbeat_us: 1 }.into(), Code::Usage),
             (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
             (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),
             (lake(LakeErrorKind::Busy).into(), Code::Environment),

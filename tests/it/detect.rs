@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::engines::{python, script};
-use super::support::{Place, real_trace, skipped};
+use super::support::{Place, now, real_trace, skipped};
 
 fn synthetic() -> Place {
     let place = Place::new();
@@ -35,6 +36,38 @@ fn cells(place: &Place, name: &str, columns: &[&str]) -> Vec<Vec<String>> {
             places.iter().map(|&place| row[place].to_owned()).collect()
         })
         .collect()
+}
+
+/// Jobs of twelve tasks that run for years: where reports can change at any heartbeat the command
+/// says how many it would take, otherwise it passes over those at which nothing changes.
+#[test]
+fn jobs_of_years_are_judged_or_refused_in_seconds() {
+    const YEAR_S: u64 = 31_536_000;
+    let place = Place::new();
+    let mut events: Vec<(u64, String)> = Vec::new();
+    for job in 1..=200_u64 {
+        for task in 0..12 {
+            let end_s = 1000 + YEAR_S * (1 + job % 5) + 1000 * task + job;
+            for (time_s, event) in [(1000 + job, 0), (1000 + job, 1), (end_s, 4)] {
+                let row = format!("{time_s}000000,,{job},{task},7,{event},a,1,0,0.01,0.01,0,0\n");
+                events.push((time_s, row));
+            }
+        }
+    }
+    events.sort_by_key(|&(time_s, _)| time_s);
+    let rows: String = events.into_iter().map(|(_, row)| row).collect();
+    place.part("task_events", 0, rows);
+    place.ingest(&[]).ok();
+    let begin = now();
+    let judged = detect(&place, &["--detectors", "late", "hadoop"]);
+    assert_eq!(judged["counts"]["groups"], 200);
+    for more in [["--progress", "siblings"], ["--noise", "0.2"]] {
+        let run = place.run(&[&["detect"], &more[..]].concat());
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        let expected = "heartbeats, more than 1,000,000,000; a longer time takes fewer";
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+    }
+    assert!(begin.elapsed() < Duration::from_mins(2), "{:?}", begin.elapsed());
 }
 
 #[test]

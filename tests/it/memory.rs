@@ -1,4 +1,4 @@
-//! Memory of `ingest` and `verify` on inputs that were made to take much of it: small files that
+//! Memory of `ingest`, `verify` and `detect` on inputs that were made to take much of it: small files that
 //! unpack to many lines, headers, objects and names without end. The help says how much they take:
 //! 200 MB, and 200 MB per thread, whatever the size of the input, and at most 256 MB for what must
 //! be held until the end of a file.
@@ -167,4 +167,21 @@ fn an_object_that_means_far_more_than_it_says_is_refused() {
     );
     let said = check(&place, "huge-trace.json.gz", &ingest, 0, BASE + HELD);
     assert!(said.contains("out_of_range 1"), "{said}");
+}
+
+/// 450,000 jobs of one task once took 6 GB to say that none is judged.
+#[test]
+fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
+    let place = Place::new();
+    let mut log = "; MaxNodes: 100\n; MaxProcs: 100\n".to_owned();
+    for job in 1..=450_000 {
+        writeln!(log, "{job} {} 0 60 1 -1 -1 1 60 -1 1 {} 1 1 1 1 -1 -1", job * 10, job % 50)
+            .unwrap();
+    }
+    fs::write(place.path("small-jobs.swf"), log).unwrap();
+    place.run(&["ingest", "small-jobs.swf", "--lake", "lake"]).ok();
+    let (code, said, most) = peak(&place, &["detect", "--lake", "lake"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("450,000 groups with too few finished tasks left out"), "{said}");
+    assert!(most <= BASE, "detect: {} MB of {}", most / MB, BASE / MB);
 }

@@ -308,18 +308,17 @@ impl Sums {
     }
 }
 
-/// The most heartbeats that a run may take.
-const HEARTBEATS_MAX: u64 = 4_000_000_000;
-
 /// A run would take too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "--heartbeat {}: the jobs run for some {} heartbeats, more than {}; a longer time takes fewer",
-    micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(HEARTBEATS_MAX)
+    micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(*most)
 )]
 pub struct TooManyHeartbeats {
     /// How many it would take.
     pub heartbeats: u64,
+    /// How many it may take.
+    pub most: u64,
     /// The time between two, µs.
     pub heartbeat_us: i64,
 }
@@ -401,8 +400,9 @@ impl Expected {
         self.buckets += 1;
         let all = u128::from(self.heartbeats) * u128::from(bucket_count) / u128::from(self.buckets);
         let heartbeats = u64::try_from(all).unwrap_or(u64::MAX);
-        if HEARTBEATS_MAX < heartbeats {
-            return Err(TooManyHeartbeats { heartbeats, heartbeat_us });
+        let most = plan.walk.heartbeats_max();
+        if most < heartbeats {
+            return Err(TooManyHeartbeats { heartbeats, most, heartbeat_us });
         }
         Ok(())
     }

@@ -28,6 +28,19 @@ pub struct WalkPlan {
     pub seed: u64,
 }
 
+impl WalkPlan {
+    /// Whether nothing can change at most heartbeats, which are then passed over: not where a
+    /// report looks at other tasks, or is drawn anew each time.
+    fn passes_over(&self) -> bool {
+        self.progress != ProgressModel::Siblings && self.noise == 0.0
+    }
+
+    /// The most heartbeats that a run may take.
+    pub(super) fn heartbeats_max(&self) -> u64 {
+        if self.passes_over() { 4_000_000_000 } else { 1_000_000_000 }
+    }
+}
+
 /// An attempt that a detector has flagged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flagged {
