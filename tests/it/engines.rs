@@ -112,13 +112,17 @@ fn the_python_page_is_what_it_says() {
     assert!(said.contains(" passed, 0 failed"), "{said}");
 }
 
-/// What the README shows is what the program prints, and its figures stand in there.
+/// What the README and the pages that take up its session show is what the program prints, and the
+/// figures of the text stand in there.
 #[test]
 fn the_readme_shows_what_the_program_prints() {
     let Some(python) = python("duckdb, numpy") else { return };
-    let readme = repository().join("README.md");
     let program = env!("CARGO_BIN_EXE_jobfate");
-    let said = script(&python, "readme.py", &[program, readme.to_str().unwrap()]);
+    let pages = ["README.md", "reports/sessions/outcomes.md", "reports/sessions/definitions.md"]
+        .map(|page| repository().join(page));
+    let pages = pages.iter().map(|page| page.to_str().unwrap());
+    let args: Vec<&str> = [program].into_iter().chain(pages).collect();
+    let said = script(&python, "readme.py", &args);
     said.lines().filter(|line| line.starts_with("SKIPPED:")).for_each(skipped);
     assert!(said.contains(" passed, 0 failed"), "{said}");
     script(&python, "readme.py", &["--prose"]);

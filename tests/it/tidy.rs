@@ -118,12 +118,12 @@ fn no_snapshot_waits() {
 
 /// The counts of the table of reliability are those of the tests.
 #[test]
-fn the_readme_counts_what_the_tests_do() {
+fn the_page_of_reliability_counts_what_the_tests_do() {
     let read = |path: &str| fs::read_to_string(repository().join(path)).unwrap();
-    let (readme, ci) = (read("README.md"), read(".ci/run"));
+    let (page, ci) = (read("reports/sessions/reliability.md"), read(".ci/run"));
     let row = |what: &str| {
         let begin = format!("| {what}");
-        readme.lines().find(|line| line.starts_with(&begin)).unwrap_or_else(|| panic!("{what}"))
+        page.lines().find(|line| line.starts_with(&begin)).unwrap_or_else(|| panic!("{what}"))
     };
     let traces = properties::TRACES as usize;
     for (what, count) in [
@@ -158,5 +158,5 @@ fn the_readme_counts_what_the_tests_do() {
     assert!(read("src/replay/properties.rs").contains("const CASES: u32 = 10_000;"));
     assert!(row("the facts in Polars").contains("(25 in every run)"));
     assert!(ci.contains("engines_agree.py") && ci.contains("--seeds 25"));
-    assert!(readme.contains("20,000 each in every run") && ci.contains("fuzz/run --runs 20000"));
+    assert!(page.contains("20,000 each in every run") && ci.contains("fuzz/run --runs 20000"));
 }
