@@ -173,3 +173,243 @@ fn table(rows: &[Row]) -> RecordBatch {
         .about("why a study has no verdicts")
         .batch()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::{Arc, OnceLock};
+
+    use clap::Parser;
+
+    use super::super::ingest::plan;
+    use super::super::{Cli, Command, run as run_command};
+    use super::reproduce_study::json_of;
+    use super::*;
+    use crate::claims::{Claim, Judged, Side};
+    use crate::lake::ingest::ingest;
+
+    /// Three jobs of two users.
+    const LOG: &str = "; MaxProcs: 8
+1 0 0 3600 2 -1 -1 2 -1 -1 1 1 1 -1 1 1 -1 -1
+2 1800 0 7200 1 -1 -1 1 -1 -1 1 1 1 -1 1 1 -1 -1
+3 7200 600 1800 4 -1 -1 4 -1 -1 1 2 2 -1 1 1 -1 -1
+";
+
+    /// Name, claims and keys of the answer of each study.
+    struct Kept {
+        name: &'static str,
+        claims: Vec<Claim>,
+        keys: Vec<String>,
+        claim_keys: BTreeSet<String>,
+    }
+
+    fn command(words: &[&str]) -> Command {
+        Cli::try_parse_from([&["jobfate", "--quiet"], words].concat()).unwrap().command
+    }
+
+    /// The five studies: a synthetic trace, a small log, and two runs of each setting.
+    fn studies() -> &'static [Kept] {
+        static STUDIES: OnceLock<Vec<Kept>> = OnceLock::new();
+        STUDIES.get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name).display().to_string();
+            std::fs::write(at("small.swf"), LOG).unwrap();
+            run_command(command(&["synth", &at("trace"), "--jobs", "60", "--days", "1"])).unwrap();
+            for (trace, lake) in [("trace", "lake"), ("small.swf", "log")] {
+                let words = ["ingest", &at(trace), "--lake", &at(lake)];
+                let Command::Ingest(args) = command(&words) else { unreachable!("asked for") };
+                ingest(&plan(&args).unwrap(), &Arc::default()).unwrap();
+            }
+            let (lake, log) = (at("lake"), at("log"));
+            let words = ["reproduce", "all", "--runs", "2", "--lake", &lake, "--ota-lake", &log];
+            let Command::Reproduce(args) = command(&words) else { unreachable!("asked for") };
+            let all = StudyName::EACH.map(|study| run_one(&args, study).unwrap().unwrap());
+            let kept = all.map(|study| {
+                let json = json_of(&study, None);
+                let keys = |value: &serde_json::Value| {
+                    value.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+                };
+                let claims = json["claims"].as_array().unwrap();
+                let claim_keys: BTreeSet<String> =
+                    claims.iter().map(|claim| keys(claim).join(" ")).collect();
+                Kept { name: study.name, keys: keys(&json), claim_keys, claims: study.claims }
+            });
+            Vec::from(kept)
+        })
+    }
+
+    fn claims() -> impl Iterator<Item = (&'static str, &'static Claim)> {
+        studies().iter().flat_map(|study| study.claims.iter().map(|claim| (study.name, claim)))
+    }
+
+    #[test]
+    fn every_row_has_a_place_a_claim_and_what_decides_it() {
+        for study in studies() {
+            assert!(5 < study.claims.len(), "{}", study.name);
+            let names: BTreeSet<(&str, &str)> =
+                study.claims.iter().map(|one| (one.place.as_str(), one.claim.as_str())).collect();
+            assert_eq!(names.len(), study.claims.len(), "{}: a claim stands twice", study.name);
+        }
+        for (name, claim) in claims() {
+            let texts = [&claim.place, &claim.claim, &claim.decided_by];
+            assert!(texts.iter().all(|text| !text.is_empty()), "{name}: {claim:?}");
+            let is_compared = claim.verdict != Verdict::CannotBeCompared;
+            let numbers = [claim.ours, claim.low, claim.high];
+            assert!(!is_compared || numbers.iter().all(Option::is_some), "{name}: {claim:?}");
+            assert!(!is_compared || claim.judged != Judged::ByNothing, "{name}: {claim:?}");
+        }
+    }
+
+    #[test]
+    fn the_published_number_put_in_as_ours_is_reproduced() {
+        let mut tried = 0;
+        for (name, claim) in claims() {
+            let verdict =
+                |ours: f64| claim.again(|values| vec![ours; values.len()]).unwrap().verdict;
+            match &claim.judged {
+                Judged::Number(published, _) | Judged::WorkedExample(published, _) => {
+                    assert_eq!(claim.published, Some(published.number), "{name}: {claim:?}");
+                    assert_eq!(verdict(published.number), Verdict::Reproduced, "{name}: {claim:?}");
+                    let far = published.number + 2.0 * published.digit;
+                    assert_ne!(verdict(far), Verdict::Reproduced, "{name}: {claim:?}");
+                    tried += 1;
+                }
+                Judged::Bound(side, limit, _) => {
+                    assert_eq!(verdict(*limit), Verdict::Reproduced, "{name}: {claim:?}");
+                    let beyond = if *side == Side::AtMost { limit + 1.0 } else { limit - 1.0 };
+                    assert_eq!(verdict(beyond), Verdict::NotReproduced, "{name}: {claim:?}");
+                    tried += 1;
+                }
+                Judged::Direction(_) => {}
+                Judged::ByNothing => {
+                    assert_eq!(claim.verdict, Verdict::CannotBeCompared, "{name}: {claim:?}");
+                }
+            }
+        }
+        assert!(30 < tried, "{tried}");
+    }
+
+    #[test]
+    fn the_reverse_of_a_direction_is_not_reproduced() {
+        let mut tried = 0;
+        for (name, claim) in claims() {
+            match &claim.judged {
+                Judged::Direction(_) => {
+                    let verdict = |by: f64| claim.again(|values| vec![by; values.len()]);
+                    let of = |by: f64| verdict(by).unwrap().verdict;
+                    assert_eq!(of(1.0), Verdict::Reproduced, "{name}: {claim:?}");
+                    assert_eq!(of(-1.0), Verdict::NotReproduced, "{name}: {claim:?}");
+                    let negated = |values: &[f64]| values.iter().map(|value| -value).collect();
+                    let reverse = claim.again(negated).unwrap().verdict;
+                    let holds = [Verdict::Reproduced, Verdict::SameDirection];
+                    let is_both =
+                        holds.contains(&claim.verdict) && reverse != Verdict::NotReproduced;
+                    assert!(!is_both, "{name}: {claim:?}");
+                    tried += 1;
+                }
+                Judged::Number(published, _) => {
+                    let Some(neutral) = published.neutral else { continue };
+                    let mirrored = 2.0 * neutral - published.number;
+                    let again = claim.again(|values| vec![mirrored; values.len()]).unwrap();
+                    if published.digit < (mirrored - published.number).abs() {
+                        assert_eq!(again.verdict, Verdict::NotReproduced, "{name}: {claim:?}");
+                    }
+                    tried += 1;
+                }
+                _ => {}
+            }
+        }
+        assert!(20 < tried, "{tried}");
+    }
+
+    /// The interval follows from the values and nothing else: mean ± t · s · sqrt(1/n + 1/m). With
+    /// two values t is the quantile of Cauchy's distribution, tan(0.475 π), and s their distance
+    /// over the root of 2.
+    #[test]
+    fn no_acceptance_range_is_typed_by_hand() {
+        let mut tried = 0;
+        for (name, claim) in claims() {
+            let Judged::Number(published, values) = &claim.judged else { continue };
+            let (center, half) = match values[..] {
+                [] => continue,
+                [one] => (one, 0.0),
+                [one, other] => {
+                    let deviation = (one - other).abs() / 2.0_f64.sqrt();
+                    let new = 1.0 / f64::from(published.runs);
+                    let t = (0.475 * std::f64::consts::PI).tan();
+                    (f64::midpoint(one, other), t * deviation * (0.5 + new).sqrt())
+                }
+                _ => unreachable!("two runs at most: {name} {claim:?}"),
+            };
+            let is_near = |one: Option<f64>, other: f64| {
+                one.is_none_or(|one| {
+                    (one - other).abs() <= 1e-4 * half + 1e-9 * other.abs() + 1e-12
+                })
+            };
+            assert!(is_near(claim.low, center - half), "{name}: {claim:?}");
+            assert!(is_near(claim.high, center + half), "{name}: {claim:?}");
+            let is_inside = (published.number - center).abs() <= half + 0.5 * published.digit;
+            let is_free = !matches!(claim.verdict, Verdict::Fitted | Verdict::CannotBeCompared);
+            if is_free {
+                assert_eq!(claim.verdict == Verdict::Reproduced, is_inside, "{name}: {claim:?}");
+            }
+            tried += 1;
+        }
+        assert!(20 < tried, "{tried}");
+    }
+
+    #[test]
+    fn the_answers_of_all_five_have_the_same_keys() {
+        let all = studies();
+        for study in all {
+            assert_eq!(study.keys, all[0].keys, "{}", study.name);
+            assert_eq!(study.claim_keys, all[0].claim_keys, "{}", study.name);
+            assert_eq!(study.claim_keys.len(), 1, "{}", study.name);
+        }
+        let claim = all[0].claim_keys.first().unwrap();
+        for key in ["place", "claim", "published", "ours", "low", "high", "verdict", "decided_by"] {
+            assert!(claim.split(' ').any(|one| one == key), "{key}: {claim}");
+        }
+    }
+
+    /// The sentences and numbers of the paper, as written down from it.
+    #[test]
+    fn every_claim_of_the_study_of_2009_has_a_row_and_no_row_is_without_a_claim() {
+        let written = [
+            ("section 3.1.2", "RUP 10 after 1 day without usage"),
+            ("section 3.1.2", "RUP 10 after 2 days without usage"),
+            ("section 3.1.2", "share of EUP 10 over that of EUP 20"),
+            ("section 3.1.2", "share of EUP 5 over that of EUP 20"),
+            ("figure 3", "users who used much early"),
+            ("figure 3", "users who came late, when capacity was free"),
+            ("figure 4", "final RV of a steep step over that of a staircase, about 1"),
+            ("figure 4", "long jobs behind the steep step"),
+            ("figure 4", "median run of the step's jobs over that of the staircase's, above 1"),
+        ];
+        let ota = studies().iter().find(|study| study.name == "ota").unwrap();
+        let rows: Vec<(&str, &str)> =
+            ota.claims.iter().map(|one| (one.place.as_str(), one.claim.as_str())).collect();
+        assert_eq!(rows, written);
+    }
+
+    #[test]
+    fn stored_verdicts_are_counted_and_what_is_no_table_of_claims_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let tan = folder.path().join("tan");
+        std::fs::create_dir(&tan).unwrap();
+        let count = || stored(folder.path(), StudyName::Tan);
+        let missing = count().unwrap().unwrap_err();
+        assert!(missing.contains("tan.csv` is not there"), "{missing}");
+        let write = |text: &str| std::fs::write(tan.join("tan.csv"), text).unwrap();
+        write(
+            "verdict,decided_by\nreproduced,x\nfitted,y\nreproduced,\"a check of the formula, not of data\"\n",
+        );
+        let tally = count().unwrap().unwrap();
+        assert_eq!((tally.claims, tally.reproduced, tally.worked_examples), (3, 2, 1));
+        for odd in ["verdict,decided_by\nyes,x\n", "a,b\n1,2\n", "verdict,decided_by\nfitted\n"] {
+            write(odd);
+            let error = count().unwrap_err().to_string();
+            assert!(error.contains("tan.csv` is no table of claims"), "{error}");
+        }
+    }
+}

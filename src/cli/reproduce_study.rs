@@ -186,7 +186,7 @@ fn varied_table(varied: &Varied) -> RecordBatch {
 }
 
 /// The whole answer, with the same keys whatever the study.
-fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
+pub(super) fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     let varied = varied.map(|Varied { key, values }| {
         let values = values.iter();
         let values = values.map(|(value, claims)| json!({"value": value, "claims": claims}));
