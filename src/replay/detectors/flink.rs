@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     name: "flink",
     about: "Flink's slow task detector: 1.5 times the median of the fastest three quarters",
     curve: ("multiplier", &["5", "3", "2", "1.5", "1.3", "1.1"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -18,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "hadoop",
     about: "Hadoop MR1: progress 20 % under the average of all tasks, a minute after job start",
     curve: ("gap", &["0.6", "0.5", "0.4", "0.3", "0.2", "0.1", "0.05"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

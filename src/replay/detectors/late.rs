@@ -35,6 +35,7 @@ pub(super) const KIND: Kind = Kind {
     name: "late",
     about: "LATE as published: slowest quarter by rate, longest time left first, 10 % of slots",
     curve: ("slow_task", &["2.5", "5", "10", "25", "40", "60", "80"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

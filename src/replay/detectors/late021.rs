@@ -25,6 +25,7 @@ pub(super) const KIND: Kind = Kind {
     name: "late021",
     about: "Hadoop 0.21's code after LATE: rate a deviation under the mean, 10 % of running tasks",
     curve: ("slow_task", &["2.5", "2", "1.5", "1", "0.5", "0.25", "0"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

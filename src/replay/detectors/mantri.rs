@@ -26,6 +26,7 @@ pub(super) const KIND: Kind = Kind {
     name: "mantri",
     about: "Mantri: restart or copy by time left against the lengths of finished tasks",
     curve: ("rho", &["30", "10", "5", "3", "1", "0"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

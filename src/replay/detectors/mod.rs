@@ -272,6 +272,8 @@ pub struct Kind {
     /// The parameter that trades precision for recall with values from cautious to eager; empty
     /// where there is none.
     pub curve: (&'static str, &'static [&'static str]),
+    /// Whether it keeps tasks from machines: it is then asked about each task and machine in turn.
+    pub steers: bool,
     read: fn(&mut Notation) -> Result<Arc<dyn Plan>, NotationError>,
 }
 
@@ -329,6 +331,11 @@ impl DetectorPlan {
     /// The name.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Whether it may keep tasks from machines, as a custom detector may.
+    pub fn steers(&self) -> bool {
+        self.kind.is_none_or(|kind| kind.steers)
     }
 
     /// What is known of it by its name; nothing of one's own.

@@ -5,8 +5,13 @@ use std::sync::Arc;
 use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
 /// The kind.
-pub(super) const KIND: Kind =
-    Kind { name: "none", about: "never flags", curve: ("", &[]), read: |_| Ok(Arc::new(Never)) };
+pub(super) const KIND: Kind = Kind {
+    name: "none",
+    about: "never flags",
+    curve: ("", &[]),
+    steers: false,
+    read: |_| Ok(Arc::new(Never)),
+};
 
 #[derive(Debug)]
 struct Never;

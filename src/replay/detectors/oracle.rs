@@ -11,6 +11,7 @@ pub(super) const KIND: Kind = Kind {
     name: "oracle",
     about: "knows the true durations and flags exactly the stragglers",
     curve: ("", &[]),
+    steers: false,
     read: |_| Ok(Arc::new(Oracle)),
 };
 

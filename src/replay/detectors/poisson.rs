@@ -41,6 +41,7 @@ pub(super) const KIND: Kind = Kind {
     name: "poisson",
     about: "Asahara et al. 2013: rare in a Poisson distribution above the mode of recent lengths",
     curve: ("p", &["0.00001", "0.001", "0.005", "0.05", "0.1", "0.2", "0.4"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

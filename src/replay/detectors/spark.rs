@@ -18,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "spark",
     about: "Spark's speculation: 3 times the median once 90 % are done (version 3: 1.5 and 75 %)",
     curve: ("multiplier", &["5", "4", "3", "2", "1.5", "1.2"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -33,7 +33,9 @@ impl Engine<'_> {
         if self.passing.reserves {
             return self.backfill();
         }
-        if self.order.searched().is_some() && self.finder.most(&self.state).is_some() {
+        let is_steered = self.speculation.as_ref().is_some_and(|rule| rule.steers());
+        if !is_steered && self.order.searched().is_some() && self.finder.most(&self.state).is_some()
+        {
             return self.hand_out_found();
         }
         let depth = self.passing.depth.bound().unwrap_or(usize::MAX);

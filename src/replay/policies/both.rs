@@ -134,6 +134,10 @@ impl Speculation for Both {
         self.sides.iter().any(|side| !side.rule.goes_first())
     }
 
+    fn steers(&self) -> bool {
+        self.sides.iter().any(|side| side.rule.steers())
+    }
+
     fn allows(&self, state: &State<'_>, machine: u32, task: u32) -> bool {
         self.sides.iter().all(|side| side.rule.allows(state, machine, task))
     }

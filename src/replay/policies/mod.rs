@@ -183,6 +183,12 @@ pub trait Speculation: Send {
         false
     }
 
+    /// Whether [`allows`](Self::allows) may say no. What it answers may then depend on who asked
+    /// before, so that waiting tasks are tried one by one and not searched.
+    fn steers(&self) -> bool {
+        false
+    }
+
     /// Whether `machine` may take a waiting task.
     fn allows(&self, _state: &State<'_>, _machine: u32, _task: u32) -> bool {
         true

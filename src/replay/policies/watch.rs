@@ -372,6 +372,10 @@ impl Speculation for Watch {
         self.plan.goes_first
     }
 
+    fn steers(&self) -> bool {
+        self.plan.detector.steers()
+    }
+
     fn allows(&self, state: &State<'_>, machine: u32, task: u32) -> bool {
         if self.standing(state, machine, task) != Standing::VerySlow {
             return true;

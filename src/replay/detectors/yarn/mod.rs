@@ -31,6 +31,7 @@ pub(super) const KIND: Kind = Kind {
     name: "yarn",
     about: "Hadoop YARN: the copy that saves most time, one per scan; three estimators",
     curve: ("min_tasks", &["1", "2", "5", "10", "20", "50", "200"]),
+    steers: false,
     read: |notation| Ok(Arc::new(Rules::read(notation)?)),
 };
 
