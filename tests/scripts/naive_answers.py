@@ -302,6 +302,26 @@ def main(trace, out, thresholds, log):
     write("q14_job_requests", "job_id user_group executable queue partition requested_processors "
           "requested_time_us requested_memory_kib processors cpu_time_us used_memory_kib", requests(log))
 
+    def memory_held(all_):
+        return seconds(sum((a.span(task_end)[1] - a.span(task_end)[0]) * (a.schedule.memory or 0) for a in all_))
+
+    write("q15_memory_held", "job_id task_index requested_memory_s attempts_without_memory closed_requested_memory_s",
+          [[*task, memory_held(all_), sum(a.schedule.memory is None for a in all_), memory_held(closed(all_))]
+           for task, all_ in attempts.items() if all_])
+
+    def memory_measured(all_, amount):
+        amounts = [(amount(w), w) for w in all_]
+        return [sum(one is None for one, _ in amounts),
+                seconds(sum((one or 0) * inside_us[w.row_id] for one, w in amounts)),
+                seconds(sum((one or 0) * (w.length() - inside_us[w.row_id]) for one, w in amounts)),
+                seconds(sum((one or 0) * closed_us[w.row_id] for one, w in amounts))]
+
+    kinds = [f"windows_without_{kind} {kind}_memory_s outside_{kind}_memory_s closed_{kind}_memory_s"
+             for kind in ("canonical", "assigned")]
+    write("q16_memory_measured", f"job_id task_index window_count windows_overlapping {kinds[0]} {kinds[1]}",
+          [[*task, measured(all_)[0], measured(all_)[2], *memory_measured(all_, lambda w: w.canonical),
+            *memory_measured(all_, lambda w: w.assigned)] for task, all_ in windows.items()])
+
 
 def requests(log):
     """What a log in the standard workload format says of each job besides its events."""
@@ -327,26 +347,6 @@ def requests(log):
     return [[job, *(said(lines, field) for field in (11, 12, 13, 14, 6)), said(lines, 7, 10**6),
              said(lines, 8), said(lines, 3), said(lines, 4, 10**6), said(lines, 5)]
             for job, lines in sorted({**pieces, **whole}.items())]
-
-    def memory_held(all_):
-        return seconds(sum((a.span(task_end)[1] - a.span(task_end)[0]) * (a.schedule.memory or 0) for a in all_))
-
-    write("q15_memory_held", "job_id task_index requested_memory_s attempts_without_memory closed_requested_memory_s",
-          [[*task, memory_held(all_), sum(a.schedule.memory is None for a in all_), memory_held(closed(all_))]
-           for task, all_ in attempts.items() if all_])
-
-    def memory_measured(all_, amount):
-        amounts = [(amount(w), w) for w in all_]
-        return [sum(one is None for one, _ in amounts),
-                seconds(sum((one or 0) * inside_us[w.row_id] for one, w in amounts)),
-                seconds(sum((one or 0) * (w.length() - inside_us[w.row_id]) for one, w in amounts)),
-                seconds(sum((one or 0) * closed_us[w.row_id] for one, w in amounts))]
-
-    kinds = [f"windows_without_{kind} {kind}_memory_s outside_{kind}_memory_s closed_{kind}_memory_s"
-             for kind in ("canonical", "assigned")]
-    write("q16_memory_measured", f"job_id task_index window_count windows_overlapping {kinds[0]} {kinds[1]}",
-          [[*task, measured(all_)[0], measured(all_)[2], *memory_measured(all_, lambda w: w.canonical),
-            *memory_measured(all_, lambda w: w.assigned)] for task, all_ in windows.items()])
 
 
 if __name__ == "__main__":
