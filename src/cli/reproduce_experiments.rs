@@ -176,18 +176,27 @@ fn curves_table(figures: &[Figure]) -> RecordBatch {
         .batch()
 }
 
-/// The pictures of a figure: times and counts do not share an axis.
+/// The pictures of a figure: times, shares, ratios and counts do not share an axis.
 fn charts_of(experiment: &Experiment, figure: &Figure) -> Vec<(String, Chart)> {
-    let (times, others): (Vec<&Curve>, Vec<&Curve>) =
-        figure.curves.iter().partition(|curve| curve.name.ends_with(", s"));
     let stem = format!("{}-{}", experiment.name(), figure.name.replace(' ', "-"));
-    if times.is_empty() {
-        return vec![(stem, chart(experiment, figure, &others, &figure.axes.1))];
+    let units = [(", s", "times", "time, s"), (", %", "shares", "%"), (", x", "ratios", "times")];
+    if !figure.curves.iter().any(|curve| curve.name.ends_with(units[0].0)) {
+        let all: Vec<&Curve> = figure.curves.iter().collect();
+        return vec![(stem, chart(experiment, figure, &all, &figure.axes.1))];
     }
-    vec![
-        (format!("{stem}-times"), chart(experiment, figure, &times, "time, s")),
-        (format!("{stem}-counts"), chart(experiment, figure, &others, "number")),
-    ]
+    let is_count = |curve: &Curve| units.iter().all(|unit| !curve.name.ends_with(unit.0));
+    let of_unit = units.map(|(end, name, axis)| {
+        let curves = figure.curves.iter().filter(|curve| curve.name.ends_with(end));
+        (name, axis, curves.collect::<Vec<_>>())
+    });
+    let counts: Vec<&Curve> = figure.curves.iter().filter(|curve| is_count(curve)).collect();
+    let all = of_unit.into_iter().chain([("counts", "number", counts)]);
+    let drawn = all.filter(|(_, _, curves)| !curves.is_empty());
+    drawn
+        .map(|(name, axis, curves)| {
+            (format!("{stem}-{name}"), chart(experiment, figure, &curves, axis))
+        })
+        .collect()
 }
 
 fn chart(experiment: &Experiment, figure: &Figure, curves: &[&Curve], y_axis: &str) -> Chart {

@@ -113,6 +113,7 @@ impl Settings {
             of("window_s", "30", "window W of the proposal, s; 480 is the conventional method"),
             of("bin_s", "15", "bin B of the histogram, s"),
             of("p", "0.05", "chance P' under which a task is abnormal"),
+            of("speculation", "on", "Hadoop's copies, beside the detector as well"),
         ]
     }
 
@@ -323,12 +324,18 @@ fn run(settings: &Settings, disturbance: Disturbance, policy: &str, number: usiz
     run
 }
 
-fn poisson(settings: &Settings, window_s: u32) -> String {
+/// The detector with Hadoop's speculation beside it, which stays on in the paper (section 5.1).
+fn poisson(settings: &Settings, window: &str) -> String {
     let Settings { verdicts, report_s, lambda, .. } = settings;
     format!(
-        "poisson:window_s={window_s},bin_s=15,p=0.05,lambda={lambda},verdicts={verdicts},\
-         heartbeat_s={report_s}"
+        "poisson:{window},bin_s=15,p=0.05,lambda={lambda},verdicts={verdicts},\
+         heartbeat_s={report_s}+{}",
+        hadoop(settings)
     )
+}
+
+fn window(window_s: u32) -> String {
+    format!("window_s={window_s}")
 }
 
 /// Hadoop 2.0.3 as it comes.
@@ -418,5 +425,12 @@ mod tests {
             let found = of_place().filter(|row| row.published.is_none()).count();
             assert_eq!(found, sentences, "{place}");
         }
+    }
+
+    #[test]
+    fn copies_are_made_beside_the_detector() {
+        let policy: PolicyPlan = poisson(&Settings::default(), &window(30)).parse().unwrap();
+        let second = policy.second_speculation.map(|rule| rule.0);
+        assert_eq!((policy.speculation.0, second), ("poisson", Some("yarn")));
     }
 }

@@ -9,9 +9,8 @@
 
 use rayon::prelude::*;
 
-use super::setting::{self, Fault};
-use super::{Curve, Estimate, Figure, Point};
-use crate::claims::{Cell, Claim, Parameter, Published, Settled, Side, bound, direction};
+use super::{Curve, Estimate, Figure, Point, mark};
+use crate::claims::{Cell, Claim, Published, Side, bound, direction};
 use crate::replay::cluster::{Change, Cluster, MachineChange, Notice, Utilisation};
 use crate::replay::engine::{Keep, Outcome, Plan, replay};
 use crate::replay::journal::Kind;
@@ -19,139 +18,15 @@ use crate::replay::policies::PolicyPlan;
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::workload::{Column, Workload};
 
+mod settings;
+
+pub use settings::{Settings, SizeLaw, SpeedLaw};
+
 /// Speed ranges of the paper: from 1 up to these.
 const SPEEDS: [f64; 4] = [2.0, 4.0, 8.0, 16.0];
 
 /// Copies beside the original; `None` is the x of the paper's axis, unlimited.
 const COPIES: [Option<u32>; 5] = [Some(1), Some(2), Some(3), Some(4), None];
-
-/// The period that brings the largest and smallest values of figures 3 and 4 near the paper's, s.
-const FITTED_PERIOD_S: f64 = 30.0;
-
-/// The figures that the period was fitted to.
-const FITTED_TO: &str = "figures 3 and 4: largest and smallest ratio";
-
-/// How the speeds of the nodes are drawn from 1 to s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpeedLaw {
-    /// Any number, evenly.
-    Continuous,
-    /// Whole numbers, evenly.
-    Whole,
-}
-
-impl SpeedLaw {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Continuous => "continuous",
-            Self::Whole => "whole",
-        }
-    }
-}
-
-/// What the paper leaves open.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Time between two draws of a node's utilisation, s.
-    pub period_s: f64,
-    /// How speeds are drawn.
-    pub speeds: SpeedLaw,
-    /// Copies in figure 5; `None` is unlimited.
-    pub figure_5_copies: Option<u32>,
-    /// The first seed; run k of an experiment has seed + k.
-    pub seed: u64,
-    /// Runs of each setting; figures 3 and 4 have a tenth of them, as in the paper.
-    pub runs: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let speeds = SpeedLaw::Continuous;
-        Self { period_s: FITTED_PERIOD_S, speeds, figure_5_copies: None, seed: 0, runs: 100 }
-    }
-}
-
-impl Settings {
-    pub(super) fn parameters(&self) -> Vec<Parameter> {
-        let of = |key, value: String, settled, about| Parameter { key, value, settled, about };
-        let period = if self.is_fitted() { Settled::Fitted(FITTED_TO) } else { Settled::Open };
-        let copies = self.figure_5_copies.map_or("unlimited".to_owned(), |some| some.to_string());
-        vec![
-            of(
-                "nodes",
-                "100; 100 to 400; 40 to 100".into(),
-                Settled::Given,
-                "nodes of figures 1, 4, 5; 3; 6",
-            ),
-            of(
-                "tasks",
-                "1,000; 10,000; 10,000 to 40,000; 2,000".into(),
-                Settled::Given,
-                "tasks of figures 1, 5; 3; 4; 6",
-            ),
-            of(
-                "period_s",
-                self.period_s.to_string(),
-                period,
-                "time between two draws of a node's utilisation, s",
-            ),
-            of(
-                "speeds",
-                self.speeds.name().into(),
-                Settled::Open,
-                "speeds drawn from 1 to s: continuous or whole",
-            ),
-            of(
-                "figure_5_copies",
-                copies,
-                Settled::Open,
-                "copies beside the original in figure 5: a number or unlimited",
-            ),
-            of("seed", self.seed.to_string(), Settled::Open, "seed of the first run"),
-            of(
-                "runs",
-                self.runs.to_string(),
-                Settled::Given,
-                "runs of each setting, a tenth in figures 3 and 4",
-            ),
-        ]
-    }
-
-    pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), Fault> {
-        match key {
-            "period_s" => {
-                self.period_s = setting::number(value, 0.001..=1e6, "seconds from 0.001 to 1e6")?;
-            }
-            "speeds" => {
-                self.speeds = match value {
-                    "continuous" => SpeedLaw::Continuous,
-                    "whole" => SpeedLaw::Whole,
-                    _ => return Err(Fault::Value("continuous or whole")),
-                }
-            }
-            "figure_5_copies" => {
-                self.figure_5_copies = match (value, value.parse::<u32>()) {
-                    ("unlimited", _) => None,
-                    (_, Ok(copies @ 1..=1_000)) => Some(copies),
-                    _ => return Err(Fault::Value("a number from 1 to 1000, or unlimited")),
-                }
-            }
-            "seed" => self.seed = setting::seed(value)?,
-            "runs" => self.runs = setting::runs(value)?,
-            _ => return Err(Fault::Unknown),
-        }
-        Ok(())
-    }
-
-    fn is_fitted(&self) -> bool {
-        self.period_s == FITTED_PERIOD_S
-    }
-
-    /// Runs where the paper has 10.
-    fn tenth(&self) -> usize {
-        (self.runs / 10).max(1)
-    }
-}
 
 /// One setting of the experiment.
 #[derive(Clone, Copy, Debug)]
@@ -368,18 +243,20 @@ pub fn figure_1(settings: &Settings) -> Figure {
 /// of figure 1 with speeds from 1 to 16 are taken.
 pub fn figure_2(settings: &Settings) -> Figure {
     let lines = [20.0, 40.0, 60.0, 80.0].map(|size| {
-        let mut setting = Setting::new(100, 1_000, size, 16.0);
-        setting.sizes = (1.0, size);
-        Line::of(format!("sizes 1 to {size}"), &setting, settings, settings.runs)
+        let (nodes, tasks) = (settings.figure_2_nodes, settings.figure_2_tasks);
+        let mut setting = Setting::new(nodes, tasks, size, settings.figure_2_speed);
+        setting.sizes = settings.figure_2_sizes.bounds(size);
+        let (from, to) = setting.sizes;
+        Line::of(format!("sizes {from} to {to}"), &setting, settings, settings.runs)
     });
     let claims = under_both("the ratio rises with the range of task sizes", |ratio, claim| {
         direction("section 4.2, figure 2", claim, &steps_across(&lines, ratio))
     });
     Figure {
-        remarks: vec![
-            "The paper does not state nodes, tasks and speeds; 100, 1,000 and 1 to 16 are taken."
-                .to_owned(),
-        ],
+        remarks: vec![format!(
+            "The paper does not state nodes, tasks and speeds; {}, {} and 1 to {} are taken.",
+            settings.figure_2_nodes, settings.figure_2_tasks, settings.figure_2_speed
+        )],
         ..figure("2", "Ratio to the work queue by copies and range of sizes", &lines, claims)
     }
 }
@@ -402,6 +279,24 @@ fn extremes(
     claims
 }
 
+/// Marks the largest and smallest mean that the paper prints. It does not say at which point they
+/// stand: by its sentences the largest at unlimited copies and the smallest at one.
+fn with_extremes(figure: Figure, [largest, smallest]: [(&str, f64); 2]) -> Figure {
+    let curve = |line: &str| format!("{line}, {}", Ratio::SpeedUp.name());
+    Figure {
+        marks: vec![
+            mark(&curve(largest.0), "unlimited", largest.1),
+            mark(&curve(smallest.0), "1", smallest.1),
+        ],
+        remarks: vec![format!(
+            "The paper prints the largest ({} %) and the smallest mean ({} %) without their points; \
+             they are marked where its sentences place them.",
+            largest.1, smallest.1
+        )],
+        ..figure
+    }
+}
+
 /// Figure 3: 10,000 tasks of size 100, speeds 1 to 16, 100 to 400 nodes.
 pub fn figure_3(settings: &Settings) -> Figure {
     let lines = [100, 200, 300, 400].map(|nodes| {
@@ -414,7 +309,8 @@ pub fn figure_3(settings: &Settings) -> Figure {
     claims.extend(under_both("the ratio rises with the nodes", |ratio, claim| {
         direction(place, claim, &steps_across(&lines, ratio))
     }));
-    figure("3", "Ratio to the work queue by copies and nodes", &lines, claims)
+    let title = "Ratio to the work queue by copies and nodes";
+    with_extremes(figure("3", title, &lines, claims), [("400 nodes", 24.75), ("100 nodes", 0.0)])
 }
 
 /// Figure 4: 100 nodes, 10,000 to 40,000 tasks of size 100, speeds 1 to 16.
@@ -434,7 +330,11 @@ pub fn figure_4(settings: &Settings) -> Figure {
         falls.iter_mut().flat_map(|cell| &mut cell.values).for_each(|value| *value = -*value);
         direction(place, claim, &falls)
     }));
-    figure("4", "Ratio to the work queue by copies and tasks", &lines, claims)
+    let title = "Ratio to the work queue by copies and tasks";
+    with_extremes(
+        figure("4", title, &lines, claims),
+        [("10000 tasks", 6.66), ("40000 tasks", 0.05)],
+    )
 }
 
 /// Figure 5: 1,000 tasks of size 100, 100 nodes of which a tenth fails and never comes back.
@@ -605,11 +505,12 @@ pub fn figure_6(settings: &Settings) -> Figure {
             curve("losing copies", |work| work.losing),
             curve("losing copies and overtaken originals", |work| work.overtaken),
         ],
-        marks: Vec::new(),
+        marks: [40, 60, 80, 100].map(|nodes| mark("all copies", &nodes.to_string(), 5.0)).to_vec(),
         claims: vec![bound("section 4.3, figure 6", claim, Side::AtMost, 5.0, &cells(|work| work.all))],
         remarks: vec![
             "The paper counts all copies (複製タスクの計算量); losing copies alone are the second curve."
                 .to_owned(),
+            "What is marked is its bound: every value is under 5 %.".to_owned(),
         ],
     }
 }
@@ -690,5 +591,14 @@ mod tests {
             std::iter::repeat_n((place, published), readings)
         });
         assert_eq!(rows, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sizes_of_one_mean_differ_in_their_range_alone() {
+        for size in [20.0, 40.0, 60.0, 80.0] {
+            assert_eq!(SizeLaw::FromOne.bounds(size), (1.0, size));
+            let (from, to) = SizeLaw::OneMean.bounds(size);
+            assert_eq!((to - from, from + to), (size - 1.0, 81.0));
+        }
     }
 }
