@@ -295,8 +295,11 @@ fn experiments_need_no_trace_and_say_first_what_is_not_reproduced() {
     let claims = json["claims"].as_array().unwrap();
     // Three numbers of tasks: five comparisons in each of five cells, and growth of three algorithms.
     assert_eq!(claims.len(), 3 * (5 * 5 + 3));
-    let counted: u64 = json["counts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
-    assert_eq!(counted, claims.len() as u64);
+    let count = |name: &str| json["counts"][name].as_u64().unwrap();
+    assert_eq!(count("claims"), claims.len() as u64);
+    let verdicts =
+        ["not_reproduced", "same_direction", "reproduced", "fitted", "cannot_be_compared"];
+    assert_eq!(verdicts.map(count).iter().sum::<u64>(), count("claims"));
     for wrong in [
         &["reproduce", "tan", "trace"][..],
         &["reproduce", "mandai", "--runs", "3"],
