@@ -225,7 +225,7 @@ def log_of(draw):
         parts = draw.choice([[1]] * 8 + [[0], [5], [-1], [2, 3], [2, 2, 4]])
         for place, status in enumerate(parts):
             lines.append(" ".join(map(str, [
-                job, now if place == 0 else -1, many(300), many(5000), many(64), many(4000) / 8, many(10**6),
+                job, now if place == 0 else -1, many(300), many(5000), many(64), hole(draw.randint(1, 4000) / 8), many(10**6),
                 many(64), many(9000), many(10**6), status, many(5), many(3), many(4), many(3), many(2), -1, -1])))
     return "\n".join(lines) + "\n"
 
