@@ -212,6 +212,7 @@ pub mod defaults;
 pub mod digits;
 pub mod facts;
 pub mod fairness;
+pub mod faults;
 mod files;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;

@@ -5,6 +5,7 @@
 //! silently gets its default. What was read prints back in the order of the keys' definition. A
 //! [`Mistake`] shows a place in a text of several lines.
 
+use crate::faults::{Code, Fault};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,6 +86,12 @@ pub enum NotationError {
         /// What was written.
         text: String,
     },
+}
+
+impl Fault for NotationError {
+    fn code(&self) -> Code {
+        Code::Usage
+    }
 }
 
 fn meant(nearest: Option<&String>) -> String {

@@ -4,6 +4,7 @@
 //! with a font that is compiled in, so the same chart is the same bytes on every machine. The SVG
 //! tells its values under the pointer. Nothing in here computes a result.
 
+use crate::faults::Fault;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
 use thiserror::Error;
@@ -84,6 +85,8 @@ pub struct ChartError {
     /// Why, in the words of the drawing library.
     reason: String,
 }
+
+impl Fault for ChartError {}
 
 impl ChartError {
     fn new(chart: &Chart, error: &dyn std::error::Error) -> Self {

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::exit::Usage;
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, edges};
@@ -17,6 +15,7 @@ use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};

@@ -1,6 +1,5 @@
 //! `jobfate classify`: counts jobs or tasks by their sequence of events.
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
@@ -17,6 +16,7 @@ use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
+use crate::faults::Result;
 use crate::lake::{Lake, TableEntry};
 use crate::progress;
 use crate::schema::Table;

@@ -15,11 +15,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::exit::Usage;
 use super::{console, query};
+use crate::faults::{Context, Hindered, Result, Usage};
 use crate::files;
 use crate::report::{ResultFile, files_of_result};
 
@@ -90,7 +89,13 @@ pub(super) fn finish_earlier(folder: &Path) -> Result<()> {
     };
     match serde_json::from_str::<Commit>(&text).ok().filter(|_| files::is_sealed(&text)) {
         Some(commit) => commit.apply(folder)?,
-        None => bail!("`{}` was changed or damaged: remove it by hand", list.display()),
+        None => {
+            return Err(Hindered(format!(
+                "`{}` was changed or damaged: remove it by hand",
+                list.display()
+            ))
+            .into());
+        }
     }
     console::note(format!(
         "put the results of an earlier run that was stopped in their places in `{}`",

@@ -8,10 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::{Context, Result};
-
-use super::{Command, exit};
-use crate::facts::FactError;
+use super::Command;
+use crate::faults::{Bug, Context, Failure, NoThreads, Result, Usage};
 use crate::lake::Lake;
 
 /// What the first panic said, on whatever thread.
@@ -27,8 +25,8 @@ pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
     let said = said().take();
     match (done, said) {
         (Ok(done), None) => done,
-        (_, Some(said)) if wants_threads(&said) => Err(exit::NoThreads(in_one_line(&said)).into()),
-        (_, said) => Err(exit::Bug(said.unwrap_or_default()).into()),
+        (_, Some(said)) if wants_threads(&said) => Err(NoThreads(in_one_line(&said)).into()),
+        (_, said) => Err(Bug(said.unwrap_or_default()).into()),
     }
 }
 
@@ -53,7 +51,7 @@ pub(super) fn prepare() -> Result<()> {
     if let Some(text) = std::env::var_os(POLARS_THREADS) {
         let count = text.to_str().and_then(|text| text.parse::<usize>().ok());
         if count.is_none_or(|count| !(1..=THREADS_MAX).contains(&count)) {
-            return Err(exit::Usage(format!(
+            return Err(Usage(format!(
                 "{POLARS_THREADS}: `{}` is not a number of threads from 1 to {THREADS_MAX}",
                 text.display()
             ))
@@ -65,10 +63,10 @@ pub(super) fn prepare() -> Result<()> {
         let mut signals = nix::sys::signal::SigSet::empty();
         signals.add(nix::sys::signal::Signal::SIGXFSZ);
         // Every thread that is started from here on inherits it.
-        signals.thread_block().context("could not block a signal")?;
+        signals.thread_block().map_err(std::io::Error::from).context("could not block a signal")?;
     }
     let pool = rayon::ThreadPoolBuilder::new().build_global();
-    pool.map_err(|error| exit::NoThreads(error.to_string()).into())
+    pool.map_err(|error| NoThreads(error.to_string()).into())
 }
 
 /// How many threads Polars uses.
@@ -96,13 +94,8 @@ pub(super) fn lakes_of(command: &Command) -> Vec<PathBuf> {
 }
 
 /// The error itself, or that of a damaged file if that may be why.
-pub(super) fn explained(error: anyhow::Error, lakes: &[PathBuf]) -> anyhow::Error {
-    let is_unforeseen = error.is::<exit::Bug>()
-        || matches!(
-            error.downcast_ref::<FactError>(),
-            Some(FactError::Engine { .. } | FactError::Spark { .. })
-        );
-    if !is_unforeseen {
+pub(super) fn explained(error: Failure, lakes: &[PathBuf]) -> Failure {
+    if !error.fault().is_unforeseen() {
         return error;
     }
     // What made the command fail may make this fail as well.

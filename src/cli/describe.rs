@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -10,7 +9,6 @@ use serde_json::json;
 
 use super::account::keyed;
 use super::engine::EngineArgs;
-use super::exit::Usage;
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, edges};
@@ -18,6 +16,7 @@ use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;

@@ -1,17 +1,16 @@
 //! `jobfate detect`: whom each straggler detector would have flagged in real history, and how
 //! right that was.
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::exit::Usage;
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, detect_charts};
 use crate::digits;
 use crate::facts::window::Windows;
+use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
@@ -329,7 +328,7 @@ pub(crate) fn detect_into(
                 rows.push(&flags_table(some, &names))?;
             }
         }
-        anyhow::Ok(())
+        Ok::<(), Failure>(())
     })?;
     drop(bar);
     if let (Some(files), Some(rows)) = (files, rows) {

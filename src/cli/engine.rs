@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::console;
-use super::exit::Usage;
 use crate::facts::spark::Spark;
 use crate::facts::tables::SqlEngine;
+use crate::faults::{Result, Usage};
 
 /// Who computes the facts; all give the same table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use anyhow::Result;
 use clap::Args;
 
 use super::console::{self, Bar, Counts};
-use super::exit::{self, Interrupted, PartsFailed, Usage};
+use super::exit::{self, PartsFailed};
 use super::{Stop, stop_on_signal};
 use crate::digits::{counted, grouped};
+use crate::faults::{Interrupted, Result, Usage};
 use crate::lake::ingest::{IngestOutcome, ingest};
 use crate::lake::needs::Needs;
 use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
@@ -280,7 +280,7 @@ fn show(outcome: &IngestOutcome) {
     for (idx, failed) in outcome.failed.iter().enumerate() {
         // The first few in full; one fault is often that of all.
         if idx < FAILED_SHOWN {
-            exit::show(&failed.error, Some(&failed.error));
+            exit::show(None, &failed.error);
         } else {
             console::problem(format!("error: {}: {}", failed.error, failed.error.kind));
         }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::digits;
 use crate::facts::window::{OpenAttempts, Windows};
+use crate::faults::{Code, Hindered, Interrupted, Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::sources::part::Progress;
@@ -161,7 +161,7 @@ impl Form {
             }
             _ => return Ok(()),
         };
-        Err(exit::Usage(problem.to_owned()).into())
+        Err(Usage(problem.to_owned()).into())
     }
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
     let last = Windows::of(lake, None);
     let last_us = last.job_end_us.max(last.task_end_us);
     match args.window_end {
-        Some(end) if end < last_us => Err(exit::Usage(format!(
+        Some(end) if end < last_us => Err(Usage(format!(
             "--window-end {} is before the last event, at {} s",
             micros_to_seconds(end),
             micros_to_seconds(last_us)
@@ -244,7 +244,7 @@ impl Stop {
     pub(crate) fn at_once(&self) -> Result<()> {
         self.is_at_once.store(true, Ordering::Relaxed);
         if self.progress.is_cancelled.load(Ordering::Relaxed) {
-            return Err(exit::Interrupted.into());
+            return Err(Interrupted.into());
         }
         Ok(())
     }
@@ -257,18 +257,18 @@ pub(crate) fn stop_on_signal() -> Result<Stop> {
     ctrlc::set_handler(move || {
         let is_second = caught.progress.is_cancelled.swap(true, Ordering::Relaxed);
         if caught.is_at_once.load(Ordering::Relaxed) {
-            console::note(exit::Interrupted.to_string());
+            console::note(Interrupted.to_string());
         }
         if is_second || caught.is_at_once.load(Ordering::Relaxed) {
             #[expect(
                 clippy::exit,
                 reason = "files in the making are removed or made anew by the next run"
             )]
-            std::process::exit(exit::Code::Interrupted as i32);
+            std::process::exit(Code::Interrupted as i32);
         }
         console::note("stopping after the blocks in flight; once more to stop at once");
     })
-    .context("could not catch interrupts")?;
+    .map_err(|error| no_signals(&error))?;
     Ok(stop)
 }
 
@@ -278,9 +278,13 @@ pub(crate) fn end_on_signal(first: fn()) -> Result<()> {
         first();
         console::note("stopped");
         #[expect(clippy::exit, reason = "what is in the making is made anew by the next run")]
-        std::process::exit(exit::Code::Interrupted as i32);
+        std::process::exit(Code::Interrupted as i32);
     })
-    .context("could not catch interrupts")
+    .map_err(|error| no_signals(&error).into())
+}
+
+fn no_signals(error: &ctrlc::Error) -> Hindered {
+    Hindered(format!("could not catch interrupts: {error}"))
 }
 
 /// The time now, for what the user is told about durations and for nothing else.
@@ -305,10 +309,10 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers; everything else is wrong use.
-            let code = if error.use_stderr() { exit::Code::Usage } else { exit::Code::Done };
+            let code = if error.use_stderr() { Code::Usage } else { Code::Done };
             let printed = error.print();
             let is_cut = printed.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
-            return if is_cut { exit::Code::Environment.into() } else { code.into() };
+            return if is_cut { Code::Environment.into() } else { code.into() };
         }
     };
     if cli.quiet {
@@ -316,7 +320,7 @@ pub fn main() -> ExitCode {
     }
     let lakes = damage::lakes_of(&cli.command);
     match damage::caught(|| damage::prepare().and_then(|()| run(cli.command))) {
-        Ok(()) => exit::Code::Done,
+        Ok(()) => Code::Done,
         Err(error) => exit::report(&damage::explained(error, &lakes)),
     }
     .into()

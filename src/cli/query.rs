@@ -1,12 +1,10 @@
 //! `jobfate query`: runs one of the facts' queries and gives its table, or all of them as one set.
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::exit::Usage;
 use super::frame::explain;
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin, RESULT};
@@ -15,6 +13,7 @@ use super::{AnswerArgs, AttemptArgs, console};
 use crate::digits;
 use crate::facts::query::{QUERIES, Query, Settings};
 use crate::facts::tables::SqlEngine;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Source;
 

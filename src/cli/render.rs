@@ -7,7 +7,6 @@
 
 use std::io::Write;
 
-use anyhow::{Context, Result};
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -22,6 +21,7 @@ use super::frame::{MEANING, UNIT, noted};
 use super::view::{says_only_units, unit_in_header};
 use crate::cells::{guarded, is_hidden};
 use crate::digits;
+use crate::faults::{Context, Result};
 
 /// What made a table: names and values, such as `command` and the words of it.
 pub(crate) type Made = [(&'static str, Value)];
@@ -70,7 +70,7 @@ pub(crate) fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
             other => other.to_string(),
         }))?;
     }
-    writer.into_inner().context("could not write CSV")
+    writer.into_inner().map_err(csv::IntoInnerError::into_error).context("could not write CSV")
 }
 
 /// A table as a Parquet file.

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use clap::Args;
 
 use super::render::Frame;
 use super::view::ViewArgs;
 use super::{Form, Format, console, store};
+use crate::faults::Result;
 use crate::report::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, check_place, compare, largest,
     read_all, write, write_comparison,

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::exit::Usage;
 use super::fairness::ota;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::reproduce_study::{self, parameters_in_words};
@@ -14,6 +12,7 @@ use super::{
     AnswerArgs, console, reproduce_all, reproduce_experiments, reproduce_mandai, stop_on_signal,
 };
 use crate::claims::headline;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 
 /// Repeat a published study and compare number by number

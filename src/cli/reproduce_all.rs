@@ -8,12 +8,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result};
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use super::console;
-use super::exit::{BadFile, Usage};
 use super::fairness::ota;
 use super::render::{Frame, rows};
 use super::reproduce::{self, ReproduceArgs, StudyName};
@@ -22,6 +20,7 @@ use super::reproduce_mandai;
 use super::reproduce_study::{self, Study};
 use super::store::{self, Answer, Files, Origin};
 use crate::claims::{Tally, Verdict};
+use crate::faults::{BadFile, Context, Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Source;
 

@@ -5,13 +5,11 @@
 //! figure as a picture, the paper's values as marks. A claim that is not reproduced is an answer and
 //! no failure.
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Map, json};
 
 use super::console;
-use super::exit::Usage;
 use super::render::Frame;
 use super::reproduce::{ReproduceArgs, StudyName};
 use super::reproduce_study::{
@@ -21,6 +19,7 @@ use super::store::{Files, Origin};
 use super::varied;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, headline};
+use crate::faults::{Result, Usage};
 use crate::replay::experiments::{Curve, Experiment, Figure, asahara, cui, tan};
 
 /// Parameters of an experiment.

@@ -4,18 +4,17 @@
 //! sentence of the paper, and its figures with the paper's readable values as marks. What comes from
 //! tables that are not whole is shown beside the paper's number and never called reproduced.
 
-use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use super::classify::{self, By};
 use super::describe::{Described, Question, describe};
-use super::exit::Usage;
 use super::reproduce_study::Study;
 use super::store::Origin;
 use super::{AnswerArgs, account, console, sweep_charts};
 use crate::charts::Chart;
 use crate::claims::{Claim, Parameter, Settled, Side};
 use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
 use crate::studies::checks::is_whole;

@@ -4,11 +4,9 @@
 //! of claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,
 //! `NAME-varied.csv`, the study's further tables and its pictures.
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value, json};
 
-use super::exit::Usage;
 use super::render::Frame;
 use super::reproduce::ReproduceArgs;
 use super::store::{self, Answer, Files, Origin};
@@ -16,6 +14,7 @@ use super::view::View;
 use super::{Form, Format, console};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, Parameter, Settled, Tally, Verdict, headline};
+use crate::faults::{Result, Usage};
 
 /// A published study, run again.
 pub(crate) struct Study {

@@ -4,13 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::console;
-use super::exit::Usage;
+use crate::faults::{Context, Result, Usage};
 
 /// Print completions for a shell
 ///

@@ -10,7 +10,6 @@ use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use serde::Serialize;
@@ -22,6 +21,7 @@ use super::render::{self, Made, parquet_writer};
 use super::view::{self, View};
 use super::{Form, Format, console};
 use crate::charts::{Chart, png_of, svg_of};
+use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::{Gap, Lake};
 use crate::report::{self, RESULT_VERSION, ResultFile};
@@ -89,7 +89,7 @@ pub(crate) fn adopt(path: &Path) -> Result<()> {
     let at = text.find(&format!(",\n  \"{ANALYSIS_KEY}\": "));
     let (Some(at), Some(analysis)) = (at.filter(|_| files::is_sealed(&text)), ANALYSIS.get())
     else {
-        bail!("`{}` is no result of an analysis", path.display());
+        return Err(Hindered(format!("`{}` is no result of an analysis", path.display())).into());
     };
     let adopted = files::sealed(&with_analysis(&format!("{}\n}}", &text[..at]), analysis)?);
     if adopted != text {
@@ -106,7 +106,7 @@ fn with_analysis(object: &str, analysis: &Whole) -> Result<String> {
     let last = json!({ANALYSIS_KEY: analysis.sha256, "analysis": analysis.asks});
     let last = serde_json::to_string_pretty(&last).context("an analysis is plain data")?;
     let (open, last) = (object.strip_suffix("\n}"), last.strip_prefix('{'));
-    let (open, last) = open.zip(last).context("a result is an object")?;
+    let (open, last) = open.zip(last).ok_or_else(|| Bug("a result is an object".to_owned()))?;
     Ok(format!("{open},{last}"))
 }
 
@@ -359,13 +359,12 @@ impl Drop for Files {
 pub(crate) fn lock(folder: &Path) -> Result<Arc<FolderLock>> {
     let lock = FolderLock::take(folder)
         .with_context(|| format!("could not make `{}`", folder.display()))?;
-    match lock {
-        Some(lock) => {
-            commit::finish_earlier(folder)?;
-            Ok(Arc::new(lock))
-        }
-        None => bail!("another process is writing results into `{}`", folder.display()),
-    }
+    let Some(lock) = lock else {
+        let what = "another process is writing results into";
+        return Err(Hindered(format!("{what} `{}`", folder.display())).into());
+    };
+    commit::finish_earlier(folder)?;
+    Ok(Arc::new(lock))
 }
 
 fn could_not_write(path: &Path) -> String {

@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::account::{CpuChoice, keyed, study_of};
 use super::engine::EngineArgs;
-use super::exit::Usage;
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin};
 use super::sweep_charts::charts;
@@ -18,6 +16,7 @@ use super::view::View;
 use super::{AnswerArgs, AttemptArgs, Format, console, edges};
 use crate::digits;
 use crate::facts::window::{Windows, first_event_us};
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::studies::fold::{Asked, Study};
 use crate::studies::kill_sweep::{

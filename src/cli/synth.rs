@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use anyhow::Result;
 use clap::Args;
 
 use super::console::{self, Bar, Counts};
 use crate::digits::grouped;
+use crate::faults::Result;
 use crate::sources::part::Progress;
 use crate::synth::{Dirty, Form, SynthConfig, SynthStage, Truth, write_trace};
 

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use arrow::record_batch::RecordBatch;
 
 use super::console;
-use super::exit::Usage;
 use super::render::Frame;
 use crate::charts::{Chart, MapChart, MapField, MapPanel};
 use crate::claims::{Claim, Verdict, headline};
+use crate::faults::Usage;
 use crate::replay::experiments::Experiment;
 
 /// Runs at most.

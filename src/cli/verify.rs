@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::console::{self, Bar, Counts};
-use super::exit::{CheckFailed, Interrupted};
 use super::render::{Frame, rows};
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, Stop, stop_on_signal};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
+use crate::faults::{CheckFailed, Failure, Interrupted, Result};
 use crate::lake::manifest::{MANIFEST, ranges};
 use crate::lake::{Gap, Lake};
 use crate::schema::{Source, Table};
@@ -105,7 +104,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     parts.par_iter().with_max_len(1).try_for_each(|part| {
         let report = check_part(part, sums.as_ref(), &stop)?;
         reports.lock().expect("no thread panicked with the lock").push(report);
-        Ok::<(), anyhow::Error>(())
+        Ok::<(), Failure>(())
     })?;
     drop(bar);
     let mut reports = reports.into_inner().expect("no thread panicked with the lock");

@@ -10,17 +10,16 @@
 //!  otherwise      -> pieces, each with the first column
 //! ```
 
-use anyhow::Result;
 use arrow::array::{AsArray, UInt64Array, make_comparator};
 use arrow::compute::{SortOptions, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type};
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 
-use super::exit::Usage;
 use super::frame::{UNIT, VIEW, noted};
 use super::render::{Grouping, table_cell};
 use crate::digits;
+use crate::faults::{Result, Usage};
 
 /// Flags about the columns and rows that are shown.
 #[derive(Args, Clone, Debug, Default)]

@@ -5,8 +5,11 @@
 //! quicker it gives the same table, and a test holds the two together. Nothing in here decides what
 //! a result means.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
+use crate::faults::{Code, Fault};
 use crate::lake::LakeError;
 use crate::schema::Source;
 
@@ -84,5 +87,30 @@ impl FactError {
             | Self::OtherSource { .. }
             | Self::UnknownQuery { .. } => false,
         }
+    }
+}
+
+impl Fault for FactError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NoEngine | Self::OtherSource { .. } => Code::Usage,
+            other => Code::of_data(other.is_bad_data()),
+        }
+    }
+
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Lake(error) => error.hint(),
+            Self::Spark { hint, .. } => Some((*hint).into()),
+            Self::NoEngine => Some(
+                "build it with its default features (`cargo build --release`), or use --engine spark"
+                    .into(),
+            ),
+            _ => None,
+        }
+    }
+
+    fn is_unforeseen(&self) -> bool {
+        matches!(self, Self::Engine { .. } | Self::Spark { .. })
     }
 }

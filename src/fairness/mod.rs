@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::faults::{Code, Fault};
 use crate::notation::NotationError;
 
 pub mod accounts;
@@ -112,6 +113,16 @@ impl FairnessError {
             // A file that is no text.
             Self::Read { cause, .. } => cause.kind() == io::ErrorKind::InvalidData,
             _ => false,
+        }
+    }
+}
+
+impl Fault for FairnessError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Program { .. } => Code::BadData,
+            error if error.is_usage() => Code::Usage,
+            _ => Code::Environment,
         }
     }
 }

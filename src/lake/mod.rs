@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::faults::{Code, Fault};
 use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
@@ -77,6 +78,26 @@ impl LakeError {
                 .into(),
             ),
             kind => kind.hint().map(Cow::Borrowed),
+        }
+    }
+}
+
+impl Fault for LakeError {
+    fn code(&self) -> Code {
+        Code::of_data(self.kind.is_bad_data())
+    }
+
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        LakeError::hint(self)
+    }
+
+    fn details(&self) -> Vec<String> {
+        match &self.kind {
+            LakeErrorKind::TooManyRejects { first, .. }
+            | LakeErrorKind::OtherTrace { first, .. } => {
+                first.iter().map(Reject::to_string).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }

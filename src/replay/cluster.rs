@@ -4,6 +4,7 @@
 //! [`Cluster`] with its changes in order of time. Impossible changes (a machine that leaves twice,
 //! one that nobody knows) are left out and returned as remarks; nothing is repaired silently.
 
+use crate::faults::{Code, Fault};
 use std::fmt;
 
 use thiserror::Error;
@@ -186,6 +187,12 @@ pub enum ClusterError {
         /// Machines.
         machines: usize,
     },
+}
+
+impl Fault for ClusterError {
+    fn code(&self) -> Code {
+        Code::BadData
+    }
 }
 
 impl Cluster {

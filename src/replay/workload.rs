@@ -10,6 +10,7 @@
 //!  replay:   the task fails after the same work twice, and finishes its third try
 //! ```
 
+use crate::faults::{Code, Fault};
 use std::fmt;
 use std::str::FromStr;
 
@@ -318,6 +319,15 @@ pub enum WorkloadError {
     /// More tasks than can be numbered.
     #[error("{0} tasks are more than can be numbered")]
     TooMany(usize),
+}
+
+impl Fault for WorkloadError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Late { .. } => Code::Usage,
+            _ => Code::Environment,
+        }
+    }
 }
 
 impl Workload {

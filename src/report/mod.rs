@@ -15,12 +15,14 @@
 //!
 //! Two sets of results can be compared: a page of what changed.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::charts::ChartError;
+use crate::faults::{Code, Fault};
 
 mod chosen;
 mod compare;
@@ -131,6 +133,29 @@ pub enum ReportError {
 impl ReportError {
     fn io(path: &Path, cause: io::Error) -> Self {
         Self::Io { path: path.to_owned(), cause }
+    }
+}
+
+impl Fault for ReportError {
+    fn code(&self) -> Code {
+        match self {
+            Self::BadResult { .. } | Self::Changed { .. } => Code::BadData,
+            Self::Foreign { .. } | Self::CurrentFolder { .. } | Self::OtherAnalysis { .. } => {
+                Code::Usage
+            }
+            _ => Code::Environment,
+        }
+    }
+
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        let hint = match self {
+            Self::Changed { .. } => "run the command in the JSON again",
+            Self::Foreign { .. } => "move it away, or give another --out",
+            Self::CurrentFolder { .. } => "give another --out",
+            Self::OtherAnalysis { .. } => "make a report of each, or run `analyze` again",
+            _ => return None,
+        };
+        Some(hint.into())
     }
 }
 

@@ -7,11 +7,13 @@
 //! A format is one file: a `PartParser` that makes rows of the text of a part, an arm of
 //! `parser_of`, and what tells it from others in [`trace`].
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::faults::{Code, Fault};
 use crate::schema::Source;
 
 pub(crate) mod blocks;
@@ -85,6 +87,16 @@ pub struct SourceError {
 impl SourceError {
     pub(crate) fn new(path: &Path, kind: SourceErrorKind) -> Self {
         Self { path: path.to_owned(), kind }
+    }
+}
+
+impl Fault for SourceError {
+    fn code(&self) -> Code {
+        Code::of_data(self.kind.is_bad_data())
+    }
+
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        self.kind.hint().map(Cow::Borrowed)
     }
 }
 

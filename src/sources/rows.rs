@@ -3,6 +3,8 @@
 //! In: values pushed in the order of the table's columns. Out: whole columns with their missing
 //! cells, ready to be stored. A row is either in every column or in none.
 
+use std::fmt;
+
 use crate::schema::{Column, ColumnType, Source, Table};
 
 /// The cells of one column; a missing cell holds a placeholder and stands in `nulls`.
@@ -359,6 +361,17 @@ pub struct Reject {
     pub reason: RejectReason,
     /// The line, cut at 4 KiB.
     pub text: String,
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        if !self.column.is_empty() {
+            write!(f, ", column `{}`", self.column)?;
+        }
+        let text: String = self.text.chars().take(120).flat_map(char::escape_default).collect();
+        write!(f, ": {}: {text}", self.reason.name())
+    }
 }
 
 /// Longest text kept of a rejected line, in bytes.

@@ -47,6 +47,7 @@ mod units;
 mod usage;
 mod write;
 
+use crate::faults::{Code, Fault};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -106,6 +107,15 @@ impl SynthError {
 
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |error| Self::new(path, SynthErrorKind::Io(error))
+    }
+}
+
+impl Fault for SynthError {
+    fn code(&self) -> Code {
+        match self.kind {
+            SynthErrorKind::Setting { .. } => Code::Usage,
+            _ => Code::Environment,
+        }
     }
 }
 

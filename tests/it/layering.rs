@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 19] = [
-    "units", "progress", "digits", "cells", "notation", "claims", "schema", "sources", "files",
-    "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "report", "cli",
-    "fuzzing",
+const LAYERS: [&str; 20] = [
+    "units", "faults", "progress", "digits", "cells", "notation", "claims", "schema", "sources",
+    "files", "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "report",
+    "cli", "fuzzing",
 ];
 
-/// Stands beside the way: uses none of the layers, and only `cli` uses it.
+/// Stands beside the way: uses none of the layers but [`FAULTS`], and only `cli` uses it.
 const BESIDE: &str = "synth";
+
+/// What every layer uses.
+const FAULTS: &str = "faults";
 
 /// What stands in `lib.rs` itself and belongs to no layer.
 const ROOT_ITEMS: [&str; 1] = ["PROGRAM"];
@@ -28,6 +31,7 @@ fn forbidden_paths<'a>(layer: &str, source: &'a str) -> Vec<&'a str> {
         ROOT_ITEMS.contains(&target)
             || target == layer
             || (target == BESIDE && layer == "cli")
+            || (target == FAULTS && layer == BESIDE)
             || own.zip(other).is_some_and(|(own, other)| other < own)
     };
     source

@@ -29,7 +29,8 @@ use serde_json::{Value as Json, json};
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
-use crate::cli::exit::Usage;
+use crate::faults::Usage;
+use crate::faults::{Code, Context, Failure, Fault};
 use crate::notation::{Mistake, Spot};
 
 /// The parts of an analysis that can be left out, in the order in which they run.
@@ -92,6 +93,12 @@ pub(crate) struct ConfigError {
     place: Mistake,
 }
 
+impl Fault for ConfigError {
+    fn code(&self) -> Code {
+        Code::Usage
+    }
+}
+
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
@@ -130,10 +137,8 @@ impl Default for Config {
 
 impl Config {
     /// Reads a file.
-    pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         use std::io::Read;
-
-        use anyhow::Context;
 
         let mut bytes = Vec::new();
         std::fs::File::open(path)

@@ -11,12 +11,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::cli::exit::Usage;
 use crate::cli::store;
+use crate::faults::{Context, Result, Usage};
 use crate::files;
 use crate::report::{ANALYSIS_STEPS as FILE, ResultFile};
 use crate::sources::hex;

@@ -11,7 +11,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
 use arrow::record_batch::RecordBatch;
 use clap::{Args, CommandFactory, Parser};
 use serde_json::json;
@@ -22,7 +21,6 @@ use super::account::{self, AccountArgs};
 use super::classify::{self, By, Choice};
 use super::describe::{DescribeArgs, Question, describe};
 use super::detect;
-use super::exit::Usage;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::render::Frame;
 use super::store::{self, Answer, Files, Origin, Whole};
@@ -31,6 +29,7 @@ use super::verify::{self, Trust};
 use super::view::View;
 use super::{Cli, Command, Stop, console, stop_on_signal, synth};
 use crate::facts::window::Windows;
+use crate::faults::{Bug, Context, Result, Usage};
 use crate::files::{self, FolderLock};
 use crate::lake::{Lake, LakeErrorKind, TableEntry};
 use crate::report;
@@ -239,7 +238,7 @@ fn ingest_choice(config: &mut Config, given: &IngestChoice) -> Result<IngestChoi
     }
     let parsed: IngestArgs = match parse("ingest", config.words("trace"), &["-"])? {
         Command::Ingest(args) => args,
-        _ => bail!("`ingest` is parsed as itself"),
+        _ => return Err(Bug("`ingest` is parsed as itself".to_owned()).into()),
     };
     let &IngestChoice { shard, force, threads, .. } = given;
     Ok(IngestChoice { shard, force, threads, ..parsed.choice })
@@ -313,7 +312,7 @@ impl Analysis {
         is_again: bool,
     ) -> Result<Self> {
         let Command::Account(args) = parse("account", config.words("account"), &[])? else {
-            bail!("`account` is parsed as itself");
+            return Err(Bug("`account` is parsed as itself".to_owned()).into());
         };
         let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
         let source = lake.source();
@@ -378,7 +377,7 @@ impl Analysis {
             "detect" => self.detect(),
             "replay" => self.replay(),
             "fairness" => self.fairness(),
-            other => bail!("there is no step `{other}`"),
+            other => Err(Bug(format!("there is no step `{other}`")).into()),
         }
     }
 
@@ -454,7 +453,7 @@ impl Analysis {
             self.config.words("describe").into_iter().partition(is_what);
         for what in whats {
             let Command::Describe(args) = parse("describe", rest.clone(), &[&what])? else {
-                bail!("`describe` is parsed as itself");
+                return Err(Bug("`describe` is parsed as itself".to_owned()).into());
             };
             let mut missing = false;
             for table in args.what.tables(args.group_by) {
@@ -482,14 +481,14 @@ impl Analysis {
     fn account_args(&self) -> Result<AccountArgs> {
         match parse("account", self.config.words("account"), &[])? {
             Command::Account(args) => Ok(args),
-            _ => bail!("`account` is parsed as itself"),
+            _ => Err(Bug("`account` is parsed as itself".to_owned()).into()),
         }
     }
 
     fn sweep_args(&self) -> Result<SweepArgs> {
         match parse("sweep", self.config.words("sweep"), &[])? {
             Command::Sweep(args) => Ok(args),
-            _ => bail!("`sweep` is parsed as itself"),
+            _ => Err(Bug("`sweep` is parsed as itself".to_owned()).into()),
         }
     }
 
@@ -548,7 +547,7 @@ impl Analysis {
             return Ok(());
         }
         let Command::Detect(args) = parse("detect", self.config.words("detect"), &[])? else {
-            bail!("`detect` is parsed as itself");
+            return Err(Bug("`detect` is parsed as itself".to_owned()).into());
         };
         let (lineup, plan) = detect::prepare(&args, &self.lake)?;
         let mut files = self.files("detect")?;

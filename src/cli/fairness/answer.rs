@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -19,6 +18,7 @@ use crate::fairness::history::{Cell, History, known_name};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
 use crate::fairness::usage::{self, UserUsage};
+use crate::faults::Result;
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 

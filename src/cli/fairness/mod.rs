@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
 use arrow::record_batch::RecordBatch;
 use clap::{Args, Subcommand};
 
-use super::exit::Usage;
 use super::store::Files;
 use super::view::ViewArgs;
 use super::{AttemptArgs, Form, Format, console, end_on_signal, parse_window_end};
@@ -21,6 +19,7 @@ use crate::fairness::indices::{self, Formulated, Index};
 use crate::fairness::program::{self, Program};
 use crate::fairness::series::{Series, evaluate};
 use crate::fairness::template;
+use crate::faults::{Result, Usage};
 use crate::progress;
 use crate::studies::ledger::CpuDefinition;
 

@@ -3,12 +3,11 @@
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::cli::console;
-use crate::cli::exit::Usage;
 use crate::fairness::template::Template;
+use crate::faults::{Context, Result, Usage};
 
 /// Flags of `new`.
 #[derive(Args, Debug)]

@@ -5,17 +5,16 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 
 use super::span::Span;
 use crate::cli::console;
-use crate::cli::exit::Usage;
 use crate::digits;
 use crate::fairness::gather::{By, Cluster, GatherError};
 use crate::fairness::indices::Index;
 use crate::fairness::series::VALUES_MAX;
+use crate::faults::{Failure, Result, Usage};
 use crate::lake::LakeError;
 use crate::schema::Table;
 
@@ -69,7 +68,7 @@ fn bytes(values: u64) -> String {
 }
 
 /// What could not be gathered: too much of it is a matter of the command line.
-pub(super) fn refusal(error: GatherError) -> anyhow::Error {
+pub(super) fn refusal(error: GatherError) -> Failure {
     match error {
         GatherError::Fact(error) => error.into(),
         GatherError::TooMuch => {

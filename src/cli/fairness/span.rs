@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use clap::ValueEnum;
 
 use super::FairnessArgs;
-use crate::cli::exit::Usage;
 use crate::defaults::{self, Defaults};
 use crate::facts::window::Windows;
 use crate::fairness::gather::{By, Cluster, Plan};
 use crate::fairness::history::Grid;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::ledger::CpuDefinition;

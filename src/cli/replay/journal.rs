@@ -9,7 +9,6 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
@@ -18,10 +17,10 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
 use super::super::console;
-use super::super::exit::BadFile;
 use super::super::render::Frame;
 use super::super::store::Files;
 use super::{Run, Setting};
+use crate::faults::{BadFile, Context, Failure, Hindered, Result};
 use crate::replay::journal::Line;
 use crate::replay::workload::NONE;
 
@@ -43,9 +42,9 @@ pub(crate) fn run(args: &JournalArgs) -> Result<()> {
     // What the machine could not read says nothing about the file.
     let failed = |error: ParquetError| match error {
         ParquetError::External(cause) if cause.is::<io::Error>() => {
-            anyhow!(cause).context(format!("could not read `{shown}`"))
+            Hindered(format!("could not read `{shown}`: {cause}")).into()
         }
-        error => bad(format!("is damaged, or no Parquet file: {error}")).into(),
+        error => Failure::from(bad(format!("is damaged, or no Parquet file: {error}"))),
     };
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(ParquetRecordBatchReaderBuilder::build)

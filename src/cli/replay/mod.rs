@@ -4,17 +4,16 @@
 //! paired with those of the first; with several seeds means over them, with confidence intervals;
 //! what was assumed, on stderr and in `result.json`; pictures, and on request every event.
 
-use anyhow::Result;
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::exit::Usage;
 use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::progress;
 use crate::replay::cluster::{Cluster, ClusterError, Remark};

@@ -15,6 +15,7 @@ use crate::digits::grouped;
 use crate::facts::FactError;
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
+use crate::faults::{Code, Fault};
 use crate::lake::Lake;
 use crate::replay::detectors::{Action, DetectorPlan, End};
 use crate::schema::Table;
@@ -321,6 +322,12 @@ pub struct TooManyHeartbeats {
     pub most: u64,
     /// The time between two, µs.
     pub heartbeat_us: i64,
+}
+
+impl Fault for TooManyHeartbeats {
+    fn code(&self) -> Code {
+        Code::Usage
+    }
 }
 
 /// Runs detectors over the history of a lake; `take` gets the flags of each bucket, by job,

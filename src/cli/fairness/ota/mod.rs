@@ -7,7 +7,6 @@
 
 use std::path::Path;
 
-use anyhow::Result;
 use clap::{Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
 
@@ -15,13 +14,13 @@ use super::{Ends, FairnessArgs, Found, answer, charts, find_with};
 use crate::charts::{Chart, LineChart, Tone};
 use crate::claims::{Claim, Parameter, Published, Settled, headline};
 use crate::cli::console;
-use crate::cli::exit::Usage;
 use crate::cli::reproduce::ReproduceArgs;
 use crate::cli::reproduce_study::{self, Study, Varied, pairs_of, parameters_in_words, varied_of};
 use crate::cli::store::{Files, Origin};
 use crate::fairness::indices::{pool_shares, rup_after};
 use crate::fairness::usage::{UserUsage, users};
 use crate::fairness::week::{self, Climb, Seen};
+use crate::faults::{Result, Usage};
 
 mod sentences;
 
@@ -244,9 +243,11 @@ pub(crate) fn find(place: &Place, settings: &Settings) -> Result<Outcome> {
         "--index",
         "metered",
     ];
-    let matches =
-        FairnessArgs::augment_args(Command::new("fairness")).try_get_matches_from(words)?;
-    let mut week = FairnessArgs::from_arg_matches(&matches)?;
+    let wrong = |error: clap::Error| Usage(error.to_string());
+    let matches = FairnessArgs::augment_args(Command::new("fairness"))
+        .try_get_matches_from(words)
+        .map_err(wrong)?;
+    let mut week = FairnessArgs::from_arg_matches(&matches).map_err(wrong)?;
     week.window_end = place.window_end;
     let found = find_with(&week, Ends::Kept)?;
     let all = users(&found.history);
