@@ -79,9 +79,9 @@ pub struct Claim {
     /// Ours: the mean over runs. Of a sentence, the cell that is nearest to breaking it.
     pub ours: Option<f64>,
     /// Lower end of the 95 % interval that decides.
-    pub low: Option<f64>,
+    pub ours_low: Option<f64>,
     /// Upper end of the interval.
-    pub high: Option<f64>,
+    pub ours_high: Option<f64>,
     /// What became of it.
     pub verdict: Verdict,
     /// What decided, in words.
@@ -148,8 +148,8 @@ impl Claim {
             claim: claim.to_owned(),
             published,
             ours: None,
-            low: None,
-            high: None,
+            ours_low: None,
+            ours_high: None,
             verdict: Verdict::CannotBeCompared,
             decided_by: why.to_owned(),
             judged: Judged::ByNothing,
@@ -240,8 +240,8 @@ impl Published {
         Claim {
             published: Some(self.number),
             ours: Some(spread.mean),
-            low: Some(low),
-            high: Some(high),
+            ours_low: Some(low),
+            ours_high: Some(high),
             verdict,
             decided_by,
             judged: Judged::Number(*self, values),
@@ -294,8 +294,8 @@ pub fn direction(place: &str, claim: &str, cells: &[Cell]) -> Claim {
     let worst = if cells.len() == 1 { String::new() } else { format!("; least: {}", cell.name) };
     Claim {
         ours: Some(spread.mean),
-        low: Some(lowest(spread)),
-        high: Some(spread.mean + spread.half_width()),
+        ours_low: Some(lowest(spread)),
+        ours_high: Some(spread.mean + spread.half_width()),
         verdict,
         decided_by: format!("{count}{worst}"),
         judged: Judged::Direction(cells.to_vec()),
@@ -337,8 +337,8 @@ pub fn bound(place: &str, claim: &str, side: Side, limit: f64, cells: &[Cell]) -
     Claim {
         published: Some(limit),
         ours: Some(spread.mean),
-        low: Some(spread.mean - spread.half_width()),
-        high: Some(spread.mean + spread.half_width()),
+        ours_low: Some(spread.mean - spread.half_width()),
+        ours_high: Some(spread.mean + spread.half_width()),
         verdict: if kept == cells.len() { Verdict::Reproduced } else { Verdict::NotReproduced },
         decided_by: of_cells,
         judged: Judged::Bound(side, limit, cells.to_vec()),

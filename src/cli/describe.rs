@@ -429,7 +429,7 @@ fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line {
         let curve = kaplan_meier(values);
         (
             curve.iter().map(|point| (point.time_s, point.share)).collect(),
-            curve.iter().map(|point| (point.time_s, point.low, point.high)).collect(),
+            curve.iter().map(|point| (point.time_s, point.share_low, point.share_high)).collect(),
         )
     } else {
         (cumulative(values, what.per_unit()), Vec::new())
@@ -483,7 +483,9 @@ fn finish_given_events(question: Question, samples: &Samples) -> Described {
             Line {
                 name: shortened(group),
                 points: own().map(|row| (row.events as f64, row.chance)).collect(),
-                band: own().map(|row| (row.events as f64, row.low, row.high)).collect(),
+                band: own()
+                    .map(|row| (row.events as f64, row.chance_low, row.chance_high))
+                    .collect(),
                 tone,
                 stroke: Stroke::Straight,
             }
@@ -505,18 +507,23 @@ fn finish_given_events(question: Question, samples: &Samples) -> Described {
     if let Some(group_by) = group_by {
         frame = keyed(frame, group_by, rows.iter().map(|row| Some(row.group.as_str())));
     }
-    let table = frame
+    let table = chances_table(frame, &rows);
+    let question = Question { censored: Censored::Exclude, ..question };
+    let (parts, curves) = (Vec::new(), None);
+    Described { question, censoring, parts, table, curves, chart, assumed: None }
+}
+
+/// The chance to finish: a row for each number of events.
+fn chances_table(keyed: Frame, rows: &[Chance]) -> RecordBatch {
+    keyed
         .count("events", rows.iter().map(|row| row.events))
         .count("tasks", rows.iter().map(|row| row.tasks))
         .count("finished", rows.iter().map(|row| row.finished))
         .float("chance", rows.iter().map(|row| Some(row.chance)))
-        .float("chance_low", rows.iter().map(|row| Some(row.low)))
-        .float("chance_high", rows.iter().map(|row| Some(row.high)))
+        .float("chance_low", rows.iter().map(|row| Some(row.chance_low)))
+        .float("chance_high", rows.iter().map(|row| Some(row.chance_high)))
         .count("left_censored", rows.iter().map(|row| row.left_censored))
-        .batch();
-    let question = Question { censored: Censored::Exclude, ..question };
-    let (parts, curves) = (Vec::new(), None);
-    Described { question, censoring, parts, table, curves, chart, assumed: None }
+        .batch()
 }
 
 fn by_group(group_by: Option<GroupBy>) -> String {
@@ -667,8 +674,8 @@ fn survival(parts: &[(Part, Counted)], group_by: Option<GroupBy>) -> RecordBatch
         .about("Time since the first attempt of the job began")
         .float("share", column(|point| point.share))
         .about("Share of the jobs that lasts longer, by Kaplan and Meier")
-        .float("share_low", column(|point| point.low))
-        .float("share_high", column(|point| point.high))
+        .float("share_low", column(|point| point.share_low))
+        .float("share_high", column(|point| point.share_high))
         .count("at_risk", rows.iter().map(|(_, point)| point.at_risk))
         .batch()
 }

@@ -253,7 +253,7 @@ mod tests {
             let texts = [&claim.place, &claim.claim, &claim.decided_by];
             assert!(texts.iter().all(|text| !text.is_empty()), "{name}: {claim:?}");
             let is_compared = claim.verdict != Verdict::CannotBeCompared;
-            let numbers = [claim.ours, claim.low, claim.high];
+            let numbers = [claim.ours, claim.ours_low, claim.ours_high];
             assert!(!is_compared || numbers.iter().all(Option::is_some), "{name}: {claim:?}");
             assert!(!is_compared || claim.judged != Judged::ByNothing, "{name}: {claim:?}");
         }
@@ -345,8 +345,8 @@ mod tests {
                     (one - other).abs() <= 1e-4 * half + 1e-9 * other.abs() + 1e-12
                 })
             };
-            assert!(is_near(claim.low, center - half), "{name}: {claim:?}");
-            assert!(is_near(claim.high, center + half), "{name}: {claim:?}");
+            assert!(is_near(claim.ours_low, center - half), "{name}: {claim:?}");
+            assert!(is_near(claim.ours_high, center + half), "{name}: {claim:?}");
             let is_inside = (published.number - center).abs() <= half + 0.5 * published.digit;
             let is_free = !matches!(claim.verdict, Verdict::Fitted | Verdict::CannotBeCompared);
             if is_free {
@@ -366,8 +366,9 @@ mod tests {
             assert_eq!(study.claim_keys.len(), 1, "{}", study.name);
         }
         let claim = all[0].claim_keys.first().unwrap();
-        for key in ["place", "claim", "published", "ours", "low", "high", "verdict", "decided_by"] {
-            assert!(claim.split(' ').any(|one| one == key), "{key}: {claim}");
+        let bounds = ["ours", "ours_low", "ours_high"];
+        for key in ["place", "claim", "published", "verdict", "decided_by"].iter().chain(&bounds) {
+            assert!(claim.split(' ').any(|one| one == *key), "{key}: {claim}");
         }
     }
 

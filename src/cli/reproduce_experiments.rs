@@ -167,8 +167,8 @@ fn curves_table(figures: &[Figure]) -> RecordBatch {
         .text("x", rows().map(|row| row.2.x.as_str()))
         .count("runs", rows().map(|row| row.2.value.runs as u64))
         .float("mean", rows().map(|row| Some(row.2.value.mean)))
-        .float("low", rows().map(|row| Some(row.2.value.mean - row.2.value.half_width)))
-        .float("high", rows().map(|row| Some(row.2.value.mean + row.2.value.half_width)))
+        .float("mean_low", rows().map(|row| row.2.value.mean_low))
+        .float("mean_high", rows().map(|row| row.2.value.mean_high))
         .float("min", rows().map(|row| Some(row.2.value.min)))
         .float("max", rows().map(|row| Some(row.2.value.max)))
         .float("published", rows().map(|row| row.3))
@@ -212,7 +212,7 @@ fn chart(experiment: &Experiment, figure: &Figure, curves: &[&Curve], y_axis: &s
             name: curve.name.clone(),
             points: points().map(|(x, value)| (x, value.mean)).collect(),
             band: points()
-                .map(|(x, value)| (x, value.mean - value.half_width, value.mean + value.half_width))
+                .filter_map(|(x, value)| Some((x, value.mean_low?, value.mean_high?)))
                 .collect(),
             tone,
             stroke: Stroke::Marked,

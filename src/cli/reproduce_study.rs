@@ -137,11 +137,11 @@ fn claims_table(claims: &[Claim]) -> RecordBatch {
         .about("the number of the paper; none where the claim is a sentence")
         .float("ours", rows().map(|claim| claim.ours))
         .about("the mean of our runs; of a sentence, the cell that is nearest to breaking it")
-        .float("low", rows().map(|claim| claim.low))
-        .float("high", rows().map(|claim| claim.high))
+        .float("ours_low", rows().map(|claim| claim.ours_low))
+        .float("ours_high", rows().map(|claim| claim.ours_high))
         .text("verdict", rows().map(|claim| claim.verdict.key()))
         .text("decided_by", rows().map(|claim| &claim.decided_by))
-        .view(&["claim", "published", "ours", "low", "high", "verdict"])
+        .view(&["claim", "published", "ours", "ours_low", "ours_high", "verdict"])
         .batch()
 }
 
@@ -178,8 +178,8 @@ fn varied_table(varied: &Varied) -> RecordBatch {
         .text("value", rows().map(|row| row.0))
         .float("published", rows().map(|row| row.1.published))
         .float("ours", rows().map(|row| row.1.ours))
-        .float("low", rows().map(|row| row.1.low))
-        .float("high", rows().map(|row| row.1.high))
+        .float("ours_low", rows().map(|row| row.1.ours_low))
+        .float("ours_high", rows().map(|row| row.1.ours_high))
         .text("verdict", rows().map(|row| row.1.verdict.key()))
         .batch()
 }

@@ -128,8 +128,8 @@ impl Pairs {
         frame
             .float("published", rows().map(|row| row.1.published))
             .float("ours", rows().map(|row| row.1.ours))
-            .float("low", rows().map(|row| row.1.low))
-            .float("high", rows().map(|row| row.1.high))
+            .float("ours_low", rows().map(|row| row.1.ours_low))
+            .float("ours_high", rows().map(|row| row.1.ours_high))
             .text("verdict", rows().map(|row| row.1.verdict.key()))
             .batch()
     }

@@ -178,9 +178,9 @@ pub struct Survival {
     /// Share that lasts longer.
     pub share: f64,
     /// Lower end of the 95 % band.
-    pub low: f64,
+    pub share_low: f64,
     /// Upper end of the 95 % band.
-    pub high: f64,
+    pub share_high: f64,
     /// Still followed just before.
     pub at_risk: u64,
 }
@@ -210,8 +210,8 @@ pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
         Some(Survival {
             time_s: crate::units::micros_to_seconds(same.amount),
             share,
-            low: (share - half).max(0.0),
-            high: (share + half).min(1.0),
+            share_low: (share - half).max(0.0),
+            share_high: (share + half).min(1.0),
             at_risk: before,
         })
     }))
@@ -233,9 +233,9 @@ pub struct Chance {
     /// The chance.
     pub chance: f64,
     /// Lower end of the 95 % band (Wilson).
-    pub low: f64,
+    pub chance_low: f64,
     /// Upper end of the 95 % band (Wilson).
-    pub high: f64,
+    pub chance_high: f64,
 }
 
 /// Counts, for each number of events, the tasks that got so far and those whose job finished.
@@ -264,9 +264,18 @@ pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance>
         .zip(&counts[1..])
         .take_while(|(_, count)| 0 < count.0)
         .map(|(events, &(tasks, finished, left_censored))| {
-            let (chance, low, high) = wilson(finished, tasks);
+            let (chance, chance_low, chance_high) = wilson(finished, tasks);
             let group = group.to_owned();
-            Chance { group, events, tasks, finished, left_censored, chance, low, high }
+            Chance {
+                group,
+                events,
+                tasks,
+                finished,
+                left_censored,
+                chance,
+                chance_low,
+                chance_high,
+            }
         })
         .collect()
 }
@@ -320,7 +329,11 @@ mod tests {
             curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
         assert_eq!(shares, [0.833_333, 0.416_667, 0.208_333]);
         assert_eq!(curve.iter().map(|point| point.at_risk).collect::<Vec<u64>>(), [6, 4, 2]);
-        assert!(curve.iter().all(|point| point.low <= point.share && point.share <= point.high));
+        assert!(
+            curve
+                .iter()
+                .all(|point| point.share_low <= point.share && point.share <= point.share_high)
+        );
     }
 
     #[test]

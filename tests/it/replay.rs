@@ -202,10 +202,9 @@ fn seeds_give_means_with_intervals_and_grids_are_written_in_braces() {
     let over = |policy: usize, figure: &str, key: &str| {
         policies[policy]["over_seeds"][figure][key].as_f64().unwrap()
     };
-    assert_eq!(
-        (over(0, "difference_s", "mean"), over(0, "difference_s", "half_width")),
-        (0.0, 0.0)
-    );
+    for key in ["mean", "mean_low", "mean_high"] {
+        assert_eq!(over(0, "difference_s", key), 0.0, "{key}");
+    }
     // Each seed by itself gives the values whose mean that is.
     let alone: Vec<f64> = (1..=6)
         .map(|seed| {
@@ -219,11 +218,17 @@ fn seeds_give_means_with_intervals_and_grids_are_written_in_braces() {
     let least = alone.iter().copied().fold(f64::INFINITY, f64::min);
     assert_eq!(over(1, "response_s_mean", "min"), least);
     assert!(least < mean, "the machine is as fast as the seed says: {alone:?}");
-    let table = run(&["--seeds", "6", "--format", "csv"]);
-    let header = table.stdout_text().lines().next().unwrap();
-    for column in ["seeds", "response_s_half_width", "difference_s", "difference_s_half_width"] {
-        assert!(header.contains(column), "{header}");
-    }
+    // The bounds stand beside their column: 1.96 standard errors to each side.
+    let squares: f64 = alone.iter().map(|value| (value - mean).powi(2)).sum();
+    let half = 1.96 * (squares / 5.0).sqrt() / 6.0_f64.sqrt();
+    let rows = many["table"].as_array().unwrap();
+    let of = |name: &str| rows[1][name].as_f64().unwrap();
+    assert!((of("response_s_mean_low") - (mean - half)).abs() < 1e-9, "{alone:?}");
+    assert!((of("response_s_mean_high") - (mean + half)).abs() < 1e-9, "{alone:?}");
+    assert!(of("difference_s_low") < of("difference_s"));
+    assert!(of("difference_s") < of("difference_s_high"));
+    let alone = run(&["--seeds", "1", "--format", "csv"]);
+    assert!(!alone.stdout_text().lines().next().unwrap().contains("_low"));
     assert_eq!(place.run(&["replay", "--seeds", "0"]).code, Some(2));
 }
 

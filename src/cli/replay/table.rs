@@ -128,15 +128,23 @@ pub(super) fn of(runs: &[Vec<Run>]) -> RecordBatch {
         let found = estimates(runs, |run, _| (figure.value)(run));
         frame = frame.float(figure.name, found.iter().map(|found| found.map(|found| found.mean)));
         if figure.name == RESPONSE {
-            let half = |found: &Option<Estimate>| found.map(|found| found.half_width);
             let differences = estimates(runs, difference_s);
-            frame = frame
-                .float("response_s_half_width", found.iter().map(half))
-                .float("difference_s", differences.iter().map(|d| d.map(|d| d.mean)))
-                .float("difference_s_half_width", differences.iter().map(half));
+            frame = bounds_of(frame, RESPONSE, &found)
+                .float("difference_s", differences.iter().map(|d| d.map(|d| d.mean)));
+            frame = bounds_of(frame, "difference_s", &differences);
         }
     }
     frame.view(&VIEW).batch()
+}
+
+/// The columns of the bounds of the 95 % interval of a figure.
+fn bounds_of(frame: Frame, name: &str, found: &[Option<Estimate>]) -> Frame {
+    frame
+        .float(&format!("{name}_low"), found.iter().map(|found| found.and_then(|one| one.mean_low)))
+        .float(
+            &format!("{name}_high"),
+            found.iter().map(|found| found.and_then(|one| one.mean_high)),
+        )
 }
 
 /// Queue and use of machines over time, as the charts show them: the first seed of every policy.

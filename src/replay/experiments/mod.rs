@@ -116,8 +116,10 @@ pub struct Estimate {
     pub runs: usize,
     /// Their mean.
     pub mean: f64,
-    /// Half the width of the interval; 0 for fewer than two runs.
-    pub half_width: f64,
+    /// Lower end of the interval; unknown for fewer than two runs.
+    pub mean_low: Option<f64>,
+    /// Upper end of the interval; unknown for fewer than two runs.
+    pub mean_high: Option<f64>,
     /// The least.
     pub min: f64,
     /// The greatest.
@@ -135,11 +137,13 @@ impl Estimate {
         let runs = values.len();
         let mean = values.iter().sum::<f64>() / runs as f64;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let deviation = if runs < 2 { 0.0 } else { (squares / (runs - 1) as f64).sqrt() };
+        let deviation = || (squares / (runs - 1) as f64).sqrt();
+        let half = (1 < runs).then(|| 1.96 * deviation() / (runs as f64).sqrt());
         Self {
             runs,
             mean,
-            half_width: 1.96 * deviation / (runs as f64).sqrt(),
+            mean_low: half.map(|half| mean - half),
+            mean_high: half.map(|half| mean + half),
             min: values.iter().copied().fold(f64::INFINITY, f64::min),
             max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }
@@ -216,8 +220,11 @@ mod tests {
     fn an_estimate_knows_its_spread() {
         let estimate = Estimate::of(&[1.0, 2.0, 3.0]);
         assert_eq!((estimate.mean, estimate.min, estimate.max), (2.0, 1.0, 3.0));
-        assert!((estimate.half_width - 1.96 / 3.0_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(Estimate::of(&[4.0]).half_width, 0.0);
+        let half = 1.96 / 3.0_f64.sqrt();
+        assert!((estimate.mean_low.unwrap() - (2.0 - half)).abs() < 1e-12);
+        assert!((estimate.mean_high.unwrap() - (2.0 + half)).abs() < 1e-12);
+        let alone = Estimate::of(&[4.0]);
+        assert_eq!((alone.mean, alone.mean_low, alone.mean_high), (4.0, None, None));
         assert_eq!(Estimate::of(&[]).runs, 0);
     }
 
