@@ -221,6 +221,7 @@ pub mod notation;
 pub mod progress;
 pub mod replay;
 pub mod report;
+pub mod results;
 pub mod schema;
 pub mod sources;
 pub mod studies;

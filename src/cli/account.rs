@@ -7,16 +7,18 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::render::{Frame, rows};
-use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, edges};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::cli::shown;
 use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Origin};
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
 use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger, of};
@@ -133,7 +135,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     if args.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
-    let files = Files::in_out(args.answer.out.as_deref(), "account")?;
+    let files = shown::files(args.answer.out.as_deref(), "account")?;
     let asked = asked(args, &lake)?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.group_by);
@@ -142,7 +144,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         console::note(counts);
     }
     console::note(edges::of_ledger(&ledger));
-    store::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), &args.answer.form())
+    shown::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// The study, by whoever is to compute its facts.

@@ -6,10 +6,9 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::render::Frame;
-use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, console};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::cli::shown;
 use crate::digits;
 use crate::facts::FactError;
 use crate::facts::events::Histories;
@@ -19,6 +18,8 @@ use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::{Lake, TableEntry};
 use crate::progress;
+use crate::results::frame::Frame;
+use crate::results::store::{Answer, Origin};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
@@ -175,13 +176,13 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     super::show_remarks(&lake, args.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
-    let files = Files::in_out(args.answer.out.as_deref(), args.by.answer())?;
+    let files = shown::files(args.answer.out.as_deref(), args.by.answer())?;
     let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let choice = Choice { by: args.by, classes: args.classes, windows };
     console::note(choice.edges(&outcome));
     let answer = answer(&lake, &outcome, choice, &table)?;
-    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
+    shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// What was counted, and how.

@@ -9,15 +9,17 @@ use serde_json::json;
 
 use super::account::keyed;
 use super::engine::EngineArgs;
-use super::render::{Frame, rows};
-use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, edges};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use crate::cli::shown;
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
@@ -179,13 +181,13 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     if args.what == What::Waiting {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
     }
-    let mut files = Files::in_out(args.answer.out.as_deref(), args.what.name())?;
+    let mut files = shown::files(args.answer.out.as_deref(), args.what.name())?;
     let described = described(&lake, windows, Question::of(args)?, &args.engine)?;
     console::note(edges::sentence(&described.censoring));
     if let Some(files) = &mut files {
         described.put_details(files)?;
     }
-    store::give(&described.answer(windows), files, &Origin::of(&lake), &args.answer.form())
+    shown::give(&described.answer(windows), files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// A description in all its forms.

@@ -5,9 +5,8 @@ use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::render::Frame;
-use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console, detect_charts};
+use crate::cli::shown;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Failure, Result, Usage};
@@ -20,6 +19,8 @@ use crate::replay::detect::truth::Truth;
 use crate::replay::detect::walk::WalkPlan;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
 use crate::replay::detectors::{Action, DetectorPlan, End, KINDS};
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
 
 /// Replay straggler detectors over recorded history
@@ -255,7 +256,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let (lineup, plan) = prepare(args, &lake)?;
     let started = super::now();
-    let mut files = Files::in_out(args.answer.out.as_deref(), "detect")?;
+    let mut files = shown::files(args.answer.out.as_deref(), "detect")?;
     let origin = Origin::of(&lake);
     if let Some(files) = &mut files {
         files.are_made_from(&origin, &settings(&plan, windows));
@@ -274,7 +275,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     if let Some(files) = &mut files {
         put_details(&outcome, &plan, &lineup, files)?;
     }
-    store::give(&answer, files, &origin, &args.answer.form())
+    shown::give(&answer, files, &origin, &args.answer.form())
 }
 
 /// Definitions and choices that move the numbers.

@@ -58,7 +58,7 @@ mod tests {
     use crate::replay::cluster::ClusterError;
     use crate::replay::detect::TooManyHeartbeats;
     use crate::replay::detectors::DetectorPlan;
-    use crate::report::ReportError;
+    use crate::results::ResultError;
     use crate::sources::{SourceError, SourceErrorKind};
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         let cases: [(Failure, Code); 11] = [
             (parts(true).into(), Code::BadData),
             (parts(false).into(), Code::Environment),
-            (ReportError::Changed { path: file(), result: file() }.into(), Code::BadData),
+            (ResultError::Changed { path: file(), result: file() }.into(), Code::BadData),
             (ClusterError::Empty.into(), Code::BadData),
             ("p".parse::<DetectorPlan>().unwrap_err().into(), Code::Usage),
             (TooManyHeartbeats { heartbeats: 1, most: 0, heartbeat_us: 1 }.into(), Code::Usage),

@@ -5,28 +5,21 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::frame::explain;
-use super::render::Frame;
-use super::store::{self, Answer, Files, Origin, RESULT};
 use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, AttemptArgs, console};
+use crate::cli::shown;
 use crate::digits;
-use crate::facts::query::{QUERIES, Query, Settings};
+use crate::facts::query::{FACTS, QUERIES, Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::results::frame::Frame;
+use crate::results::frame::explain;
+use crate::results::store::{self, Answer, Files, Origin, RESULT};
 use crate::schema::Source;
 
 /// Every query that the tables allow.
 const ALL: &str = "all";
-
-/// The name of the answer that holds all of them.
-pub(crate) const FACTS: &str = "facts";
-
-/// Whether an answer is one of the facts.
-pub(crate) fn is_fact(name: &str) -> bool {
-    QUERIES.iter().any(|query| query.name == name)
-}
 
 /// Run one of the facts' queries
 ///
@@ -84,7 +77,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     }
     let lake = Lake::open(&args.answer.lake)?;
     let settings = settings(args, &lake)?;
-    let files = Files::in_out(args.answer.out.as_deref(), query.name)?;
+    let files = shown::files(args.answer.out.as_deref(), query.name)?;
     let bar = console::Bar::of_work(query.name, "rows");
     let batch = explain(&engine(args)?.facts(&lake, &[query.name], &settings)?.single());
     drop(bar);
@@ -96,7 +89,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
         files.publish(RESULT, &answer, &origin)?;
     }
     let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
-    store::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
+    shown::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
 }
 
 /// Every query with its question, the tables that it needs and the sources that it is for.
@@ -131,7 +124,7 @@ fn run_all(args: &QueryArgs) -> Result<()> {
         }
     }
     let names: Vec<&str> = queries.iter().map(|query| query.name).collect();
-    let mut files = Files::new(out, FACTS)?;
+    let mut files = Files::within(&shown::lock(out)?, FACTS)?;
     files.are_made_from(&Origin::of(&lake), &settings_json(&settings));
     let bar = console::Bar::of_work("query", "rows");
     let facts = engine(args)?.facts(&lake, &names, &settings)?;

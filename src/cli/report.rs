@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::render::Frame;
 use super::view::ViewArgs;
-use super::{Form, Format, console, store};
+use super::{Form, Format, console};
+use crate::cli::shown;
 use crate::faults::Result;
-use crate::report::{
-    COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, check_place, compare, largest,
-    read_all, write, write_comparison,
+use crate::report::{check_place, largest, write, write_comparison};
+use crate::results::frame::Frame;
+use crate::results::store;
+use crate::results::{
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, compare, read_all,
 };
 
 /// Write stored results as pages for a browser
@@ -71,7 +73,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
             console::note(format!("wrote {}", page.display()));
         }
         let json = serde_json::json!({ "results": changes });
-        return store::show(&table(&changes), &args.form(), &json, &store::made());
+        return shown::show(&table(&changes), &args.form(), &json, &store::made());
     }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
     check(Some(&out))?;

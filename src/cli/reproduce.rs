@@ -7,11 +7,11 @@ use clap::{Args, ValueEnum};
 use super::fairness::ota;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::reproduce_study::{self, parameters_in_words};
-use super::store::Files;
 use super::{
     AnswerArgs, console, reproduce_all, reproduce_experiments, reproduce_mandai, stop_on_signal,
 };
 use crate::claims::headline;
+use crate::cli::shown;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     match args.study {
         StudyName::Mandai => {
             let lake = lake_of(args)?;
-            let files = Files::in_out(args.answer.out.as_deref(), "mandai")?;
+            let files = shown::files(args.answer.out.as_deref(), "mandai")?;
             let study = reproduce_mandai::study(&lake, &args.answer)?;
             console::note(format!("{}: {}", study.paper, headline(&study.claims)));
             parameters_in_words(&study.parameters).iter().for_each(console::note);

@@ -13,15 +13,17 @@ use serde_json::json;
 
 use super::console;
 use super::fairness::ota;
-use super::render::{Frame, rows};
 use super::reproduce::{self, ReproduceArgs, StudyName};
 use super::reproduce_experiments::{experiment_of, set_seed_and_runs, study_of};
 use super::reproduce_mandai;
 use super::reproduce_study::{self, Study};
-use super::store::{self, Answer, Files, Origin};
 use crate::claims::{Tally, Verdict};
+use crate::cli::shown;
 use crate::faults::{BadFile, Context, Result, Usage};
 use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::store::{Answer, Origin};
 use crate::schema::Source;
 
 /// One paper in the table.
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         return Err(Usage("--window-end is for a single study".to_owned()).into());
     }
     let out = args.answer.out.as_deref();
-    let files = Files::in_out(out, "verdicts")?;
+    let files = shown::files(out, "verdicts")?;
     let rows: Vec<Row> = match &args.stored {
         Some(folder) => StudyName::EACH
             .map(|study| Ok(Row { study, tally: stored(folder, study)? }))
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         charts: Vec::new(),
     };
     let origin = Origin { source: json!("five papers"), inputs: json!([]), gap_note: None };
-    store::give(&answer, files, &origin, &args.answer.form())
+    shown::give(&answer, files, &origin, &args.answer.form())
 }
 
 /// Runs the studies in turn, and says which one is at work.
@@ -75,7 +77,7 @@ fn run_each(args: &ReproduceArgs, out: Option<&Path>) -> Result<Vec<Row>> {
         let name = study.answer();
         console::note(format!("{number} of {}: {name}", StudyName::EACH.len()));
         let folder = out.map(|out| out.join(name));
-        let files = Files::in_out(folder.as_deref(), name)?;
+        let files = shown::files(folder.as_deref(), name)?;
         let tally = match run_one(args, study)? {
             Ok(study) => {
                 let tally = Tally::of(&study.claims);

@@ -10,17 +10,18 @@ use clap::Args;
 use serde_json::{Map, json};
 
 use super::console;
-use super::render::Frame;
 use super::reproduce::{ReproduceArgs, StudyName};
 use super::reproduce_study::{
     self, Study, Varied, pairs_of, parameters_in_words, places_of, varied_of,
 };
-use super::store::{Files, Origin};
 use super::varied;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, headline};
+use crate::cli::shown;
 use crate::faults::{Result, Usage};
 use crate::replay::experiments::{Curve, Experiment, Figure, asahara, cui, tan};
+use crate::results::frame::Frame;
+use crate::results::store::Origin;
 
 /// Parameters of an experiment.
 #[derive(Args, Clone, Debug, Default)]
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         [one, other] => (None, Some(varied::variants_of([one, other], &experiment)?)),
         _ => (variants_of(args, &experiment)?, None),
     };
-    let files = Files::in_out(args.answer.out.as_deref(), args.study.answer())?;
+    let files = shown::files(args.answer.out.as_deref(), args.study.answer())?;
     let figures = experiment.run();
     let varied = variants.map(|(key, variants)| Varied {
         key,

@@ -7,14 +7,15 @@
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value, json};
 
-use super::render::Frame;
 use super::reproduce::ReproduceArgs;
-use super::store::{self, Answer, Files, Origin};
 use super::view::View;
 use super::{Form, Format, console};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, Parameter, Settled, Tally, Verdict, headline};
+use crate::cli::shown;
 use crate::faults::{Result, Usage};
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Files, Origin};
 
 /// A published study, run again.
 pub(crate) struct Study {
@@ -100,10 +101,10 @@ pub(crate) fn give(
         }
         return Ok(());
     };
-    store::give(&answer, files, &study.origin, form)?;
+    shown::give(&answer, files, &study.origin, form)?;
     if let (Some(varied), Format::Table) = (varied, form.format) {
         console::data("\n")?;
-        store::show_table(&varied_table(varied), &View::default())?;
+        shown::show_table(&varied_table(varied), &View::default())?;
     }
     Ok(())
 }

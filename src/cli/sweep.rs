@@ -9,15 +9,16 @@ use serde_json::{Value, json};
 
 use super::account::{CpuChoice, keyed, study_of};
 use super::engine::EngineArgs;
-use super::render::Frame;
-use super::store::{self, Answer, Files, Origin};
 use super::sweep_charts::charts;
 use super::view::View;
 use super::{AnswerArgs, AttemptArgs, Format, console, edges};
+use crate::cli::shown;
 use crate::digits;
 use crate::facts::window::{Windows, first_event_us};
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Files, Origin};
 use crate::studies::fold::{Asked, Study};
 use crate::studies::kill_sweep::{
     OF, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
@@ -269,7 +270,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let asked = asked(args, &lake)?;
-    let mut files = Files::in_out(args.answer.out.as_deref(), "sweep")?;
+    let mut files = shown::files(args.answer.out.as_deref(), "sweep")?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
     check_sides(&study)?;
     console::note(edges::of_study(&study));
@@ -283,12 +284,12 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     if let Some(files) = &mut files {
         put_details(&study, &swept, selected.as_ref().map(|found| &found.1), files)?;
     }
-    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())?;
+    shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())?;
     if let Some((selection, table)) = &selected {
         console::note(selection_line(selection));
         if args.answer.format == Format::Table {
             console::data("\n")?;
-            store::show_table(table, &View::default())?;
+            shown::show_table(table, &View::default())?;
         }
     }
     Ok(())

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use arrow::record_batch::RecordBatch;
 
 use super::console;
-use super::render::Frame;
 use crate::charts::{Chart, MapChart, MapField, MapPanel};
 use crate::claims::{Claim, Verdict, headline};
 use crate::faults::Usage;
 use crate::replay::experiments::Experiment;
+use crate::results::frame::Frame;
 
 /// Runs at most.
 const POINTS_MAX: usize = 10_000;

@@ -10,14 +10,16 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::console::{self, Bar, Counts};
-use super::render::{Frame, rows};
-use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, Stop, stop_on_signal};
+use crate::cli::shown;
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
 use crate::faults::{CheckFailed, Failure, Interrupted, Result};
 use crate::lake::manifest::{MANIFEST, ranges};
 use crate::lake::{Gap, Lake};
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::store::{Answer, Origin};
 use crate::schema::{Source, Table};
 use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, read_part};
@@ -91,7 +93,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     super::ingest::check_table(args.source, args.table)?;
     let folder = open_trace(trace, args.source, args.table)?;
     let sums = Checksums::of_folder(&folder.path)?;
-    let files = Files::in_out(args.answer.out.as_deref(), "verify")?;
+    let files = shown::files(args.answer.out.as_deref(), "verify")?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
     let bar = Bar::follow(
@@ -124,7 +126,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     };
     // The sums of the parts are what is being checked.
     let origin = Origin { source: Value::Null, inputs: json!([]), gap_note: None };
-    store::give(&answer, files, &origin, &args.answer.form())?;
+    shown::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
         count => Err(CheckFailed(format!(
@@ -236,10 +238,10 @@ fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
 }
 
 fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
-    let files = Files::in_out(args.out.as_deref(), "verify")?;
+    let files = shown::files(args.out.as_deref(), "verify")?;
     let report = lake_report(lake, Trust::Nothing)?;
     let table = report.table();
-    store::give(&report.answer(&table), files, &Origin::of(lake), &args.form())?;
+    shown::give(&report.answer(&table), files, &Origin::of(lake), &args.form())?;
     report.into_result()
 }
 

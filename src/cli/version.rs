@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use super::Format;
 use super::engine::Engine;
-use crate::report::RESULT_VERSION;
+use crate::results::RESULT_VERSION;
 use crate::schema::{FORMAT_VERSION, Source};
 
 /// The commit of the build; empty where git could not tell.

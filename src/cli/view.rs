@@ -10,16 +10,19 @@
 //!  otherwise      -> pieces, each with the first column
 //! ```
 
-use arrow::array::{AsArray, UInt64Array, make_comparator};
+use serde_json::Value;
+
+use arrow::array::{ArrayRef, AsArray, UInt64Array, make_comparator};
 use arrow::compute::{SortOptions, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type};
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 
-use super::frame::{UNIT, VIEW, noted};
-use super::render::{Grouping, table_cell};
+use crate::cells::is_hidden;
 use crate::digits;
 use crate::faults::{Result, Usage};
+use crate::results::forms::cell;
+use crate::results::frame::{UNIT, VIEW, noted, unit_in_header};
 
 /// Flags about the columns and rows that are shown.
 #[derive(Args, Clone, Debug, Default)]
@@ -202,12 +205,6 @@ pub(crate) fn says_only_units(batch: &RecordBatch, field: &Field) -> bool {
         .is_some_and(|unit| in_headers(unit) && cells.all(|other| other == Some(unit)))
 }
 
-/// The unit of a column in brackets, where the end of its name does not say it.
-pub(crate) fn unit_in_header(field: &Field) -> Option<String> {
-    let unit = noted(field, UNIT)?;
-    (super::glossary::unit(field.name()) != Some(unit)).then(|| format!(" ({unit})"))
-}
-
 /// The pieces of a name, each with the underscore at its end, and the unit.
 fn pieces(field: &Field) -> Vec<String> {
     let mut pieces: Vec<String> = field.name().split_inclusive('_').map(str::to_owned).collect();
@@ -377,12 +374,101 @@ fn in_pieces(columns: &[Column], width: usize) -> String {
     }
 }
 
+/// A table in aligned columns, however wide. A unit that is the same in all rows is in the header.
+pub(crate) fn table(batch: &RecordBatch) -> String {
+    let schema = batch.schema();
+    let columns: Vec<(Vec<String>, bool)> = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .filter(|(field, _)| !says_only_units(batch, field))
+        .map(|(field, column)| {
+            let unit = unit_in_header(field).unwrap_or_default();
+            let mut cells = vec![format!("{}{unit}", field.name())];
+            let grouping = Grouping::of(field.name());
+            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row, grouping)));
+            (cells, column.data_type() == &DataType::Utf8)
+        })
+        .collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|(cells, _)| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in 0..=batch.num_rows() {
+        let cells: Vec<String> = columns
+            .iter()
+            .zip(&widths)
+            .map(|((cells, is_text), &width)| {
+                if *is_text {
+                    format!("{:<width$}", cells[row])
+                } else {
+                    format!("{:>width$}", cells[row])
+                }
+            })
+            .collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A cell as a reader wants it.
+fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
+    match cell(column, row) {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) if grouping == Grouping::Plain => whole.to_string(),
+            Some(whole) => digits::grouped_signed(whole),
+            None => digits::six_digits(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// How whole numbers are written in a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grouping {
+    /// `2,012,242`, for counts and times.
+    Thousands,
+    /// `6255532702`, for ids, which are copied into other commands.
+    Plain,
+}
+
+impl Grouping {
+    /// That of a column.
+    fn of(column: &str) -> Self {
+        if column.ends_with("_id") { Self::Plain } else { Self::Thousands }
+    }
+}
+
+/// Longest name in a table; event sequences of crash loops have thousands of digits.
+const CELL_MAX: usize = 60;
+
+/// Cuts a long name and says how much is left; CSV and JSON have it whole.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= CELL_MAX {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(CELL_MAX - 12).collect();
+    format!("{kept}… ({length})")
+}
+
+/// Control characters of a name must not steer the terminal.
+fn visible(letter: char) -> impl Iterator<Item = char> {
+    let escaped: Vec<char> =
+        if is_hidden(letter) { letter.escape_default().collect() } else { vec![letter] };
+    escaped.into_iter()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::frame::Frame;
     use super::*;
+    use crate::results::frame::Frame;
 
     fn sample() -> RecordBatch {
         Frame::default()
@@ -464,5 +550,25 @@ mod tests {
                 prop_assert!(text.contains(name.as_str()));
             }
         }
+    }
+
+    fn odd_names() -> RecordBatch {
+        Frame::default()
+            .text("name", ["a", "=1+1,\"x\"", "tab\u{1b}[31m"])
+            .int("count", [1, 2_012_242, -5])
+            .float("share", [Some(0.5), None, Some(1.0 / 3.0)])
+            .batch()
+    }
+
+    #[test]
+    fn a_table_is_aligned_and_harmless() {
+        let text = table(&odd_names());
+        assert_eq!(
+            text,
+            "name               count     share\n\
+             a                      1  0.500000\n\
+             =1+1,\"x\"       2,012,242         -\n\
+             tab\\u{1b}[31m         -5  0.333333\n"
+        );
     }
 }

@@ -47,6 +47,14 @@ pub static QUERIES: [Query; 16] = queries![
     "q16_memory_measured",
 ];
 
+/// The name of the answer that holds all of them.
+pub(crate) const FACTS: &str = "facts";
+
+/// Whether an answer is one of the facts.
+pub(crate) fn is_fact(name: &str) -> bool {
+    QUERIES.iter().any(|query| query.name == name)
+}
+
 /// The names of all queries.
 pub fn names() -> Vec<&'static str> {
     QUERIES.iter().map(|query| query.name).collect()

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::ReportError;
-use super::compare::{ResultChange, Side, TableChange};
 use super::html::{self, Cell, Navigation, Page, escape};
 use super::pages::caption;
 use super::place::NewFolder;
+use crate::results::{ResultChange, Side, TableChange};
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
@@ -169,7 +169,7 @@ fn table_section(table: &TableChange) -> String {
     }
     let mut header = table.key.clone();
     header.extend(["column", "first", "second", "change", "change in %"].map(str::to_owned));
-    let row = |cell: &super::compare::CellChange| {
+    let row = |cell: &crate::results::CellChange| {
         let number =
             |number: Option<f64>| Cell::of(&number.map_or_else(String::new, |one| one.to_string()));
         let mut row: Vec<Cell> = cell.key.iter().map(|key| Cell::name(key)).collect();

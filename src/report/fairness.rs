@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::ReportError;
 use super::html::{self, Cell, Page, escape, figure_text};
-use super::stored::Stored;
 use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
+use crate::results::Stored;
 
 /// Users and machines with pages of their own, those that used most.
 const PAGES_MAX: usize = 2000;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::stored::{Picture, Stored, Table};
 use super::{ReportError, drawing};
 use crate::cells::is_hidden;
 use crate::digits::{counted, grouped, six_digits};
+use crate::results::{Picture, Stored, Table};
 
 /// Text as it may stand in a page or in an attribute.
 pub(super) fn escape(text: &str) -> String {

@@ -23,27 +23,18 @@ use thiserror::Error;
 
 use crate::charts::ChartError;
 use crate::faults::{Code, Fault};
+use crate::results::{ResultError, Stored};
 
-mod chosen;
-mod compare;
 mod compared;
 mod drawing;
 mod fairness;
 mod html;
 mod pages;
 mod place;
-mod scope;
 mod sentences;
-mod stored;
 
-pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
-pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
 pub use compared::{largest, write_comparison};
 pub use place::check_place;
-pub use scope::scope;
-pub use stored::{
-    COMPARE_LIMITS, Limits, PAGE_LIMITS, RESULT_VERSION, ResultFile, Stored, files_of_result,
-};
 
 use html::{Navigation, Page};
 use pages::STUDIES;
@@ -52,42 +43,9 @@ use place::NewFolder;
 /// A report could not be built.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    /// A folder holds no results.
-    #[error("there are no results in `{}`", path.display())]
-    NoResults {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A result does not read.
-    #[error("`{}` is no result of this program: {problem}", path.display())]
-    BadResult {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A file of a result is not the one that was written with it.
-    #[error(
-        "`{}` is not what `{}` says: it is gone, was cut off or changed, or is of another run",
-        path.display(), result.display()
-    )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// The JSON that names it.
-        result: PathBuf,
-    },
-    /// Results are of different analyses.
-    #[error(
-        "`{}` and `{}` are of different analyses, whose numbers do not belong side by side",
-        first.display(), second.display()
-    )]
-    OtherAnalysis {
-        /// A folder or result.
-        first: PathBuf,
-        /// Another one.
-        second: PathBuf,
-    },
+    /// A result could not be read.
+    #[error(transparent)]
+    Result(#[from] ResultError),
     /// The folder of a report holds something else.
     #[error(
         "`{}` is not of an earlier report, or was changed: a report replaces its whole folder",
@@ -139,23 +97,19 @@ impl ReportError {
 impl Fault for ReportError {
     fn code(&self) -> Code {
         match self {
-            Self::BadResult { .. } | Self::Changed { .. } => Code::BadData,
-            Self::Foreign { .. } | Self::CurrentFolder { .. } | Self::OtherAnalysis { .. } => {
-                Code::Usage
-            }
+            Self::Result(error) => error.code(),
+            Self::Foreign { .. } | Self::CurrentFolder { .. } => Code::Usage,
             _ => Code::Environment,
         }
     }
 
     fn hint(&self) -> Option<Cow<'static, str>> {
-        let hint = match self {
-            Self::Changed { .. } => "run the command in the JSON again",
-            Self::Foreign { .. } => "move it away, or give another --out",
-            Self::CurrentFolder { .. } => "give another --out",
-            Self::OtherAnalysis { .. } => "make a report of each, or run `analyze` again",
-            _ => return None,
-        };
-        Some(hint.into())
+        match self {
+            Self::Result(error) => error.hint(),
+            Self::Foreign { .. } => Some("move it away, or give another --out".into()),
+            Self::CurrentFolder { .. } => Some("give another --out".into()),
+            _ => None,
+        }
     }
 }
 
@@ -181,7 +135,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     folder.put("style.css", include_str!("style.css"))?;
     folder.put("script.js", include_str!("script.js"))?;
     for result in results {
-        result.copy_files(&mut folder)?;
+        copy_files(result, &mut folder)?;
     }
     let here: Vec<&pages::Study> =
         STUDIES.iter().filter(|study| results.iter().any(|result| study.shows(result))).collect();
@@ -202,4 +156,23 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
         }
     }
     Ok(folder.publish()?.join("index.html"))
+}
+
+/// Copies the JSON, tables and charts of a result into the report.
+fn copy_files(result: &Stored, to: &mut NewFolder) -> Result<(), ReportError> {
+    if let Some(path) = result.missing() {
+        return Err(ResultError::Changed { path, result: result.path().to_owned() }.into());
+    }
+    to.copy(result.path(), &format!("data/{}.json", result.name))?;
+    let columns = format!("{}.parquet", result.name);
+    for file in result.tables.iter().map(|table| &table.file).chain([&columns]) {
+        to.copy(&result.path_of(file)?, &format!("data/{file}"))?;
+    }
+    for chart in result.charts() {
+        for end in ["svg", "png"] {
+            let file = format!("{}.{end}", chart.file);
+            to.copy(&result.path_of(&file)?, &format!("charts/{file}"))?;
+        }
+    }
+    Ok(())
 }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::html::{self, Cell, Page, escape};
-use super::stored::Stored;
-use super::{ReportError, scope, sentences};
+use super::{ReportError, sentences};
 use crate::digits::{counted, grouped, six_digits};
+use crate::results::{Stored, missing};
 
 /// A page and the results that it shows.
 pub(super) struct Study {
@@ -232,7 +232,7 @@ fn holes(results: &[Stored]) -> String {
     for input in inputs {
         for gap in input["gaps"].as_array().into_iter().flatten() {
             let table = input["table"].as_str().unwrap_or("unknown");
-            let line = format!("{table} lacks {} between its parts.", scope::missing(gap));
+            let line = format!("{table} lacks {} between its parts.", missing(gap));
             if !lines.contains(&line) {
                 lines.push(line);
             }

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::ReportError;
-use super::stored::ResultFile;
 use crate::files::{self, FolderLock, Summed};
+use crate::results::ResultFile;
 
 /// The file that lists the others.
 const MANIFEST: &str = "files.json";

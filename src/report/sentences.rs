@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::fairness::short;
 use super::pages::caption;
-use super::stored::Stored;
 use crate::digits::{counted, grouped, grouped_signed, six_digits};
+use crate::results::Stored;
 
 /// Beginnings of the charts that stand on the overview, in their order.
 pub(super) const FIGURES: [&str; 6] =

@@ -14,10 +14,10 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::cli::store;
 use crate::faults::{Context, Result, Usage};
 use crate::files;
-use crate::report::{ANALYSIS_STEPS as FILE, ResultFile};
+use crate::results::store;
+use crate::results::{ANALYSIS_STEPS as FILE, ResultFile};
 use crate::sources::hex;
 
 /// A step that was done.

@@ -22,22 +22,23 @@ use super::classify::{self, By, Choice};
 use super::describe::{DescribeArgs, Question, describe};
 use super::detect;
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::render::Frame;
-use super::store::{self, Answer, Files, Origin, Whole};
 use super::sweep::{self, SweepArgs};
 use super::verify::{self, Trust};
 use super::view::View;
 use super::{Cli, Command, Stop, console, stop_on_signal, synth};
+use crate::cli::shown;
 use crate::facts::window::Windows;
 use crate::faults::{Bug, Context, Result, Usage};
 use crate::files::{self, FolderLock};
 use crate::lake::{Lake, LakeErrorKind, TableEntry};
-use crate::report;
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Files, Origin, Whole};
 use crate::schema::Table;
 use crate::studies::fold::fold;
 use crate::studies::ledger::ledger;
 use crate::studies::samples::What;
 use crate::synth::{SynthConfig, remove_unfinished};
+use crate::{report, results};
 
 pub(crate) mod config;
 mod defaults;
@@ -107,7 +108,7 @@ pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
     let choice = ingest_choice(&mut config, &args.choice)?;
     let out = args.out.or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
     // From here to the end no other analysis writes into the folder.
-    let lock = store::lock(&out)?;
+    let lock = shown::lock(&out)?;
     let file = out.join("analysis.toml");
     let is_users = args.config.as_ref().is_some_and(|path| is_same_file(path, &file));
     check_out(&out, &file, is_users)?;
@@ -355,7 +356,7 @@ impl Analysis {
             self.step(step)?;
             self.marks.put(step, made_from, &before)?;
         }
-        let results = report::read_analysis(self.out(), report::PAGE_LIMITS, &self.sha256)?;
+        let results = results::read_analysis(self.out(), results::PAGE_LIMITS, &self.sha256)?;
         let first = report::write(&results, &self.out().join(REPORT))?;
         let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
         console::assumptions();
@@ -416,7 +417,7 @@ impl Analysis {
         };
         // Results of these two lie in folders of their own.
         if matches!(name, "replay" | "fairness") {
-            let files = Files::new(&self.out().join(name), name)?;
+            let files = Files::within(&shown::lock(&self.out().join(name))?, name)?;
             files.publish(store::RESULT, &answer, &Origin::of(&self.lake))?;
         } else {
             self.store(&answer)?;
@@ -599,10 +600,10 @@ impl Analysis {
 /// Shows a whole answer, or why there is none.
 fn show_answer(title: &str, answer: &Answer) -> Result<()> {
     console::data(&format!("\n{title}\n"))?;
-    store::show_answer(answer)
+    shown::show_answer(answer)
 }
 
 fn show(title: &str, table: &RecordBatch) -> Result<()> {
     console::data(&format!("\n{title}\n"))?;
-    store::show_table(table, &View::default())
+    shown::show_table(table, &View::default())
 }

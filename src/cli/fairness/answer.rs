@@ -10,8 +10,7 @@ use super::span::Span;
 use super::{FairnessArgs, charts, what_if};
 use crate::cli::account::cpu_time_line;
 use crate::cli::console;
-use crate::cli::render::{Frame, rows};
-use crate::cli::store::{self, Answer, Files, Origin};
+use crate::cli::shown;
 use crate::digits;
 use crate::fairness::gather::{Accrual, By, Counts};
 use crate::fairness::history::{Cell, History, known_name};
@@ -19,6 +18,9 @@ use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
 use crate::fairness::usage::{self, UserUsage};
 use crate::faults::Result;
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::store::{self, Answer, Files, Origin};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 
@@ -470,7 +472,7 @@ pub(super) fn give(
         files.are_made_from(&origin, &answer.settings);
         put_series(found, files)?;
     }
-    store::give(&answer, files, &origin, &args.form())
+    shown::give(&answer, files, &origin, &args.form())
 }
 
 /// Definitions and choices that move the numbers.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use arrow::record_batch::RecordBatch;
 use clap::{Args, Subcommand};
 
-use super::store::Files;
 use super::view::ViewArgs;
 use super::{AttemptArgs, Form, Format, console, end_on_signal, parse_window_end};
+use crate::cli::shown;
 use crate::defaults;
 use crate::digits;
 use crate::fairness::accounts::Tree;
@@ -227,7 +227,7 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if let Some(Action::New(new)) = &args.action {
         return new::run(new);
     }
-    let files = Files::in_out(args.out.as_deref(), "fairness")?;
+    let files = shown::files(args.out.as_deref(), "fairness")?;
     let found = find(args)?;
     let table: RecordBatch = answer::table(&found, args);
     answer::notes(&found, args);

@@ -3,10 +3,10 @@
 use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 
-use crate::cli::render::Frame;
 use crate::fairness::history::{History, known_name};
 use crate::fairness::rank::{kendall, ranks, spearman};
 use crate::fairness::series::Series;
+use crate::results::frame::Frame;
 use crate::units::CpuTime;
 
 /// The indices that are compared without `--index`.

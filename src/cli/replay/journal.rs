@@ -17,12 +17,12 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
 use super::super::console;
-use super::super::render::Frame;
-use super::super::store::Files;
 use super::{Run, Setting};
 use crate::faults::{BadFile, Context, Failure, Hindered, Result};
 use crate::replay::journal::Line;
 use crate::replay::workload::NONE;
+use crate::results::frame::Frame;
+use crate::results::store::Files;
 
 /// Print the journal of a replay
 ///

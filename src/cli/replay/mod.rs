@@ -8,8 +8,8 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::store::{self, Answer, Files, Origin};
 use super::{AnswerArgs, AttemptArgs, console};
+use crate::cli::shown;
 use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -24,6 +24,7 @@ use crate::replay::metrics::{JobEnd, Metrics, Paired, Tolerance, fates, job_ends
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, Workload};
+use crate::results::store::{Answer, Origin};
 use crate::schema::Table;
 
 /// Stretches of time in the pictures.
@@ -280,7 +281,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let policies = policies(args, &lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let first = first_setting(args, &lake, windows, &policies)?;
-    let mut files = Files::in_out(args.answer.out.as_deref(), "replay")?;
+    let mut files = shown::files(args.answer.out.as_deref(), "replay")?;
     let bar = console::Bar::of_work("replay", "tasks");
     progress::expect(first.history.workload.task_count as u64 * policies.len() as u64 * args.seeds);
     let tolerance = args.tolerance();
@@ -334,7 +335,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     if let Some(files) = files.as_mut().filter(|_| args.journal) {
         journal::put(&runs[0], &first, files)?;
     }
-    store::give(&answer, files, &Origin::of(&lake), &args.answer.form())
+    shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// More heartbeats than these would take hours.

@@ -3,10 +3,10 @@
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value, json};
 
-use super::super::render::Frame;
 use super::Run;
 use crate::replay::experiments::Estimate;
 use crate::replay::metrics::{Metrics, Spread};
+use crate::results::frame::Frame;
 
 /// A figure of a replay.
 struct Figure {

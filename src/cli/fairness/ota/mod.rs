@@ -16,11 +16,12 @@ use crate::claims::{Claim, Parameter, Published, Settled, headline};
 use crate::cli::console;
 use crate::cli::reproduce::ReproduceArgs;
 use crate::cli::reproduce_study::{self, Study, Varied, pairs_of, parameters_in_words, varied_of};
-use crate::cli::store::{Files, Origin};
+use crate::cli::shown;
 use crate::fairness::indices::{pool_shares, rup_after};
 use crate::fairness::usage::{UserUsage, users};
 use crate::fairness::week::{self, Climb, Seen};
 use crate::faults::{Result, Usage};
+use crate::results::store::Origin;
 
 mod sentences;
 
@@ -183,7 +184,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             Some((key, values.into_iter().map(of).collect::<Result<_, Usage>>()?))
         }
     };
-    let files = Files::in_out(args.answer.out.as_deref(), "ota")?;
+    let files = shown::files(args.answer.out.as_deref(), "ota")?;
     let place = Place { lake: &args.answer.lake, window_end: args.answer.window_end };
     let outcome = find(&place, &settings)?;
     outcome.notes();

@@ -3,10 +3,10 @@
 use arrow::record_batch::RecordBatch;
 
 use super::DAY_S;
-use crate::cli::render::Frame;
 use crate::digits::{counted, grouped, grouped_decimal, six_digits};
 use crate::fairness::history::known_name;
 use crate::fairness::week::{ALIKE, Early, Late, Pair, STAIR_MOST, STEEP, Seen};
+use crate::results::frame::Frame;
 
 /// A sentence about a figure, and whether it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

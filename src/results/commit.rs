@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{console, query};
+use super::stored::{ResultFile, files_of_result};
+use crate::facts::query::{FACTS, is_fact};
 use crate::faults::{Context, Hindered, Result, Usage};
 use crate::files;
-use crate::report::{ResultFile, files_of_result};
 
 /// Where files are in the making. What a killed run has left there the next one finishes or
 /// removes.
@@ -80,28 +80,23 @@ pub(super) fn give_places(
     commit.apply(folder)
 }
 
-/// Finishes what a killed run had begun to do.
-pub(super) fn finish_earlier(folder: &Path) -> Result<()> {
+/// Finishes what a killed run had begun to do, and says so.
+pub(super) fn finish_earlier(folder: &Path) -> Result<Option<String>> {
     let list = folder.join(WORK).join(LIST);
     let text = match fs::read_to_string(&list) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.with_context(|| format!("could not read `{}`", list.display()))?,
     };
-    match serde_json::from_str::<Commit>(&text).ok().filter(|_| files::is_sealed(&text)) {
-        Some(commit) => commit.apply(folder)?,
-        None => {
-            return Err(Hindered(format!(
-                "`{}` was changed or damaged: remove it by hand",
-                list.display()
-            ))
-            .into());
-        }
-    }
-    console::note(format!(
+    let commit = serde_json::from_str::<Commit>(&text).ok().filter(|_| files::is_sealed(&text));
+    let Some(commit) = commit else {
+        let list = list.display();
+        return Err(Hindered(format!("`{list}` was changed or damaged: remove it by hand")).into());
+    };
+    commit.apply(folder)?;
+    Ok(Some(format!(
         "put the results of an earlier run that was stopped in their places in `{}`",
         folder.display()
-    ));
-    Ok(())
+    )))
 }
 
 /// Whether a list of what is to be done is waiting.
@@ -209,7 +204,7 @@ impl Earlier {
 
 /// Whether an answer takes the place of an earlier one.
 fn is_replaced(old: &str, new: &str) -> bool {
-    old == new || (new == query::FACTS && query::is_fact(old))
+    old == new || (new == FACTS && is_fact(old))
 }
 
 /// Refuses names that something else has in the folder: neither this answer's earlier one, nor the

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ReportError;
-use super::place::NewFolder;
+use super::ResultError;
 use crate::cells::unguarded;
 use crate::files;
 
@@ -112,9 +111,9 @@ pub struct Picture<'a> {
 
 impl Stored {
     /// Reads the JSON of a result; `None` of a file that is something else.
-    pub(super) fn open(path: &Path) -> Result<Option<Self>, ReportError> {
-        let bytes = fs::read(path).map_err(|cause| ReportError::io(path, cause))?;
-        let bad = |problem: String| ReportError::BadResult { path: path.to_owned(), problem };
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, ResultError> {
+        let bytes = fs::read(path).map_err(|cause| ResultError::io(path, cause))?;
+        let bad = |problem: String| ResultError::BadResult { path: path.to_owned(), problem };
         let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
         let value: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
@@ -145,7 +144,7 @@ impl Stored {
     }
 
     /// Checks its files and reads its tables.
-    pub(super) fn complete(&mut self, limits: Limits) -> Result<(), ReportError> {
+    pub(crate) fn complete(&mut self, limits: Limits) -> Result<(), ResultError> {
         self.check_files()?;
         self.read_tables(limits)
     }
@@ -173,7 +172,7 @@ impl Stored {
 
     /// The tables that it is made of and their hours, in words.
     pub fn scope(&self) -> String {
-        super::scope(&self.name, &self.value["settings"], &self.value["inputs"])
+        super::scope::scope(&self.name, &self.value["settings"], &self.value["inputs"])
     }
 
     /// Its charts.
@@ -190,37 +189,37 @@ impl Stored {
     }
 
     /// The drawing of one of its charts.
-    pub(super) fn svg(&self, chart: Picture<'_>) -> Result<String, ReportError> {
+    pub(crate) fn svg(&self, chart: Picture<'_>) -> Result<String, ResultError> {
         let path = self.path_of(&format!("{}.svg", chart.file))?;
-        fs::read_to_string(&path).map_err(|cause| ReportError::io(&path, cause))
+        fs::read_to_string(&path).map_err(|cause| ResultError::io(&path, cause))
     }
 
     /// The path of one of the files that its JSON names.
-    fn path_of(&self, file: &str) -> Result<PathBuf, ReportError> {
+    pub(crate) fn path_of(&self, file: &str) -> Result<PathBuf, ResultError> {
         if self.files.iter().any(|known| known.file == file) {
             return Ok(self.folder().join(file));
         }
         let problem = format!("it names no `{file}`, or that is not there");
-        Err(ReportError::BadResult { path: self.path.clone(), problem })
+        Err(ResultError::BadResult { path: self.path.clone(), problem })
     }
 
     /// Compares the files that its JSON names with what it says.
-    fn check_files(&mut self) -> Result<(), ReportError> {
+    fn check_files(&mut self) -> Result<(), ResultError> {
         for file in files_of(&self.value) {
             let path = self.folder().join(&file.file);
             match file.is_in(self.folder()) {
                 Ok(true) => self.files.push(file),
                 Ok(false) => {
-                    return Err(ReportError::Changed { path, result: self.path.clone() });
+                    return Err(ResultError::Changed { path, result: self.path.clone() });
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                     // A report holds no table that would be too large for it.
                     if file.file.ends_with(".csv") && file.bytes <= PAGE_LIMITS.bytes {
-                        return Err(ReportError::Changed { path, result: self.path.clone() });
+                        return Err(ResultError::Changed { path, result: self.path.clone() });
                     }
                     self.missing.push(file.file);
                 }
-                Err(cause) => return Err(ReportError::io(&path, cause)),
+                Err(cause) => return Err(ResultError::io(&path, cause)),
             }
         }
         Ok(())
@@ -231,7 +230,7 @@ impl Stored {
     }
 
     /// Reads `<name>.csv` and after it `<name>-<what>.csv`.
-    fn read_tables(&mut self, limits: Limits) -> Result<(), ReportError> {
+    fn read_tables(&mut self, limits: Limits) -> Result<(), ResultError> {
         let of_table = |entry: &ResultFile| {
             let rest = entry.file.strip_suffix(".csv")?.strip_prefix(&self.name)?;
             let is_further = rest.starts_with('-');
@@ -251,24 +250,9 @@ impl Stored {
         Ok(())
     }
 
-    /// Copies its JSON, tables and charts into the report.
-    pub(super) fn copy_files(&self, to: &mut NewFolder) -> Result<(), ReportError> {
-        if let Some(file) = self.missing.first() {
-            let path = self.folder().join(file);
-            return Err(ReportError::Changed { path, result: self.path.clone() });
-        }
-        to.copy(&self.path, &format!("data/{}.json", self.name))?;
-        let columns = format!("{}.parquet", self.name);
-        for file in self.tables.iter().map(|table| &table.file).chain([&columns]) {
-            to.copy(&self.path_of(file)?, &format!("data/{file}"))?;
-        }
-        for chart in self.charts() {
-            for end in ["svg", "png"] {
-                let file = format!("{}.{end}", chart.file);
-                to.copy(&self.path_of(&file)?, &format!("charts/{file}"))?;
-            }
-        }
-        Ok(())
+    /// A file that its JSON names and that is not there.
+    pub(crate) fn missing(&self) -> Option<PathBuf> {
+        self.missing.first().map(|file| self.folder().join(file))
     }
 }
 
@@ -304,12 +288,12 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('.') && text.chars().all(is_known)
 }
 
-fn read_table(path: &Path, rows_max: usize) -> Result<Table, ReportError> {
+fn read_table(path: &Path, rows_max: usize) -> Result<Table, ResultError> {
     let bad = |error: csv::Error| {
         let problem = error.to_string();
         match error.into_kind() {
-            csv::ErrorKind::Io(cause) => ReportError::io(path, cause),
-            _ => ReportError::BadResult { path: path.to_owned(), problem },
+            csv::ErrorKind::Io(cause) => ResultError::io(path, cause),
+            _ => ResultError::BadResult { path: path.to_owned(), problem },
         }
     };
     let mut reader = csv::Reader::from_path(path).map_err(bad)?;

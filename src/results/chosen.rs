@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::ReportError;
+use super::ResultError;
 use super::stored::{Limits, Stored};
 
 /// The file of an analysis that holds its steps, and which analysis was begun last.
@@ -40,7 +40,7 @@ pub struct LeftOut {
 /// A folder cannot be read or holds no result; it holds results of several analyses, none of which
 /// is the one that was begun last; folders are of different analyses; a result is not one of this
 /// program or was cut off or changed after it was written.
-pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Chosen, ReportError> {
+pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Chosen, ResultError> {
     let mut chosen = Chosen { results: Vec::new(), left_out: Vec::new() };
     let mut first: Option<(&Path, String)> = None;
     for folder in folders {
@@ -49,13 +49,13 @@ pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Chosen, ReportErr
             .filter_map(|path| Stored::open(path).transpose())
             .collect::<Result<_, _>>()?;
         if here.is_empty() {
-            return Err(ReportError::NoResults { path: folder.clone() });
+            return Err(ResultError::NoResults { path: folder.clone() });
         }
         let analysis = analysis_of(folder, &here)?;
         match (&first, &analysis) {
             (Some((other, one)), Some(analysis)) if one != analysis => {
                 let (first, second) = (other.to_path_buf(), folder.clone());
-                return Err(ReportError::OtherAnalysis { first, second });
+                return Err(ResultError::OtherAnalysis { first, second });
             }
             (None, Some(analysis)) => first = Some((folder, analysis.clone())),
             _ => {}
@@ -82,11 +82,11 @@ pub fn read_analysis(
     folder: &Path,
     limits: Limits,
     sha256: &str,
-) -> Result<Vec<Stored>, ReportError> {
+) -> Result<Vec<Stored>, ResultError> {
     let mut results = Vec::new();
     for path in candidates(folder)? {
         // Whatever else lies there may be of any version, or damaged.
-        let bytes = fs::read(&path).map_err(|cause| ReportError::io(&path, cause))?;
+        let bytes = fs::read(&path).map_err(|cause| ResultError::io(&path, cause))?;
         if memchr::memmem::find(&bytes, sha256.as_bytes()).is_none() {
             continue;
         }
@@ -100,7 +100,7 @@ pub fn read_analysis(
 }
 
 /// The analysis whose results of a folder are chosen; `None` where no result is of one.
-fn analysis_of(folder: &Path, here: &[Stored]) -> Result<Option<String>, ReportError> {
+fn analysis_of(folder: &Path, here: &[Stored]) -> Result<Option<String>, ResultError> {
     let all: BTreeSet<&str> = here.iter().filter_map(Stored::analysis).collect();
     let begun_last = || {
         let text = fs::read_to_string(folder.join(ANALYSIS_STEPS)).ok()?;
@@ -117,16 +117,16 @@ fn analysis_of(folder: &Path, here: &[Stored]) -> Result<Option<String>, ReportE
     }
 }
 
-fn several(here: &[Stored]) -> ReportError {
+fn several(here: &[Stored]) -> ResultError {
     let mut with_analysis = here.iter().filter(|result| result.analysis().is_some());
     let first = with_analysis.next();
     let second = with_analysis.find(|one| one.analysis() != first.and_then(Stored::analysis));
     let path = |result: Option<&Stored>| result.map(|it| it.path().to_owned()).unwrap_or_default();
-    ReportError::OtherAnalysis { first: path(first), second: path(second) }
+    ResultError::OtherAnalysis { first: path(first), second: path(second) }
 }
 
 /// Files of a folder and of the folders in it that may be the JSON of a result.
-fn candidates(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
+fn candidates(folder: &Path) -> Result<Vec<PathBuf>, ResultError> {
     // A folder with a dot holds what is in the making.
     let is_hidden = |path: &Path| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
@@ -142,8 +142,8 @@ fn candidates(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
     Ok(found)
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
-    let fail = |cause| ReportError::io(folder, cause);
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, ResultError> {
+    let fail = |cause| ResultError::io(folder, cause);
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {
         paths.push(entry.map_err(fail)?.path());
@@ -152,10 +152,10 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
     Ok(paths)
 }
 
-fn sort(results: &mut [Stored]) -> Result<(), ReportError> {
+fn sort(results: &mut [Stored]) -> Result<(), ResultError> {
     results.sort_by(|one, other| one.name.cmp(&other.name));
     let twice = results.array_windows().find(|[one, other]| one.name == other.name);
     let Some([one, other]) = twice else { return Ok(()) };
     let problem = format!("`{}` has a result of `{}` as well", one.path().display(), one.name);
-    Err(ReportError::BadResult { path: other.path().to_owned(), problem })
+    Err(ResultError::BadResult { path: other.path().to_owned(), problem })
 }

@@ -17,14 +17,13 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::commit::{self, Earlier, WORK};
-use super::render::{self, Made, parquet_writer};
-use super::view::{self, View};
-use super::{Form, Format, console};
+use super::forms::{self, Made, parquet_writer};
+use super::scope::scope;
+use super::stored::{RESULT_VERSION, ResultFile};
 use crate::charts::{Chart, png_of, svg_of};
 use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::{Gap, Lake};
-use crate::report::{self, RESULT_VERSION, ResultFile};
 use crate::sources::hex;
 use crate::units::micros_to_seconds;
 
@@ -135,53 +134,6 @@ impl Origin {
     }
 }
 
-/// Stores the answer with its further files if there are any, as `--out` wants, and gives it on
-/// stdout.
-pub(crate) fn give(
-    answer: &Answer,
-    files: Option<Files>,
-    origin: &Origin,
-    form: &Form,
-) -> Result<()> {
-    if let Some(note) = &origin.gap_note {
-        console::note(note);
-    }
-    if let Some(files) = files {
-        let path = files.publish(RESULT, answer, origin)?;
-        console::note(format!("wrote {}", path.display()));
-    }
-    show(answer.table, form, &answer.json, &made_from(origin, &answer.settings))
-}
-
-/// Gives an answer on stdout: a table as it was asked for, or JSON with what made it. Where there is
-/// none, one sentence says why instead of a table.
-pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) -> Result<()> {
-    let bytes = match form.format {
-        Format::Table => match json[NOTHING].as_str() {
-            Some(nothing) => format!("{nothing}\n").into_bytes(),
-            None => return show_table(table, &form.view),
-        },
-        Format::Json => format!("{}\n", with_table(json, table, made)).into_bytes(),
-        Format::Csv => render::csv(&form.view.of(table)?)?,
-        Format::Parquet => render::parquet(&form.view.of(table)?, made)?,
-    };
-    Ok(console::data_bytes(&bytes)?)
-}
-
-/// Gives a table on stdout that fits the terminal; whole where there is none.
-pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
-    let chosen = view.of(table)?;
-    let Some(width) = view.width.or_else(console::width).filter(|&width| 0 < width) else {
-        return Ok(console::data(&render::table(&chosen))?);
-    };
-    let (shown, others) = view.of_terminal(&chosen)?;
-    console::data(&view::fitted(&shown, width))?;
-    if !others.is_empty() {
-        console::note(format!("further columns (--columns all): {}", others.join(", ")));
-    }
-    Ok(())
-}
-
 /// What made an answer, as it goes into JSON and Parquet: program and command line.
 pub(crate) fn made() -> Vec<(&'static str, Value)> {
     vec![("program", json!(crate::PROGRAM)), ("command", json!(command()))]
@@ -199,19 +151,11 @@ pub(crate) fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str,
 
 /// The JSON of an answer with its rows as they are in CSV and Parquet, under `table`, and with what
 /// made it.
-fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
+pub(crate) fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     let mut whole = json.as_object().cloned().unwrap_or_default();
-    whole.insert("table".to_owned(), Value::Array(render::rows(table)));
+    whole.insert("table".to_owned(), Value::Array(forms::rows(table)));
     whole.extend(made.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
     Value::Object(whole)
-}
-
-/// Gives the table of an answer on stdout, or why there is none.
-pub(crate) fn show_answer(answer: &Answer) -> Result<()> {
-    match answer.json[NOTHING].as_str() {
-        Some(nothing) => Ok(console::data(&format!("{nothing}\n"))?),
-        None => show_table(answer.table, &View::default()),
-    }
 }
 
 /// Where the JSON of an answer says in a sentence why a study can say nothing of this trace.
@@ -233,12 +177,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Begins the files of an answer in a folder.
-    pub(crate) fn new(folder: &Path, name: &str) -> Result<Self> {
-        Self::within(&lock(folder)?, name)
-    }
-
-    /// The same in a folder that this process holds.
+    /// Begins the files of an answer in a folder that this process holds.
     pub(crate) fn within(lock: &Arc<FolderLock>, name: &str) -> Result<Self> {
         let folder = lock.folder();
         // One that cannot be read could not be synced at the end.
@@ -258,11 +197,6 @@ impl Files {
         Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written, made })
     }
 
-    /// The same where `--out` is given; before anything is computed, which may take long.
-    pub(crate) fn in_out(out: Option<&Path>, name: &str) -> Result<Option<Self>> {
-        out.map(|out| Self::new(out, name)).transpose()
-    }
-
     /// States what makes the tables that follow.
     pub(crate) fn are_made_from(&mut self, origin: &Origin, settings: &Value) {
         self.made = made_from(origin, settings);
@@ -270,12 +204,12 @@ impl Files {
 
     /// Writes a further table of the answer, as `<stem>.csv`.
     pub(crate) fn table(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
-        self.put(format!("{stem}.csv"), &render::csv(table)?)
+        self.put(format!("{stem}.csv"), &forms::csv(table)?)
     }
 
     /// Writes a further table of the answer, as `<stem>.parquet`.
     pub(crate) fn parquet(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
-        self.put(format!("{stem}.parquet"), &render::parquet(table, &self.made)?)
+        self.put(format!("{stem}.parquet"), &forms::parquet(table, &self.made)?)
     }
 
     /// Writes a further file of the answer.
@@ -293,7 +227,7 @@ impl Files {
             text: self.create(format!("{stem}.csv"))?,
             columns: parquet_writer(columns, empty.schema(), &self.made)?,
         };
-        rows.write(&render::csv(empty)?)?;
+        rows.write(&forms::csv(empty)?)?;
         Ok(rows)
     }
 
@@ -331,7 +265,7 @@ impl Files {
         self.are_made_from(origin, &answer.settings);
         self.table(answer.name, answer.table)?;
         self.parquet(answer.name, answer.table)?;
-        let scope = report::scope(answer.name, &answer.settings, &origin.inputs);
+        let scope = scope(answer.name, &answer.settings, &origin.inputs);
         let charts = with_own_stems(&answer.charts, &scope);
         for (stem, chart) in &charts {
             self.put(format!("{stem}.svg"), svg_of(chart)?.as_bytes())?;
@@ -356,15 +290,16 @@ impl Drop for Files {
 }
 
 /// Makes a folder and keeps other processes from writing results into it.
-pub(crate) fn lock(folder: &Path) -> Result<Arc<FolderLock>> {
+/// Finishes what an earlier run had begun to do, and says so.
+pub(crate) fn lock(folder: &Path) -> Result<(Arc<FolderLock>, Option<String>)> {
     let lock = FolderLock::take(folder)
         .with_context(|| format!("could not make `{}`", folder.display()))?;
     let Some(lock) = lock else {
         let what = "another process is writing results into";
         return Err(Hindered(format!("{what} `{}`", folder.display())).into());
     };
-    commit::finish_earlier(folder)?;
-    Ok(Arc::new(lock))
+    let note = commit::finish_earlier(folder)?;
+    Ok((Arc::new(lock), note))
 }
 
 fn could_not_write(path: &Path) -> String {
@@ -415,7 +350,7 @@ impl Rows {
 
     /// Writes some rows.
     pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let lines = render::csv(batch)?;
+        let lines = forms::csv(batch)?;
         let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         self.write(&lines[header..])?;
         let wrote = self.columns.write(batch);

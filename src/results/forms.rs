@@ -16,11 +16,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Map, Value, json};
 
-pub(crate) use super::frame::Frame;
 use super::frame::{MEANING, UNIT, noted};
-use super::view::{says_only_units, unit_in_header};
-use crate::cells::{guarded, is_hidden};
-use crate::digits;
+use crate::cells::guarded;
 use crate::faults::{Context, Result};
 
 /// What made a table: names and values, such as `command` and the words of it.
@@ -41,7 +38,7 @@ pub(crate) fn rows(batch: &RecordBatch) -> Vec<Value> {
         .collect()
 }
 
-fn cell(column: &ArrayRef, row: usize) -> Value {
+pub(crate) fn cell(column: &ArrayRef, row: usize) -> Value {
     if column.is_null(row) {
         return Value::Null;
     }
@@ -111,98 +108,10 @@ fn columns_of(schema: &SchemaRef) -> Value {
     columns.collect()
 }
 
-/// A table in aligned columns, however wide. A unit that is the same in all rows is in the header.
-pub(crate) fn table(batch: &RecordBatch) -> String {
-    let schema = batch.schema();
-    let columns: Vec<(Vec<String>, bool)> = schema
-        .fields()
-        .iter()
-        .zip(batch.columns())
-        .filter(|(field, _)| !says_only_units(batch, field))
-        .map(|(field, column)| {
-            let unit = unit_in_header(field).unwrap_or_default();
-            let mut cells = vec![format!("{}{unit}", field.name())];
-            let grouping = Grouping::of(field.name());
-            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row, grouping)));
-            (cells, column.data_type() == &DataType::Utf8)
-        })
-        .collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .map(|(cells, _)| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for row in 0..=batch.num_rows() {
-        let cells: Vec<String> = columns
-            .iter()
-            .zip(&widths)
-            .map(|((cells, is_text), &width)| {
-                if *is_text {
-                    format!("{:<width$}", cells[row])
-                } else {
-                    format!("{:>width$}", cells[row])
-                }
-            })
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// A cell as a reader wants it.
-pub(crate) fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
-    match cell(column, row) {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) if grouping == Grouping::Plain => whole.to_string(),
-            Some(whole) => digits::grouped_signed(whole),
-            None => digits::six_digits(number.as_f64().unwrap_or(f64::NAN)),
-        },
-        other => other.to_string(),
-    }
-}
-
-/// How whole numbers are written in a table.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Grouping {
-    /// `2,012,242`, for counts and times.
-    Thousands,
-    /// `6255532702`, for ids, which are copied into other commands.
-    Plain,
-}
-
-impl Grouping {
-    /// That of a column.
-    pub(crate) fn of(column: &str) -> Self {
-        if column.ends_with("_id") { Self::Plain } else { Self::Thousands }
-    }
-}
-
-/// Longest name in a table; event sequences of crash loops have thousands of digits.
-const CELL_MAX: usize = 60;
-
-/// Cuts a long name and says how much is left; CSV and JSON have it whole.
-fn shortened(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= CELL_MAX {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(CELL_MAX - 12).collect();
-    format!("{kept}… ({length})")
-}
-
-/// Control characters of a name must not steer the terminal.
-fn visible(letter: char) -> impl Iterator<Item = char> {
-    let escaped: Vec<char> =
-        if is_hidden(letter) { letter.escape_default().collect() } else { vec![letter] };
-    escaped.into_iter()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::frame::Frame;
 
     fn sample() -> RecordBatch {
         Frame::default()
@@ -210,18 +119,6 @@ mod tests {
             .int("count", [1, 2_012_242, -5])
             .float("share", [Some(0.5), None, Some(1.0 / 3.0)])
             .batch()
-    }
-
-    #[test]
-    fn a_table_is_aligned_and_harmless() {
-        let text = table(&sample());
-        assert_eq!(
-            text,
-            "name               count     share\n\
-             a                      1  0.500000\n\
-             =1+1,\"x\"       2,012,242         -\n\
-             tab\\u{1b}[31m         -5  0.333333\n"
-        );
     }
 
     #[test]

@@ -180,6 +180,12 @@ pub(crate) fn noted<'a>(field: &'a Field, key: &str) -> Option<&'a str> {
     field.metadata().get(key).map(String::as_str)
 }
 
+/// The unit of a column in brackets, where the end of its name does not say it.
+pub(crate) fn unit_in_header(field: &Field) -> Option<String> {
+    let unit = noted(field, UNIT)?;
+    (glossary::unit(field.name()) != Some(unit)).then(|| format!(" ({unit})"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,85 @@
+//! Gives answers on stdout, and keeps them where `--out` says so.
+//!
+//! In: an answer, and how it is wanted. Out: a table that fits the terminal, CSV, JSON or Parquet;
+//! what is said beside it goes to stderr.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use serde_json::Value;
+
+use super::view::{self, View};
+use super::{Form, Format, console};
+use crate::faults::Result;
+use crate::files::FolderLock;
+use crate::results::forms::{self, Made};
+use crate::results::store::{self, Answer, Files, NOTHING, Origin, RESULT, made_from, with_table};
+
+/// Begins the files of an answer where `--out` is given; before anything is computed, which may
+/// take long.
+pub(crate) fn files(out: Option<&Path>, name: &str) -> Result<Option<Files>> {
+    out.map(|out| Files::within(&lock(out)?, name)).transpose()
+}
+
+/// Makes a folder and keeps other processes from writing results into it.
+pub(crate) fn lock(folder: &Path) -> Result<Arc<FolderLock>> {
+    let (lock, note) = store::lock(folder)?;
+    note.iter().for_each(console::note);
+    Ok(lock)
+}
+
+/// Stores the answer with its further files if there are any, as `--out` wants, and gives it on
+/// stdout.
+pub(crate) fn give(
+    answer: &Answer,
+    files: Option<Files>,
+    origin: &Origin,
+    form: &Form,
+) -> Result<()> {
+    if let Some(note) = &origin.gap_note {
+        console::note(note);
+    }
+    if let Some(files) = files {
+        let path = files.publish(RESULT, answer, origin)?;
+        console::note(format!("wrote {}", path.display()));
+    }
+    show(answer.table, form, &answer.json, &made_from(origin, &answer.settings))
+}
+
+/// Gives an answer on stdout: a table as it was asked for, or JSON with what made it. Where there is
+/// none, one sentence says why instead of a table.
+pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) -> Result<()> {
+    let bytes = match form.format {
+        Format::Table => match json[NOTHING].as_str() {
+            Some(nothing) => format!("{nothing}\n").into_bytes(),
+            None => return show_table(table, &form.view),
+        },
+        Format::Json => format!("{}\n", with_table(json, table, made)).into_bytes(),
+        Format::Csv => forms::csv(&form.view.of(table)?)?,
+        Format::Parquet => forms::parquet(&form.view.of(table)?, made)?,
+    };
+    Ok(console::data_bytes(&bytes)?)
+}
+
+/// Gives a table on stdout that fits the terminal; whole where there is none.
+pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
+    let chosen = view.of(table)?;
+    let Some(width) = view.width.or_else(console::width).filter(|&width| 0 < width) else {
+        return Ok(console::data(&view::table(&chosen))?);
+    };
+    let (shown, others) = view.of_terminal(&chosen)?;
+    console::data(&view::fitted(&shown, width))?;
+    if !others.is_empty() {
+        console::note(format!("further columns (--columns all): {}", others.join(", ")));
+    }
+    Ok(())
+}
+
+/// Gives the table of an answer on stdout, or why there is none.
+pub(crate) fn show_answer(answer: &Answer) -> Result<()> {
+    match answer.json[NOTHING].as_str() {
+        Some(nothing) => Ok(console::data(&format!("{nothing}\n"))?),
+        None => show_table(answer.table, &View::default()),
+    }
+}

@@ -1,0 +1,112 @@
+//! Answers of studies, kept and read back: what made them, their tables, their charts.
+//!
+//! In: an answer and what it was made from. Out: `result.json`, the table as CSV and Parquet, and
+//! the charts, in a folder of their own or of several commands; and the same read back, every byte
+//! as it was written. Results of two analyses are told apart, and two sets of results compared.
+//!
+//! ```text
+//!  Frame ─► Answer ─► Files ─► out/result.json, .csv, .parquet, .svg, .png ─► Stored ─► compare
+//! ```
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::faults::{Code, Fault};
+
+mod chosen;
+mod commit;
+mod compare;
+pub(crate) mod forms;
+pub(crate) mod frame;
+mod glossary;
+mod scope;
+pub(crate) mod store;
+mod stored;
+
+pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
+pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
+pub(crate) use scope::missing;
+pub use scope::scope;
+pub use stored::{
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, ResultFile, Stored, Table,
+    files_of_result,
+};
+
+/// Results could not be read.
+#[derive(Debug, Error)]
+pub enum ResultError {
+    /// A folder holds no results.
+    #[error("there are no results in `{}`", path.display())]
+    NoResults {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A result does not read.
+    #[error("`{}` is no result of this program: {problem}", path.display())]
+    BadResult {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file of a result is not the one that was written with it.
+    #[error(
+        "`{}` is not what `{}` says: it is gone, was cut off or changed, or is of another run",
+        path.display(), result.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The JSON that names it.
+        result: PathBuf,
+    },
+    /// Results are of different analyses.
+    #[error(
+        "`{}` and `{}` are of different analyses, whose numbers do not belong side by side",
+        first.display(), second.display()
+    )]
+    OtherAnalysis {
+        /// A folder or result.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
+    /// A file could not be read.
+    #[error("could not read or write `{}`", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl ResultError {
+    fn io(path: &Path, cause: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), cause }
+    }
+}
+
+impl Fault for ResultError {
+    fn code(&self) -> Code {
+        match self {
+            Self::BadResult { .. } | Self::Changed { .. } => Code::BadData,
+            Self::OtherAnalysis { .. } => Code::Usage,
+            Self::NoResults { .. } | Self::Io { .. } => Code::Environment,
+        }
+    }
+
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Changed { .. } => Some("run the command in the JSON again".into()),
+            Self::OtherAnalysis { .. } => {
+                Some("make a report of each, or run `analyze` again".into())
+            }
+            _ => None,
+        }
+    }
+}
