@@ -31,6 +31,8 @@ use crate::facts::window::Windows;
 use crate::faults::{Bug, Context, Result, Usage};
 use crate::files::{self, FolderLock};
 use crate::lake::{Lake, LakeErrorKind, TableEntry};
+use crate::report;
+use crate::results;
 use crate::results::frame::Frame;
 use crate::results::store::{self, Answer, Files, Origin, Whole};
 use crate::schema::Table;
@@ -38,7 +40,6 @@ use crate::studies::fold::fold;
 use crate::studies::ledger::ledger;
 use crate::studies::samples::What;
 use crate::synth::{SynthConfig, remove_unfinished};
-use crate::{report, results};
 
 pub(crate) mod config;
 mod defaults;
