@@ -112,6 +112,21 @@ pub(super) fn task() -> impl Strategy<Value = Task> {
     )
 }
 
+impl Task {
+    /// Makes it run so many times as long.
+    pub(super) fn stretch(&mut self, factor: i64) {
+        self.work_s *= factor;
+    }
+}
+
+impl Machine {
+    /// Gives it the speed that all have, for good.
+    pub(super) fn even_out(&mut self) {
+        self.speed = 1.0;
+        self.changes.retain(|&(_, what)| what != 3);
+    }
+}
+
 pub(super) fn workload(tasks: &[Task], noise: f64) -> Workload {
     let second = 1_000_000;
     let each = |value: &dyn Fn(&Task) -> i64| Column::Each(tasks.iter().map(value).collect());

@@ -64,12 +64,16 @@ impl EventQueue {
     /// The time and rank of the next event.
     #[inline]
     pub fn next(&self) -> Option<(i64, u8)> {
-        let next = if self.is_open {
+        self.first().map(|entry| (entry.at_us(), entry.event.rank()))
+    }
+
+    #[inline]
+    fn first(&self) -> Option<&Entry> {
+        if self.is_open {
             smallest(&self.heap, 1).map(|place| &self.heap[place])
         } else {
             self.heap.first()
-        };
-        next.map(|entry| (entry.at_us(), entry.event.rank()))
+        }
     }
 
     /// Takes the next event out.
@@ -101,8 +105,11 @@ impl EventQueue {
         heap[hole] = entry;
     }
 
-    /// The time of the next event that is `wanted`. Looks at all of them.
+    /// The time of the next event that is `wanted`. Looks at all of them, unless it is the next.
     pub fn next_of(&self, wanted: impl Fn(&Event) -> bool) -> Option<i64> {
+        if let Some(next) = self.first().filter(|next| wanted(&next.event)) {
+            return Some(next.at_us());
+        }
         let entries = self.heap.iter().skip(usize::from(self.is_open));
         entries.filter(|entry| wanted(&entry.event)).min_by_key(|entry| entry.key).map(Entry::at_us)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::engine::{Outcome, Plan, replay};
-use super::policies::{Order, OrderPlan, Passing, PolicyPlan};
+use super::policies::{Order, OrderPlan, Passing, PolicyPlan, sleepless};
 use super::properties::{cluster, machine, notice, task, workload};
 use super::state::State;
 
@@ -92,5 +92,91 @@ proptest! {
             replay(&Plan { seed: 1, ..Plan::new(&cluster, &workload, policy) })
         };
         prop_assert_eq!(run(&searched), run(&plain), "{}", text);
+    }
+}
+
+/// Detectors with parameters under which short runs are flagged.
+const RULES: [&str; 28] = [
+    "late:age_s=2",
+    "late:age_s=9,waiting=ignored,cap=0.3",
+    "late:age_s=0,slow_task=60,budget=0.5,min_age_s=7",
+    "late021:age_s=2",
+    "late021:age_s=5,min_cap=0,min_slots=0.2,cap=0,waiting=ignored,slow_task=0",
+    "yarn",
+    "yarn:min_tasks=1,retry_s=1,retry_after_s=1",
+    "yarn:estimator=simple,retry_s=1,retry_after_s=1",
+    "yarn:estimator=exponential,mode=intended,retry_s=3",
+    "mantri:report_s=2",
+    "mantri:gamma=1,delta=0.1,smooth=1,report_s=1,rho=0",
+    "mantri:report_s=3,budget=0.2",
+    "tqst:age_s=2",
+    "tqst:min_tasks=2,age_s=4,waiting=first",
+    "hadoop:age_s=2,gap=0.1",
+    "hadoop:age_from=attempt,age_s=3,gap=0.05,waiting=ignored",
+    "hadoop:gap=0,age_s=1",
+    "poisson:window_s=9,bin_s=2,p=0.2",
+    "poisson:window_s=30,bin_s=1,p=0.3,verdicts=1,action=copy",
+    "poisson:scale_s=9,verdicts=2,p=0.2,stall_s=4",
+    "google:share=0.3",
+    "google:rule=cubed,min_started=2",
+    "google:share=0.1,waiting=ignored,budget=0.3",
+    "spark:quantile=0.3,multiplier=1.1,min_runtime_s=1",
+    "spark:threshold_s=5",
+    "spark:version=3,efficiency=progress,quantile=0.2,min_runtime_s=1",
+    "flink:ratio=0.25,lower_bound_s=2",
+    "flink:of=first,ratio=0.4,lower_bound_s=1",
+];
+
+fn watched() -> impl Strategy<Value = (String, String)> {
+    let orders = ["fifo", "fifo:depth=3", "priority:depth=2", "easy", "fair:interval_s=7"];
+    let beats = [1, 2, 3, 7];
+    let whom = ["", ",copies=last", ",nodes=known"];
+    (
+        prop::sample::select(orders.to_vec()),
+        prop::sample::select(RULES.to_vec()),
+        prop::sample::select(beats.to_vec()),
+        prop::sample::select(whom.to_vec()),
+    )
+        .prop_map(|(order, rule, beat, whom)| {
+            let joint = if rule.contains(':') { ',' } else { ':' };
+            (order.to_owned(), format!("{rule}{joint}heartbeat_s={beat}{whom}"))
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Groups of several tasks with a straggler here and there, on machines most of which have the
+    /// same speed; they come, go and grow.
+    #[test]
+    fn groups_that_sleep_miss_no_flag(
+        tasks in prop::collection::vec(task(), 4..50),
+        machines in prop::collection::vec(machine(), 2..9),
+        notice in notice(),
+        is_even in prop::bool::weighted(0.8),
+        stretch in 1_i64..8,
+        (order, rule) in watched(),
+        has_second in prop::bool::weighted(0.2),
+    ) {
+        let mut tasks = tasks;
+        for (idx, task) in tasks.iter_mut().enumerate() {
+            task.stretch(if idx % 5 == 0 { 3 * stretch } else { stretch });
+        }
+        let mut machines = machines;
+        if is_even {
+            machines.iter_mut().for_each(super::properties::Machine::even_out);
+        }
+        let (workload, cluster) = (workload(&tasks, 0.0), cluster(&machines, None, notice, false));
+        let mut policy: PolicyPlan = order.parse().expect("an order");
+        let second = if has_second { "+wqr" } else { "" };
+        let sleeping: PolicyPlan = format!("{order}+{rule}{second}").parse().expect("a policy");
+        policy.speculation = (sleeping.speculation.0, sleepless(&rule));
+        policy.second_speculation.clone_from(&sleeping.second_speculation);
+        // A rule that restarts whatever is slow may restart the slowest task for ever.
+        let until_us = 1_000 * 1_000_000;
+        let run = |policy: &PolicyPlan| -> Outcome {
+            replay(&Plan { seed: 1, until_us, ..Plan::new(&cluster, &workload, policy) })
+        };
+        prop_assert_eq!(run(&sleeping), run(&policy), "{}+{}", order, rule);
     }
 }

@@ -152,6 +152,8 @@ pub struct State<'a> {
     pub waiting: u32,
     /// Machines with room for the least demand of the workload.
     pub roomy: u32,
+    /// How often machines have come, gone or changed.
+    pub machine_changes: u64,
     /// Machines that have got room since a rule about running tasks last had no wish left that
     /// could be granted; only kept where there is such a rule.
     pub fresh: Vec<u32>,
@@ -248,6 +250,7 @@ impl<'a> State<'a> {
             live: 0,
             waiting: 0,
             roomy: 0,
+            machine_changes: 0,
             fresh: Vec::new(),
             is_fresh: vec![false; count],
             least: workload.least_demand(),

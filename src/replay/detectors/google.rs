@@ -126,6 +126,10 @@ impl Detector for Google {
         }
     }
 
+    fn reads_reports(&self, scene: &Scene<'_>) -> bool {
+        self.limit_us(scene).is_some()
+    }
+
     /// Only age is looked at, and only by the rule `cubed`.
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         let Some(limit_us) = self.limit_us(scene) else { return i64::MAX };

@@ -150,6 +150,10 @@ impl Detector for Hadoop {
         flags.truncate(first + scene.free_slots as usize);
     }
 
+    fn reads_reports(&self, scene: &Scene<'_>) -> bool {
+        self.config.waiting != Waiting::First || scene.waiting == 0
+    }
+
     /// While rates stay as they are, the average and each progress follow straight lines.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let Config { gap, age_s, age_from, waiting } = self.config;

@@ -210,6 +210,16 @@ impl Detector for Late {
         first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
+    fn reads_reports(&self, scene: &Scene<'_>) -> bool {
+        let is_held = self.config.waiting == Waiting::First && 0 < scene.waiting;
+        let cap = self.config.cap * f64::from(scene.slots);
+        !is_held && 0 < room_below(cap, scene.copies, scene.free_slots)
+    }
+
+    fn heeds_slots(&self, scene: &Scene<'_>) -> bool {
+        room_below(self.config.cap * f64::from(scene.slots), scene.copies, u32::MAX) == 0
+    }
+
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
         let mut nodes = self.nodes.borrow_mut();
         if nodes.now_us != Some(scene.now_us) {

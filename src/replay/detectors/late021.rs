@@ -242,6 +242,11 @@ impl Detector for Late021 {
         first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
+    /// Fewer copies than `min_cap` are allowed whatever the slots.
+    fn heeds_slots(&self, scene: &Scene<'_>) -> bool {
+        self.config.min_cap <= f64::from(scene.copies)
+    }
+
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
         let Some(&(count, sum)) = self.lengths.get(&machine) else { return true };
         let mut limit = self.limit.borrow_mut();

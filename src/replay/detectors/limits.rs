@@ -89,6 +89,14 @@ impl Detector for Limited {
         if self.has_held { scene.now_us } else { self.detector.quiet_until_us(scene, outlook) }
     }
 
+    fn reads_reports(&self, scene: &Scene<'_>) -> bool {
+        self.detector.reads_reports(scene)
+    }
+
+    fn heeds_slots(&self, scene: &Scene<'_>) -> bool {
+        self.detector.heeds_slots(scene)
+    }
+
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
         self.detector.suits(scene, machine)
     }

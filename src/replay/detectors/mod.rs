@@ -227,6 +227,19 @@ pub trait Detector: Send {
         scene.now_us
     }
 
+    /// Whether [`judge`](Self::judge) looks at the running attempts of such a scene, which are not
+    /// filled in. Where not, it does nothing, now and until something begins or ends or
+    /// [`slots`](Scene::slots) or [`free_slots`](Scene::free_slots) change.
+    fn reads_reports(&self, _scene: &Scene<'_>) -> bool {
+        true
+    }
+
+    /// Whether a change of [`Scene::slots`] alone may bring a flag that [`judge`](Self::judge) has
+    /// just not given: what [`quiet_until_us`](Self::quiet_until_us) has said holds no longer then.
+    fn heeds_slots(&self, _scene: &Scene<'_>) -> bool {
+        false
+    }
+
     /// Whether a copy may run on `machine`, which is free now.
     fn suits(&self, _scene: &Scene<'_>, _machine: u32) -> bool {
         true
@@ -272,7 +285,8 @@ pub struct Kind {
     /// The parameter that trades precision for recall with values from cautious to eager; empty
     /// where there is none.
     pub curve: (&'static str, &'static [&'static str]),
-    /// Whether it keeps tasks from machines: it is then asked about each task and machine in turn.
+    /// Whether it keeps tasks from machines ([`Detector::standing`], [`Detector::very_slow`]): it is
+    /// then asked about each task and machine in turn.
     pub steers: bool,
     read: fn(&mut Notation) -> Result<Arc<dyn Plan>, NotationError>,
 }

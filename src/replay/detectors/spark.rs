@@ -193,6 +193,10 @@ impl Detector for Spark {
         }
     }
 
+    fn reads_reports(&self, scene: &Scene<'_>) -> bool {
+        self.config.limit(scene).is_some()
+    }
+
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         match self.config.limit(scene) {
             _ if self.config.efficiency == Efficiency::Progress => scene.now_us,

@@ -16,6 +16,7 @@ impl Engine<'_> {
             _ => Kind::MachineChange,
         };
         self.note(kind, NONE, machine, 0);
+        self.state.machine_changes += 1;
         match entry.change {
             Change::Joins => {
                 self.state.set_free(machine, self.state.machines.capacity[idx], true);
@@ -60,6 +61,9 @@ impl Engine<'_> {
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];
             self.forget_usage(task, machine);
+            if let Some(speculation) = &mut self.speculation {
+                speculation.lost(&self.state, slot);
+            }
         }
         self.state.set_free(machine, Room::NOTHING, false);
         self.finder.taken(&self.state, machine);

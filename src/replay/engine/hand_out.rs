@@ -1,6 +1,7 @@
 //! Handing out work: waiting tasks to machines, then copies.
 
 use super::{Engine, Phase, Role};
+use crate::replay::placement::NO_BOUND;
 use crate::replay::policies::Wish;
 
 /// When copies are handed out.
@@ -34,8 +35,7 @@ impl Engine<'_> {
             return self.backfill();
         }
         let is_steered = self.speculation.as_ref().is_some_and(|rule| rule.steers());
-        if !is_steered && self.order.searched().is_some() && self.finder.most(&self.state).is_some()
-        {
+        if !is_steered && self.order.searched().is_some() {
             return self.hand_out_found();
         }
         let depth = self.passing.depth.bound().unwrap_or(usize::MAX);
@@ -104,7 +104,8 @@ impl Engine<'_> {
     /// may be passed over wait before it.
     fn next_that_may_start(&mut self, passed: Option<u32>, depth: usize) -> Option<u32> {
         let (state, searched) = (&self.state, self.order.searched()?);
-        let most = self.finder.most(state)?;
+        // Where searching for what is not there draws, everyone is looked at.
+        let most = self.finder.most(state).unwrap_or(NO_BOUND);
         let preemption = &mut self.preemption;
         let mut offers = |task: u32| match preemption {
             Some(preemption) => preemption.most(state, task).unwrap_or(most),
@@ -135,7 +136,8 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn find_any(&mut self, task: u32) -> Option<u32> {
         let state = &self.state;
-        let Some(rule) = self.speculation.as_deref() else {
+        let rule = self.speculation.as_deref().filter(|rule| rule.steers());
+        let Some(rule) = rule else {
             return self.finder.find(state, task, None);
         };
         self.finder.find(state, task, Some(&|machine| rule.allows(state, machine, task)))

@@ -154,6 +154,10 @@ impl Speculation for Both {
         self.sides.iter_mut().for_each(|side| side.rule.ending(state, slot, how));
     }
 
+    fn lost(&mut self, state: &State<'_>, slot: u32) {
+        self.sides.iter_mut().for_each(|side| side.rule.lost(state, slot));
+    }
+
     fn concluded(&mut self, state: &State<'_>, task: u32) {
         self.sides.iter_mut().for_each(|side| side.rule.concluded(state, task));
     }

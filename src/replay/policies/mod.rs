@@ -32,6 +32,9 @@ mod shortest;
 mod watch;
 mod wqr;
 
+#[cfg(test)]
+pub(super) use self::watch::sleepless;
+
 /// How many waiting tasks that fit nowhere may be passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
@@ -202,6 +205,9 @@ pub trait Speculation: Send {
 
     /// The attempt in `slot` is ending; it is still there to be looked at.
     fn ending(&mut self, _state: &State<'_>, _slot: u32, _how: Happening) {}
+
+    /// The machine of the attempt in `slot` has gone, without anyone knowing.
+    fn lost(&mut self, _state: &State<'_>, _slot: u32) {}
 
     /// A task is over, however.
     fn concluded(&mut self, _state: &State<'_>, _task: u32) {}

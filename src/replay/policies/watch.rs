@@ -4,6 +4,10 @@
 //! three of the policy. At each heartbeat every group with running attempts is judged; flagged
 //! copies go to free machines that suit, until the next heartbeat; restarts happen at once.
 //!
+//! A group for which the detector says that it will flag nobody before a time is not judged until
+//! then, unless something of it begins or ends (see [`sleep`]). So a heartbeat costs as much as the
+//! groups that may be flagged have attempts, and groups that nobody judges cost nothing.
+//!
 //! ```text
 //!  heartbeat   |----------|----------|      progress is reported at every heartbeat
 //!  flagged        copies of what was flagged at the last one go out as machines become free
@@ -21,11 +25,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+mod sleep;
+
+use self::sleep::Sleep;
+
 use super::{Heartbeat, Place, Speculation, SpeculationPlan, Wish};
 use crate::notation::{Notation, NotationError};
 use crate::replay::detectors::{
-    self, Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Running, Scene,
-    Standing,
+    self, Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Outlook, Running,
+    Scene, Standing,
 };
 use crate::replay::journal::Kind as Happening;
 use crate::replay::random::{Draws, Purpose};
@@ -41,6 +49,8 @@ struct Plan {
     heartbeat_s: f64,
     goes_first: bool,
     knows_nodes: bool,
+    /// Whether groups are left out of heartbeats that bring nothing; not in tests of that.
+    lets_sleep: bool,
 }
 
 /// The name of the detector that a part of a policy names, if it is one.
@@ -51,11 +61,15 @@ pub(super) fn name(part: &str) -> Option<&'static str> {
 
 /// Puts a detector to work, told no speeds of machines.
 pub(super) fn around(detector: DetectorPlan, heartbeat_s: f64) -> Arc<dyn SpeculationPlan> {
-    Arc::new(Plan { detector, heartbeat_s, goes_first: true, knows_nodes: false })
+    Arc::new(Plan { detector, heartbeat_s, goes_first: true, knows_nodes: false, lets_sleep: true })
 }
 
 /// Reads a detector with the policy's own parameters among its.
 pub(super) fn read(part: &str) -> Result<Arc<dyn SpeculationPlan>, NotationError> {
+    Ok(Arc::new(plan(part)?))
+}
+
+fn plan(part: &str) -> Result<Plan, NotationError> {
     let (name, pairs) = part.split_once(':').unwrap_or((part, ""));
     let is_own = |pair: &&str| KEYS.contains(&pair.split('=').next().unwrap_or("").trim());
     let (own, detectors): (Vec<&str>, Vec<&str>) =
@@ -68,9 +82,16 @@ pub(super) fn read(part: &str) -> Result<Arc<dyn SpeculationPlan>, NotationError
         goes_first: notation.choice("copies", "`first` or `last`", true, &copies)?,
         knows_nodes: notation.choice("nodes", "`known` or `unknown`", false, &nodes)?,
         detector: format!("{name}:{}", detectors.join(",")).trim_end_matches(':').parse()?,
+        lets_sleep: true,
     };
     notation.finish()?;
-    Ok(Arc::new(plan))
+    Ok(plan)
+}
+
+/// The same rule with every group judged at every heartbeat.
+#[cfg(test)]
+pub(in crate::replay) fn sleepless(part: &str) -> Arc<dyn SpeculationPlan> {
+    Arc::new(Plan { lets_sleep: false, ..plan(part).expect("a rule") })
 }
 
 impl Plan {
@@ -90,6 +111,8 @@ impl SpeculationPlan for Plan {
         let (position, sizes) = positions(state);
         Some(Box::new(Watch {
             plan: self.clone(),
+            steers: self.detector.steers(),
+            sleep: Sleep::new(state, self.lets_sleep),
             judges_lone_tasks: self.judges_lone_tasks(),
             groups,
             position,
@@ -145,11 +168,15 @@ struct Group {
     detector: Box<dyn Detector>,
     finished: Finished,
     begun_us: i64,
-    /// Attempts so far.
+    /// Attempts so far, copies among those that run, and running attempts whose machine has gone.
     attempts: u32,
+    copies_now: u32,
+    lost: u32,
+    /// Until when it is not judged, µs.
+    sleeps_until_us: Option<i64>,
     submitted: u32,
     over: u32,
-    /// Slots of its running attempts, in order of start.
+    /// Slots of its running attempts, in order of start: of their numbers.
     slots: Vec<u32>,
     /// Attempts as they were at the last heartbeat, by (start, task).
     running: Vec<Running>,
@@ -162,6 +189,9 @@ struct Watch {
     plan: Plan,
     /// Whether groups of one task are judged.
     judges_lone_tasks: bool,
+    /// Whether the detector forbids machines or asks for probes.
+    steers: bool,
+    sleep: Sleep,
     groups: Vec<Option<Group>>,
     position: Vec<u32>,
     sizes: Vec<u32>,
@@ -204,6 +234,58 @@ impl Group {
 }
 
 impl Watch {
+    /// The group of a task, if it is ever judged.
+    fn watched(&mut self, state: &State<'_>, task: u32) -> Option<&mut Group> {
+        let size = self.sizes[state.workload.group.get(task) as usize];
+        (self.judges_lone_tasks || 1 < size).then(|| self.group(state, task))
+    }
+
+    /// Something of a group has begun or ended: it is judged at the next heartbeat if any of it runs.
+    fn wake(&mut self, number: u32) {
+        let group = self.groups[number as usize].as_mut();
+        self.sleep.wake(number, group.filter(|group| !group.slots.is_empty()));
+    }
+
+    /// Whether there is nothing to be judged about a group, until something of it begins or ends.
+    fn rests(&mut self, state: &State<'_>, number: u32) -> bool {
+        let Some(group) = &mut self.groups[number as usize] else { return true };
+        if self.steers || !self.plan.lets_sleep {
+            return false;
+        }
+        let tasks_now = u32::try_from(group.slots.len()).expect("slots are numbered in u32");
+        let tasks_now = tasks_now - group.copies_now;
+        let scene = Scene {
+            running: &[],
+            waiting: group.submitted.saturating_sub(group.over + tasks_now),
+            copies: group.copies_now,
+            ..group.scene(state.now_us, self.slots)
+        };
+        let rests = !group.detector.reads_reports(&scene);
+        if rests {
+            let heeds_slots = group.detector.heeds_slots(&scene);
+            self.sleep.let_sleep(state, number, group, i64::MAX, heeds_slots);
+        }
+        rests
+    }
+
+    /// Lets a group sleep for as long as its detector says that nobody of it will be flagged.
+    fn fall_asleep(&mut self, state: &State<'_>, number: u32) {
+        let Some(group) = &mut self.groups[number as usize] else { return };
+        // What has just begun has not reported yet, and what is lost reports no more.
+        let reports = |running: &Running| running.start_us < state.now_us;
+        if self.steers || 0 < group.lost || !group.running.iter().all(reports) {
+            return;
+        }
+        let steady_until_us = self.sleep.steady_until_us(state);
+        let outlook = Outlook { steady_until_us, heartbeat_us: self.plan.period_us() };
+        let scene = group.scene(state.now_us, self.slots);
+        let until_us = group.detector.quiet_until_us(&scene, outlook);
+        let heeds_slots = group.detector.heeds_slots(&scene);
+        if state.now_us < until_us {
+            self.sleep.let_sleep(state, number, group, until_us, heeds_slots);
+        }
+    }
+
     fn group(&mut self, state: &State<'_>, task: u32) -> &mut Group {
         let number = state.workload.group.get(task);
         let group = &mut self.groups[number as usize];
@@ -215,6 +297,9 @@ impl Watch {
                 finished: Finished::default(),
                 begun_us: state.now_us,
                 attempts: 0,
+                copies_now: 0,
+                lost: 0,
+                sleeps_until_us: None,
                 submitted: 0,
                 over: 0,
                 slots: Vec::new(),
@@ -269,6 +354,9 @@ impl Watch {
 
     /// A probe for a machine that is very slow and idle.
     fn probe(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
+        if !self.steers {
+            return None;
+        }
         let is_idle = |machine: u32| {
             let idx = machine as usize;
             state.machines.is_present[idx]
@@ -325,9 +413,16 @@ impl Speculation for Watch {
     fn heartbeat(&mut self, state: &State<'_>, restarts: &mut Vec<u32>) {
         self.wishes.clear();
         self.is_settled = false;
+        self.sleep.wake_due(state, &mut self.groups);
+        let awake = self.sleep.awake();
+        if awake.is_empty() {
+            return;
+        }
         self.slots = slots(state);
-        let active: Vec<u32> = self.active.iter().copied().collect();
-        for number in active {
+        for number in awake {
+            if self.rests(state, number) {
+                continue;
+            }
             self.look(state, number);
             let Some(group) = &mut self.groups[number as usize] else { continue };
             self.flags.clear();
@@ -336,13 +431,17 @@ impl Speculation for Watch {
             group.detector = detector;
             for flag in &self.flags {
                 let flagged = &group.running[flag.position];
-                let slot =
-                    group.slots.iter().find(|&&slot| self.number[slot as usize] == flagged.attempt);
-                let Some(&slot) = slot else { continue };
+                let of_slot = |slot: &u32| self.number[*slot as usize];
+                let place = group.slots.binary_search_by_key(&flagged.attempt, of_slot);
+                let Ok(slot) = place.map(|place| group.slots[place]) else { continue };
                 match flag.action {
                     Action::Restart => restarts.push(slot),
                     Action::Copy => self.wishes.push(state.attempts.task[slot as usize]),
                 }
+            }
+            // What has been flagged is judged again, whether it gets its copy or not.
+            if self.flags.is_empty() {
+                self.fall_asleep(state, number);
             }
         }
     }
@@ -373,7 +472,7 @@ impl Speculation for Watch {
     }
 
     fn steers(&self) -> bool {
-        self.plan.detector.steers()
+        self.steers
     }
 
     fn allows(&self, state: &State<'_>, machine: u32, task: u32) -> bool {
@@ -392,9 +491,10 @@ impl Speculation for Watch {
 
     fn submitted(&mut self, state: &State<'_>, task: u32) {
         let started = state.tasks.started[task as usize];
-        let group = self.group(state, task);
+        let Some(group) = self.watched(state, task) else { return };
         // What comes back is counted already.
         group.submitted += u32::from(started == 0);
+        self.wake(state.workload.group.get(task));
     }
 
     fn started(&mut self, state: &State<'_>, slot: u32) {
@@ -404,9 +504,10 @@ impl Speculation for Watch {
             return;
         }
         let place = self.position[task as usize];
-        let group = self.group(state, task);
+        let Some(group) = self.watched(state, task) else { return };
         let number = group.attempts;
         group.attempts += 1;
+        group.copies_now += u32::from(role == Role::Copy);
         group.slots.push(slot);
         group.detector.started(number, place, state.now_us);
         if self.number.len() <= idx {
@@ -414,9 +515,8 @@ impl Speculation for Watch {
         }
         self.number[idx] = number;
         let number = state.workload.group.get(task);
-        if self.judges_lone_tasks || 1 < self.sizes[number as usize] {
-            self.active.insert(number);
-        }
+        self.active.insert(number);
+        self.wake(number);
         if role == Role::Copy {
             self.was_copied[task as usize] = true;
             self.wishes.retain(|&other| other != task);
@@ -436,7 +536,11 @@ impl Speculation for Watch {
             }
             return;
         }
-        group.slots.retain(|&other| other != slot);
+        let place =
+            group.slots.binary_search_by_key(&self.number[idx], |&slot| self.number[slot as usize]);
+        group.slots.remove(place.expect("it was running"));
+        group.copies_now -= u32::from(state.attempts.role[idx] == Role::Copy);
+        group.lost -= u32::from(state.attempts.is_lost[idx]);
         let end = Ended {
             attempt: self.number[idx],
             task: self.position[task as usize],
@@ -453,22 +557,37 @@ impl Speculation for Watch {
             group.finished.add(end);
         }
         group.detector.ended(&end);
-        if group.slots.is_empty() {
-            self.active.remove(&number);
+        let is_idle = group.slots.is_empty();
+        if is_idle {
             group.running.clear();
             (group.copies, group.running_tasks) = (0, 0);
+            self.active.remove(&number);
+        }
+        self.wake(number);
+    }
+
+    fn lost(&mut self, state: &State<'_>, slot: u32) {
+        let idx = slot as usize;
+        let number = state.workload.group.get(state.attempts.task[idx]);
+        if let Some(group) = &mut self.groups[number as usize]
+            && state.attempts.role[idx] != Role::Probe
+        {
+            group.lost += 1;
+            self.wake(number);
         }
     }
 
     fn concluded(&mut self, state: &State<'_>, task: u32) {
         let was_submitted = state.tasks.events[task as usize] != 0;
-        let group = self.group(state, task);
+        let number = state.workload.group.get(task);
+        let size = self.sizes[number as usize];
+        let Some(group) = self.watched(state, task) else { return };
         group.submitted += u32::from(!was_submitted);
         group.over += 1;
-        let number = state.workload.group.get(task) as usize;
-        if self.groups[number].as_ref().is_some_and(|group| group.over == self.sizes[number]) {
-            self.groups[number] = None;
+        if group.over == size {
+            self.groups[number as usize] = None;
         }
+        self.wake(number);
     }
 }
 
