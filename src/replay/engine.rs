@@ -462,7 +462,7 @@ impl<'a> Engine<'a> {
         self.copies += u64::from(role == Role::Copy);
         self.note(kind, task, machine, self.state.attempts.number[idx]);
         if let Some(preemption) = &mut self.preemption {
-            preemption.count(&self.state, task, machine, true);
+            preemption.count(&self.state, task, slot, true);
         }
         if self.follows_usage {
             self.order.usage(&self.state, task, true);
@@ -565,7 +565,7 @@ impl<'a> Engine<'a> {
         self.account(slot, kind);
         self.leave_machine(slot);
         self.state.vacate(slot);
-        self.forget_usage(task, machine);
+        self.forget_usage(task, slot);
         self.freed(machine);
         if self.state.cluster.shared_cores.is_some() {
             self.uneven.push(machine);
@@ -593,9 +593,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn forget_usage(&mut self, task: u32, machine: u32) {
+    fn forget_usage(&mut self, task: u32, slot: u32) {
         if let Some(preemption) = &mut self.preemption {
-            preemption.count(&self.state, task, machine, false);
+            preemption.count(&self.state, task, slot, false);
         }
         if self.follows_usage {
             self.order.usage(&self.state, task, false);

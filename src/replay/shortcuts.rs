@@ -64,7 +64,9 @@ fn policies() -> impl Strategy<Value = String> {
         "priority:depth=100",
     ];
     let places = ["first-free", "first-fit", "best-fit", "worst-fit", "random-fit"];
-    let rules = ["none", "none", "wqr", "tqst:heartbeat_s=3", "late:age_s=2,heartbeat_s=3"];
+    // Not `tqst`: it weighs machines when it is first asked after a heartbeat, and whoever is passed
+    // over asks nothing.
+    let rules = ["none", "none", "wqr", "late:age_s=2,heartbeat_s=3"];
     let kills = ["", "", "+kill:events=5", "+kill:restarts=1"];
     let (orders, places) =
         (prop::sample::select(orders.to_vec()), prop::sample::select(places.to_vec()));

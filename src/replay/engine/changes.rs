@@ -40,6 +40,9 @@ impl Engine<'_> {
         if let Some(plans) = &mut self.plans {
             plans.touch(machine);
         }
+        if let Some(preemption) = &mut self.preemption {
+            preemption.touch(machine);
+        }
     }
 
     /// A machine goes; its attempts are lost, whether anyone notices or not.
@@ -60,7 +63,7 @@ impl Engine<'_> {
             attempts.is_lost[idx] = true;
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];
-            self.forget_usage(task, machine);
+            self.forget_usage(task, slot);
             if let Some(speculation) = &mut self.speculation {
                 speculation.lost(&self.state, slot);
             }

@@ -104,15 +104,15 @@ impl Engine<'_> {
     /// may be passed over wait before it.
     fn next_that_may_start(&mut self, passed: Option<u32>, depth: usize) -> Option<u32> {
         let (state, searched) = (&self.state, self.order.searched()?);
-        // Where searching for what is not there draws, everyone is looked at.
-        let most = self.finder.most(state).unwrap_or(NO_BOUND);
-        let preemption = &mut self.preemption;
-        let mut offers = |task: u32| match preemption {
-            Some(preemption) => preemption.most(state, task).unwrap_or(most),
-            None => most,
+        let (most, preemption) = (self.finder.most(state), &mut self.preemption);
+        let mut offers = |task: u32| {
+            // Where searching for what is not there draws, everyone is looked at.
+            let Some(most) = most else { return NO_BOUND };
+            let could_be = preemption.as_mut().and_then(|preemption| preemption.most(state, task));
+            could_be.unwrap_or(most)
         };
         let found = searched.seek(passed, &mut offers)?;
-        (depth == usize::MAX || searched.before(found) <= depth).then_some(found)
+        searched.is_among_first(found, depth).then_some(found)
     }
 
     /// The waiting task to start on `machine` in the place of `task`, which is the first: one whose

@@ -6,11 +6,19 @@
 //! that began last. A start changes nothing about what can be evicted: it
 //! takes as much as it may have to give back. So what found no room finds none until something
 //! ends, and is not tried again before.
+//!
+//! Attempts stand on each machine in the order in which they would go. For each priority a tree over
+//! the machines holds what they could make free, so machines that can make no room are never looked
+//! at: a search costs the logarithm of the number of machines for each one that is compared, and the
+//! attempts that would go there. A start or an end changes what is free for its own priority and
+//! those below; trees are brought up to date when they are asked. Many different priorities share
+//! [`BANDS`] trees, each of which answers for the highest of its own.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Engine, Kind};
-use crate::replay::placement::{Most, NO_BOUND};
+use crate::replay::placement::{Most, Tree};
 use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
@@ -18,11 +26,14 @@ use crate::replay::workload::NONE;
 /// What is known about making room.
 #[derive(Debug)]
 pub(super) struct Preemption {
-    /// What attempts hold by machine and priority, the lowest first; only priorities that hold
-    /// something, so that a trace may have as many as it has tasks.
+    /// What runs, by machine, in the order in which it would go.
     held: Vec<Vec<Held>>,
     /// Attempts running, by priority.
     running: BTreeMap<Priority, u32>,
+    /// By priority, ascending.
+    bands: Vec<Band>,
+    /// By machine, the bands that do not know it as it is.
+    stale: Vec<u16>,
     hopeless: Vec<Hopeless>,
     /// Machines compared at most.
     looks: usize,
@@ -30,18 +41,39 @@ pub(super) struct Preemption {
     next: usize,
 }
 
+/// What machines have free or could make free for tasks of some priorities.
+#[derive(Debug)]
+struct Band {
+    /// The highest of them.
+    top: Priority,
+    tree: Tree,
+    /// Machines that have changed since it was asked.
+    stale: Vec<u32>,
+}
+
+/// Trees at most.
+const BANDS: usize = 16;
+
 /// Demands remembered at most.
 const HOPELESS_MAX: usize = 256;
 
 /// A task without a known priority ranks below all others.
 type Priority = Option<i32>;
 
-/// What the attempts of one priority hold on a machine.
+/// An attempt on a machine.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     priority: Priority,
-    attempts: u32,
+    start_us: i64,
+    slot: u32,
     demand: [u64; 2],
+}
+
+impl Held {
+    /// Where it stands: the lowest priority first, and among equals what began last.
+    fn rank(&self) -> (Priority, Reverse<i64>, u32) {
+        (self.priority, Reverse(self.start_us), self.slot)
+    }
 }
 
 /// What no machine can make room for.
@@ -80,44 +112,77 @@ impl Preemption {
         if looks == 0 {
             return None;
         }
-        Some(Self {
-            held: vec![Vec::new(); state.machines.free.len()],
+        let count = state.machines.free.len();
+        let mut levels: Vec<Priority> = state.workload.priority.values().collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let tops = levels.chunks(levels.len().div_ceil(BANDS).max(1)).filter_map(<[_]>::last);
+        let band = |&top: &Priority| Band { top, tree: Tree::new(count), stale: Vec::new() };
+        let mut preemption = Self {
+            held: vec![Vec::new(); count],
             running: BTreeMap::new(),
+            bands: tops.map(band).collect(),
+            stale: vec![0; count],
             hopeless: Vec::new(),
             looks: usize::try_from(looks).expect("at least 32 bits"),
             next: 0,
-        })
+        };
+        (0..).take(count).for_each(|machine| preemption.touch(machine));
+        Some(preemption)
     }
 
-    /// An attempt of `task` has begun on a machine (`true`) or ended there.
+    /// An attempt has begun in `slot` (`true`) or ended there.
     #[inline]
-    pub(super) fn count(&mut self, state: &State<'_>, task: u32, machine: u32, begins: bool) {
+    pub(super) fn count(&mut self, state: &State<'_>, task: u32, slot: u32, begins: bool) {
         let priority = state.workload.priority.get(task);
-        let demand = state.workload.demand(task);
+        let machine = state.attempts.machine[slot as usize];
+        let start_us = state.attempts.start_us[slot as usize];
+        let held = Held { priority, start_us, slot, demand: state.workload.demand(task) };
         let all = &mut self.held[machine as usize];
-        let place = all.partition_point(|held| held.priority < priority);
+        let place = all.partition_point(|other| other.rank() < held.rank());
         let running = self.running.entry(priority).or_default();
         if begins {
             *running += 1;
-            if all.get(place).is_none_or(|held| held.priority != priority) {
-                all.insert(place, Held { priority, attempts: 0, demand: [0, 0] });
+            all.insert(place, held);
+        } else {
+            *running -= 1;
+            if *running == 0 {
+                self.running.remove(&priority);
             }
-            let held = &mut all[place];
-            held.attempts += 1;
-            // Where memory is not known the sum may pass 2^64, and is never looked at.
-            held.demand = [held.demand[0] + demand[0], held.demand[1].wrapping_add(demand[1])];
-            return;
-        }
-        *running -= 1;
-        if *running == 0 {
-            self.running.remove(&priority);
-        }
-        let held = &mut all[place];
-        held.attempts -= 1;
-        held.demand = [held.demand[0] - demand[0], held.demand[1].wrapping_sub(demand[1])];
-        if held.attempts == 0 {
             all.remove(place);
         }
+        // Whoever could evict it has neither more nor less.
+        let bands = self.bands.partition_point(|band| band.top <= priority);
+        self.forget(machine, bands);
+    }
+
+    /// A machine has come, gone or changed.
+    pub(super) fn touch(&mut self, machine: u32) {
+        self.forget(machine, self.bands.len());
+    }
+
+    /// The first so many bands no longer know a machine.
+    fn forget(&mut self, machine: u32, bands: usize) {
+        let stale = &mut self.stale[machine as usize];
+        for (idx, band) in self.bands[..bands].iter_mut().enumerate() {
+            if *stale & (1 << idx) == 0 {
+                *stale |= 1 << idx;
+                band.stale.push(machine);
+            }
+        }
+    }
+
+    /// The band of a priority, brought up to date.
+    fn band(&mut self, state: &State<'_>, priority: Priority) -> &Band {
+        let idx = self.bands.partition_point(|band| band.top < priority);
+        let top = self.bands[idx].top;
+        for machine in std::mem::take(&mut self.bands[idx].stale) {
+            self.stale[machine as usize] &= !(1 << idx);
+            let is_present = state.machines.is_present[machine as usize];
+            let room = is_present.then(|| self.room(state, machine, top));
+            self.bands[idx].tree.set(machine as usize, &state.steps, room);
+        }
+        &self.bands[idx]
     }
 
     /// What a machine has free, or could have by evicting what is below a priority.
@@ -143,11 +208,47 @@ impl Preemption {
     /// The most memory by step of CPU that any machine could have for a task and its equals; `None`
     /// where nothing of lower priority runs.
     pub(super) fn most(&mut self, state: &State<'_>, task: u32) -> Option<Most> {
-        self.has_lower(state.workload.priority.get(task)).then_some(NO_BOUND)
+        let priority = state.workload.priority.get(task);
+        self.has_lower(priority).then(|| *self.band(state, priority).tree.most())
     }
 
     fn has_lower(&self, priority: Priority) -> bool {
         self.running.first_key_value().is_some_and(|(&lowest, _)| lowest < priority)
+    }
+
+    /// The next few machines that can make room.
+    fn candidates(&mut self, state: &State<'_>, wanted: &Hopeless) -> Vec<u32> {
+        self.band(state, wanted.priority);
+        let band = self.bands.partition_point(|band| band.top < wanted.priority);
+        let number = |place| u32::try_from(place).expect("machines are numbered in u32");
+        let (tree, mut found) = (&self.bands[band].tree, Vec::new());
+        for (mut from, end) in [(self.next, usize::MAX), (0, self.next)] {
+            while found.len() < self.looks {
+                let place = tree.first(&state.steps, wanted.demand, from, |place| {
+                    let room = || self.room(state, number(place), wanted.priority);
+                    end <= place || wanted.fits(state, number(place), room())
+                });
+                let Some(place) = place.filter(|&place| place < end) else { break };
+                found.push(number(place));
+                from = place + 1;
+            }
+        }
+        found
+    }
+
+    /// The attempts that have to go from a machine that can make room.
+    fn victims(
+        &self,
+        state: &State<'_>,
+        machine: u32,
+        wanted: &Hopeless,
+    ) -> impl Iterator<Item = &Held> {
+        let mut free = state.machines.free[machine as usize];
+        self.held[machine as usize].iter().take_while(move |held| {
+            let goes = !free.holds(wanted.demand);
+            free = free.with(held.demand);
+            goes
+        })
     }
 }
 
@@ -161,19 +262,19 @@ impl Engine<'_> {
         {
             return None;
         }
-        let state = &self.state;
-        let count = state.machines.free.len();
-        let machines = (preemption.next..count).chain(0..preemption.next);
-        let found = machines
-            .map(|machine| u32::try_from(machine).expect("machines are numbered in u32"))
-            .filter(|&machine| {
-                state.machines.is_present[machine as usize]
-                    && wanted.fits(state, machine, preemption.room(state, machine, wanted.priority))
-            })
-            .take(preemption.looks)
-            .map(|machine| victims(state, machine, &wanted))
-            .min_by_key(|(lost_us, machine, _)| (*lost_us, *machine));
-        let Some((_, machine, victims)) = found else {
+        let (state, count) = (&self.state, self.state.machines.free.len());
+        let may_fit =
+            preemption.band(state, wanted.priority).tree.may_hold(&state.steps, wanted.demand);
+        if !may_fit {
+            return None;
+        }
+        let lost_us = |preemption: &Preemption, machine: u32| {
+            let victims = preemption.victims(state, machine, &wanted);
+            victims.map(|held| state.now_us - held.start_us).sum::<i64>()
+        };
+        let candidates = preemption.candidates(state, &wanted).into_iter();
+        let found = candidates.min_by_key(|&machine| (lost_us(preemption, machine), machine));
+        let Some(machine) = found else {
             preemption.hopeless.retain(|old| !wanted.covers(old));
             if preemption.hopeless.len() < HOPELESS_MAX {
                 preemption.hopeless.push(wanted);
@@ -181,32 +282,12 @@ impl Engine<'_> {
             return None;
         };
         preemption.next = (machine as usize + 1) % count;
-        for slot in victims {
+        let victims = preemption.victims(state, machine, &wanted);
+        for slot in victims.map(|held| held.slot).collect::<Vec<u32>>() {
             let victim = self.state.attempts.task[slot as usize];
             self.end(slot, Kind::Evict);
             self.wait_again(victim);
         }
         Some(machine)
     }
-}
-
-/// The attempts that have to go from a machine that can make room, and the time they have run.
-fn victims(state: &State<'_>, machine: u32, wanted: &Hopeless) -> (i64, u32, Vec<u32>) {
-    let rank = |slot: u32| state.workload.priority.get(state.attempts.task[slot as usize]);
-    let mut slots: Vec<u32> =
-        state.on_machine(machine).filter(|&slot| rank(slot) < wanted.priority).collect();
-    slots.sort_by_key(|&slot| {
-        (rank(slot), std::cmp::Reverse(state.attempts.start_us[slot as usize]), slot)
-    });
-    let mut free = state.machines.free[machine as usize];
-    let (mut lost_us, mut count) = (0, 0);
-    while !free.holds(wanted.demand) {
-        let slot = slots[count];
-        let held = state.workload.demand(state.attempts.task[slot as usize]);
-        free = free.with(held);
-        lost_us += state.now_us - state.attempts.start_us[slot as usize];
-        count += 1;
-    }
-    slots.truncate(count);
-    (lost_us, machine, slots)
 }

@@ -71,7 +71,7 @@ impl Searched for Waiting {
         self.seek(after, offers)
     }
 
-    fn before(&self, task: u32) -> usize {
-        self.before(task)
+    fn is_among_first(&self, task: u32, depth: usize) -> bool {
+        self.is_among_first(task, depth)
     }
 }

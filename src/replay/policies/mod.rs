@@ -131,8 +131,8 @@ pub trait Searched {
     /// how much memory it and its equals may have by step of CPU.
     fn seek(&self, after: Option<u32>, offers: &mut dyn FnMut(u32) -> Most) -> Option<u32>;
 
-    /// How many wait before `task`.
-    fn before(&self, task: u32) -> usize;
+    /// Whether at most `depth` wait before `task`.
+    fn is_among_first(&self, task: u32, depth: usize) -> bool;
 }
 
 /// A copy or a probe that a rule wants, and where.
