@@ -6,9 +6,12 @@
 
 use std::fmt::Write;
 
+use clap::ValueEnum;
+
 use crate::facts::tasks::tells_cpu_time;
 use crate::fairness::gather::Accrual;
 use crate::lake::Lake;
+use crate::replay::history::KilledTasks;
 use crate::schema::{Source, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::MICROS_PER_DAY;
@@ -32,6 +35,8 @@ struct Family {
     cpu: CpuDefinition,
     /// Factor of the capacities of machines in a replay.
     overcommit: f64,
+    /// When a task of a replay is killed that was killed while it ran.
+    killed: KilledTasks,
     /// Policies of a replay.
     policies: &'static [&'static str],
 }
@@ -39,26 +44,32 @@ struct Family {
 /// The table.
 ///
 /// - Google: tasks ask for CPU as a share of the largest machine, and the cluster hands out more
-///   than it has, since tasks use less than they ask for.
+///   than it has, since tasks use less than they ask for. It knows no limits: a kill comes from
+///   outside at its own time, from a user or from a job that the task depends on.
 /// - SWF and GWF: jobs get whole processors, as many as there are. EASY is what such clusters run.
+///   Most kills of running jobs are limits, and other simulators take the recorded running time as
+///   the work.
 /// - Rumen: an attempt takes a slot, whatever it uses.
 const TABLE: [Family; 3] = [
     Family {
         sources: &[Source::Google2011, Source::Google2019, Source::Google2019AllocSets],
         cpu: CpuDefinition::Requested,
         overcommit: 1.25,
+        killed: KilledTasks::Age,
         policies: &["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"],
     },
     Family {
         sources: &[Source::Swf, Source::Gwf],
         cpu: CpuDefinition::Requested,
         overcommit: 1.0,
+        killed: KilledTasks::RunTime,
         policies: &["fifo", "easy", "fair"],
     },
     Family {
         sources: &[Source::Rumen],
         cpu: CpuDefinition::Slots,
         overcommit: 1.0,
+        killed: KilledTasks::RunTime,
         policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
     },
 ];
@@ -78,6 +89,8 @@ pub struct Defaults {
     pub accrual: Accrual,
     /// Factor of the capacities of the lake's machines: `replay`.
     pub overcommit: f64,
+    /// When a task is killed that was killed while it ran: `replay`.
+    pub killed: KilledTasks,
     /// Policies: `replay`.
     pub policies: &'static [&'static str],
 }
@@ -92,7 +105,7 @@ impl Defaults {
     /// definitions, all are counted in slots, which every trace knows.
     pub fn of_all(lakes: &[&Lake]) -> Self {
         let first = lakes.first().map_or(Source::default(), |lake| lake.source());
-        let Family { overcommit, policies, .. } = *family(first);
+        let Family { overcommit, killed, policies, .. } = *family(first);
         let cpus = || lakes.iter().map(|lake| cpu_of(lake.source(), is_measured(lake)));
         let has_usage = lakes.iter().all(|lake| is_measured(lake));
         let cpu = if has_usage {
@@ -102,7 +115,7 @@ impl Defaults {
             let is_same = cpus().all(|cpu| cpu == known || cpu == CpuDefinition::Measured);
             if is_same { known } else { CpuDefinition::Slots }
         };
-        Self { cpu, accrual: ACCRUAL, overcommit, policies }
+        Self { cpu, accrual: ACCRUAL, overcommit, killed, policies }
     }
 }
 
@@ -157,6 +170,17 @@ pub fn overcommit_help() -> String {
     )
 }
 
+/// The default of `--killed`, for its help.
+pub fn killed_help() -> String {
+    format!(
+        "When a task is killed that was killed while it ran\n\nOne that was killed while it waited \
+         leaves at its recorded age. By default as the source has it: {}. In logs limits kill \
+         running jobs, and other simulators take the recorded running time as the work. The Google \
+         traces have no limits: kills come from users and from other jobs, at a time of their own.",
+        by_source(|row| killed_name(row.killed))
+    )
+}
+
 /// The default of `--policies`, for the end of the help of `replay`.
 pub fn policies_help() -> String {
     format!(
@@ -174,10 +198,11 @@ pub fn help() -> String {
         let names: Vec<&str> = row.sources.iter().map(|source| source.name()).collect();
         let _ = writeln!(
             text,
-            "  {}\n    --cpu         {}, with a table task_usage or CPU times measured\n    --overcommit  {}\n    --policies    {}",
+            "  {}\n    --cpu         {}, with a table task_usage or CPU times measured\n    --overcommit  {}\n    --killed      {}\n    --policies    {}",
             names.join(", "),
             row.cpu,
             row.overcommit,
+            killed_name(row.killed),
             row.policies.join(" ")
         );
     }
@@ -188,6 +213,11 @@ pub fn help() -> String {
         "  every source\n    --accrual     {accrual}\n    --interval    {hour} s, from {HOURLY_DAYS} days on {day} s"
     );
     text
+}
+
+/// The word on the command line for when a task is killed.
+pub fn killed_name(killed: KilledTasks) -> String {
+    killed.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// The word of an accrual on the command line.
@@ -214,6 +244,7 @@ mod tests {
                 policy.parse::<PolicyPlan>().unwrap();
             }
             assert_eq!(cpu_of(source, true), CpuDefinition::Measured);
+            assert_eq!(row.killed == KilledTasks::Age, source.is_google(), "{source}: has limits");
             // A replay has as many processors as the log says.
             assert_eq!(row.overcommit == 1.0, !source.is_google(), "{source}");
         }
@@ -221,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_help_names_every_source_and_every_value() {
-        for text in [cpu_help(), overcommit_help(), policies_help(), help()] {
+        for text in [cpu_help(), overcommit_help(), killed_help(), policies_help(), help()] {
             for source in Source::ALL {
                 assert!(text.contains(source.name()), "{source}: {text}");
             }

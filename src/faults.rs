@@ -244,13 +244,25 @@ impl Fault for Interrupted {
     }
 }
 
-impl Fault for io::Error {}
+impl Fault for io::Error {
+    fn code(&self) -> Code {
+        if is_name_taken(self) { Code::Usage } else { Code::Environment }
+    }
+}
 impl Fault for arrow::error::ArrowError {}
 impl Fault for parquet::errors::ParquetError {}
 impl Fault for csv::Error {}
 impl Fault for serde_json::Error {}
 
+/// Whether a name was given for something new, and something else has it.
+pub fn is_name_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
+}
+
 fn hint_of_io(error: &io::Error) -> Option<&'static str> {
+    if is_name_taken(error) {
+        return Some("there is a file of that name: move it away, or give another name");
+    }
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("free some space and run the same command")

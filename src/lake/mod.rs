@@ -84,7 +84,10 @@ impl LakeError {
 
 impl Fault for LakeError {
     fn code(&self) -> Code {
-        Code::of_data(self.kind.is_bad_data())
+        match &self.kind {
+            LakeErrorKind::Io(error) => error.code(),
+            kind => Code::of_data(kind.is_bad_data()),
+        }
     }
 
     fn hint(&self) -> Option<Cow<'static, str>> {

@@ -48,6 +48,7 @@ mod usage;
 mod write;
 
 use crate::faults::{Code, Fault};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -112,10 +113,16 @@ impl SynthError {
 
 impl Fault for SynthError {
     fn code(&self) -> Code {
-        match self.kind {
-            SynthErrorKind::Setting { .. } => Code::Usage,
-            _ => Code::Environment,
+        match &self.kind {
+            SynthErrorKind::Setting { .. } | SynthErrorKind::NotEmpty => Code::Usage,
+            SynthErrorKind::Io(error) => error.code(),
+            SynthErrorKind::Json(_) => Code::Environment,
         }
+    }
+
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        let is_full = matches!(self.kind, SynthErrorKind::NotEmpty);
+        is_full.then(|| "give a new folder, or empty this one".into())
     }
 }
 

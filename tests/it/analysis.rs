@@ -282,17 +282,26 @@ fn every_command_takes_the_same_defaults_for_a_trace() {
             assert!((used - ran).abs() <= 1e-6 * ran, "{kind}: {used} of {ran}");
             assert_eq!(of(path, "accrual"), "running", "{kind}");
         }
-        // A log's processors are as many as it says.
-        if !place.path("all/replay/result.json").exists() {
-            continue;
-        }
-        place.run(&["replay", "--lake", "all/lake", "--out", "replay"]).ok();
-        for path in ["replay/result.json", "all/replay/result.json"] {
-            let settings = result(&place, path)["settings"].clone();
-            let expected = if kind.starts_with("google") { 1.25 } else { 1.0 };
-            assert_eq!(settings["history"]["overcommit"], expected, "{kind}: {path}");
-            assert_eq!(settings["policies"], of("all/replay/result.json", "policies"), "{kind}");
-        }
+        assert_replayed_alike(&place, kind, &run.stderr);
+    }
+}
+
+/// A log's processors are as many as it says, and its kills are of running time.
+fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
+    if !place.path("all/replay/result.json").exists() {
+        return;
+    }
+    let is_google = kind.starts_with("google");
+    let killed = if is_google { "age" } else { "run-time" };
+    assert!(said.contains(&format!("--killed     {killed} (replay)")), "{kind}: {said}");
+    place.run(&["replay", "--lake", "all/lake", "--out", "replay"]).ok();
+    let settings = |path: &str| result(place, path)["settings"].clone();
+    for path in ["replay/result.json", "all/replay/result.json"] {
+        let found = settings(path);
+        let overcommit = if is_google { 1.25 } else { 1.0 };
+        assert_eq!(found["history"]["overcommit"], overcommit, "{kind}: {path}");
+        assert_eq!(found["history"]["killed"], killed, "{kind}: {path}");
+        assert_eq!(found["policies"], settings("all/replay/result.json")["policies"], "{kind}");
     }
 }
 

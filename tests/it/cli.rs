@@ -408,10 +408,8 @@ fn the_end_of_the_window_can_be_given() {
 fn analyze_does_everything_in_one_go() {
     let place = Place::new();
     // A trace that is no whole table of 2011: nothing published applies.
-    super::support::copy_folder(
-        &super::support::golden("trace/job_events"),
-        &place.path("trace/job_events"),
-    );
+    let jobs = super::support::golden("trace/job_events");
+    super::support::copy_folder(&jobs, &place.path("trace/job_events"));
     assert_snapshot!(place.run(&["analyze", "trace", "--out", "all"]).text(), @r"
         exit code: 0
         --- stdout
@@ -443,6 +441,7 @@ fn analyze_does_everything_in_one_go() {
           --cpu        requested (account, sweep, fairness)
           --accrual    running (fairness)
           --overcommit 1.25 (replay)
+          --killed     age (replay)
           --policies   fifo:depth=100 fair:depth=100 fifo:depth=100+late:heartbeat_s=60 (replay)
           --sample     1 (replay)
           --machines   1 (replay)
@@ -489,11 +488,12 @@ fn synth_writes_into_empty_folders_only() {
     place.run(&args).ok();
     let before = tree(&place.path("trace"));
     assert_snapshot!(place.run(&args).text(), @r"
-        exit code: 4
+        exit code: 2
         --- stdout
         --- stderr
         error: could not write a synthetic trace to `trace`
         cause: the folder is not empty
+        hint: give a new folder, or empty this one
     ");
     assert!(tree(&place.path("trace")) == before);
     assert_snapshot!(place.run(&["synth", "other", "--days", "0"]).text(), @r"
@@ -1000,7 +1000,7 @@ fn a_lake_that_cannot_be_a_folder() {
     place.part("job_events", 0, LINE);
     fs::write(place.path("lake"), "").unwrap();
     assert_snapshot!(place.ingest(&[]).text(), @r"
-        exit code: 4
+        exit code: 2
         --- stdout
         --- stderr
         error: could not use `lake`

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -497,6 +498,76 @@ fn manual_pages_replace_only_manual_pages() {
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("`man1/jobfate-sweep.1` is no manual page"));
     assert_eq!(fs::read(place.path("man1/jobfate-sweep.1")).unwrap(), b"mine");
+}
+
+/// Where a command writes something new, and a name that it is given for it. `TAKEN` is a file.
+const NAMES: [&str; 21] = [
+    "synth TAKEN --jobs 5",
+    "synth TAKEN/inside --jobs 5",
+    "ingest trace --lake TAKEN",
+    "ingest trace --lake TAKEN/inside",
+    "analyze trace --lake TAKEN",
+    "analyze --lake lake --out TAKEN",
+    "fairness new TAKEN --template metered",
+    "fairness new TAKEN/inside --template metered",
+    "man --out TAKEN",
+    "verify --lake lake --out TAKEN",
+    "classify --out TAKEN",
+    "describe --what waiting --out TAKEN",
+    "account --cpu slots --out TAKEN",
+    "sweep --cpu slots --out TAKEN",
+    "detect --out TAKEN",
+    "fairness --out TAKEN",
+    "replay --out TAKEN/inside",
+    "query q01 --out TAKEN",
+    "query all --out TAKEN",
+    "report one --out TAKEN",
+    "reproduce ota --out TAKEN",
+];
+
+/// Promise: a name that is taken is wrong use, of every command that writes; the file stays.
+#[test]
+fn a_name_that_is_taken_is_refused() {
+    let place = place();
+    fs::write(place.path("mine"), "mine").unwrap();
+    for command in NAMES {
+        let refused = run(&place, &command.replace("TAKEN", "mine"));
+        assert_eq!(refused.code, Some(2), "{command}: {}", refused.stderr);
+        assert!(refused.stderr.contains("`mine"), "{command}: {}", refused.stderr);
+        let advises = ["give", "move it away"].iter().any(|word| refused.stderr.contains(word));
+        assert!(advises, "{command}: {}", refused.stderr);
+        assert_eq!(fs::read(place.path("mine")).unwrap(), b"mine", "{command}");
+    }
+    let known: BTreeSet<&str> =
+        NAMES.iter().map(|command| command.split(' ').next().unwrap()).collect();
+    for command in jobfate::cli::command().get_subcommands() {
+        let writes = command.get_arguments().any(|arg| {
+            let name = arg.get_id().as_str();
+            name == "out" || (name == "lake" && command.get_name() == "ingest")
+        });
+        assert!(!writes || known.contains(command.get_name()), "{}", command.get_name());
+    }
+}
+
+/// `fairness new` asks before it writes: what came to be there meanwhile stays too.
+#[test]
+fn a_file_that_comes_while_questions_are_asked_stays() {
+    let place = Place::new();
+    let mut command = place.command(&words("fairness new mine.toml --template metered"));
+    let mut child =
+        command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut asked = [0; 1];
+    child.stderr.as_mut().unwrap().read_exact(&mut asked).unwrap();
+    fs::write(place.path("mine.toml"), "mine").unwrap();
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read(place.path("mine.toml")).unwrap(), b"mine");
+    // A link that leads nowhere is a name too.
+    symlink("nowhere", place.path("link.toml")).unwrap();
+    let refused = run(&place, "fairness new link.toml --template metered");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(!place.path("nowhere").exists());
 }
 
 /// A report on a disk without room named a file that it read.

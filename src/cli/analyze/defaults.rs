@@ -50,6 +50,8 @@ pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> 
     if config.get("replay", "cluster").is_none() {
         config.default_to("replay", "overcommit", usual.overcommit.to_string().as_str().into());
     }
+    let killed = defaults::killed_name(usual.killed);
+    config.default_to("replay", "killed", killed.as_str().into());
     if lake.has(Table::TaskEvents) {
         let events = lake.require(Table::TaskEvents)?;
         #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 rows")]
@@ -73,11 +75,12 @@ pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> 
 }
 
 /// Options that follow from the kind of trace, with their sections.
-const OF_SOURCE: [(&str, &str); 7] = [
+const OF_SOURCE: [(&str, &str); 8] = [
     (DEFINITIONS, "cpu"),
     ("fairness", "accrual"),
     ("fairness", "interval"),
     ("replay", "overcommit"),
+    ("replay", "killed"),
     ("replay", "policies"),
     ("replay", "sample"),
     ("replay", "machines"),

@@ -1,6 +1,7 @@
 //! `jobfate fairness new`: asks for the parameters of a template and writes the file.
 
-use std::io::{self, BufRead};
+use std::fs::File;
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -26,8 +27,11 @@ pub(crate) struct NewArgs {
 }
 
 pub(super) fn run(args: &NewArgs) -> Result<()> {
-    if args.file.exists() {
-        return Err(Usage(format!("`{}` is there already", args.file.display())).into());
+    // A link that leads nowhere is a name too.
+    if args.file.symlink_metadata().is_ok() {
+        let taken = args.file.display();
+        let what = format!("`{taken}` is there already: move it away, or give another name");
+        return Err(Usage(what).into());
     }
     let mut questions = Questions::new(args)?;
     let name = match &args.template {
@@ -57,7 +61,9 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
         return Err(Usage(format!("template `{name}` has no parameter `{key}`")).into());
     }
     let text = template.fill(title.trim(), &values);
-    std::fs::write(&args.file, text)
+    // The questions take their time: what came to be there meanwhile stays as well.
+    File::create_new(&args.file)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| format!("could not write `{}`", args.file.display()))?;
     console::note(format!("wrote {}", args.file.display()));
     console::note(format!("next: jobfate fairness --index-file {}", args.file.display()));

@@ -105,12 +105,7 @@ pub(crate) struct ReplayArgs {
     pub reruns: RerunWork,
 
     /// When a task is killed that was killed while it ran
-    ///
-    /// One that was killed while it waited leaves at its recorded age. Default: `run-time` for
-    /// logs, where limits kill running jobs and other simulators take the recorded running time as
-    /// the work; `age` for the Google traces, which have no limits: kills come from users and from
-    /// other jobs, at a time of their own.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, long_help = defaults::killed_help())]
     pub killed: Option<KilledTasks>,
 
     /// What `easy` takes for the running time of a task
@@ -400,7 +395,8 @@ fn setting(args: &ReplayArgs, lake: &Lake, windows: Windows, seed: u64) -> Resul
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
 fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
     // Machines by specification are as large as it says.
-    let usual = if args.cluster.is_some() { 1.0 } else { Defaults::of(lake).overcommit };
+    let usual = Defaults::of(lake);
+    let overcommit = if args.cluster.is_some() { 1.0 } else { usual.overcommit };
     let micros = |hours: f64| (hours * 3.6e9).round() as i64;
     HistoryPlan {
         from_us: micros(args.from),
@@ -408,9 +404,9 @@ fn history_plan(args: &ReplayArgs, lake: &Lake, seed: u64) -> HistoryPlan {
         sample: args.sample,
         machines: args.machines,
         load: args.load,
-        overcommit: args.overcommit.unwrap_or(usual),
+        overcommit: args.overcommit.unwrap_or(overcommit),
         reruns: args.reruns,
-        killed: args.killed.unwrap_or(KilledTasks::of_source(lake.source())),
+        killed: args.killed.unwrap_or(usual.killed),
         estimates: args.estimates,
         seed,
     }

@@ -97,16 +97,6 @@ pub enum KilledTasks {
     Age,
 }
 
-impl KilledTasks {
-    /// What fits a source. In logs of batch systems most kills of running jobs are limits, and
-    /// other simulators take the recorded running time as the work. In the Google traces, which
-    /// know no limits, a kill comes from outside at its own time: from a user, or from a job that
-    /// the task depends on.
-    pub const fn of_source(source: Source) -> Self {
-        if source.is_google() { Self::Age } else { Self::RunTime }
-    }
-}
-
 /// What was taken and what was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
