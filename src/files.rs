@@ -5,7 +5,7 @@
 //! power fails in the next instant: written, synced, renamed, and the folder synced.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -209,6 +209,39 @@ pub(crate) fn crc32_of(path: &Path) -> io::Result<u32> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// The CRC-32 of a file of which that of some stretches, given as (start, length, sum) one after
+/// the other, is known and not read again.
+pub(crate) fn crc32_around(
+    path: &Path,
+    known: impl Iterator<Item = (u64, u64, u32)>,
+) -> io::Result<u32> {
+    let mut file = File::open(path)?;
+    let mut crc32 = crc32fast::Hasher::new();
+    let mut at = 0;
+    for (start, len, sum) in known {
+        io::copy(&mut (&mut file).take(start - at), &mut HashedBy(&mut crc32))?;
+        crc32.combine(&crc32fast::Hasher::new_with_initial_len(sum, len));
+        at = start + len;
+        file.seek(io::SeekFrom::Start(at))?;
+    }
+    io::copy(&mut file, &mut HashedBy(&mut crc32))?;
+    Ok(crc32.finalize())
+}
+
+/// Where bytes are hashed and not kept.
+struct HashedBy<'a>(&'a mut crc32fast::Hasher);
+
+impl Write for HashedBy<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

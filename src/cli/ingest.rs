@@ -12,7 +12,7 @@ use crate::digits::{counted, grouped};
 use crate::faults::{Interrupted, Result, Usage};
 use crate::lake::ingest::{IngestOutcome, ingest};
 use crate::lake::needs::Needs;
-use crate::lake::plan::{IngestPlan, MaxRejects, Shard, choose_parts};
+use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::lake::{Lake, Origin, PartEntry, told};
 use crate::schema::{Column, ROW_ID, Source, Table};
 use crate::sources::open_trace;
@@ -166,6 +166,7 @@ pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
         bucket_count: choice.buckets,
         shard: choice.shard,
         threads: choice.threads.map_or_else(super::core_count, usize::from),
+        cut: Cut::default(),
     })
 }
 

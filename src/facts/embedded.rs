@@ -17,7 +17,7 @@ use arrow::record_batch::RecordBatch;
 use polars::df;
 use polars::prelude::{
     Column as PolarsColumn, DataFrame, DataType as PolarsType, IntoLazy, LazyFrame, NamedFrom,
-    PlRefPath, PolarsError, ScanArgsParquet, Series,
+    PlRefPath, PolarsError, ScanArgsParquet, ScanSources, Series,
 };
 use polars::sql::SQLContext;
 use rustc_hash::FxHashMap;
@@ -172,29 +172,36 @@ fn windows_frame(settings: &Settings) -> Result<DataFrame, PolarsError> {
     )
 }
 
-/// A lazy scan of a table's files in a bucket; an empty table where there are none.
+/// A lazy scan of a table in a bucket, or of its files with `None`; an empty table where there is
+/// nothing.
 fn scan(
     lake: &Lake,
     table: Table,
     bucket: Option<u32>,
     query: &'static Query,
 ) -> Result<LazyFrame, FactError> {
-    let paths = lake.paths(table, bucket, |column| query.names(column))?;
-    if paths.is_empty() {
+    let is_read = |column: &str| query.names(column);
+    let sources = if let Some(bucket) = bucket {
+        let streams = lake.streams(table, bucket, is_read)?;
+        ScanSources::Buffers(streams.into_iter().map(Into::into).collect())
+    } else {
+        let paths: Result<Vec<PlRefPath>, PolarsError> = lake
+            .paths(table, is_read)?
+            .into_iter()
+            .map(|path| whole_path(path).and_then(PlRefPath::try_from_pathbuf))
+            .collect();
+        ScanSources::Paths(paths.map_err(failed(query))?.into())
+    };
+    if sources.is_empty() {
         return Ok(empty(table, lake.source()).map_err(failed(query))?.lazy());
     }
-    let paths: Result<Vec<PlRefPath>, PolarsError> = paths
-        .into_iter()
-        .map(|path| whole_path(path).and_then(PlRefPath::try_from_pathbuf))
-        .collect();
-    let paths = paths.map_err(failed(query))?;
-    // The path is a file's and not a pattern, and `bucket=` in it is not a column.
+    // A path is a file's and not a pattern, and `name=` in it is not a column.
     let args = ScanArgsParquet {
         glob: false,
         hive_options: polars::prelude::HiveOptions { enabled: Some(false), ..Default::default() },
         ..ScanArgsParquet::default()
     };
-    LazyFrame::scan_parquet_files(paths.into(), args).map_err(failed(query))
+    LazyFrame::scan_parquet_sources(sources, args).map_err(failed(query))
 }
 
 fn whole_path(path: PathBuf) -> Result<PathBuf, PolarsError> {

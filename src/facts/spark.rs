@@ -7,7 +7,7 @@
 //! own, until they are read.
 //!
 //! ```text
-//!  lake/task_events/bucket=*/*.parquet ─► view task_events ─► q03 ─► .facts-1234/q03_attempts/
+//!  lake/task_events/*.parquet ─► view task_events ─► q03 ─► .facts-1234/q03_attempts/
 //!                                                              └─► view q03_attempts ─► q05 ...
 //! ```
 
@@ -206,7 +206,7 @@ fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactE
     let tables = queries.iter().flat_map(|query| [query.tables(), query.optional_tables()]);
     let is_read = |column: &str| queries.iter().any(|query| query.names(column));
     for table in tables.flatten().collect::<BTreeSet<Table>>() {
-        let known: BTreeSet<PathBuf> = lake.paths(table, None, is_read)?.into_iter().collect();
+        let known: BTreeSet<PathBuf> = lake.paths(table, is_read)?.into_iter().collect();
         let mut folders = vec![lake.path.join(table.name())];
         while let Some(folder) = folders.pop() {
             let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
@@ -258,7 +258,7 @@ fn tell(
     for name in query.reads() {
         if let Ok(table) = name.parse::<Table>() {
             if known.insert(name) {
-                let path = (!lake.files(table, None).is_empty()).then_some(seen);
+                let path = (!lake.files(table).is_empty()).then_some(seen);
                 text.push_str(&view_of(table, lake.source(), path));
             }
         } else if name == "settings" || name == "thresholds" {

@@ -12,8 +12,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::statistics::Statistics;
 
 use super::LakeErrorKind;
-use super::manifest::FileEntry;
-use super::writer::arrow_schema;
+use super::encode::{BUCKET, arrow_schema};
 use crate::schema::{AMOUNT_MAX, Column, ColumnType, ROW_ID, Source, Table, bucket_of};
 
 /// What the cells of a column must be.
@@ -25,8 +24,11 @@ struct Rule {
 }
 
 impl Rule {
-    /// That of a column of a table; `row_id` is a whole number that is never missing.
+    /// That of a column of a table; `row_id` and the bucket are whole numbers that are never missing.
     fn of(table: Table, source: Source, name: &'static str) -> Self {
+        if name == BUCKET {
+            return Self { name, kind: ColumnType::Int, is_mandatory: true };
+        }
         let column = table.column_idx(source, name).map(|idx| &table.columns(source)[idx]);
         column.map_or(Self { name, kind: ColumnType::Time, is_mandatory: true }, Self::from)
     }
@@ -104,20 +106,22 @@ pub(super) fn check_types(
     Ok(())
 }
 
-/// Checks the batches of a file, one after the other.
+/// Checks the batches of a stretch, one after the other.
 pub(super) struct RowCheck {
     rules: Vec<Rule>,
     /// Where the time stands among the columns, and the last one seen.
     time: Option<(usize, i64)>,
-    /// Where the job stands among the columns, the bucket of the file and how many there are.
+    /// Where the job stands among the columns, the bucket that is read and how many there are.
     job: Option<(usize, u32, u32)>,
+    /// Where the bucket stands among the columns, and which is read.
+    bucket: Option<(usize, u32)>,
 }
 
 impl RowCheck {
-    /// For the columns of a file, in the order in which they are read.
+    /// For the columns of a bucket's stretch, in the order in which they are read.
     pub(super) fn new(
         (table, source, bucket_count): (Table, Source, u32),
-        file: &FileEntry,
+        bucket: u32,
         columns: &[&'static str],
     ) -> Self {
         let all = table.columns(source);
@@ -126,7 +130,8 @@ impl RowCheck {
         Self {
             rules: columns.iter().map(|&name| Rule::of(table, source, name)).collect(),
             time: place(all[0].name).map(|at| (at, i64::MIN)),
-            job: job.map(|at| (at, file.bucket, bucket_count)),
+            job: job.map(|at| (at, bucket, bucket_count)),
+            bucket: place(BUCKET).map(|at| (at, bucket)),
         }
     }
 
@@ -148,6 +153,12 @@ impl RowCheck {
                 let other = bucket_of(*job, count);
                 let problem = format!("holds job {job}, which is of bucket {other}, not {bucket}");
                 return Err(self.rules[at].fail(problem));
+            }
+        }
+        if let Some((at, bucket)) = self.bucket {
+            let cells = batch.column(at).as_primitive::<Int32Type>().values();
+            if let Some(other) = cells.iter().find(|&&cell| u32::try_from(cell) != Ok(bucket)) {
+                return Err(self.rules[at].fail(format!("holds {other}, not bucket {bucket}")));
             }
         }
         Ok(())

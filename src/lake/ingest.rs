@@ -3,14 +3,14 @@
 //! In: an [`IngestPlan`]. Out: a lake in which every part that stands in
 //! the manifest is whole, and an [`IngestOutcome`] with what was stored and what was wrong.
 //!
-//! A thread takes a segment, reads its parts one after the other, and writes one file per bucket.
+//! A thread takes a segment, reads its parts one after the other, and writes them into one file.
 //! A bad part spoils only itself: its segment is done again without it, the others go on, and it
 //! is named at the end. What is wrong with the machine (a full disk) stops everything at once.
 //!
 //! ```text
-//!  claim segment ─► read parts ─► spread rows ─► files beside ─► rename ─► manifest
-//!                                                              killed here: files without an
-//!                                                              entry, removed by the next run
+//!  claim segment ─► read parts ─► spread rows ─► file beside ─► rename ─► journal ─► manifest
+//!                                                             killed here: a file without    └ at the end
+//!                                                             an entry, removed by the next run
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::journal::{self, Journal, JournalEntry};
 use super::manifest::{MANIFEST, Manifest, PartEntry, manifest_files, segment_of};
 use super::plan::{IngestPlan, MaxRejects, Segment, bucket_count_of, segments};
 use super::rejects::{self, RejectLog, Rejected};
@@ -95,8 +96,10 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
         .count();
     debug_assert!(skipped <= wanted, "a part is skipped at most once");
     let bucket_count = manifest.bucket_count;
+    let own_path = own_manifest_path(plan);
     let state = Mutex::new(State {
         manifest: own,
+        journal: Journal::beside(&own_path),
         outcome: IngestOutcome { skipped, ..IngestOutcome::default() },
     });
     let next = AtomicUsize::new(0);
@@ -115,8 +118,13 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
                 break;
             }
             if writer.as_ref().is_none_or(|writer| writer.table() != segment.table) {
-                writer =
-                    Some(SegmentWriter::new(segment.table, plan.source, bucket_count, &folder));
+                writer = Some(SegmentWriter::new(
+                    segment.table,
+                    plan.source,
+                    bucket_count,
+                    &folder,
+                    plan.cut,
+                ));
             }
             let writer = writer.as_mut().expect("made above");
             if let Err(error) = store_segment(plan, segment, writer, progress, &state) {
@@ -128,17 +136,29 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
     });
     // The folder is empty but for what an error left; the next run removes it all the same.
     let _ = fs::remove_dir_all(work_folder(plan));
+    let State { manifest, mut outcome, .. } =
+        state.into_inner().expect("no thread panicked with the lock");
+    let folded = if outcome.stored.is_empty() { Ok(()) } else { fold(&manifest, &own_path) };
     ends.into_iter().collect::<Result<(), LakeError>>()?;
-    let mut outcome = state.into_inner().expect("no thread panicked with the lock").outcome;
+    folded?;
     outcome.is_cancelled = progress.is_cancelled.load(Ordering::Relaxed);
     outcome.stored.sort_by_key(|(table, part)| (*table, part.part));
     outcome.failed.sort_by_key(|failed| (failed.part.table, failed.part.part));
     Ok(outcome)
 }
 
+/// Stores a manifest that holds all that its journal records, and removes the journal.
+fn fold(manifest: &Manifest, path: &Path) -> Result<(), LakeError> {
+    manifest.store(path)?;
+    journal::remove(path)
+}
+
 /// What the threads share.
 struct State {
+    /// What this writer has stored, now and before.
     manifest: Manifest,
+    /// What of it the file does not say yet.
+    journal: Journal,
     outcome: IngestOutcome,
 }
 
@@ -220,6 +240,9 @@ fn remove_empty_lake(plan: &IngestPlan, was_there: bool) -> bool {
     let own_path = own_manifest_path(plan);
     let own = Manifest::load_one(&own_path).ok().filter(Manifest::holds_nothing);
     let is_gone = own.is_some() && fs::remove_file(&own_path).is_ok();
+    if is_gone {
+        let _ = journal::remove(&own_path);
+    }
     if let Some(own) = own.filter(|_| is_gone) {
         for file in own.tables.values().flat_map(|entry| &entry.files) {
             let _ = fs::remove_file(plan.lake.join(&file.path));
@@ -233,11 +256,6 @@ fn remove_empty_lake(plan: &IngestPlan, was_there: bool) -> bool {
     // Only empty folders go: nothing that this program has not made is in them.
     for &table in plan.source.tables() {
         let folder = plan.lake.join(table.name());
-        let below = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let is_bucket = |name: &str| name.starts_with("bucket=");
-        below
-            .filter(|entry| is_bucket(&entry.file_name().to_string_lossy()))
-            .for_each(|entry| drop(fs::remove_dir(entry.path())));
         let _ = fs::remove_dir(folder);
     }
     if !was_there {
@@ -264,7 +282,8 @@ fn forget_empty(plan: &IngestPlan) -> Result<(), LakeError> {
         empty.push(path);
     }
     empty.iter().try_for_each(|path| {
-        fs::remove_file(path).map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
+        fs::remove_file(path).map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))?;
+        journal::remove(path)
     })
 }
 
@@ -278,6 +297,7 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
             plan.origin,
             plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts)),
         );
+        journal::remove(&own_path)?;
         new.store(&own_path)?;
         return Ok((new.clone(), new));
     };
@@ -288,18 +308,23 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
         return Err(LakeError::new(&plan.lake, kind));
     }
     if plan.shard.is_none() {
-        // Fold what shards have left: first the union, then their files go.
-        all.store(&own_path)?;
+        // Fold what shards and a run that was killed have left: first the union, then their files
+        // go.
+        fold(&all, &own_path)?;
         for path in manifest_files(&plan.lake)?.into_iter().filter(|path| *path != own_path) {
             fs::remove_file(&path)
                 .map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))?;
+            journal::remove(&path)?;
         }
         return Ok((all.clone(), all));
     }
     let own = if own_path.exists() {
-        Manifest::load_one(&own_path)?
+        let own = Manifest::load_one(&own_path)?;
+        fold(&own, &own_path)?;
+        own
     } else {
         let new = Manifest::new(all.source, all.origin, all.bucket_count);
+        journal::remove(&own_path)?;
         new.store(&own_path)?;
         new
     };
@@ -379,8 +404,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The files of a table that this program may have made, in its folder and those of its buckets;
-/// links lead elsewhere and are left alone.
+/// The files in the folder of a table that this program may have made; links lead elsewhere and
+/// are left alone.
 fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     if !fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir()) {
@@ -389,9 +414,7 @@ fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
-        if kind.is_dir() && name.starts_with("bucket=") {
-            found.extend(segment_files(&entry.path())?);
-        } else if kind.is_file() && segment_of(&name).is_some() {
+        if kind.is_file() && segment_of(&name).is_some() {
             found.push(entry.path());
         }
     }
@@ -575,33 +598,25 @@ fn publish(
     let segment = format!("part-{:05}-{:05}", first.part, last.part);
     publish_rejects(plan, parts, &read)?;
     let mut entries = Vec::new();
-    let mut folders = BTreeSet::new();
-    for file in written {
-        let run = if file.run == 0 { String::new() } else { format!("-{}", file.run) };
-        let path = match table.job_column() {
-            Some(_) => format!("{table}/bucket={:02}/{segment}{run}.parquet", file.bucket),
-            None => format!("{table}/{segment}{run}.parquet"),
-        };
+    let folder = plan.lake.join(table.name());
+    for WrittenFile { beside, number, rows, bytes, crc32, stretches } in written {
+        let number = if number == 0 { String::new() } else { format!("-{number}") };
+        let path = format!("{table}/{segment}{number}.parquet");
         let target = plan.lake.join(&path);
-        let folder = target.parent().expect("a file lies in a folder").to_owned();
         let fail = |error| LakeError::new(&target, LakeErrorKind::Io(error));
         files::create_folder(&folder).map_err(fail)?;
-        fs::rename(&file.beside, &target).map_err(fail)?;
-        folders.insert(folder);
-        let WrittenFile { bucket, rows, bytes, crc32, .. } = file;
-        entries.push(FileEntry { path, bucket, rows, bytes, crc32 });
+        fs::rename(&beside, &target).map_err(fail)?;
+        entries.push(FileEntry { path, rows, bytes, crc32, stretches });
     }
-    folders.insert(plan.lake.join(table.name()));
-    folders.insert(plan.lake.clone());
-    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+    for folder in [&folder, &plan.lake].into_iter().filter(|folder| folder.is_dir()) {
         files::sync_folder(folder)
             .map_err(|error| LakeError::new(folder, LakeErrorKind::Io(error)))?;
     }
     let part_entries: Vec<PartEntry> =
         read.into_iter().map(|part| PartEntry { segment: segment.clone(), ..part.entry }).collect();
     let mut state = state.lock().expect("no thread panicked with the lock");
+    state.journal.add(&JournalEntry::new(table, &part_entries, &entries))?;
     state.manifest.record(table, part_entries.clone(), entries);
-    state.manifest.store(&own_manifest_path(plan))?;
     state.outcome.stored.extend(part_entries.into_iter().map(|part| (table, part)));
     Ok(())
 }

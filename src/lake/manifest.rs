@@ -5,8 +5,9 @@
 //! file holds no time of day, so that two runs over the same input write the same bytes. Raise
 //! [`FORMAT_VERSION`] when a field changes.
 //!
-//! Each writer owns one file: `manifest.json`, or `manifest-I-of-N.json` with `--shard I/N`.
-//! Readers see the union; the next unsharded `ingest` folds the shards' files into the first.
+//! Each writer owns one file: `manifest.json`, or `manifest-I-of-N.json` with `--shard I/N`, and
+//! while it is at work a journal beside it ([`super::journal`]). Readers see the union; the next
+//! unsharded `ingest` folds the shards' files into the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::journal::{self, JournalEntry};
+use super::segment::{Stretch, Stretches};
 use super::{LakeError, LakeErrorKind};
 use crate::files;
 use crate::schema::{FORMAT_VERSION, Source, Table};
@@ -133,14 +136,14 @@ pub struct PartEntry {
 pub struct FileEntry {
     /// Path below the lake folder, with `/`.
     pub path: String,
-    /// The bucket; 0 in tables that are not spread.
-    pub bucket: u32,
     /// Rows in it.
     pub rows: u64,
     /// Size in bytes.
     pub bytes: u64,
     /// CRC-32 of its bytes.
     pub crc32: u32,
+    /// Where the rows of each bucket lie in it.
+    pub stretches: Stretches,
 }
 
 impl Manifest {
@@ -175,11 +178,20 @@ impl Manifest {
         Ok(all)
     }
 
-    /// Reads one writer's manifest.
+    /// Reads one writer's manifest, with what its journal adds. The journal is read first: a writer
+    /// that folds it in meanwhile has stored the manifest before the journal goes.
     pub(crate) fn load_one(path: &Path) -> Result<Self, LakeError> {
         let fail = |kind| LakeError::new(path, kind);
+        let entries = journal::read(path)?;
         let text = fs::read_to_string(path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
-        Self::read(&text).map_err(fail)
+        let mut manifest = Self::read(&text).map_err(fail)?;
+        if !entries.is_empty() {
+            for JournalEntry { table, parts, files } in entries {
+                manifest.add(table, TableEntry { parts, files });
+            }
+            manifest.check().map_err(|problem| fail(LakeErrorKind::Inconsistent(problem)))?;
+        }
+        Ok(manifest)
     }
 
     /// Reads the text of a manifest, as it was written.
@@ -226,9 +238,14 @@ impl Manifest {
             }
             let mut paths = BTreeSet::new();
             for file in &entry.files {
-                if self.bucket_count <= file.bucket || !is_path_of(table, file) {
+                if !is_path_of(table, file) {
                     return Err(format!("`{}` is no file of table `{name}`", file.path));
                 }
+                file.check_stretches(if table.job_column().is_some() {
+                    self.bucket_count
+                } else {
+                    1
+                })?;
                 if !paths.insert(&file.path) {
                     return Err(format!("`{}` stands there twice", file.path));
                 }
@@ -248,14 +265,26 @@ impl Manifest {
             return Err(LakeError::new(path, LakeErrorKind::Inconsistent(problem)));
         }
         for (name, entry) in other.tables {
-            let table = self.tables.entry(name).or_default();
-            let known = table.clone();
-            // A fold that was killed half-way leaves a shard's entries in both files.
-            table.parts.extend(entry.parts.into_iter().filter(|part| !known.parts.contains(part)));
-            table.files.extend(entry.files.into_iter().filter(|file| !known.files.contains(file)));
-            table.sort();
+            self.add(name, entry);
         }
         self.check().map_err(|problem| LakeError::new(path, LakeErrorKind::Inconsistent(problem)))
+    }
+
+    /// Adds entries of a table that are not there yet: a fold that was killed half-way leaves some
+    /// in two places.
+    fn add(&mut self, name: String, entry: TableEntry) {
+        let table = self.tables.entry(name).or_default();
+        let parts: BTreeMap<u32, &PartEntry> =
+            table.parts.iter().map(|part| (part.part, part)).collect();
+        let files: BTreeMap<&str, &FileEntry> =
+            table.files.iter().map(|file| (file.path.as_str(), file)).collect();
+        let is_new_part = |part: &PartEntry| parts.get(&part.part) != Some(&part);
+        let is_new_file = |file: &FileEntry| files.get(file.path.as_str()) != Some(&file);
+        let new_parts: Vec<PartEntry> = entry.parts.into_iter().filter(is_new_part).collect();
+        let new_files: Vec<FileEntry> = entry.files.into_iter().filter(is_new_file).collect();
+        table.parts.extend(new_parts);
+        table.files.extend(new_files);
+        table.sort();
     }
 
     /// Writes the manifest so that a reader sees either the old or the new one.
@@ -303,22 +332,36 @@ impl Manifest {
     }
 }
 
-/// Whether a path is that of a file of a table, as this program writes it: another way to write it
-/// would be another name for the same file.
-fn is_path_of(table: Table, file: &FileEntry) -> bool {
-    let bucket = format!("bucket={:02}", file.bucket);
-    let steps: Vec<&str> = file.path.split('/').collect();
-    match (&steps[..], table.job_column()) {
-        ([folder, below, name], Some(_)) => {
-            *folder == table.name() && *below == bucket && segment_of(name).is_some()
+impl FileEntry {
+    /// Checks that the stretches add up to the file and are of buckets that there are.
+    fn check_stretches(&self, bucket_count: u32) -> Result<(), String> {
+        let all = &self.stretches.0;
+        let rows = all.iter().fold(0, |sum: u64, stretch| sum.saturating_add(stretch.rows));
+        if rows != self.rows {
+            return Err(format!("`{}` has {} rows, its stretches {rows}", self.path, self.rows));
         }
-        ([folder, name], None) => *folder == table.name() && segment_of(name).is_some(),
-        _ => false,
+        if self.bytes <= self.stretches.end() {
+            return Err(format!("`{}` is shorter than its stretches", self.path));
+        }
+        match all.iter().find(|stretch| bucket_count <= stretch.bucket) {
+            Some(Stretch { bucket, .. }) => {
+                Err(format!("`{}` has rows of bucket {bucket}, which there is not", self.path))
+            }
+            None => Ok(()),
+        }
     }
 }
 
-/// The segment that a file holds rows of: `part-A-B` of `part-A-B.parquet` or, of a later run,
-/// `part-A-B-RUN.parquet`; nothing for a name that is none of ours.
+/// Whether a path is that of a file of a table, as this program writes it: another way to write it
+/// would be another name for the same file.
+fn is_path_of(table: Table, file: &FileEntry) -> bool {
+    file.path
+        .split_once('/')
+        .is_some_and(|(folder, name)| folder == table.name() && segment_of(name).is_some())
+}
+
+/// The segment that a file holds rows of: `part-A-B` of `part-A-B.parquet` or, of a later file,
+/// `part-A-B-NUMBER.parquet`; nothing for a name that is none of ours.
 pub(super) fn segment_of(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".parquet")?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -441,11 +484,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = Manifest::new(Source::Google2011, Origin::Original, 4);
         let file = FileEntry {
-            path: "job_events/bucket=00/part-00000-00000.parquet".into(),
-            bucket: 0,
+            path: "job_events/part-00000-00000.parquet".into(),
             rows: 0,
-            bytes: 1,
+            bytes: 100,
             crc32: 0,
+            stretches: Stretches(vec![Stretch { bucket: 3, rows: 0, bytes: 50, crc32: 0 }]),
         };
         manifest.record(Table::JobEvents, Vec::new(), vec![file]);
         edit(&mut manifest);
@@ -464,7 +507,7 @@ mod tests {
             stored(|all| all.format_version = 99),
             Err(LakeErrorKind::OtherVersion { found: 99 })
         ));
-        let edits: [fn(&mut Manifest); 7] = [
+        let edits: [fn(&mut Manifest); 9] = [
             |all| all.bucket_count = 0,
             |all| all.bucket_count = u32::MAX,
             |all| {
@@ -473,12 +516,14 @@ mod tests {
             },
             |all| {
                 let files = &mut all.tables.get_mut("job_events").unwrap().files;
-                files[0].path = "job_events/./bucket=00/part-00000-00000.parquet".into();
+                files[0].path = "job_events/./part-00000-00000.parquet".into();
             },
             |all| {
                 all.tables.get_mut("job_events").unwrap().files[0].path = "../../etc/passwd".into();
             },
-            |all| all.tables.get_mut("job_events").unwrap().files[0].bucket = 4,
+            |all| all.tables.get_mut("job_events").unwrap().files[0].stretches.0[0].bucket = 4,
+            |all| all.tables.get_mut("job_events").unwrap().files[0].stretches.0[0].bytes = 96,
+            |all| all.tables.get_mut("job_events").unwrap().files[0].stretches.0[0].rows = 1,
             |all| all.tables.get_mut("job_events").unwrap().files[0].rows = 1,
         ];
         for edit in edits {

@@ -5,10 +5,10 @@
 //! files are written beside, synced, renamed, and only then recorded in the manifest.
 //!
 //! ```text
-//! lake/manifest.json                                     what is in here, part by part
-//! lake/task_usage/bucket=03/part-00012-00013.parquet     rows of jobs of bucket 3, in time order
-//! lake/machine_events/part-00000-00000.parquet           tables without a job are not spread
-//! lake/rejects/task_events/part-00003.csv                lines that gave no row, and why
+//! lake/manifest.json                               what is in here, part by part
+//! lake/task_usage/part-00012-00013.parquet         rows of two parts, bucket by bucket
+//! lake/machine_events/part-00000-00000.parquet     tables without a job are one bucket
+//! lake/rejects/task_events/part-00003.csv          lines that gave no row, and why
 //! ```
 
 use std::borrow::Cow;
@@ -22,13 +22,19 @@ use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
 mod check;
+mod encode;
 pub mod gaps;
 pub mod ingest;
+mod integrity;
+mod journal;
 pub mod manifest;
 pub mod needs;
 pub mod plan;
 mod reader;
 mod rejects;
+pub mod segment;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use gaps::Gap;

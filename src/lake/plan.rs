@@ -13,7 +13,7 @@ use super::manifest::{Manifest, Origin};
 use crate::schema::{Source, Table};
 use crate::sources::{RawPart, TraceFolder};
 
-/// Raw bytes of consecutive parts that share their files.
+/// Raw bytes of consecutive parts that share their file.
 const SEGMENT_BYTES: u64 = 32 << 20;
 
 /// Raw bytes (of tables with jobs) per bucket in a lake of ordinary size.
@@ -98,6 +98,22 @@ impl FromStr for Shard {
     }
 }
 
+/// Where a lake is cut. It never changes what is in it, only how much lies together and how much
+/// memory it takes to put it there.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// Raw bytes of consecutive parts that share their file.
+    pub segment_bytes: u64,
+    /// Most rows held in memory by a thread; by kind and size of the trace with `None`.
+    pub run_rows_max: Option<usize>,
+}
+
+impl Default for Cut {
+    fn default() -> Self {
+        Self { segment_bytes: SEGMENT_BYTES, run_rows_max: None }
+    }
+}
+
 /// What is to be ingested, and how.
 #[derive(Clone, Debug)]
 pub struct IngestPlan {
@@ -117,6 +133,8 @@ pub struct IngestPlan {
     pub shard: Option<Shard>,
     /// Threads.
     pub threads: usize,
+    /// Where the lake is cut.
+    pub cut: Cut,
 }
 
 /// The plan's parts: those of `folder` that are wanted.
@@ -142,7 +160,7 @@ pub fn choose_parts(
     chosen
 }
 
-/// Consecutive parts of a table that share their files.
+/// Consecutive parts of a table that share their file.
 pub(crate) struct Segment {
     pub table: Table,
     pub parts: Vec<RawPart>,
@@ -176,7 +194,7 @@ pub(crate) fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
         let mut current = Segment { table, parts: Vec::new() };
         let mut bytes = 0;
         for part in parts {
-            if SEGMENT_BYTES < bytes + part.bytes && !current.parts.is_empty() {
+            if plan.cut.segment_bytes < bytes + part.bytes && !current.parts.is_empty() {
                 all.push(std::mem::replace(&mut current, Segment { table, parts: Vec::new() }));
                 bytes = 0;
             }

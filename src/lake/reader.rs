@@ -2,32 +2,50 @@
 //!
 //! In: a lake folder. Out: record batches of the asked-for columns, file by file in the order of
 //! the manifest. Only files that the manifest records are read, and only if they are the ones it
-//! recorded; what else lies in the folder is never looked at. Every cell that is handed out has
-//! been checked ([`super::check`]): callers may rely on types, ranges and mandatory columns.
+//! recorded; what else lies in the folder is never looked at. Of a file only the stretches of the
+//! bucket are read, and of these the columns. Every cell that is handed out has been checked
+//! ([`super::check`]): callers may rely on types, ranges and mandatory columns.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use rayon::prelude::*;
 
 use super::check::{RowCheck, all_columns, check_types, unproven};
-use super::manifest::{FileEntry, MANIFEST, Manifest, TableEntry};
+use super::encode::of_parquet;
+use super::manifest::{FileEntry, Manifest, TableEntry};
+use super::segment::{Piece, Stretch, range_of_chunk};
 use super::{LakeError, LakeErrorKind};
-use crate::files;
 use crate::progress;
-use crate::schema::{ROW_ID, ROW_ID_LINE_BITS, Source, Table};
+use crate::schema::{Source, Table};
 
 /// Rows per batch: columns of this length fit a core's cache.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// A file whose rows can be read.
-type FileReader = ParquetRecordBatchReaderBuilder<File>;
+/// A stretch whose rows can be read.
+pub(super) struct OpenStretch {
+    path: PathBuf,
+    piece: Piece,
+    /// What its footer says.
+    pub(super) about: ArrowReaderMetadata,
+}
+
+/// Whether what is read is compared with its checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sums {
+    /// Yes: a stretch is read as a whole, once.
+    Compared,
+    /// No: `verify` and a failure do so.
+    Trusted,
+}
 
 /// A lake that is read.
 #[derive(Clone, Debug)]
@@ -36,15 +54,22 @@ pub struct Lake {
     pub path: PathBuf,
     /// What it holds.
     pub manifest: Manifest,
+    sums: Sums,
 }
 
 impl Lake {
     /// Opens a lake and reads its manifest.
     pub fn open(path: &Path) -> Result<Self, LakeError> {
         match Manifest::load(path)? {
-            Some(manifest) => Ok(Self { path: path.to_owned(), manifest }),
+            Some(manifest) => Ok(Self { path: path.to_owned(), manifest, sums: Sums::Trusted }),
             None => Err(LakeError::new(path, LakeErrorKind::NoLake)),
         }
+    }
+
+    /// The same lake, of which whatever is read is compared with its checksum first.
+    #[must_use]
+    pub fn compared(&self) -> Self {
+        Self { sums: Sums::Compared, ..self.clone() }
     }
 
     /// The kind of trace that it was made of.
@@ -113,29 +138,13 @@ impl Lake {
         }
     }
 
-    /// The files of a table in a bucket; of all buckets with `None`.
-    pub fn files(&self, table: Table, bucket: Option<u32>) -> Vec<&FileEntry> {
-        let entries = self.manifest.table(table).map_or(&[][..], |entry| entry.files.as_slice());
-        entries.iter().filter(|file| bucket.is_none_or(|bucket| file.bucket == bucket)).collect()
-    }
-
-    /// Reads every recorded file and compares its checksum: no other byte stays unnoticed.
-    pub fn check_sums(&self) -> Result<(), LakeError> {
-        let files: Vec<&FileEntry> =
-            self.manifest.tables.values().flat_map(|entry| &entry.files).collect();
-        files.into_par_iter().try_for_each(|file| {
-            let path = self.check_file(file)?;
-            let fail = |kind| LakeError::new(&path, kind);
-            match files::crc32_of(&path) {
-                Ok(sum) if sum == file.crc32 => Ok(()),
-                Ok(_) => Err(fail(LakeErrorKind::OtherFile("its checksum differs".to_owned()))),
-                Err(error) => Err(fail(LakeErrorKind::Io(error))),
-            }
-        })
+    /// The files of a table.
+    pub fn files(&self, table: Table) -> &[FileEntry] {
+        self.manifest.table(table).map_or(&[][..], |entry| entry.files.as_slice())
     }
 
     /// Checks that a recorded file is there with its recorded size.
-    fn check_file(&self, file: &FileEntry) -> Result<PathBuf, LakeError> {
+    pub(super) fn check_file(&self, file: &FileEntry) -> Result<PathBuf, LakeError> {
         let path = self.path.join(&file.path);
         let other = |problem: String| LakeError::new(&path, LakeErrorKind::OtherFile(problem));
         let found = std::fs::metadata(&path).map_err(|error| other(error.to_string()))?.len();
@@ -145,87 +154,63 @@ impl Lake {
         Ok(path)
     }
 
-    /// Paths of the files of a table in a bucket (or all buckets), for an engine that reads them by
-    /// itself: each file is checked, and the cells of the columns for which `is_read` holds.
+    /// Paths of the files of a table, for an engine that reads them by itself: each file is
+    /// checked, and the cells of the columns for which `is_read` holds.
     pub fn paths(
         &self,
         table: Table,
-        bucket: Option<u32>,
         is_read: impl Fn(&str) -> bool,
     ) -> Result<Vec<PathBuf>, LakeError> {
         let all = all_columns(table, self.source());
         let read: Vec<&'static str> = all.iter().copied().filter(|name| is_read(name)).collect();
         let check = |file: &FileEntry| {
-            let (path, builder) = self.open_file(file)?;
+            let path = self.check_file(file)?;
             let fail = |kind| LakeError::new(&path, kind);
-            check_types(table, self.source(), &all, builder.schema()).map_err(fail)?;
-            let unproven = unproven(table, self.source(), &read, builder.metadata());
+            let about = whole_file(&path).map_err(fail)?;
+            check_count(about.metadata().file_metadata().num_rows(), file.rows).map_err(fail)?;
+            check_types(table, self.source(), &all, about.schema()).map_err(fail)?;
+            let unproven = unproven(table, self.source(), &read, about.metadata());
             if !unproven.is_empty() {
-                self.scan_file(table, file, &unproven, &mut |_| ())?;
+                self.scan_file(table, file, None, &unproven, &mut |_| ())?;
             }
             Ok(path)
         };
-        self.files(table, bucket).into_iter().map(check).collect()
+        self.files(table).iter().map(check).collect()
     }
 
-    /// Checks that each part has its rows, each once, wherever they lie.
-    pub fn check_rows(&self) -> Result<(), LakeError> {
-        for (name, entry) in &self.manifest.tables {
-            let table: Table = name.parse().expect("a manifest names tables");
-            let found: Result<Vec<BTreeMap<i64, u64>>, LakeError> = (0..self.bucket_count())
-                .into_par_iter()
-                .with_max_len(1)
-                .map(|bucket| self.rows_of_parts(table, bucket))
-                .collect();
-            let mut rows: BTreeMap<i64, u64> = BTreeMap::new();
-            for (part, count) in found?.into_iter().flatten() {
-                *rows.entry(part).or_default() += count;
-            }
-            for part in &entry.parts {
-                let found = rows.remove(&i64::from(part.part)).unwrap_or(0);
-                if found != part.rows {
-                    let problem = format!(
-                        "part {} of `{table}` has {} rows, its files hold {found}",
-                        part.part, part.rows
-                    );
-                    return Err(self.inconsistent(problem));
+    /// The stretches of a bucket as Parquet files in memory, for an engine that reads them by
+    /// itself, with the cells of the columns for which `is_read` holds; these are checked, and the
+    /// others are not there (but their place is).
+    pub fn streams(
+        &self,
+        table: Table,
+        bucket: u32,
+        is_read: impl Fn(&str) -> bool,
+    ) -> Result<Vec<Vec<u8>>, LakeError> {
+        let all = all_columns(table, self.source());
+        let read: Vec<&'static str> = all.iter().copied().filter(|name| is_read(name)).collect();
+        let mut streams = Vec::new();
+        for file in self.files(table) {
+            let mut rows = None;
+            for (start, stretch) in places_of(file, Some(bucket)) {
+                let open = self.open_stretch(file, start, stretch)?;
+                let fail = |kind| LakeError::new(&open.path, kind);
+                check_types(table, self.source(), &all, open.about.schema()).map_err(fail)?;
+                let unproven = unproven(table, self.source(), &read, open.about.metadata());
+                if !unproven.is_empty() {
+                    let rows = rows.get_or_insert_with(|| self.row_check(table, bucket, &unproven));
+                    scan_stretch(&open, &unproven, rows, &mut |_| ())?;
                 }
-            }
-            if let Some(part) = rows.keys().next() {
-                let problem = format!("`{table}` has rows of part {part}, which is not in it");
-                return Err(self.inconsistent(problem));
+                let stream = open.sparse(&read).map_err(fail)?;
+                streams.push(stream);
             }
         }
-        Ok(())
+        Ok(streams)
     }
 
-    /// The error of a manifest that its files contradict.
-    fn inconsistent(&self, problem: String) -> LakeError {
-        LakeError::new(&self.path.join(MANIFEST), LakeErrorKind::Inconsistent(problem))
-    }
-
-    /// The rows of a bucket by part; a row that is there twice is an error that names its file.
-    fn rows_of_parts(&self, table: Table, bucket: u32) -> Result<BTreeMap<i64, u64>, LakeError> {
-        let files = self.files(table, Some(bucket));
-        let mut rows: Vec<(i64, usize)> = Vec::new();
-        for (idx, file) in files.iter().enumerate() {
-            self.scan_file(table, file, &[ROW_ID], &mut |batch| {
-                let ids = i64_cells(&batch);
-                rows.extend(ids.iter().map(|&id| (id, idx)));
-            })?;
-        }
-        rows.sort_unstable();
-        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let path = self.path.join(&files[pair[1].1].path);
-            let other = &files[pair[0].1].path;
-            let problem = format!("holds row {} of `{other}` again", pair[0].0);
-            return Err(LakeError::new(&path, LakeErrorKind::Column { column: ROW_ID, problem }));
-        }
-        let mut parts = BTreeMap::new();
-        for (id, _) in rows {
-            *parts.entry(id >> ROW_ID_LINE_BITS).or_default() += 1;
-        }
-        Ok(parts)
+    /// A check of the rows of a bucket of a file.
+    fn row_check(&self, table: Table, bucket: u32, columns: &[&'static str]) -> RowCheck {
+        RowCheck::new((table, self.source(), self.bucket_count()), bucket, columns)
     }
 
     /// Reads columns of a table, in the order asked for: a bucket's one file after the other,
@@ -243,11 +228,11 @@ impl Lake {
             return Ok(batches);
         }
         let batches: Result<Vec<Vec<RecordBatch>>, LakeError> = self
-            .files(table, None)
-            .into_par_iter()
+            .files(table)
+            .par_iter()
             .map(|file| {
                 let mut batches = Vec::new();
-                self.scan_file(table, file, columns, &mut |batch| batches.push(batch))?;
+                self.scan_file(table, file, None, columns, &mut |batch| batches.push(batch))?;
                 Ok(batches)
             })
             .collect();
@@ -262,28 +247,132 @@ impl Lake {
         columns: &[&'static str],
         mut take: impl FnMut(RecordBatch),
     ) -> Result<(), LakeError> {
-        self.files(table, bucket)
-            .into_iter()
-            .try_for_each(|file| self.scan_file(table, file, columns, &mut take))
+        self.files(table)
+            .iter()
+            .try_for_each(|file| self.scan_file(table, file, bucket, columns, &mut take))
     }
 
-    fn scan_file(
+    /// The same of a file.
+    pub(super) fn scan_file(
         &self,
         table: Table,
         file: &FileEntry,
+        bucket: Option<u32>,
         columns: &[&'static str],
         take: &mut dyn FnMut(RecordBatch),
     ) -> Result<(), LakeError> {
-        let (path, builder) = self.open_file(file)?;
+        // The rows of a bucket are in the order of time wherever in the file they lie.
+        let mut checks: BTreeMap<u32, RowCheck> = BTreeMap::new();
+        for (start, stretch) in places_of(file, bucket) {
+            let open = self.open_stretch(file, start, stretch)?;
+            check_types(table, self.source(), columns, open.about.schema())
+                .map_err(|kind| LakeError::new(&open.path, kind))?;
+            let rows = checks
+                .entry(stretch.bucket)
+                .or_insert_with(|| self.row_check(table, stretch.bucket, columns));
+            scan_stretch(&open, columns, rows, take)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a stretch of a recorded file, which must have its recorded rows.
+    pub(super) fn open_stretch(
+        &self,
+        file: &FileEntry,
+        start: u64,
+        stretch: Stretch,
+    ) -> Result<OpenStretch, LakeError> {
+        let path = self.check_file(file)?;
         let fail = |kind| LakeError::new(&path, kind);
-        check_types(table, self.source(), columns, builder.schema()).map_err(fail)?;
-        let mut rows = RowCheck::new((table, self.source(), self.bucket_count()), file, columns);
-        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
-        let reader = builder
-            .with_projection(mask)
+        let io = |error| fail(LakeErrorKind::Io(error));
+        let mut piece = Piece::open(&path, start, stretch.bytes).map_err(io)?;
+        if self.sums == Sums::Compared
+            && crc32fast::hash(piece.hold_all().map_err(io)?) != stretch.crc32
+        {
+            return Err(fail(LakeErrorKind::OtherFile("its checksum differs".to_owned())));
+        }
+        let about = ArrowReaderMetadata::load(&piece, ArrowReaderOptions::new())
+            .map_err(|error| fail(of_parquet(error)))?;
+        check_count(about.metadata().file_metadata().num_rows(), stretch.rows).map_err(fail)?;
+        Ok(OpenStretch { path, piece, about })
+    }
+}
+
+/// The stretches of a bucket in a file; of all buckets with `None`.
+fn places_of(file: &FileEntry, bucket: Option<u32>) -> impl Iterator<Item = (u64, Stretch)> {
+    let is_wanted = move |stretch: &Stretch| bucket.is_none_or(|bucket| stretch.bucket == bucket);
+    file.stretches.places().filter(move |(_, stretch)| is_wanted(stretch))
+}
+
+/// What the footer of a whole file says.
+pub(super) fn whole_file(path: &Path) -> Result<ArrowReaderMetadata, LakeErrorKind> {
+    let file = File::open(path).map_err(LakeErrorKind::Io)?;
+    ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(of_parquet)
+}
+
+fn check_count(found: i64, recorded: u64) -> Result<(), LakeErrorKind> {
+    if u64::try_from(found).ok() == Some(recorded) {
+        return Ok(());
+    }
+    Err(LakeErrorKind::OtherFile(format!("it has {found} rows, not {recorded}")))
+}
+
+impl OpenStretch {
+    /// Where the columns of a row group lie, in file order.
+    fn ranges(
+        &self,
+        group: &RowGroupMetaData,
+        mask: &ProjectionMask,
+    ) -> Result<Vec<(u64, u64)>, LakeErrorKind> {
+        let read = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
+        let mut ranges = Vec::new();
+        for (_, chunk) in read {
+            let range = range_of_chunk(chunk);
+            let range = range.filter(|(_, end)| *end <= self.piece.size());
+            ranges.push(range.ok_or_else(|| {
+                let problem = "a column lies outside its stretch".to_owned();
+                LakeErrorKind::Parquet(ParquetError::General(problem))
+            })?);
+        }
+        ranges.sort_unstable();
+        Ok(ranges)
+    }
+
+    fn mask(&self, columns: &[&'static str]) -> ProjectionMask {
+        ProjectionMask::columns(self.about.parquet_schema(), columns.iter().copied())
+    }
+
+    /// Its bytes, those of other columns left out.
+    fn sparse(&self, columns: &[&'static str]) -> Result<Vec<u8>, LakeErrorKind> {
+        let mask = self.mask(columns);
+        let (mut all, mut end) = (Vec::new(), 0);
+        for group in self.about.metadata().row_groups() {
+            all.extend(self.ranges(group, &mask)?);
+            let whole = self.ranges(group, &ProjectionMask::all())?;
+            end = whole.iter().map(|range| range.1).fold(end, u64::max);
+        }
+        self.piece.sparse(&all, end).map_err(LakeErrorKind::Io)
+    }
+}
+
+/// Hands out the batches of a stretch, row group by row group.
+fn scan_stretch(
+    open: &OpenStretch,
+    columns: &[&'static str],
+    rows: &mut RowCheck,
+    take: &mut dyn FnMut(RecordBatch),
+) -> Result<(), LakeError> {
+    let fail = |kind| LakeError::new(&open.path, kind);
+    let mask = open.mask(columns);
+    for (idx, group) in open.about.metadata().row_groups().iter().enumerate() {
+        let ranges = open.ranges(group, &mask).map_err(fail)?;
+        let piece = open.piece.holding(&ranges).map_err(|error| fail(LakeErrorKind::Io(error)))?;
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(piece, open.about.clone())
+            .with_row_groups(vec![idx])
+            .with_projection(mask.clone())
             .with_batch_size(BATCH_ROWS)
             .build()
-            .map_err(|error| fail(LakeErrorKind::Parquet(error)))?;
+            .map_err(|error| fail(of_parquet(error)))?;
         for batch in reader {
             let batch = batch.map_err(|error| fail(LakeErrorKind::Parquet(error.into())))?;
             // The reader gives columns in the file's order; callers get the order they asked for.
@@ -295,26 +384,6 @@ impl Lake {
             rows.check(&batch).map_err(fail)?;
             take(batch);
         }
-        Ok(())
     }
-
-    /// Opens a recorded file, which must have its recorded rows.
-    fn open_file(&self, file: &FileEntry) -> Result<(PathBuf, FileReader), LakeError> {
-        let path = self.check_file(file)?;
-        let fail = |kind| LakeError::new(&path, kind);
-        let input = File::open(&path).map_err(|error| fail(LakeErrorKind::Io(error)))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(input)
-            .map_err(|error| fail(LakeErrorKind::Parquet(error)))?;
-        let rows = builder.metadata().file_metadata().num_rows();
-        if u64::try_from(rows).ok() != Some(file.rows) {
-            let problem = format!("it has {rows} rows, not {}", file.rows);
-            return Err(fail(LakeErrorKind::OtherFile(problem)));
-        }
-        Ok((path, builder))
-    }
-}
-
-/// The cells of the only column, whole numbers.
-fn i64_cells(batch: &RecordBatch) -> &[i64] {
-    batch.column(0).as_primitive::<Int64Type>().values()
+    Ok(())
 }

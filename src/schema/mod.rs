@@ -18,7 +18,7 @@ mod source;
 pub use source::{Source, UnknownSource};
 
 /// The version of the lake's layout and columns, written into every manifest.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// A table of the lake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

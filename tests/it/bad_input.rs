@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use jobfate::lake::ingest::ingest;
-use jobfate::lake::plan::{IngestPlan, MaxRejects, choose_parts};
+use jobfate::lake::plan::{Cut, IngestPlan, MaxRejects, choose_parts};
 use jobfate::lake::{Lake, Origin};
 use jobfate::schema::{Source, Table};
 use jobfate::sources::TraceFolder;
@@ -405,6 +405,7 @@ proptest! {
             bucket_count: None,
             shard: None,
             threads: 1,
+            cut: Cut::default(),
         };
         let outcome = ingest(&plan, &Progress::default()).unwrap();
         prop_assert!(outcome.failed.is_empty());

@@ -865,7 +865,7 @@ fn a_lake_of_another_version() {
     place.ingest(&[]).ok();
     let path = place.path("lake/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("\"format_version\": 2", "\"format_version\": 99, \"new\": 1"))
+    fs::write(&path, text.replace("\"format_version\": 3", "\"format_version\": 99, \"new\": 1"))
         .unwrap();
     let before = tree(&place.path("lake"));
     for args in [&["ingest", "trace"][..], &["classify"], &["verify"]] {
@@ -876,7 +876,7 @@ fn a_lake_of_another_version() {
         --- stdout
         --- stderr
         error: could not use `lake/manifest.json`
-        cause: the lake has format version 99, this program reads 2
+        cause: the lake has format version 99, this program reads 3
         hint: run `ingest` into a new folder with this program
     ");
     assert!(tree(&place.path("lake")) == before, "nothing was touched");
@@ -908,15 +908,15 @@ fn a_file_of_the_lake_that_is_gone_or_another() {
     let place = Place::new();
     place.part("job_events", 0, LINE);
     place.ingest(&[]).ok();
-    let file = place.path("lake/job_events/bucket=00/part-00000-00000.parquet");
+    let file = place.path("lake/job_events/part-00000-00000.parquet");
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[1..]).unwrap();
     assert_snapshot!(place.run(&["classify"]).text(), @r"
         exit code: 3
         --- stdout
         --- stderr
-        error: could not use `lake/job_events/bucket=00/part-00000-00000.parquet`
-        cause: the file is not the one recorded in the manifest: it has 1246 bytes, not 1247
+        error: could not use `lake/job_events/part-00000-00000.parquet`
+        cause: the file is not the one recorded in the manifest: it has 2434 bytes, not 2435
         hint: remove the lake and run `ingest` again; the raw trace is not touched
     ");
     assert_eq!(place.run(&["verify"]).code, Some(3));
@@ -930,7 +930,7 @@ fn a_file_of_the_lake_that_is_gone_or_another() {
         exit code: 3
         --- stdout
         --- stderr
-        error: could not use `lake/job_events/bucket=00/part-00000-00000.parquet`
+        error: could not use `lake/job_events/part-00000-00000.parquet`
         cause: the file is not the one recorded in the manifest: No such file or directory (os error 2)
         hint: remove the lake and run `ingest` again; the raw trace is not touched
     ");

@@ -10,7 +10,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float32Type, Int32Type, Int64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use jobfate::lake::ingest::ingest;
-use jobfate::lake::plan::{IngestPlan, MaxRejects, choose_parts};
+use jobfate::lake::plan::{Cut, IngestPlan, MaxRejects, choose_parts};
 use jobfate::lake::{Lake, Origin};
 use jobfate::schema::{ROW_ID, Source, Table};
 use jobfate::sources::open_trace;
@@ -398,6 +398,7 @@ proptest! {
                 bucket_count: None,
                 shard: None,
                 threads: 1,
+                cut: Cut::default(),
             };
             let outcome = ingest(&plan, &Progress::default()).unwrap();
             let lake = Lake::open(&plan.lake);

@@ -70,7 +70,7 @@ fn compare(lake: &str, make: impl FnOnce(&Place, &Path)) {
 fn the_wide_trace_has_several_segments() {
     let files = tree(&WIDE.path("whole"));
     let of_tasks = |name: &&String| name.starts_with("task_events/") && name.ends_with(".parquet");
-    assert_eq!(files.keys().filter(of_tasks).count(), 5 * 3, "a file per segment and bucket");
+    assert_eq!(files.keys().filter(of_tasks).count(), 5, "a file per segment");
     assert!(files.contains_key("rejects/task_usage/part-00004.csv"));
 }
 
@@ -164,8 +164,8 @@ fn shards_side_by_side_give_the_same_rows_and_are_folded() {
 fn what_a_kill_left_is_removed() {
     compare("leftovers", |place, path| {
         fs::create_dir_all(path.join(".work/0")).unwrap();
-        fs::write(path.join(".work/0/bucket-0000-run-0.parquet"), "half").unwrap();
-        for orphan in ["task_events/bucket=00", "machine_events"] {
+        fs::write(path.join(".work/0/segment-0.parquet"), "half").unwrap();
+        for orphan in ["task_events", "machine_events"] {
             fs::create_dir_all(path.join(orphan)).unwrap();
             fs::write(path.join(orphan).join("part-00007-00009.parquet"), "orphan").unwrap();
         }

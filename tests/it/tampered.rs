@@ -4,7 +4,7 @@
 //! no type and no range shows: rows that are there twice, or in another bucket.
 
 use std::fmt::Write;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -16,6 +16,9 @@ use arrow::array::{
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Float32Type, Schema};
 use arrow::record_batch::RecordBatch;
+use bytes::Bytes;
+use jobfate::lake::segment::{Joiner, Stretch, Stretches};
+use jobfate::lake::{FileEntry, Lake};
 use jobfate::schema::{ROW_ID, Source, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -96,18 +99,51 @@ fn seal(lake: &Path, edit: impl FnOnce(&mut Value)) {
     fs::write(path, format!("{}\n", serde_json::to_string_pretty(&manifest).unwrap())).unwrap();
 }
 
-fn read(path: &Path) -> RecordBatch {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let schema = Arc::clone(reader.schema());
-    let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
-    concat_batches(&schema, &batches).unwrap()
+/// The rows of each bucket of a file, by bucket.
+type Pieces = Vec<(u32, RecordBatch)>;
+
+fn read(lake: &Lake, file: &FileEntry) -> Pieces {
+    let bytes = Bytes::from(fs::read(lake.path.join(&file.path)).unwrap());
+    let mut start = 4;
+    let mut pieces = Vec::new();
+    for stretch in &file.stretches.0 {
+        let end = start + usize::try_from(stretch.bytes).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes.slice(start..end)).unwrap();
+        let schema = Arc::clone(reader.schema());
+        let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+        pieces.push((stretch.bucket, concat_batches(&schema, &batches).unwrap()));
+        start = end;
+    }
+    pieces
 }
 
-fn write(path: &Path, batch: &RecordBatch) {
-    let mut writer =
-        ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
+/// A file of the lake with other rows.
+fn file_of(pieces: &Pieces) -> (Vec<u8>, Stretches) {
+    let mut joiner = Joiner::new(Vec::new()).unwrap();
+    for (bucket, batch) in pieces {
+        let mut stream = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut stream, batch.schema(), None).unwrap();
+        writer.write(batch).unwrap();
+        let about = writer.close().unwrap();
+        joiner.add(*bucket, &stream, &about, crc32fast::hash(&stream)).unwrap();
+    }
+    joiner.finish().unwrap()
+}
+
+/// Writes a file of a lake anew, and what the manifest, which is not sealed then, says of it.
+fn write(lake: &Path, path: &str, pieces: &Pieces) {
+    let (bytes, stretches) = file_of(pieces);
+    fs::write(lake.join(path), bytes).unwrap();
+    let manifest_path = lake.join("manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&manifest_path).unwrap()).unwrap();
+    for table in manifest["tables"].as_object_mut().unwrap().values_mut() {
+        for file in table["files"].as_array_mut().unwrap() {
+            if file["path"] == path {
+                file["stretches"] = String::from(stretches.clone()).into();
+            }
+        }
+    }
+    fs::write(manifest_path, serde_json::to_string_pretty(&manifest).unwrap()).unwrap();
 }
 
 /// Values that no ingest stores, or hardly any.
@@ -167,8 +203,13 @@ fn changed(batch: &RecordBatch, column: &str, change: Change) -> RecordBatch {
 fn ask(original: &Path, table: Table, column: &str, change: Change) -> usize {
     let place = Place::new();
     copy_folder(original, &place.path("lake"));
-    for path in place.lake().paths(table, None, |_| false).unwrap() {
-        write(&path, &changed(&read(&path), column, change));
+    let lake = place.lake();
+    for file in lake.files(table) {
+        let mut pieces = read(&lake, file);
+        for (_, batch) in &mut pieces {
+            *batch = changed(batch, column, change);
+        }
+        write(&lake.path, &file.path, &pieces);
     }
     seal(&place.path("lake"), |_| ());
     let mut refused = 0;
@@ -255,12 +296,20 @@ fn edited(edit: impl FnOnce(&mut Value)) -> [(Option<i32>, String); 2] {
 /// A change of a manifest.
 type Edit = Box<dyn FnOnce(&mut Value)>;
 
+/// Changes where the rows of each bucket are said to lie in the first file of `job_events`.
+fn edit_stretches(manifest: &mut Value, edit: impl FnOnce(&mut [Stretch])) {
+    let text = &mut manifest["tables"]["job_events"]["files"][0]["stretches"];
+    let mut all = Stretches::try_from(text.as_str().unwrap().to_owned()).unwrap();
+    edit(&mut all.0);
+    *text = String::from(all).into();
+}
+
 #[test]
 fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
     let files = |manifest: &mut Value| {
         manifest["tables"]["job_events"]["files"].as_array_mut().unwrap().clone()
     };
-    let cases: [(&str, Edit); 5] = [
+    let cases: [(&str, Edit); 7] = [
         (
             "bucket_count is 4294967295",
             Box::new(|manifest| manifest["bucket_count"] = u32::MAX.into()),
@@ -280,7 +329,7 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
             Box::new(move |manifest| {
                 let mut all = files(manifest);
                 let mut again = all[0].clone();
-                let path = again["path"].as_str().unwrap().replace("/bucket", "/./bucket");
+                let path = again["path"].as_str().unwrap().replace("/part", "/./part");
                 again["path"] = path.into();
                 all.push(again);
                 manifest["tables"]["job_events"]["files"] = all.into();
@@ -294,12 +343,19 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
             }),
         ),
         (
-            "is no file of table",
+            "which is of bucket",
             Box::new(|manifest| {
-                let file = &mut manifest["tables"]["job_events"]["files"][0];
-                file["bucket"] = (1 - file["bucket"].as_u64().unwrap()).into();
+                edit_stretches(manifest, |all| {
+                    all[0].bucket = 1;
+                    all[1].bucket = 0;
+                });
             }),
         ),
+        (
+            "has rows of bucket 2, which there is not",
+            Box::new(|manifest| edit_stretches(manifest, |all| all[0].bucket = 2)),
+        ),
+        ("its stretches", Box::new(|manifest| edit_stretches(manifest, |all| all[0].rows += 1))),
     ];
     for (said, edit) in cases {
         for (code, stderr) in edited(edit) {
@@ -313,8 +369,8 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
 fn rows_that_are_there_twice_or_elsewhere_are_found_by_verify() {
     let place = lake_of("trace");
     let lake = place.lake();
-    let [of_first, of_second] =
-        [0, 1].map(|bucket| lake.files(Table::TaskEvents, Some(bucket))[0].clone());
+    let file = lake.files(Table::TaskEvents)[0].clone();
+    let path = file.path.as_str();
     let count_as = |manifest: &mut Value, path: &str, rows: usize| {
         let entry = &mut manifest["tables"]["task_events"];
         let segment = path.rsplit('/').next().unwrap().trim_end_matches(".parquet").to_owned();
@@ -326,29 +382,58 @@ fn rows_that_are_there_twice_or_elsewhere_are_found_by_verify() {
         let part = parts.iter_mut().find(|part| part["segment"] == *segment).unwrap();
         part["rows"] = (part["rows"].as_u64().unwrap() + more).into();
     };
-    let check = |path: &str, batch: &RecordBatch, said: &str| {
+    let check = |pieces: &Pieces, said: &str| {
         let changed = Place::new();
         copy_folder(&place.path("lake"), &changed.path("lake"));
-        write(&changed.path("lake").join(path), batch);
-        seal(&changed.path("lake"), |manifest| count_as(manifest, path, batch.num_rows()));
+        write(&changed.path("lake"), path, pieces);
+        let rows = pieces.iter().map(|(_, batch)| batch.num_rows()).sum();
+        seal(&changed.path("lake"), |manifest| count_as(manifest, path, rows));
         let run = changed.run(&["verify"]);
         assert_eq!(run.code, Some(3), "{said}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
         assert!(run.stderr.contains(path), "{}", run.stderr);
     };
-    let (first, second) = (
-        read(&place.path("lake").join(&of_first.path)),
-        read(&place.path("lake").join(&of_second.path)),
-    );
+    let pieces = read(&lake, &file);
+    assert_eq!(pieces.iter().map(|(bucket, _)| *bucket).collect::<Vec<u32>>(), [0, 1]);
+    let (first, second) = (&pieces[0].1, &pieces[1].1);
+    let with = |batch: RecordBatch| vec![(0, batch), pieces[1].clone()];
     let last = first.num_rows() - 1;
-    let again = concat_batches(&first.schema(), [&first, &first.slice(last, 1)]).unwrap();
-    check(&of_first.path, &again, "again");
+    let again = concat_batches(&first.schema(), [first, &first.slice(last, 1)]).unwrap();
+    check(&with(again), "again");
     let turned = [&first.slice(1, last), &first.slice(0, 1)];
-    let backwards = concat_batches(&first.schema(), turned).unwrap();
-    check(&of_first.path, &backwards, "not in the order of time");
-    let foreign = concat_batches(&first.schema(), [&second.slice(0, 1), &first]).unwrap();
-    let foreign = if foreign.num_rows() == 0 { first.clone() } else { foreign };
-    check(&of_first.path, &foreign, "column `");
+    check(&with(concat_batches(&first.schema(), turned).unwrap()), "not in the order of time");
+    let foreign = concat_batches(&first.schema(), [&second.slice(0, 1), first]).unwrap();
+    check(&with(foreign), "column `");
+    let sevens: ArrayRef = Arc::new(Int32Array::from(vec![7; first.num_rows()]));
+    let mut columns = first.columns().to_vec();
+    *columns.last_mut().unwrap() = sevens;
+    let elsewhere = RecordBatch::try_new(first.schema(), columns).unwrap();
+    check(&with(elsewhere), "column `bucket` holds 7, not bucket 0");
+    // In the order of time in each stretch, and not in the file.
+    let split = [(0, first.slice(last, 1)), (0, first.slice(0, last)), pieces[1].clone()];
+    check(&split.to_vec(), "not in the order of time");
+}
+
+/// What other programs read must be what this one reads.
+#[test]
+fn a_footer_that_leaves_out_a_bucket_is_found() {
+    let place = lake_of("trace");
+    let lake = place.lake();
+    let file = lake.files(Table::MachineEvents)[0].clone();
+    let pieces = read(&lake, &file);
+    let twice = vec![pieces[0].clone(), pieces[0].clone()];
+    let ((whole, stretches), (longer, _)) = (file_of(&pieces), file_of(&twice));
+    let body = 4 + usize::try_from(stretches.0[0].bytes).unwrap();
+    // The rows of the first stretch under a footer that lists them twice.
+    let forged = [&whole[..body], &longer[2 * body - 4..]].concat();
+    write(&lake.path, &file.path, &pieces);
+    fs::write(lake.path.join(&file.path), forged).unwrap();
+    seal(&lake.path, |_| ());
+    let run = place.run(&["verify"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("its footer differs"), "{}", run.stderr);
+    let run = place.run(&["query", "q10"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
 }
 
 #[test]
@@ -357,12 +442,8 @@ fn the_helpers_leave_a_lake_that_is_whole() {
         let place = lake_of(name);
         let lake = place.lake();
         assert_eq!(lake.source() == Source::Google2011, name == "trace");
-        let paths: Vec<_> = Table::ALL
-            .into_iter()
-            .flat_map(|table| lake.paths(table, None, |_| true).unwrap())
-            .collect();
-        for path in paths {
-            write(&path, &read(&path));
+        for file in Table::ALL.into_iter().flat_map(|table| lake.files(table)) {
+            write(&lake.path, &file.path, &read(&lake, file));
         }
         seal(&place.path("lake"), |_| ());
         let run = place.run(&["verify"]);

@@ -11,14 +11,17 @@ give the same sums, that only plain types are stored, and that every job lies in
 the manifest's `bucket_hash` says. Exits with 1 and says what differs otherwise.
 """
 
+import io
 import json
 import sys
+import zlib
 from pathlib import Path
 
 import duckdb
 import polars as pl
 
 AFTER = 2**63 - 1
+SPREAD = {"job_events", "task_events", "task_usage", "task_constraints"}
 PLAIN = {pl.Int64, pl.Int32, pl.Float32, pl.Float64, pl.Boolean, pl.String}
 
 
@@ -44,12 +47,11 @@ def main(lake):
         if not entry["files"]:
             continue
         pattern = f"{lake}/{table}/**/*.parquet"
-        is_spread = any("bucket=" in file["path"] for file in entry["files"])
-        frame = pl.scan_parquet(pattern, hive_partitioning=is_spread)
+        frame = pl.scan_parquet(pattern)
         schema = dict(frame.collect_schema())
-        duck = f"read_parquet('{pattern}', hive_partitioning={is_spread})"
+        duck = f"read_parquet('{pattern}')"
         ask = lambda sql: duckdb.execute(sql).fetchall()
-        columns = [name for name in schema if name != "bucket"]
+        columns = list(schema)
         time = columns[1]
         for name in columns:
             if schema[name] not in PLAIN:
@@ -76,22 +78,34 @@ def main(lake):
                      int(ask(f"select coalesce(sum({quoted}), 0) from {duck}")[0][0]))
         same(f"row_id is unique in {table}", rows,
              ask(f"select count(distinct row_id) from {duck}")[0][0])
-        if is_spread:
-            recorded = {}
-            for file in entry["files"]:
-                recorded[file["bucket"]] = recorded.get(file["bucket"], 0) + file["rows"]
-            same(f"rows by bucket of {table}", recorded,
-                 {int(b): n for b, n in ask(f"select bucket, count(*) from {duck} group by 1")},
-                 {int(b): n for b, n in frame.group_by("bucket").len().collect().rows()})
-            for job, bucket in ask(f"select distinct job_id, bucket from {duck}"):
-                same(f"bucket of job {job} in {table}", int(bucket),
-                     splitmix64(job) % manifest["bucket_count"])
         for file in entry["files"]:
             path = lake / file["path"]
             same(f"size of {file['path']}", file["bytes"], path.stat().st_size)
-            in_order = pl.read_parquet(path, columns=[time, "row_id"], hive_partitioning=False)
-            keys = in_order.rows()
-            same(f"order of {file['path']}", keys, sorted(keys))
+            whole = path.read_bytes()
+            same(f"checksum of {file['path']}", file["crc32"], zlib.crc32(whole))
+            start, of_buckets, last = 4, [], {}
+            # Each stretch is a Parquet file in itself.
+            for stretch in file["stretches"].split():
+                bucket, count, length = map(int, stretch.split(":")[:3])
+                piece = whole[start:start + length]
+                start += length
+                same(f"checksum of bucket {bucket} of {file['path']}",
+                     int(stretch.split(":")[3], 16), zlib.crc32(piece))
+                rows = pl.read_parquet(io.BytesIO(piece))
+                same(f"rows of bucket {bucket} of {file['path']}", count, len(rows))
+                keys = rows.select(time, "row_id").rows()
+                same(f"order of bucket {bucket} of {file['path']}", keys, sorted(keys))
+                same(f"order of the runs of bucket {bucket} of {file['path']}",
+                     last.get(bucket, keys[0]) <= keys[0], True)
+                last[bucket] = keys[-1]
+                of_buckets.append(rows)
+                if table in SPREAD:
+                    same(f"bucket in {file['path']}", [bucket], rows["bucket"].unique().to_list())
+                    for job in rows["job_id"].unique():
+                        same(f"bucket of job {job} in {table}", bucket,
+                             splitmix64(job) % manifest["bucket_count"])
+            same(f"{file['path']} by itself and bucket by bucket", True,
+                 pl.read_parquet(path).equals(pl.concat(of_buckets)))
     if faults:
         sys.exit("\n".join(faults[:20]))
     print(f"{len(manifest['tables'])} tables read alike")

@@ -1,0 +1,140 @@
+//! Whether the files of a lake are what an ingest wrote, byte by byte and row by row.
+//!
+//! In: a lake. Out: nothing, or the first file at fault. A checksum shows that a file is the recorded
+//! one; that each part has its rows, each once, and that other programs find the rows that we find,
+//! is looked at besides.
+
+use std::collections::BTreeMap;
+
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
+use parquet::file::metadata::RowGroupMetaData;
+use rayon::prelude::*;
+
+use super::encode::BUCKET;
+use super::manifest::{FileEntry, MANIFEST};
+use super::reader::{Lake, whole_file};
+use super::segment::moved;
+use super::{LakeError, LakeErrorKind};
+use crate::files;
+use crate::schema::{ROW_ID, ROW_ID_LINE_BITS, Table};
+
+impl Lake {
+    /// Reads every recorded file and compares its checksum: no other byte stays unnoticed.
+    pub fn check_sums(&self) -> Result<(), LakeError> {
+        let files: Vec<&FileEntry> =
+            self.manifest.tables.values().flat_map(|entry| &entry.files).collect();
+        files.into_par_iter().try_for_each(|file| {
+            let path = self.check_file(file)?;
+            let fail = |kind| LakeError::new(&path, kind);
+            match files::crc32_of(&path) {
+                Ok(sum) if sum == file.crc32 => Ok(()),
+                Ok(_) => Err(fail(LakeErrorKind::OtherFile("its checksum differs".to_owned()))),
+                Err(error) => Err(fail(LakeErrorKind::Io(error))),
+            }
+        })
+    }
+
+    /// Compares the rest of every file, which is what other programs find the rows by, with the
+    /// stretches, and the whole with its checksum; that of the stretches is compared as they are
+    /// read ([`Lake::compared`]).
+    pub fn check_footers(&self) -> Result<(), LakeError> {
+        let files: Vec<&FileEntry> =
+            self.manifest.tables.values().flat_map(|entry| &entry.files).collect();
+        files.into_par_iter().try_for_each(|file| {
+            let path = self.check_file(file)?;
+            let fail = |kind| LakeError::new(&path, kind);
+            let known = file.stretches.places();
+            let known = known.map(|(start, stretch)| (start, stretch.bytes, stretch.crc32));
+            let sum = files::crc32_around(&path, known)
+                .map_err(|error| fail(LakeErrorKind::Io(error)))?;
+            if sum != file.crc32 {
+                return Err(fail(LakeErrorKind::OtherFile("its checksum differs".to_owned())));
+            }
+            let mut listed: Vec<RowGroupMetaData> = Vec::new();
+            for (start, stretch) in file.stretches.places() {
+                let about = self.open_stretch(file, start, stretch)?.about;
+                for group in about.metadata().row_groups() {
+                    let moved = moved(group, listed.len(), start);
+                    listed.push(moved.map_err(|error| fail(LakeErrorKind::Parquet(error)))?);
+                }
+            }
+            let whole = whole_file(&path).map_err(fail)?;
+            if whole.metadata().row_groups() != listed {
+                let problem = "its footer differs from those of its buckets".to_owned();
+                return Err(fail(LakeErrorKind::OtherFile(problem)));
+            }
+            Ok(())
+        })
+    }
+
+    /// Checks that each part has its rows, each once, wherever they lie.
+    pub fn check_rows(&self) -> Result<(), LakeError> {
+        for (name, entry) in &self.manifest.tables {
+            let table: Table = name.parse().expect("a manifest names tables");
+            let buckets = if table.job_column().is_some() { self.bucket_count() } else { 1 };
+            let found: Result<Vec<BTreeMap<i64, u64>>, LakeError> = (0..buckets)
+                .into_par_iter()
+                .with_max_len(1)
+                .map(|bucket| self.rows_of_parts(table, bucket))
+                .collect();
+            let mut rows: BTreeMap<i64, u64> = BTreeMap::new();
+            for (part, count) in found?.into_iter().flatten() {
+                *rows.entry(part).or_default() += count;
+            }
+            for part in &entry.parts {
+                let found = rows.remove(&i64::from(part.part)).unwrap_or(0);
+                if found != part.rows {
+                    let problem = format!(
+                        "part {} of `{table}` has {} rows, its files hold {found}",
+                        part.part, part.rows
+                    );
+                    return Err(self.inconsistent(problem));
+                }
+            }
+            if let Some(part) = rows.keys().next() {
+                let problem = format!("`{table}` has rows of part {part}, which is not in it");
+                return Err(self.inconsistent(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a manifest that its files contradict.
+    fn inconsistent(&self, problem: String) -> LakeError {
+        LakeError::new(&self.path.join(MANIFEST), LakeErrorKind::Inconsistent(problem))
+    }
+
+    /// The rows of a bucket by part; a row that is there twice is an error that names its file.
+    fn rows_of_parts(&self, table: Table, bucket: u32) -> Result<BTreeMap<i64, u64>, LakeError> {
+        let files = self.files(table);
+        // What other programs find the rows of a bucket by is read along.
+        let spread = table.job_column().map(|_| BUCKET);
+        let columns: Vec<&'static str> = std::iter::once(ROW_ID).chain(spread).collect();
+        let mut rows: Vec<(i64, usize)> = Vec::new();
+        for (idx, file) in files.iter().enumerate() {
+            self.scan_file(table, file, Some(bucket), &columns, &mut |batch| {
+                let ids = i64_cells(&batch);
+                rows.extend(ids.iter().map(|&id| (id, idx)));
+            })?;
+        }
+        rows.sort_unstable();
+        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let path = self.path.join(&files[pair[1].1].path);
+            let other = &files[pair[0].1].path;
+            let problem = format!("holds row {} of `{other}` again", pair[0].0);
+            return Err(LakeError::new(&path, LakeErrorKind::Column { column: ROW_ID, problem }));
+        }
+        let mut parts = BTreeMap::new();
+        for (id, _) in rows {
+            *parts.entry(id >> ROW_ID_LINE_BITS).or_default() += 1;
+        }
+        Ok(parts)
+    }
+}
+
+/// The cells of the first column, whole numbers.
+fn i64_cells(batch: &RecordBatch) -> &[i64] {
+    batch.column(0).as_primitive::<Int64Type>().values()
+}
