@@ -231,6 +231,7 @@
 //! strings in a stated order in three ways; sixteen conditional maxima and three more steps for
 //! long sequences are plain SQL in all of them.
 
+mod answers;
 pub mod cells;
 pub mod charts;
 pub mod claims;

@@ -1,27 +1,22 @@
 //! `jobfate account`: CPU time or memory time per outcome, as a ledger that closes.
 
-use std::collections::BTreeMap;
+use crate::answers::account::{answer, closing_line, counts_line, table_of};
 
-use arrow::record_batch::RecordBatch;
 use clap::Args;
-use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::{AnswerArgs, AttemptArgs, console, edges};
-use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use super::{AnswerArgs, AttemptArgs, console};
+use crate::answers::edges;
 use crate::cli::shown;
 use crate::defaults::{self, Defaults};
-use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::results::forms::rows;
-use crate::results::frame::Frame;
-use crate::results::store::{self, Answer, Origin};
+use crate::results::store::Origin;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger, of};
+use crate::studies::ledger::{CpuDefinition, GroupBy, ledger};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
@@ -169,188 +164,4 @@ pub(crate) fn study_of(
     let settings = Settings { windows, thresholds };
     let facts = engine.facts(lake, &of_facts::queries_of_study(lake, asked), &settings)?;
     Ok(of_facts::study(&facts, lake, windows, asked))
-}
-
-/// The answer in all its forms.
-pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
-    let mut json = json_of(ledger, table);
-    if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
-        json[store::NOTHING] = format!(
-            "What became of the jobs that used {} {} ({}) is unknown: `job_events` does not hold them.",
-            digits::six_digits(ledger.total),
-            ledger.unit,
-            ledger.meter
-        )
-        .into();
-    }
-    Answer {
-        name: name_of(ledger.meter.resource()),
-        table,
-        json,
-        settings: json!({
-            ledger.meter.resource().name(): ledger.meter.to_string(),
-            "classes": ledger.classes, "windows": windows,
-        }),
-        charts: vec![(
-            format!("{}-{}", name_of(ledger.meter.resource()), ledger.meter),
-            chart(ledger),
-        )],
-    }
-}
-
-/// The value of the contract, with what each share is of; its rows are those of the table.
-fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
-    let mut json = json!(ledger);
-    let resource = ledger.meter.resource();
-    json["resource"] = json!(resource);
-    json[format!("closed_with_job_{}", resource.name())] = json!(ledger.closed_with_job_sum);
-    json["rows"] = Value::Array(rows(table));
-    json["of"] = json!(of(resource).iter().copied().collect::<BTreeMap<_, _>>());
-    json
-}
-
-/// The line that shows that the ledger closes.
-pub(crate) fn closing_line(ledger: &Ledger) -> String {
-    let outcomes: f64 = ledger.rows.iter().filter_map(|row| row.amount).sum();
-    format!(
-        "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",
-        digits::six_digits(outcomes),
-        digits::six_digits(ledger.unmatched),
-        digits::six_digits(ledger.outside_attempts),
-        digits::six_digits(ledger.total),
-        ledger.unit
-    )
-}
-
-/// What was counted as 0, or twice.
-fn counts_line(ledger: &Ledger) -> Option<String> {
-    let requested = || {
-        format!(
-            "{} attempts: {} without a request (0)",
-            digits::grouped(ledger.attempts),
-            digits::grouped(ledger.attempts_without_request)
-        )
-    };
-    let windows = |what: &str| {
-        format!(
-            "{} usage windows: {} without a {what} (0), {} overlap an earlier one (counted)",
-            digits::grouped(ledger.windows),
-            digits::grouped(ledger.windows_without_rate),
-            digits::grouped(ledger.windows_overlapping)
-        )
-    };
-    match ledger.meter {
-        Meter::Cpu(CpuDefinition::Measured) if 0 < ledger.attempts_with_cpu_time => {
-            Some(cpu_time_line(ledger.attempts_with_cpu_time, ledger.attempts))
-        }
-        Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => Some(windows("rate")),
-        Meter::Memory(MemoryDefinition::Canonical | MemoryDefinition::Assigned) => {
-            Some(windows("figure"))
-        }
-        Meter::Cpu(CpuDefinition::Requested) | Meter::Memory(MemoryDefinition::Requested) => {
-            Some(requested())
-        }
-        Meter::Cpu(CpuDefinition::Slots) => None,
-    }
-}
-
-/// Adds the column of what rows are split by: a number for a priority or a class, and nothing where
-/// it is unknown.
-pub(crate) fn keyed<'a>(
-    frame: Frame,
-    group: GroupBy,
-    cells: impl Iterator<Item = Option<&'a str>>,
-) -> Frame {
-    let known = cells.map(|cell| cell.filter(|text| *text != UNKNOWN));
-    match group {
-        GroupBy::User => frame.maybe_text(group.name(), known),
-        GroupBy::Class | GroupBy::Priority => {
-            frame.maybe_int(group.name(), known.map(|cell| cell?.parse().ok()))
-        }
-    }
-}
-
-/// For how many attempts a log tells the CPU time that they used.
-pub(crate) fn cpu_time_line(told: u64, attempts: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
-    let percent = told as f64 / attempts.max(1) as f64 * 100.0;
-    format!(
-        "CPU time as the log has it for {} of {} attempts ({percent:.1} %), processors times run \
-         time for the others",
-        digits::grouped(told),
-        digits::grouped(attempts)
-    )
-}
-
-pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
-    let mut frame = Frame::default();
-    for (idx, &group) in groups.iter().enumerate() {
-        let cells = ledger.rows.iter().map(|row| Some(row.groups[idx].as_str()));
-        frame = keyed(frame, group, cells);
-    }
-    let rows = || ledger.rows.iter();
-    let resource = ledger.meter.resource();
-    // The lines that close the ledger have neither jobs nor tasks of their own.
-    frame
-        .text("outcome", rows().map(|row| row.outcome.as_str()))
-        .maybe_count("jobs", rows().map(|row| row.jobs))
-        .maybe_count("jobs_with_tasks", rows().map(|row| row.jobs_with_tasks))
-        .maybe_count("tasks", rows().map(|row| row.tasks))
-        .float(resource.name(), rows().map(|row| row.amount))
-        .about(&format!("{}, in the unit that `unit` names", resource.title()))
-        .unit(ledger.unit)
-        .text("unit", rows().map(|_| ledger.unit))
-        .float("share", rows().map(|row| row.share))
-        .about(&format!("Share of the {} of the whole ledger", resource.noun()))
-        .float("largest_job_share", rows().map(|row| row.largest_job_share))
-        .batch()
-}
-
-/// The name of the answer: that of memory is a study of its own.
-const fn name_of(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Cpu => "account",
-        Resource::Memory => "account-memory",
-    }
-}
-
-/// Bars of CPU time or memory time per outcome.
-pub(crate) fn chart(ledger: &Ledger) -> Chart {
-    // Groups are added up again: the picture is of outcomes.
-    let mut outcomes: Vec<(String, f64)> = Vec::new();
-    for (row, cpu) in ledger.rows.iter().filter_map(|row| Some((row, row.amount?))) {
-        match outcomes.iter_mut().find(|(outcome, _)| *outcome == row.outcome) {
-            Some((_, sum)) => *sum += cpu,
-            None => outcomes.push((row.outcome.clone(), cpu)),
-        }
-    }
-    outcomes.push(("unmatched".to_owned(), ledger.unmatched));
-    let is_measured = ledger.meter.needs_usage() && ledger.meter != Meter::PUBLISHED;
-    if is_measured {
-        outcomes.push(("outside attempts".to_owned(), ledger.outside_attempts));
-    }
-    let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total * 100.0 };
-    let noun = ledger.meter.resource().noun();
-    let title_noun = ledger.meter.resource().title();
-    Chart::Bars(BarChart {
-        title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
-        caption: format!(
-            "{title_noun} by the definition \"{}\", total {} {}; outcomes told by {}. {}.",
-            ledger.meter,
-            digits::six_digits(ledger.total),
-            ledger.unit,
-            ledger.classes,
-            edges::of_ledger(ledger)
-        ),
-        value_axis: format!("{noun} ({})", ledger.unit),
-        bars: outcomes
-            .into_iter()
-            .map(|(outcome, cpu)| Bar {
-                tone: outcome_tone(&outcome),
-                note: format!("{:.3} %", share(cpu)),
-                label: outcome,
-                value: cpu,
-            })
-            .collect(),
-    })
 }

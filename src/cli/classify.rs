@@ -1,30 +1,15 @@
 //! `jobfate classify`: counts jobs or tasks by their sequence of events.
 
-use arrow::record_batch::RecordBatch;
-use clap::{Args, ValueEnum};
-use rayon::prelude::*;
-use serde_json::{Value, json};
+use crate::answers::classify::{By, Choice, answer, classification, table_of};
+use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
-use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::cli::shown;
-use crate::digits;
-use crate::facts::FactError;
-use crate::facts::events::Histories;
-use crate::facts::query::{Query, Settings};
-use crate::facts::tables::SqlEngine;
-use crate::facts::window::Windows;
 use crate::faults::Result;
-use crate::lake::{Lake, TableEntry};
-use crate::progress;
-use crate::results::frame::Frame;
-use crate::results::store::{Answer, Origin};
-use crate::schema::Table;
-use crate::studies::censoring::Censoring;
-use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
-use crate::units::micros_to_seconds;
-use digits::grouped;
+use crate::lake::Lake;
+use crate::results::store::Origin;
+use crate::studies::outcomes::Classes;
 
 /// Count jobs or tasks by what became of them
 #[derive(Args, Debug)]
@@ -58,229 +43,18 @@ pub(crate) struct ClassifyArgs {
     pub answer: AnswerArgs,
 }
 
-/// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// Jobs, from `job_events`
-    #[default]
-    Job,
-    /// Tasks, from `task_events`
-    Task,
-}
-
-impl By {
-    pub(crate) const fn table(self) -> Table {
-        match self {
-            Self::Job => Table::JobEvents,
-            Self::Task => Table::TaskEvents,
-        }
-    }
-
-    const fn query(self) -> &'static str {
-        match self {
-            Self::Job => "q01_job_outcomes",
-            Self::Task => "q02_task_outcomes",
-        }
-    }
-
-    const fn window(self, windows: Windows) -> Window {
-        let end_us = match self {
-            Self::Job => windows.job_end_us,
-            Self::Task => windows.task_end_us,
-        };
-        Window { windows, end_us }
-    }
-
-    /// The name of its result.
-    pub(crate) const fn answer(self) -> &'static str {
-        match self {
-            Self::Job => "classify-jobs",
-            Self::Task => "classify-tasks",
-        }
-    }
-
-    /// What is counted.
-    pub(crate) const fn plural(self) -> &'static str {
-        match self {
-            Self::Job => "jobs",
-            Self::Task => "tasks",
-        }
-    }
-}
-
-/// Counts all of a lake's jobs or tasks, bucket by bucket.
-pub(crate) fn classification(
-    lake: &Lake,
-    windows: Windows,
-    by: By,
-    classes: Classes,
-    engine: Option<&SqlEngine>,
-) -> Result<Classification> {
-    lake.require(by.table())?;
-    let _bar = console::Bar::of_work("classify", "rows");
-    // Polars goes bucket by bucket below, so that not every task is held at once.
-    if let Some(spark @ SqlEngine::Spark(_)) = engine {
-        let settings = Settings { windows, thresholds: Vec::new() };
-        let facts = spark.facts(lake, &[by.query()], &settings)?;
-        let mut counter = Counter::default();
-        counter.add(&facts.single(), classes, by.window(windows));
-        return Ok(counter.finish(classes));
-    }
-    let rows = lake.expect_rows(&[by.table()]);
-    let counters: Result<Vec<Counter>, FactError> = (0..lake.bucket_count())
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|bucket| {
-            let counter = match engine {
-                None => by_fold(lake, windows, bucket, by, classes),
-                Some(_) => by_query(lake, windows, bucket, by, classes),
-            };
-            progress::step(rows);
-            counter
-        })
-        .collect();
-    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
-}
-
-fn by_fold(
-    lake: &Lake,
-    windows: Windows,
-    bucket: u32,
-    by: By,
-    classes: Classes,
-) -> Result<Counter, FactError> {
-    let histories = Histories::read(lake, by.table(), bucket)?;
-    let mut counter = Counter::default();
-    for entity in 0..histories.len() {
-        counter.add_events(histories.events(entity), classes, by.window(windows));
-    }
-    Ok(counter)
-}
-
-fn by_query(
-    lake: &Lake,
-    windows: Windows,
-    bucket: u32,
-    by: By,
-    classes: Classes,
-) -> Result<Counter, FactError> {
-    let settings = Settings { windows, thresholds: Vec::new() };
-    let facts = Query::find(by.query())?.run_bucket(lake, bucket, &settings)?;
-    let mut counter = Counter::default();
-    counter.add(&facts, classes, by.window(windows));
-    Ok(counter)
-}
-
 pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     super::show_remarks(&lake, args.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
     let files = shown::files(args.answer.out.as_deref(), args.by.answer())?;
+    let bar = console::Bar::of_work("classify", "rows");
     let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
+    drop(bar);
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
     let choice = Choice { by: args.by, classes: args.classes, windows };
     console::note(choice.edges(&outcome));
     let answer = answer(&lake, &outcome, choice, &table)?;
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
-}
-
-/// What was counted, and how.
-#[derive(Clone, Copy)]
-pub(crate) struct Choice {
-    pub by: By,
-    pub classes: Classes,
-    pub windows: Windows,
-}
-
-impl Choice {
-    /// Says what reaches over the edges of the window.
-    ///
-    /// No end of the window moves an outcome, for none lies before the last event; it is where
-    /// what is open is known to be so.
-    fn edges(self, outcome: &Classification) -> String {
-        let end_us = self.by.window(self.windows).end_us;
-        format!(
-            "{} {} begun before the window (time 0) are in, {} are open at its end ({} s)",
-            grouped(outcome.left_censored),
-            self.by.plural(),
-            grouped(outcome.censored),
-            digits::six_digits(micros_to_seconds(end_us))
-        )
-    }
-}
-
-/// The answer in all its forms.
-pub(crate) fn answer<'a>(
-    lake: &Lake,
-    outcome: &Classification,
-    choice: Choice,
-    table: &'a RecordBatch,
-) -> Result<Answer<'a>> {
-    let name = choice.by.answer();
-    let plural = choice.by.plural();
-    let entry = lake.require(choice.by.table())?;
-    Ok(Answer {
-        name,
-        table,
-        json: json_of(outcome, plural),
-        settings: json!({"by": plural, "classes": choice.classes, "windows": choice.windows}),
-        charts: vec![(name.to_owned(), chart(entry, outcome, choice))],
-    })
-}
-
-fn json_of(outcome: &Classification, of: &'static str) -> Value {
-    let censoring = Censoring {
-        of,
-        left_censored: outcome.left_censored,
-        censored: Some(outcome.censored),
-        ..Censoring::default()
-    };
-    json!({
-        "rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences,
-        "censoring": censoring, "of": {"share": format!("all {of} of the table")},
-    })
-}
-
-/// The rows as columns; an outcome of many sequences has none.
-pub(crate) fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
-    Frame::default()
-        .maybe_text("sequence", rows.iter().map(|row| row.sequence.as_deref()))
-        .text("outcome", rows.iter().map(|row| row.outcome.as_str()))
-        .count("count", rows.iter().map(|row| row.count))
-        .float("share", rows.iter().map(|row| Some(row.share)))
-        .batch()
-}
-
-fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
-    let Choice { by, classes, .. } = choice;
-    let bars = outcome
-        .rows
-        .iter()
-        .map(|row| Bar {
-            label: match &row.sequence {
-                Some(sequence) => format!("{} ({sequence})", row.outcome),
-                None => row.outcome.clone(),
-            },
-            #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
-            value: row.count as f64,
-            note: format!("{} ({:.3} %)", grouped(row.count), row.share * 100.0),
-            tone: outcome_tone(&row.outcome),
-        })
-        .collect();
-    let how = match classes {
-        Classes::Sequence => "by their exact event sequence",
-        Classes::Terminal => "by their last terminal event",
-    };
-    Chart::Bars(BarChart {
-        title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
-        caption: format!(
-            "Outcomes of {} told {how}. {}. Made from {} rows.",
-            by.plural(),
-            choice.edges(outcome),
-            grouped(entry.rows())
-        ),
-        value_axis: by.plural().to_owned(),
-        bars,
-    })
 }

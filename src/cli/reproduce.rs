@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::fairness::ota;
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::reproduce_study::{self, parameters_in_words};
-use super::{
-    AnswerArgs, console, reproduce_all, reproduce_experiments, reproduce_mandai, stop_on_signal,
-};
+use super::reproduce_study;
+use super::{AnswerArgs, console, reproduce_all, reproduce_experiments, stop_on_signal};
+use crate::answers::reproduce::mandai;
+use crate::answers::reproduce::study::{Study, parameters_in_words};
 use crate::claims::headline;
 use crate::cli::shown;
 use crate::faults::{Result, Usage};
@@ -144,7 +144,7 @@ impl StudyName {
     /// Authors and year.
     pub(crate) fn paper(self) -> &'static str {
         match self {
-            Self::Mandai => reproduce_mandai::PAPER,
+            Self::Mandai => mandai::PAPER,
             Self::Ota => ota::PAPER,
             Self::Tan | Self::Asahara | Self::Cui => {
                 reproduce_experiments::experiment_of(self).paper()
@@ -154,13 +154,20 @@ impl StudyName {
     }
 }
 
+/// The study of 2017 on what a lake has.
+pub(crate) fn mandai_of(lake: &Lake, args: &AnswerArgs) -> Result<Study> {
+    let study = mandai::study(lake, super::windows(lake, args)?)?;
+    study.notes.iter().for_each(console::note);
+    Ok(study)
+}
+
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     check(args)?;
     match args.study {
         StudyName::Mandai => {
             let lake = lake_of(args)?;
             let files = shown::files(args.answer.out.as_deref(), "mandai")?;
-            let study = reproduce_mandai::study(&lake, &args.answer)?;
+            let study = mandai_of(&lake, &args.answer)?;
             console::note(format!("{}: {}", study.paper, headline(&study.claims)));
             parameters_in_words(&study.parameters).iter().for_each(console::note);
             reproduce_study::give(study, None, files, Some(&args.answer.form()))

@@ -13,10 +13,11 @@ use serde_json::json;
 
 use super::console;
 use super::fairness::ota;
-use super::reproduce::{self, ReproduceArgs, StudyName};
-use super::reproduce_experiments::{experiment_of, set_seed_and_runs, study_of};
-use super::reproduce_mandai;
-use super::reproduce_study::{self, Study};
+use super::reproduce::{self, ReproduceArgs, StudyName, mandai_of};
+use super::reproduce_experiments::{experiment_of, set_seed_and_runs};
+use super::reproduce_study;
+use crate::answers::reproduce::experiments::study_of;
+use crate::answers::reproduce::study::Study;
 use crate::claims::{Tally, Verdict};
 use crate::cli::shown;
 use crate::faults::{BadFile, Context, Result, Usage};
@@ -96,7 +97,7 @@ fn run_one(args: &ReproduceArgs, study: StudyName) -> Result<Ran> {
     let source = lake.exists().then(|| Lake::open(lake)).transpose()?.map(|lake| lake.source());
     match study {
         StudyName::Mandai if source == Some(Source::Google2011) => {
-            Ok(Ok(reproduce_mandai::study(&Lake::open(lake)?, &args.answer)?))
+            Ok(Ok(mandai_of(&Lake::open(lake)?, &args.answer)?))
         }
         StudyName::Mandai => {
             Ok(Err("skipped: it needs the Google trace of 2011 (TRACE_DIR, or --lake)".to_owned()))
@@ -184,8 +185,8 @@ mod tests {
 
     use super::super::ingest::plan;
     use super::super::{Cli, Command, run as run_command};
-    use super::reproduce_study::json_of;
     use super::*;
+    use crate::answers::reproduce::study::json_of;
     use crate::claims::{Claim, Judged, Side};
     use crate::lake::ingest::ingest;
 

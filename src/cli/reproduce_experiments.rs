@@ -5,23 +5,18 @@
 //! figure as a picture, the paper's values as marks. A claim that is not reproduced is an answer and
 //! no failure.
 
-use arrow::record_batch::RecordBatch;
+use crate::answers::reproduce::experiments::{claims_of, study_of};
 use clap::Args;
-use serde_json::{Map, json};
 
 use super::console;
 use super::reproduce::{ReproduceArgs, StudyName};
-use super::reproduce_study::{
-    self, Study, Varied, pairs_of, parameters_in_words, places_of, varied_of,
-};
-use super::varied;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
-use crate::claims::{Claim, headline};
+use super::reproduce_study::{self, pairs_of, varied_of};
+use crate::answers::reproduce::study::{Varied, parameters_in_words};
+use crate::answers::reproduce::varied;
+use crate::claims::headline;
 use crate::cli::shown;
 use crate::faults::{Result, Usage};
-use crate::replay::experiments::{Curve, Experiment, Figure, asahara, cui, tan};
-use crate::results::frame::Frame;
-use crate::results::store::Origin;
+use crate::replay::experiments::{Experiment, Figure, asahara, cui, tan};
 
 /// Parameters of an experiment.
 #[derive(Args, Clone, Debug, Default)]
@@ -69,7 +64,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     show(&experiment, &figures);
     let mut study = study_of(&experiment, &figures);
     if let Some(pairs) = pairs.map(varied::Variants::run) {
-        pairs.note();
+        pairs.notes().for_each(console::note);
         study.charts.extend(pairs.charts(&experiment));
         study.tables.push((format!("{}-varied", experiment.name()), pairs.table()));
     }
@@ -109,32 +104,6 @@ fn variants_of(args: &ReproduceArgs, experiment: &Experiment) -> Result<Option<V
     Ok(Some((key.to_owned(), variants.collect::<Result<_, Usage>>()?)))
 }
 
-/// The experiment in the form that all studies have.
-pub(crate) fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
-    let name = experiment.name();
-    let in_json = figures.iter().map(|figure| {
-        json!({
-            "name": figure.name, "title": figure.title, "axes": figure.axes,
-            "curves": figure.curves, "marks": figure.marks, "remarks": figure.remarks,
-        })
-    });
-    Study {
-        name,
-        paper: experiment.paper(),
-        claims: claims_of(figures),
-        parameters: experiment.parameters(),
-        figures: in_json.collect(),
-        settings: Map::new(),
-        charts: figures.iter().flat_map(|figure| charts_of(experiment, figure)).collect(),
-        tables: vec![(format!("{name}-curves"), curves_table(figures))],
-        origin: Origin { source: json!(experiment.paper()), inputs: json!([]), gap_note: None },
-    }
-}
-
-fn claims_of(figures: &[Figure]) -> Vec<Claim> {
-    figures.iter().flat_map(|figure| figure.claims.clone()).collect()
-}
-
 /// Says on stderr what each figure came to, and by which parameters.
 fn show(experiment: &Experiment, figures: &[Figure]) {
     console::note(format!("{}: {}", experiment.paper(), headline(&claims_of(figures))));
@@ -147,105 +116,4 @@ fn show(experiment: &Experiment, figures: &[Figure]) {
             console::note(format!("  {remark}"));
         }
     }
-}
-
-/// One row per point of a curve; the published value where the paper prints one.
-fn curves_table(figures: &[Figure]) -> RecordBatch {
-    let mut rows = Vec::new();
-    for figure in figures {
-        for curve in &figure.curves {
-            rows.extend(curve.points.iter().map(|point| {
-                let mark =
-                    figure.marks.iter().find(|mark| mark.curve == curve.name && mark.x == point.x);
-                (figure, curve, point, mark.map(|mark| mark.value))
-            }));
-        }
-    }
-    let rows = || rows.iter();
-    Frame::default()
-        .text("figure", rows().map(|row| row.0.name.as_str()))
-        .text("curve", rows().map(|row| row.1.name.as_str()))
-        .text("x", rows().map(|row| row.2.x.as_str()))
-        .count("runs", rows().map(|row| row.2.value.runs as u64))
-        .float("mean", rows().map(|row| Some(row.2.value.mean)))
-        .float("mean_low", rows().map(|row| row.2.value.mean_low))
-        .float("mean_high", rows().map(|row| row.2.value.mean_high))
-        .float("min", rows().map(|row| Some(row.2.value.min)))
-        .float("max", rows().map(|row| Some(row.2.value.max)))
-        .float("published", rows().map(|row| row.3))
-        .batch()
-}
-
-/// The pictures of a figure: times, shares, ratios and counts do not share an axis.
-fn charts_of(experiment: &Experiment, figure: &Figure) -> Vec<(String, Chart)> {
-    let stem = format!("{}-{}", experiment.name(), figure.name.replace(' ', "-"));
-    let units = [(", s", "times", "time, s"), (", %", "shares", "%"), (", x", "ratios", "times")];
-    if !figure.curves.iter().any(|curve| curve.name.ends_with(units[0].0)) {
-        let all: Vec<&Curve> = figure.curves.iter().collect();
-        return vec![(stem, chart(experiment, figure, &all, &figure.axes.1))];
-    }
-    let is_count = |curve: &Curve| units.iter().all(|unit| !curve.name.ends_with(unit.0));
-    let of_unit = units.map(|(end, name, axis)| {
-        let curves = figure.curves.iter().filter(|curve| curve.name.ends_with(end));
-        (name, axis, curves.collect::<Vec<_>>())
-    });
-    let counts: Vec<&Curve> = figure.curves.iter().filter(|curve| is_count(curve)).collect();
-    let all = of_unit.into_iter().chain([("counts", "number", counts)]);
-    let drawn = all.filter(|(_, _, curves)| !curves.is_empty());
-    drawn
-        .map(|(name, axis, curves)| {
-            (format!("{stem}-{name}"), chart(experiment, figure, &curves, axis))
-        })
-        .collect()
-}
-
-fn chart(experiment: &Experiment, figure: &Figure, curves: &[&Curve], y_axis: &str) -> Chart {
-    let labels: Vec<&str> =
-        curves.first().map_or_else(Vec::new, |curve| curve.points.iter().map(|p| &*p.x).collect());
-    let (places, x_axis) = places_of(&labels, &figure.axes.0);
-    let (least, most) = (places.first(), places.last());
-    let is_wide = least.zip(most).is_some_and(|(&least, &most)| 0.0 < least && least * 50.0 < most);
-    let runs = curves.iter().flat_map(|curve| &curve.points).map(|point| point.value.runs).max();
-    let mut lines = Vec::new();
-    for (curve, tone) in curves.iter().zip(Tone::SERIES.into_iter().cycle()) {
-        let points = || places.iter().copied().zip(curve.points.iter().map(|point| point.value));
-        lines.push(Line {
-            name: curve.name.clone(),
-            points: points().map(|(x, value)| (x, value.mean)).collect(),
-            band: points()
-                .filter_map(|(x, value)| Some((x, value.mean_low?, value.mean_high?)))
-                .collect(),
-            tone,
-            stroke: Stroke::Marked,
-        });
-        let marks = figure.marks.iter().filter(|mark| mark.curve == curve.name);
-        let published: Vec<(f64, f64)> = marks
-            .filter_map(|mark| {
-                let at = labels.iter().position(|label| *label == mark.x)?;
-                Some((places[at], mark.value))
-            })
-            .collect();
-        if !published.is_empty() {
-            lines.push(Line {
-                name: format!("{}, as published", curve.name),
-                points: published,
-                band: Vec::new(),
-                tone: Tone::Ink,
-                stroke: Stroke::Marked,
-            });
-        }
-    }
-    Chart::Lines(LineChart {
-        title: format!("{}: {}", figure.name, figure.title),
-        caption: format!(
-            "{}, run again: {}. Means of up to {} runs; bands are 95 % confidence intervals.",
-            experiment.paper(),
-            headline(&figure.claims),
-            runs.unwrap_or(0)
-        ),
-        x_axis,
-        y_axis: y_axis.to_owned(),
-        x_scale: if is_wide { Scale::Log } else { Scale::Linear },
-        lines,
-    })
 }

@@ -4,48 +4,18 @@
 //! of claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,
 //! `NAME-varied.csv`, the study's further tables and its pictures.
 
-use arrow::record_batch::RecordBatch;
-use serde_json::{Map, Value, json};
+use crate::answers::reproduce::study::{
+    Study, Varied, chart_of_varied, claims_table, json_of, parameters_table, varied_table,
+};
+use serde_json::json;
 
 use super::reproduce::ReproduceArgs;
 use super::view::View;
 use super::{Form, Format, console};
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
-use crate::claims::{Claim, Parameter, Settled, Tally, Verdict, headline};
+use crate::claims::headline;
 use crate::cli::shown;
 use crate::faults::{Result, Usage};
-use crate::results::frame::Frame;
-use crate::results::store::{self, Answer, Files, Origin};
-
-/// A published study, run again.
-pub(crate) struct Study {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// Authors and year.
-    pub paper: &'static str,
-    /// Every claim of the paper.
-    pub claims: Vec<Claim>,
-    /// Every parameter, with who settled it.
-    pub parameters: Vec<Parameter>,
-    /// The figures: name, title, axes, curves, marks and remarks of each.
-    pub figures: Value,
-    /// Settings beside the parameters.
-    pub settings: Map<String, Value>,
-    /// The pictures, by the stem of their file.
-    pub charts: Vec<(String, Chart)>,
-    /// Further tables of `--out`, by the stem of their file.
-    pub tables: Vec<(String, RecordBatch)>,
-    /// What it was made from.
-    pub origin: Origin,
-}
-
-/// A parameter varied.
-pub(crate) struct Varied {
-    /// The parameter.
-    pub key: String,
-    /// Each value, and the claims under it.
-    pub values: Vec<(String, Vec<Claim>)>,
-}
+use crate::results::store::{self, Answer, Files};
 
 /// `KEY=VALUE` of `--set`, in two.
 pub(crate) fn pairs_of(args: &ReproduceArgs) -> Result<Vec<(&str, &str)>, Usage> {
@@ -107,147 +77,4 @@ pub(crate) fn give(
         shown::show_table(&varied_table(varied), &View::default())?;
     }
     Ok(())
-}
-
-/// One line for each way in which a parameter was settled.
-pub(crate) fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
-    let of = |wanted: fn(&Settled) -> bool| {
-        let found = parameters.iter().filter(|one| wanted(&one.settled));
-        found.map(|one| format!("{}={}", one.key, one.value)).collect::<Vec<_>>().join(", ")
-    };
-    let groups = [
-        ("given by the paper", of(|settled| *settled == Settled::Given)),
-        ("left open by the paper", of(|settled| *settled == Settled::Open)),
-    ];
-    let groups = groups.iter().filter(|(_, keys)| !keys.is_empty());
-    let mut lines: Vec<String> = groups.map(|(what, keys)| format!("{what}: {keys}")).collect();
-    lines.extend(parameters.iter().filter_map(|one| match one.settled {
-        Settled::Fitted(to) => Some(format!("fitted: {}={} to {to}", one.key, one.value)),
-        Settled::Given | Settled::Open => None,
-    }));
-    lines
-}
-
-/// The claims as rows.
-fn claims_table(claims: &[Claim]) -> RecordBatch {
-    let rows = || claims.iter();
-    Frame::default()
-        .text("place", rows().map(|claim| &claim.place))
-        .text("claim", rows().map(|claim| &claim.claim))
-        .float("published", rows().map(|claim| claim.published))
-        .about("the number of the paper; none where the claim is a sentence")
-        .float("ours", rows().map(|claim| claim.ours))
-        .about("the mean of our runs; of a sentence, the cell that is nearest to breaking it")
-        .float("ours_low", rows().map(|claim| claim.ours_low))
-        .float("ours_high", rows().map(|claim| claim.ours_high))
-        .text("verdict", rows().map(|claim| claim.verdict.key()))
-        .text("decided_by", rows().map(|claim| &claim.decided_by))
-        .view(&["claim", "published", "ours", "ours_low", "ours_high", "verdict"])
-        .batch()
-}
-
-fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
-    let rows = || parameters.iter();
-    let (settled, to): (Vec<&str>, Vec<Option<&str>>) = rows()
-        .map(|one| match one.settled {
-            Settled::Given => ("given", None),
-            Settled::Open => ("open", None),
-            Settled::Fitted(to) => ("fitted", Some(to)),
-        })
-        .unzip();
-    Frame::default()
-        .text("key", rows().map(|one| one.key))
-        .text("value", rows().map(|one| one.value.as_str()))
-        .text("settled", settled)
-        .maybe_text("fitted_to", to)
-        .text("about", rows().map(|one| one.about))
-        .batch()
-}
-
-/// Claim by claim, one row for each value of the varied parameter.
-fn varied_table(varied: &Varied) -> RecordBatch {
-    let rows: Vec<(&str, &Claim)> = (0..varied.values.first().map_or(0, |one| one.1.len()))
-        .flat_map(|idx| {
-            varied.values.iter().map(move |(value, claims)| (value.as_str(), &claims[idx]))
-        })
-        .collect();
-    let rows = || rows.iter();
-    Frame::default()
-        .text("place", rows().map(|row| &row.1.place))
-        .text("claim", rows().map(|row| &row.1.claim))
-        .text("parameter", rows().map(|_| &varied.key))
-        .text("value", rows().map(|row| row.0))
-        .float("published", rows().map(|row| row.1.published))
-        .float("ours", rows().map(|row| row.1.ours))
-        .float("ours_low", rows().map(|row| row.1.ours_low))
-        .float("ours_high", rows().map(|row| row.1.ours_high))
-        .text("verdict", rows().map(|row| row.1.verdict.key()))
-        .batch()
-}
-
-/// The whole answer, with the same keys whatever the study.
-pub(super) fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
-    let varied = varied.map(|Varied { key, values }| {
-        let values = values.iter();
-        let values = values.map(|(value, claims)| json!({"value": value, "claims": claims}));
-        json!({"parameter": key, "values": values.collect::<Vec<_>>()})
-    });
-    json!({
-        "paper": study.paper,
-        "headline": headline(&study.claims),
-        "counts": Tally::of(&study.claims),
-        "claims": study.claims,
-        "parameters": study.parameters,
-        "figures": study.figures,
-        "varied": varied,
-    })
-}
-
-/// Places of the points on the x axis, and the axis in words. Labels that are no numbers are
-/// numbered.
-pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
-    let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
-    if let Some(numbers) = numbers {
-        return (numbers, axis.to_owned());
-    }
-    let named: Vec<String> = (1..)
-        .zip(labels)
-        .map(|(place, label)| (place.to_string(), label))
-        .filter(|(place, label)| place != *label)
-        .map(|(place, label)| format!("{place}: {label}"))
-        .collect();
-    let places = (1_u32..).take(labels.len()).map(f64::from).collect();
-    (places, format!("{axis} ({})", named.join(", ")))
-}
-
-/// How many claims come to each verdict, by the value of the parameter.
-fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
-    let labels: Vec<&str> = varied.values.iter().map(|(value, _)| value.as_str()).collect();
-    let (places, x_axis) = places_of(&labels, &varied.key);
-    #[expect(clippy::cast_precision_loss, reason = "a few claims")]
-    let line = |verdict: Verdict, tone: Tone| {
-        let points = places.iter().zip(&varied.values).map(|(&place, (_, claims))| {
-            let count = claims.iter().filter(|claim| claim.verdict == verdict).count();
-            (place, count as f64)
-        });
-        Line {
-            name: verdict.name().to_owned(),
-            points: points.collect(),
-            band: Vec::new(),
-            tone,
-            stroke: Stroke::Marked,
-        }
-    };
-    Chart::Lines(LineChart {
-        title: format!("Claims of {} by {}", paper, varied.key),
-        caption: format!("How many claims come to each verdict as `{}` varies.", varied.key),
-        x_axis,
-        y_axis: "claims".to_owned(),
-        x_scale: Scale::Linear,
-        lines: Verdict::ALL
-            .into_iter()
-            .zip(Tone::SERIES)
-            .map(|(verdict, tone)| line(verdict, tone))
-            .collect(),
-    })
 }

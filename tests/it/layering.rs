@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "units", "faults", "progress", "digits", "cells", "notation", "claims", "schema", "sources",
     "files", "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "results",
-    "report", "cli", "fuzzing",
+    "answers", "report", "cli", "fuzzing",
 ];
 
 /// Stands beside the way: uses none of the layers but [`FAULTS`], and only `cli` uses it.

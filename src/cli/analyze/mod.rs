@@ -17,15 +17,18 @@ use serde_json::json;
 
 use self::config::{Config, Setting};
 use self::marks::{Marks, made_from};
-use super::account::{self, AccountArgs};
-use super::classify::{self, By, Choice};
-use super::describe::{DescribeArgs, Question, describe};
-use super::detect;
+use super::account::AccountArgs;
+use super::describe::{DescribeArgs, question};
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::sweep::{self, SweepArgs};
+use super::sweep::{SweepArgs, plan};
 use super::verify::{self, Trust};
 use super::view::View;
 use super::{Cli, Command, Stop, console, stop_on_signal, synth};
+use crate::answers::account;
+use crate::answers::classify::{self, By, Choice};
+use crate::answers::describe::describe;
+use crate::answers::detect;
+use crate::answers::sweep;
 use crate::cli::shown;
 use crate::facts::window::Windows;
 use crate::faults::{Bug, Context, Result, Usage};
@@ -440,7 +443,9 @@ impl Analysis {
                 continue;
             }
             let choice = Choice { by, classes, windows: self.windows };
+            let bar = console::Bar::of_work("classify", "rows");
             let outcome = classify::classification(&self.lake, self.windows, by, classes, None)?;
+            drop(bar);
             let table = classify::table_of(&outcome.rows);
             let answer = classify::answer(&self.lake, &outcome, choice, &table)?;
             self.store(&answer)?;
@@ -469,7 +474,9 @@ impl Analysis {
     }
 
     fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
-        let described = describe(&self.lake, self.windows, Question::of(args)?)?;
+        let bar = console::Bar::of_work("describe", "rows");
+        let described = describe(&self.lake, self.windows, question(args)?)?;
+        drop(bar);
         let answer = described.answer(self.windows);
         let mut files = self.files(answer.name)?;
         described.put_details(&mut files)?;
@@ -499,7 +506,7 @@ impl Analysis {
             return Ok(());
         }
         let args = self.account_args()?;
-        let asked = account::asked(&args, &self.lake)?;
+        let asked = super::account::asked(&args, &self.lake)?;
         if !self.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
             let noun = asked.meter.resource().title();
             console::note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
@@ -519,14 +526,14 @@ impl Analysis {
             return Ok(());
         }
         let args = self.sweep_args()?;
-        let study = fold(&self.lake, self.windows, &sweep::asked(&args, &self.lake)?)?;
+        let study = fold(&self.lake, self.windows, &super::sweep::asked(&args, &self.lake)?)?;
         let mut swept = sweep::sweep_all(&study, args.price);
         if let Err(error) = sweep::check_sides(&study) {
             console::note(format!("skipped: the rule that the past would have chosen ({error})"));
             swept.selection = None;
         }
         let table = sweep::table_of(swept.shown(), study.unit());
-        let answer = sweep::answer(&args, self.windows, &study, &swept, &table);
+        let answer = sweep::answer(&plan(&args), self.windows, &study, &swept, &table);
         let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
         let mut files = self.files(answer.name)?;
         sweep::put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
@@ -551,10 +558,12 @@ impl Analysis {
         let Command::Detect(args) = parse("detect", self.config.words("detect"), &[])? else {
             return Err(Bug("`detect` is parsed as itself".to_owned()).into());
         };
-        let (lineup, plan) = detect::prepare(&args, &self.lake)?;
+        let (lineup, plan) = super::detect::prepare(&args, &self.lake)?;
         let mut files = self.files("detect")?;
         files.are_made_from(&Origin::of(&self.lake), &detect::settings(&plan, self.windows));
+        let bar = console::Bar::of_work("detect", "rows");
         let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&mut files))?;
+        drop(bar);
         detect::put_details(&outcome, &plan, &lineup, &mut files)?;
         let table = detect::table_of(&outcome, lineup.asked);
         let answer = detect::answer(&outcome, &plan, &lineup, self.windows, &table);

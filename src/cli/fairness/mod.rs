@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use arrow::record_batch::RecordBatch;
 use clap::{Args, Subcommand};
 
 use super::view::ViewArgs;
 use super::{AttemptArgs, Form, Format, console, end_on_signal, parse_window_end};
+use crate::answers::fairness as answer;
+use crate::answers::fairness::{Found, Wanted, what_if};
 use crate::cli::shown;
 use crate::defaults;
 use crate::digits;
@@ -23,15 +24,10 @@ use crate::faults::{Result, Usage};
 use crate::progress;
 use crate::studies::ledger::CpuDefinition;
 
-mod answer;
-mod charts;
 mod new;
 pub(crate) mod ota;
 mod room;
 mod span;
-mod what_if;
-
-use answer::Found;
 
 /// Say who used how much, when, and how fairly
 ///
@@ -227,11 +223,18 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if let Some(Action::New(new)) = &args.action {
         return new::run(new);
     }
-    let files = shown::files(args.out.as_deref(), "fairness")?;
+    let mut files = shown::files(args.out.as_deref(), "fairness")?;
     let found = find(args)?;
-    let table: RecordBatch = answer::table(&found, args);
-    answer::notes(&found, args);
-    answer::give(&found, &table, files, args)
+    let wanted = args.wanted();
+    let table = answer::table(&found, &wanted);
+    answer::notes(&found, &wanted).iter().for_each(console::note);
+    answer::warning(&found).iter().for_each(console::warn);
+    let (answer, origin) = (answer::answer(&found, &table, &wanted), answer::origin(&found));
+    if let Some(files) = &mut files {
+        files.are_made_from(&origin, &answer.settings);
+        answer::put_series(&found, files)?;
+    }
+    shown::give(&answer, files, &origin, &args.form())
 }
 
 /// Gathers usage and feeds every index.
@@ -379,6 +382,12 @@ impl FairnessArgs {
     /// How the answer is given on stdout; `--top` chooses users before there is a table.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &self.view, None)
+    }
+
+    /// What is wanted of the answer.
+    fn wanted(&self) -> Wanted {
+        let &Self { show, top, what_if, ceiling, early, free, days, .. } = self;
+        Wanted { show, top, what_if, ceiling, early, free, days }
     }
 
     /// How many custom indices there are.

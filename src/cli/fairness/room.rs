@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 
-use super::span::Span;
+use crate::answers::fairness::Span;
 use crate::cli::console;
 use crate::digits;
 use crate::fairness::gather::{By, Cluster, GatherError};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::FairnessArgs;
+use crate::answers::fairness::Span;
 use crate::defaults::{self, Defaults};
 use crate::facts::window::Windows;
 use crate::fairness::gather::{By, Cluster, Plan};
@@ -23,14 +24,6 @@ pub(crate) enum Align {
     Clock,
     /// Every lake's first event at 0
     Start,
-}
-
-/// Lakes and intervals, checked.
-pub(crate) struct Span {
-    pub clusters: Vec<Cluster>,
-    pub plan: Plan,
-    /// Unit of CPU time.
-    pub unit: &'static str,
 }
 
 /// More intervals than this are refused: they would fill memory for nothing to be seen.

@@ -4,6 +4,8 @@
 //! paired with those of the first; with several seeds means over them, with confidence intervals;
 //! what was assumed, on stderr and in `result.json`; pictures, and on request every event.
 
+use crate::answers::replay as answers;
+use crate::answers::replay::{Run, Setting};
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -16,11 +18,11 @@ use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::progress;
-use crate::replay::cluster::{Cluster, ClusterError, Remark};
+use crate::replay::cluster::{Cluster, ClusterError};
 use crate::replay::engine::{Plan, heartbeats, replay};
 use crate::replay::history::{self, Fleet, History, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{JobEnd, Metrics, Paired, Tolerance, fates, job_ends, measure, pair};
+use crate::replay::metrics::{Paired, Tolerance, fates, job_ends, measure, pair};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, Workload};
@@ -30,9 +32,7 @@ use crate::schema::Table;
 /// Stretches of time in the pictures.
 const SAMPLES: usize = 120;
 
-mod charts;
 pub(crate) mod journal;
-mod table;
 
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate replay --lake lake --policies fifo fair fifo+late fifo+wqr:copies=2 --sample 0.1\n  jobfate replay --lake swf --policies fifo easy --out results --journal\n  jobfate replay --lake lake --cluster cluster:nodes=100,cpu=0.5,memory=0.5 --from 1 --until 3";
@@ -249,27 +249,6 @@ fn parse_overcommit(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
 }
 
-/// One policy's replay under one seed.
-struct Run {
-    policy: String,
-    metrics: Metrics,
-    jobs: Vec<JobEnd>,
-    /// Beside the first policy under the same seed.
-    paired: Paired,
-    refused: Vec<u32>,
-    depth_cuts: Option<u64>,
-    journal: Journal,
-    seconds: f64,
-    events: u64,
-}
-
-/// What is replayed.
-struct Setting {
-    history: History,
-    cluster: Cluster,
-    remarks: Vec<Remark>,
-}
-
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
@@ -301,7 +280,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     for run in &runs[0] {
         report(run, &first.history);
     }
-    let table = table::of(&runs);
+    let table = answers::table::of(&runs);
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
         let count = first.remarks.len();
@@ -311,7 +290,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         name: "replay",
         table: &table,
         json: json!({
-            "policies": (0..policies.len()).map(|idx| table::json_of(&runs, idx)).collect::<Vec<Value>>(),
+            "policies": (0..policies.len()).map(|idx| answers::table::json_of(&runs, idx)).collect::<Vec<Value>>(),
             "machines": first.cluster.machine_count(),
             "history": first.history.counts,
             "assumptions": assumptions,
@@ -322,13 +301,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
             "windows": windows, "tolerance": args.tolerance(),
             "machines": if args.cluster.is_some() { "specification" } else { "machine_events" },
         }),
-        charts: charts::of(&runs[0], &first),
+        charts: answers::charts::of(&runs[0], &first),
     };
     if let Some(files) = &mut files {
-        files.table("replay-time", &table::over_time(&runs[0]))?;
+        files.table("replay-time", &answers::table::over_time(&runs[0]))?;
     }
     if let Some(files) = files.as_mut().filter(|_| args.journal) {
-        journal::put(&runs[0], &first, files)?;
+        answers::journal::put(&runs[0], &first, files)?;
     }
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }

@@ -10,12 +10,17 @@ use std::path::Path;
 use clap::{Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
 
-use super::{Ends, FairnessArgs, Found, answer, charts, find_with};
+use super::{Ends, FairnessArgs, find_with};
+use crate::answers::fairness as answer;
+use crate::answers::fairness::{Found, charts};
+use crate::answers::reproduce::ota::sentences::Sentence;
+use crate::answers::reproduce::ota::{DAY_S, sentences};
+use crate::answers::reproduce::study::{Study, Varied, parameters_in_words};
 use crate::charts::{Chart, LineChart, Tone};
 use crate::claims::{Claim, Parameter, Published, Settled, headline};
 use crate::cli::console;
 use crate::cli::reproduce::ReproduceArgs;
-use crate::cli::reproduce_study::{self, Study, Varied, pairs_of, parameters_in_words, varied_of};
+use crate::cli::reproduce_study::{self, pairs_of, varied_of};
 use crate::cli::shown;
 use crate::fairness::indices::{pool_shares, rup_after};
 use crate::fairness::usage::{UserUsage, users};
@@ -23,13 +28,7 @@ use crate::fairness::week::{self, Climb, Seen};
 use crate::faults::{Result, Usage};
 use crate::results::store::Origin;
 
-mod sentences;
-
-use sentences::Sentence;
-
 pub(crate) const PAPER: &str = "Ota and Aida (2009)";
-
-const DAY_S: f64 = 86_400.0;
 
 /// The span and the users of the figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -287,6 +286,7 @@ impl Outcome {
             _ => Map::new(),
         };
         Study {
+            notes: Vec::new(),
             name: "ota",
             paper: PAPER,
             parameters: self.settings.parameters().to_vec(),

@@ -10,7 +10,7 @@ use crate::fairness::usage::{self, UserUsage};
 const DAY_S: f64 = 86_400.0;
 
 /// One chart per index, by the stem of its file, with the heaviest users named.
-pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
+pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let users = usage::users(&found.history);
     let (named, rest) = users.split_at(top.min(Tone::SERIES.len()).min(users.len()));
     let named: Vec<&UserUsage> = named.iter().collect();
@@ -38,7 +38,7 @@ pub(super) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
 }
 
 /// A name for the legend: a bare number says what it numbers.
-pub(super) fn shown(found: &Found, name: &str) -> String {
+pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let by = clap::ValueEnum::to_possible_value(&found.span.plan.by);
     let what = by.map_or_else(String::new, |by| by.get_name().to_owned());
@@ -90,7 +90,7 @@ fn caption(found: &Found) -> String {
 }
 
 /// The main value of some users, no more than there are colours, and the sum of the others.
-pub(super) fn of_users(
+pub(crate) fn of_users(
     found: &Found,
     series: &Series,
     named: &[&UserUsage],

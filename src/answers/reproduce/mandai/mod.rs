@@ -6,10 +6,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::classify::{self, By};
-use super::describe::{Described, Question, describe};
-use super::reproduce_study::Study;
-use super::{AnswerArgs, account, console, sweep_charts};
+use crate::answers::classify::{self, By};
+use crate::answers::describe::{Described, Question, describe};
+use crate::answers::reproduce::study::Study;
+use crate::answers::{account, sweep};
 use crate::charts::Chart;
 use crate::claims::{Claim, Parameter, Settled, Side};
 use crate::facts::window::Windows;
@@ -42,17 +42,17 @@ const DAY_S: f64 = 86_400.0;
 struct Found {
     claims: Vec<Claim>,
     charts: Vec<(String, Chart)>,
+    notes: Vec<String>,
 }
 
 /// The study of 2017 on what a lake has.
-pub(crate) fn study(lake: &Lake, args: &AnswerArgs) -> Result<Study> {
+pub(crate) fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
         return Err(
             Usage(format!("the study is of google-2011, and this lake holds {source}")).into()
         );
     }
-    let windows = super::windows(lake, args)?;
     let mut found = Found::default();
     jobs(lake, windows, &mut found)?;
     sizes(lake, windows, &mut found)?;
@@ -68,6 +68,7 @@ pub(crate) fn study(lake: &Lake, args: &AnswerArgs) -> Result<Study> {
         charts: found.charts,
         tables: Vec::new(),
         origin: Origin::of(lake),
+        notes: found.notes,
     })
 }
 
@@ -332,7 +333,8 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     let study = if lake.has(Table::TaskEvents) && lake.has(Table::JobEvents) {
         Some(fold(lake, windows, &asked)?)
     } else {
-        console::note("skipped: figures 4.2.1 and 4.2.2, for want of job_events or task_events");
+        let why = "skipped: figures 4.2.1 and 4.2.2, for want of job_events or task_events";
+        found.notes.push(why.to_owned());
         None
     };
     let book = study.as_ref().map(ledger);
@@ -343,7 +345,7 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     if let (Some(study), Some(book), Some(swept)) = (&study, &book, &swept) {
         let bars = figures::with_published_shares(account::chart(book));
         found.charts.push((format!("table-3.1.2-{cpu}"), bars));
-        let charts = sweep_charts::charts(study, std::slice::from_ref(swept));
+        let charts = sweep::charts::charts(study, std::slice::from_ref(swept));
         found.charts.extend(charts.into_iter().map(figures::of_sweep));
     }
     Ok(())

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use arrow::record_batch::RecordBatch;
 
-use super::console;
 use crate::charts::{Chart, MapChart, MapField, MapPanel};
 use crate::claims::{Claim, Verdict, headline};
 use crate::faults::Usage;
@@ -22,13 +21,13 @@ const POINTS_MAX: usize = 10_000;
 type Key = (String, Vec<String>);
 
 /// Two parameters with their values, each pair with its experiment.
-pub(super) struct Variants {
+pub(crate) struct Variants {
     keys: [Key; 2],
     points: Vec<([String; 2], Experiment)>,
 }
 
 /// The claims at each pair of values.
-pub(super) struct Pairs {
+pub(crate) struct Pairs {
     keys: [Key; 2],
     /// In the order of the first key, then of the second.
     points: Vec<Point>,
@@ -42,7 +41,7 @@ struct Point {
 }
 
 /// Reads two `--vary`.
-pub(super) fn variants_of(
+pub(crate) fn variants_of(
     [first, second]: [&str; 2],
     experiment: &Experiment,
 ) -> Result<Variants, Usage> {
@@ -76,7 +75,7 @@ fn key_of(varied: &str) -> Result<Key, Usage> {
 
 impl Variants {
     /// Runs the experiment at every pair of values.
-    pub(super) fn run(self) -> Pairs {
+    pub(crate) fn run(self) -> Pairs {
         let run = |(values, experiment): ([String; 2], Experiment)| {
             let figures = experiment.run().into_iter();
             Point { values, figures: figures.map(|figure| (figure.name, figure.claims)).collect() }
@@ -92,12 +91,12 @@ impl Point {
 }
 
 impl Pairs {
-    /// Says on stderr what each pair of values came to.
-    pub(super) fn note(&self) {
-        for point in &self.points {
+    /// What each pair of values came to.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.points.iter().map(|point| {
             let claims: Vec<Claim> = point.claims().cloned().collect();
-            console::note(format!("{}: {}", self.pair(point), headline(&claims)));
-        }
+            format!("{}: {}", self.pair(point), headline(&claims))
+        })
     }
 
     /// `key=value key=value`.
@@ -107,7 +106,7 @@ impl Pairs {
     }
 
     /// Claim by claim, one row for each pair of values.
-    pub(super) fn table(&self) -> RecordBatch {
+    pub(crate) fn table(&self) -> RecordBatch {
         let count = self.points.first().map_or(0, |point| point.claims().count());
         let rows: Vec<(&Point, &Claim)> = (0..count)
             .flat_map(|idx| {
@@ -135,7 +134,7 @@ impl Pairs {
     }
 
     /// A map for each kind of claim, a picture for each figure.
-    pub(super) fn charts(&self, experiment: &Experiment) -> Vec<(String, Chart)> {
+    pub(crate) fn charts(&self, experiment: &Experiment) -> Vec<(String, Chart)> {
         let [first, second] = &self.keys;
         let names: Vec<&String> = self
             .points

@@ -6,13 +6,9 @@ use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::span::Span;
-use super::{FairnessArgs, charts, what_if};
-use crate::cli::account::cpu_time_line;
-use crate::cli::console;
-use crate::cli::shown;
+use crate::answers::account::cpu_time_line;
 use crate::digits;
-use crate::fairness::gather::{Accrual, By, Counts};
+use crate::fairness::gather::{Accrual, By, Cluster, Counts, Plan};
 use crate::fairness::history::{Cell, History, known_name};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
@@ -23,6 +19,9 @@ use crate::results::frame::Frame;
 use crate::results::store::{self, Answer, Files, Origin};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
+
+pub(crate) mod charts;
+pub(crate) mod what_if;
 
 /// What is shown on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -53,7 +52,7 @@ pub(crate) enum Ceiling {
     Percent(f64),
 }
 
-pub(super) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
+pub(crate) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
     let number = |text: &str| {
         text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number)
     };
@@ -62,6 +61,33 @@ pub(super) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
         None => number(text).map(Ceiling::Seconds),
     };
     read.ok_or_else(|| format!("`{text}` is no number of CPU-seconds such as 360000, nor `10%`"))
+}
+
+/// What is wanted of the answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// What is shown.
+    pub show: Show,
+    /// Users that are named, by use.
+    pub top: usize,
+    /// Whether each pair of indices is compared.
+    pub what_if: bool,
+    /// Usage of a user that is too much.
+    pub ceiling: Ceiling,
+    /// Days that are early, from the begin of the span; half of it otherwise.
+    pub early: Option<f64>,
+    /// The share of a cluster that is free when there is room.
+    pub free: f64,
+    /// Days that were asked for.
+    pub days: Option<f64>,
+}
+
+/// Lakes and intervals, checked.
+pub(crate) struct Span {
+    pub clusters: Vec<Cluster>,
+    pub plan: Plan,
+    /// Unit of CPU time.
+    pub unit: &'static str,
 }
 
 /// Everything that was found.
@@ -78,15 +104,15 @@ impl Found {
         self.history.seconds_at(self.history.grid.count)
     }
 
-    pub(super) fn suggestions(&self, args: &FairnessArgs) -> Suggestions {
-        let ceiling_cpu_s = match args.ceiling {
+    pub(crate) fn suggestions(&self, wanted: &Wanted) -> Suggestions {
+        let ceiling_cpu_s = match wanted.ceiling {
             Ceiling::Seconds(seconds) => seconds,
             Ceiling::Percent(percent) => {
                 usage::total_ran(&self.history).seconds() * percent / 100.0
             }
         };
-        let early_s = args.early.map_or(self.length_s() / 2.0, |days| days * 86_400.0);
-        suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: args.free })
+        let early_s = wanted.early.map_or(self.length_s() / 2.0, |days| days * 86_400.0);
+        suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: wanted.free })
     }
 
     /// The value of a series at the end of the span, none where it is not defined.
@@ -97,19 +123,19 @@ impl Found {
 }
 
 /// The table that was asked for.
-pub(super) fn table(found: &Found, args: &FairnessArgs) -> RecordBatch {
+pub(crate) fn table(found: &Found, wanted: &Wanted) -> RecordBatch {
     let users = usage::users(&found.history);
-    if args.what_if && args.show == Show::Heaviest {
+    if wanted.what_if && wanted.show == Show::Heaviest {
         return what_if::table(&what_if::compare(&found.history, &found.series));
     }
-    match args.show {
+    match wanted.show {
         Show::Places => what_if::places_table(&what_if::places(&found.history, &found.series)),
-        Show::Heaviest => heaviest(found, &users, args.top),
+        Show::Heaviest => heaviest(found, &users, wanted.top),
         Show::Users => heaviest(found, &users, users.len()),
         Show::Series => series_table(found, whole_series(found)),
         Show::Clusters => clusters_table(found),
         Show::Machines => machines_table(found),
-        Show::Suggestions => suggestions_table(&found.suggestions(args)),
+        Show::Suggestions => suggestions_table(&found.suggestions(wanted)),
     }
 }
 
@@ -327,10 +353,11 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
 }
 
 /// What must be known of the numbers.
-pub(super) fn notes(found: &Found, args: &FairnessArgs) {
+pub(crate) fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
+    let mut notes = Vec::new();
     let history = &found.history;
     let users = usage::users(history);
-    console::note(format!(
+    notes.push(format!(
         "{} by {} users in {} intervals of {} s: {} {}",
         found.span.plan.cpu,
         digits::grouped(users.len() as u64),
@@ -341,7 +368,7 @@ pub(super) fn notes(found: &Found, args: &FairnessArgs) {
     ));
     let counts = found.counts;
     if found.span.plan.accrual == Accrual::End && 0 < counts.open_attempts {
-        console::note(format!(
+        notes.push(format!(
             "{} of {} attempts are open at the end and not charged (--accrual running does)",
             digits::grouped(counts.open_attempts),
             digits::grouped(counts.attempts)
@@ -349,49 +376,53 @@ pub(super) fn notes(found: &Found, args: &FairnessArgs) {
     }
     if found.span.plan.cpu == CpuDefinition::Requested && 0 < counts.without_request {
         let count = digits::grouped(counts.without_request);
-        console::note(format!("{count} attempts without a request, counted as 0"));
+        notes.push(format!("{count} attempts without a request, counted as 0"));
     }
     if 0 < counts.users_without_attempts {
         let count = digits::counted(counts.users_without_attempts, "more user");
-        console::note(format!("{count} submitted jobs of which no task has run"));
+        notes.push(format!("{count} submitted jobs of which no task has run"));
     }
     if found.span.plan.cpu == CpuDefinition::Measured && 0 < counts.with_cpu_time {
-        console::note(cpu_time_line(counts.with_cpu_time, counts.attempts));
+        notes.push(cpu_time_line(counts.with_cpu_time, counts.attempts));
     }
-    rest_note(&users, args);
+    notes.extend(rest_note(&users, wanted));
     if 0 < counts.without_name {
         let count = digits::counted(counts.without_name, "attempt");
-        console::note(format!("{count} without a name, shown without one"));
+        notes.push(format!("{count} without a name, shown without one"));
     }
     let shown_days = found.length_s() / 86_400.0;
-    if let Some(asked) = args.days.filter(|asked| *asked + 1e-9 < shown_days) {
-        console::note(format!("{shown_days} days are shown instead of {asked}: whole intervals"));
+    if let Some(asked) = wanted.days.filter(|asked| *asked + 1e-9 < shown_days) {
+        notes.push(format!("{shown_days} days are shown instead of {asked}: whole intervals"));
     }
-    if usage::total(history) == CpuTime::ZERO {
-        console::warn("nothing was used in the span: there is nothing to compare");
+    if wanted.what_if {
+        notes.extend(what_if::moves(history, &found.series));
     }
-    if args.what_if {
-        what_if::moves(history, &found.series).iter().for_each(console::note);
-    }
+    notes
 }
 
 /// What the users used that the table leaves out.
-fn rest_note(users: &[UserUsage], args: &FairnessArgs) {
-    let rest = users.get(args.top..).unwrap_or_default();
-    if rest.is_empty() || args.show != Show::Heaviest || args.what_if {
-        return;
+fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
+    let rest = users.get(wanted.top..).unwrap_or_default();
+    if rest.is_empty() || wanted.show != Show::Heaviest || wanted.what_if {
+        return None;
     }
     let all: f64 = users.iter().map(|user| user.cpu_s).sum();
     let rest_s: f64 = rest.iter().map(|user| user.cpu_s).sum();
-    console::note(format!(
+    Some(format!(
         "{} used the other {:.1} % (--show users names them)",
         digits::counted(rest.len() as u64, "more user"),
         rest_s / all * 100.0
-    ));
+    ))
+}
+
+/// Why there is nothing to compare.
+pub(crate) fn warning(found: &Found) -> Option<&'static str> {
+    let is_unused = usage::total(&found.history) == CpuTime::ZERO;
+    is_unused.then_some("nothing was used in the span: there is nothing to compare")
 }
 
 /// The whole answer as JSON.
-fn json_of(found: &Found, args: &FairnessArgs) -> Value {
+fn json_of(found: &Found, wanted: &Wanted) -> Value {
     let history = &found.history;
     let users = usage::users(history);
     let finite = |number: f64| number.is_finite().then_some(number);
@@ -421,18 +452,18 @@ fn json_of(found: &Found, args: &FairnessArgs) -> Value {
         "intervals": history.grid.count - history.shown_from,
         "total_cpu_s": usage::total(history).seconds(),
         "counts": found.counts,
-        "heaviest": rows(&heaviest(found, &users, args.top)),
+        "heaviest": rows(&heaviest(found, &users, wanted.top)),
         "users": users,
         "clusters": usage::clusters(history),
         "machines": usage::machines(history),
         "load": load(history),
-        "suggestions": found.suggestions(args),
+        "suggestions": found.suggestions(wanted),
         "indices": indices,
     });
-    if users.len() < 2 && args.show == Show::Heaviest && found.span.plan.by == By::User {
+    if users.len() < 2 && wanted.show == Show::Heaviest && found.span.plan.by == By::User {
         answer[store::NOTHING] = alone(found, &users).into();
     }
-    if args.what_if {
+    if wanted.what_if {
         answer["what_if"] = json!(what_if::compare(history, &found.series));
         answer["what_if_places"] = json!(what_if::places(history, &found.series));
     }
@@ -452,31 +483,25 @@ fn alone(found: &Found, users: &[UserUsage]) -> String {
     }
 }
 
-/// Stores the answer if `--out` is given, and gives the table on stdout.
-pub(super) fn give(
-    found: &Found,
-    table: &RecordBatch,
-    mut files: Option<Files>,
-    args: &FairnessArgs,
-) -> Result<()> {
-    let answer = Answer {
+/// The answer in all its forms.
+pub(crate) fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Answer<'a> {
+    Answer {
         name: "fairness",
         table,
-        json: json_of(found, args),
+        json: json_of(found, wanted),
         settings: settings(found),
-        charts: charts::charts(found, args.top),
-    };
-    let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
-    let origin = Origin::of_all(&lakes);
-    if let Some(files) = &mut files {
-        files.are_made_from(&origin, &answer.settings);
-        put_series(found, files)?;
+        charts: charts::charts(found, wanted.top),
     }
-    shown::give(&answer, files, &origin, &args.form())
+}
+
+/// What it was made from.
+pub(crate) fn origin(found: &Found) -> Origin {
+    let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
+    Origin::of_all(&lakes)
 }
 
 /// Definitions and choices that move the numbers.
-pub(super) fn settings(found: &Found) -> Value {
+pub(crate) fn settings(found: &Found) -> Value {
     let plan = &found.span.plan;
     json!({
         "cpu": plan.cpu,
@@ -497,7 +522,7 @@ pub(super) fn settings(found: &Found) -> Value {
 /// Intervals whose values are put into a table at once: users times indices times hours are many.
 const INTERVALS_AT_ONCE: usize = 32;
 
-fn put_series(found: &Found, files: &mut Files) -> Result<()> {
+pub(crate) fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     let mut rows = files.rows("series", &series_table(found, std::iter::empty()))?;
     for (series, all) in whole_series(found) {
         for start in all.clone().step_by(INTERVALS_AT_ONCE) {

@@ -4,7 +4,7 @@
 //! have saved for what they cost, precision against recall, and false alarms when the state of
 //! the cluster shifts. Detectors are drawn in two families, so that no colour stands twice.
 
-use super::detect::Lineup;
+use super::Lineup;
 use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
@@ -52,7 +52,7 @@ fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
         grouped(outcome.stragglers[0]),
         plan.walk.progress,
         crate::units::micros_to_seconds(plan.walk.heartbeat_us),
-        super::detect::closed(outcome.counts),
+        super::closed(outcome.counts),
     )
 }
 

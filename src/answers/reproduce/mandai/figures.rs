@@ -4,11 +4,11 @@
 //! them. The figures themselves cannot be read off; a mark is a number of the paper's text.
 
 use super::DAY_S;
+use crate::answers::describe::Described;
 use crate::charts::{Chart, Line, LineChart, Stroke, outcome_tone};
-use crate::cli::describe::Described;
 
 /// Table 3.1.2: the share of CPU time per outcome, %.
-pub(super) const CPU_SHARES: [(&str, f64); 4] =
+pub(crate) const CPU_SHARES: [(&str, f64); 4] =
     [("finished", 0.710), ("failed", 0.931), ("killed", 43.175), ("running", 54.377)];
 
 /// A value that the paper prints, in the colour of a curve.
@@ -41,12 +41,12 @@ const SAVED: [Mark; 2] = [
 const HARMED: Mark = Mark { curve: "", points: &[(10.0, 246.0), (280.0, 0.0), (300.0, 0.0)] };
 
 /// Figures 3.1.1 (all jobs) and 3.2.1 (by outcome, without those that run).
-pub(super) fn durations(described: &Described) -> Vec<(String, Chart)> {
+pub(crate) fn durations(described: &Described) -> Vec<(String, Chart)> {
     pair(described, ["figure-3.1.1", "figure-3.2.1"], DURATIONS)
 }
 
 /// Figures 3.1.2 (all jobs) and 3.2.2 (by outcome).
-pub(super) fn sizes(described: &Described) -> Vec<(String, Chart)> {
+pub(crate) fn sizes(described: &Described) -> Vec<(String, Chart)> {
     pair(described, ["figure-3.1.2", "figure-3.2.2"], SIZES)
 }
 
@@ -59,13 +59,13 @@ fn pair(described: &Described, names: [&str; 2], mark: Mark) -> Vec<(String, Cha
 }
 
 /// Figure 4.1.1: events of tasks.
-pub(super) fn events(described: &Described, name: &str) -> (String, Chart) {
+pub(crate) fn events(described: &Described, name: &str) -> (String, Chart) {
     let chart = only(&described.chart, "figure-4.1.1", &["finished", "failed", "killed"]);
     (name.to_owned(), marked(chart, &EVENTS))
 }
 
 /// Figures 4.2.1 and 4.2.2; other pictures of the sweep stay as they are.
-pub(super) fn of_sweep((stem, chart): (String, Chart)) -> (String, Chart) {
+pub(crate) fn of_sweep((stem, chart): (String, Chart)) -> (String, Chart) {
     match stem.as_str() {
         "sweep-saved" => {
             let chart = only(&chart, "figure-4.2.1", &["failed", "killed"]);
@@ -80,7 +80,7 @@ pub(super) fn of_sweep((stem, chart): (String, Chart)) -> (String, Chart) {
 }
 
 /// The bars of table 3.1.2 with the paper's share behind ours.
-pub(super) fn with_published_shares(chart: Chart) -> Chart {
+pub(crate) fn with_published_shares(chart: Chart) -> Chart {
     let Chart::Bars(mut bars) = chart else { return chart };
     for bar in &mut bars.bars {
         let published = CPU_SHARES.iter().find(|(outcome, _)| *outcome == bar.label);

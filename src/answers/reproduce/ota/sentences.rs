@@ -10,7 +10,7 @@ use crate::results::frame::Frame;
 
 /// A sentence about a figure, and whether it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(crate) struct Sentence {
     /// The figure.
     pub figure: &'static str,
     /// What is looked for.
@@ -25,13 +25,13 @@ pub(super) struct Sentence {
 
 impl Sentence {
     /// The sentence, and whether it holds.
-    pub(super) fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         format!("{}: {}", self.text, if self.holds { "yes" } else { "no" })
     }
 }
 
 /// All sentences, in the order of the figures.
-pub(super) fn all(seen: &Seen, unit: &str) -> Vec<Sentence> {
+pub(crate) fn all(seen: &Seen, unit: &str) -> Vec<Sentence> {
     let day = grouped_decimal(seen.middle_s / DAY_S, 2);
     let mut all = Vec::new();
     all.push(Sentence {
@@ -172,7 +172,7 @@ fn median(run_s: Option<f64>) -> String {
 }
 
 /// The sentences as rows.
-pub(super) fn table(all: &[Sentence]) -> RecordBatch {
+pub(crate) fn table(all: &[Sentence]) -> RecordBatch {
     let rows = || all.iter();
     Frame::default()
         .text("figure", rows().map(|row| row.figure))

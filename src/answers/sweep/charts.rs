@@ -2,7 +2,7 @@
 //!
 //! In: sweeps, with intervals where jobs were resampled. Out: charts by the stem of their files.
 
-use super::edges;
+use crate::answers::edges;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};

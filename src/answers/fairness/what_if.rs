@@ -10,7 +10,7 @@ use crate::results::frame::Frame;
 use crate::units::CpuTime;
 
 /// The indices that are compared without `--index`.
-pub(super) const DEFAULT: [&str; 4] =
+pub(crate) const DEFAULT: [&str; 4] =
     ["metered", "condor:half_life_s=21600", "condor", "condor:half_life_s=604800"];
 
 /// How alike the orders of users under two indices are.
@@ -54,7 +54,7 @@ fn pairs(series: &[Series]) -> impl Iterator<Item = (&Series, &Series)> {
 }
 
 /// How alike every two indices are, among the users who have used something by then.
-pub(super) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
+pub(crate) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
     let first = first_use(history);
     // One user is nobody to compare.
     let is_telling = |pair: &Pair| 1 < pair.users;
@@ -65,7 +65,7 @@ pub(super) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
 }
 
 /// The places of all users at the end of the span, pair by pair, those who move most first.
-pub(super) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
+pub(crate) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
     let first = first_use(history);
     let of = |(one, other): (&Series, &Series)| {
         let last = one.intervals().min(other.intervals()).saturating_sub(1);
@@ -94,7 +94,7 @@ pub(super) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
 }
 
 /// Who moves most under each index beside the first one, as sentences.
-pub(super) fn moves(history: &History, series: &[Series]) -> Vec<String> {
+pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
     const NAMED: usize = 3;
     let places = places(history, series);
     let Some(first) = places.first().map(|place| place.one.clone()) else { return Vec::new() };
@@ -195,7 +195,7 @@ fn pair(history: &History, series: [&Series; 2], first: &[Option<usize>]) -> Pai
     }
 }
 
-pub(super) fn places_table(places: &[Shift]) -> RecordBatch {
+pub(crate) fn places_table(places: &[Shift]) -> RecordBatch {
     Frame::default()
         .text("one", places.iter().map(|place| &place.one))
         .text("other", places.iter().map(|place| &place.other))
@@ -206,7 +206,7 @@ pub(super) fn places_table(places: &[Shift]) -> RecordBatch {
         .batch()
 }
 
-pub(super) fn table(pairs: &[Pair]) -> RecordBatch {
+pub(crate) fn table(pairs: &[Pair]) -> RecordBatch {
     Frame::default()
         .text("one", pairs.iter().map(|pair| &pair.one))
         .text("other", pairs.iter().map(|pair| &pair.other))

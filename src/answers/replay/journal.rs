@@ -1,0 +1,67 @@
+//! Journals of replays as tables and as text.
+//!
+//! In: the journals of a seed's replays. Out: Parquet and text, an event per line.
+
+use crate::answers::replay::{Run, Setting};
+use crate::faults::Result;
+use crate::replay::journal::Line;
+use crate::replay::workload::NONE;
+use crate::results::frame::Frame;
+use crate::results::store::Files;
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
+use std::fmt::Write as _;
+
+/// The lines of a journal's rows; or what they lack to be some.
+pub(crate) fn text_of(batch: &RecordBatch) -> Result<String, String> {
+    let column =
+        |name: &str| batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"));
+    let ints = |name: &str| {
+        let numbers = column(name)?.as_primitive_opt::<Int64Type>();
+        numbers.ok_or_else(|| format!("column `{name}` does not hold whole numbers"))
+    };
+    let (times, jobs, tasks) = (ints("time_us")?, ints("job_id")?, ints("task_index")?);
+    let (machines, attempts) = (ints("machine_id")?, ints("attempt")?);
+    let events = column("event")?.as_string_opt::<i32>();
+    let events = events.ok_or("column `event` does not hold words")?;
+    let mut text = String::new();
+    for row in 0..batch.num_rows() {
+        let known = |column: &arrow::array::Int64Array| {
+            use arrow::array::Array;
+            column.is_valid(row).then(|| column.value(row))
+        };
+        let line = Line {
+            at_us: times.value(row),
+            event: events.value(row),
+            task: known(jobs).zip(known(tasks)),
+            machine: known(machines),
+            attempt: attempts.value(row),
+        };
+        writeln!(text, "{line}").expect("a string takes everything");
+    }
+    Ok(text)
+}
+
+/// The journals of a seed's replays.
+pub(crate) fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
+    for (number, run) in (1..).zip(runs) {
+        let rows = || run.journal.entries();
+        let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);
+        let machine = |machine: u32| (machine != NONE).then(|| setting.cluster.id(machine));
+        let table = Frame::default()
+            .int("time_us", rows().map(|entry| entry.at_us))
+            .text("event", rows().map(|entry| entry.kind.word()))
+            .maybe_int("job_id", rows().map(|entry| id(entry.task).map(|id| id.0)))
+            .maybe_int("task_index", rows().map(|entry| id(entry.task).map(|id| i64::from(id.1))))
+            .maybe_int("machine_id", rows().map(|entry| machine(entry.machine)))
+            .int("attempt", rows().map(|entry| i64::from(entry.attempt)))
+            .batch();
+        files.parquet(&format!("journal-{number}"), &table)?;
+        files.put(
+            format!("journal-{number}.txt"),
+            text_of(&table).expect("made above").as_bytes(),
+        )?;
+    }
+    Ok(())
+}

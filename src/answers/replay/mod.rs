@@ -1,0 +1,33 @@
+//! The answer of `replay`: policies side by side on one history.
+//!
+//! In: runs of policies. Out: a table of what each policy gave, charts, and journals.
+
+use crate::replay::cluster::{Cluster, Remark};
+use crate::replay::history::History;
+use crate::replay::journal::Journal;
+use crate::replay::metrics::{JobEnd, Metrics, Paired};
+
+pub(crate) mod charts;
+pub(crate) mod journal;
+pub(crate) mod table;
+
+/// One policy's replay under one seed.
+pub(crate) struct Run {
+    pub policy: String,
+    pub metrics: Metrics,
+    pub jobs: Vec<JobEnd>,
+    /// Beside the first policy under the same seed.
+    pub paired: Paired,
+    pub refused: Vec<u32>,
+    pub depth_cuts: Option<u64>,
+    pub journal: Journal,
+    pub seconds: f64,
+    pub events: u64,
+}
+
+/// What is replayed.
+pub(crate) struct Setting {
+    pub history: History,
+    pub cluster: Cluster,
+    pub remarks: Vec<Remark>,
+}
