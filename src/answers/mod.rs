@@ -12,3 +12,25 @@ pub(crate) mod fairness;
 pub(crate) mod replay;
 pub(crate) mod reproduce;
 pub(crate) mod sweep;
+pub(crate) mod verify;
+
+/// What is said beside an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// What is good to know.
+    Note(String),
+    /// What the user should look at.
+    Warning(String),
+}
+
+impl Said {
+    /// What is good to know.
+    pub(crate) fn note(text: impl AsRef<str>) -> Self {
+        Self::Note(text.as_ref().to_owned())
+    }
+
+    /// What the user should look at.
+    pub(crate) fn warning(text: impl AsRef<str>) -> Self {
+        Self::Warning(text.as_ref().to_owned())
+    }
+}

@@ -14,6 +14,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::terminal_size_of;
 
+use crate::answers::Said;
 use crate::progress;
 use crate::sources::part::Progress;
 
@@ -95,6 +96,14 @@ pub(crate) fn assumptions() {
 /// Writes a line about something the user should look at.
 pub(crate) fn warn(text: impl AsRef<str>) {
     problem(format!("warning: {}", text.as_ref()));
+}
+
+/// Writes what is said beside an answer.
+pub(crate) fn say(said: &Said) {
+    match said {
+        Said::Note(text) => note(text),
+        Said::Warning(text) => warn(text),
+    }
 }
 
 /// Writes a line about what went wrong.

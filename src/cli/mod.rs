@@ -16,6 +16,7 @@ use crate::digits;
 use crate::facts::window::{OpenAttempts, Windows};
 use crate::faults::{Code, Hindered, Interrupted, Result, Usage};
 use crate::lake::Lake;
+use crate::results::view::View;
 use crate::schema::Table;
 use crate::sources::part::Progress;
 use crate::units::micros_to_seconds;
@@ -44,9 +45,6 @@ pub(crate) mod sweep;
 mod synth;
 mod verify;
 mod version;
-mod view;
-
-use view::{View, ViewArgs};
 
 /// What became of every job in a cluster trace, what it cost,
 /// and what another policy would have made of it
@@ -117,6 +115,31 @@ pub(crate) struct AnswerArgs {
     /// event.
     #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
     pub window_end: Option<i64>,
+}
+
+/// Flags about the columns and rows that are shown.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ViewArgs {
+    /// Columns to show: `all`, or a list of names
+    ///
+    /// By default a terminal shows the columns that answer the question, and a pipe, CSV and
+    /// Parquet have all of them. JSON is always whole, and so are the files of --out.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
+
+    /// Column to sort the rows by, `NAME` or `NAME:desc`
+    ///
+    /// Ascending, or descending with `:desc`. Rows without a value come last; rows with the same
+    /// value stay in their order.
+    #[arg(long, value_name = "NAME")]
+    pub sort: Option<String>,
+
+    /// Width of tables in characters, 0 for no limit
+    ///
+    /// By default the width of the terminal, and no limit in a pipe. A table that is too wide has
+    /// its headers in several lines, is turned where it has few rows, or comes in pieces.
+    #[arg(long, value_name = "CHARACTERS")]
+    pub width: Option<usize>,
 }
 
 impl AnswerArgs {

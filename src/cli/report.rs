@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::view::ViewArgs;
+use super::ViewArgs;
 use super::{Form, Format, console};
 use crate::cli::shown;
 use crate::faults::Result;

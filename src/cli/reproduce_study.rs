@@ -10,12 +10,12 @@ use crate::answers::reproduce::study::{
 use serde_json::json;
 
 use super::reproduce::ReproduceArgs;
-use super::view::View;
 use super::{Form, Format, console};
 use crate::claims::headline;
 use crate::cli::shown;
 use crate::faults::{Result, Usage};
 use crate::results::store::{self, Answer, Files};
+use crate::results::view::View;
 
 /// `KEY=VALUE` of `--set`, in two.
 pub(crate) fn pairs_of(args: &ReproduceArgs) -> Result<Vec<(&str, &str)>, Usage> {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use serde_json::Value;
 
-use super::view::{self, View};
 use super::{Form, Format, console};
 use crate::faults::Result;
 use crate::files::FolderLock;
 use crate::results::forms::{self, Made};
 use crate::results::store::{self, Answer, Files, NOTHING, Origin, RESULT, made_from, with_table};
+use crate::results::view::{self, View};
 
 /// Begins the files of an answer where `--out` is given; before anything is computed, which may
 /// take long.

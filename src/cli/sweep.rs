@@ -11,7 +11,6 @@ use clap::Args;
 
 use super::account::{CpuChoice, study_of};
 use super::engine::EngineArgs;
-use super::view::View;
 use super::{AnswerArgs, AttemptArgs, Format, console};
 use crate::answers::edges;
 use crate::cli::shown;
@@ -19,6 +18,7 @@ use crate::facts::window::first_event_us;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::store::Origin;
+use crate::results::view::View;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
 use crate::studies::rules::{Rule, RuleGrid};

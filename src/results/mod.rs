@@ -22,9 +22,11 @@ mod compare;
 pub(crate) mod forms;
 pub(crate) mod frame;
 mod glossary;
+pub(crate) mod marks;
 mod scope;
 pub(crate) mod store;
 mod stored;
+pub(crate) mod view;
 
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, ResultChange, Side, TableChange, compare};

@@ -16,19 +16,17 @@ use clap::{Args, CommandFactory, Parser};
 use serde_json::json;
 
 use self::config::{Config, Setting};
-use self::marks::{Marks, made_from};
 use super::account::AccountArgs;
 use super::describe::{DescribeArgs, question};
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::sweep::{SweepArgs, plan};
-use super::verify::{self, Trust};
-use super::view::View;
 use super::{Cli, Command, Stop, console, stop_on_signal, synth};
-use crate::answers::account;
 use crate::answers::classify::{self, By, Choice};
 use crate::answers::describe::describe;
 use crate::answers::detect;
 use crate::answers::sweep;
+use crate::answers::verify::Trust;
+use crate::answers::{account, verify};
 use crate::cli::shown;
 use crate::facts::window::Windows;
 use crate::faults::{Bug, Context, Result, Usage};
@@ -37,7 +35,9 @@ use crate::lake::{Lake, LakeErrorKind, TableEntry};
 use crate::report;
 use crate::results;
 use crate::results::frame::Frame;
+use crate::results::marks::{Marks, made_from};
 use crate::results::store::{self, Answer, Files, Origin, Whole};
+use crate::results::view::View;
 use crate::schema::Table;
 use crate::studies::fold::fold;
 use crate::studies::ledger::ledger;
@@ -46,7 +46,6 @@ use crate::synth::{SynthConfig, remove_unfinished};
 
 pub(crate) mod config;
 mod defaults;
-mod marks;
 
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml";
@@ -362,6 +361,8 @@ impl Analysis {
         }
         let results = results::read_analysis(self.out(), results::PAGE_LIMITS, &self.sha256)?;
         let first = report::write(&results, &self.out().join(REPORT))?;
+        let published = verified.as_ref().and_then(verify::LakeReport::verdict);
+        published.iter().for_each(console::note);
         let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
         console::assumptions();
         console::data("\n")?;
@@ -431,6 +432,7 @@ impl Analysis {
 
     fn verify(&self) -> Result<verify::LakeReport> {
         let report = verify::lake_report(&self.lake, self.trust)?;
+        report.said.iter().for_each(console::say);
         let table = report.table();
         self.store(&report.answer(&table))?;
         Ok(report)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::view::ViewArgs;
+use super::ViewArgs;
 use super::{AttemptArgs, Form, Format, console, end_on_signal, parse_window_end};
 use crate::answers::fairness as answer;
 use crate::answers::fairness::{Found, Wanted, what_if};

@@ -10,44 +10,17 @@
 //!  otherwise      -> pieces, each with the first column
 //! ```
 
-use serde_json::Value;
-
 use arrow::array::{ArrayRef, AsArray, UInt64Array, make_comparator};
 use arrow::compute::{SortOptions, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type};
 use arrow::record_batch::RecordBatch;
-use clap::Args;
+use serde_json::Value;
 
 use crate::cells::is_hidden;
 use crate::digits;
 use crate::faults::{Result, Usage};
 use crate::results::forms::cell;
 use crate::results::frame::{UNIT, VIEW, noted, unit_in_header};
-
-/// Flags about the columns and rows that are shown.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct ViewArgs {
-    /// Columns to show: `all`, or a list of names
-    ///
-    /// By default a terminal shows the columns that answer the question, and a pipe, CSV and
-    /// Parquet have all of them. JSON is always whole, and so are the files of --out.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    pub columns: Vec<String>,
-
-    /// Column to sort the rows by, `NAME` or `NAME:desc`
-    ///
-    /// Ascending, or descending with `:desc`. Rows without a value come last; rows with the same
-    /// value stay in their order.
-    #[arg(long, value_name = "NAME")]
-    pub sort: Option<String>,
-
-    /// Width of tables in characters, 0 for no limit
-    ///
-    /// By default the width of the terminal, and no limit in a pipe. A table that is too wide has
-    /// its headers in several lines, is turned where it has few rows, or comes in pieces.
-    #[arg(long, value_name = "CHARACTERS")]
-    pub width: Option<usize>,
-}
 
 /// Which rows and columns are shown, and in how many characters.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,295 @@
+//! The answer of `verify`: what a lake or a raw folder holds, and what of it should be otherwise.
+//!
+//! In: a lake, or reports of raw parts. Out: counts beside those that are published, contradictions,
+//! and what looks wrong.
+
+use crate::answers::Said;
+use crate::digits::{counted, grouped};
+use crate::facts::census::{Census, census};
+use crate::faults::{CheckFailed, Interrupted, Result};
+use crate::lake::manifest::ranges;
+use crate::lake::{Gap, Lake};
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::store::Answer;
+use crate::schema::Table;
+use crate::sources::checksums::{Checksums, SumKind};
+use crate::sources::part::{PartStop, Progress, read_part};
+use crate::sources::{RawPart, SourceError, TraceFolder};
+use crate::studies::checks::{self, Check};
+use arrow::record_batch::RecordBatch;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was found of a raw part.
+pub(crate) struct PartReport {
+    pub part: RawPart,
+    /// Agrees with the list of checksums; `None` where the part is not listed.
+    pub is_sum_right: Option<bool>,
+    /// SHA-256 of the file, if it could be read.
+    pub sha256: Option<String>,
+    pub lines: u64,
+    pub rejects: BTreeMap<&'static str, u64>,
+    /// The first line that would give no row.
+    pub first_reject: Option<String>,
+    pub error: Option<SourceError>,
+}
+
+impl PartReport {
+    pub(crate) fn is_ok(&self) -> bool {
+        self.is_sum_right != Some(false) && self.error.is_none() && self.rejects.is_empty()
+    }
+}
+
+/// Reads a raw part, and compares its checksum.
+pub(crate) fn check_part(
+    part: &RawPart,
+    sums: Option<&Checksums>,
+    progress: &Progress,
+) -> Result<PartReport> {
+    let mut rejects: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut first_reject = None;
+    let read = read_part::<()>(part, progress, |block| {
+        for reject in &block.rejects {
+            *rejects.entry(reject.reason.name()).or_default() += 1;
+            first_reject.get_or_insert_with(|| match reject.column {
+                "" => format!("line {}, {}", reject.line, reject.reason.name()),
+                column => format!("line {}, {column}, {}", reject.line, reject.reason.name()),
+            });
+        }
+        Ok(())
+    });
+    let expected = sums.and_then(|sums| Some((sums.kind, sums.sums.get(&part.listed_name())?)));
+    let found = |kind: SumKind, sha256: Option<&str>| match (kind, sha256) {
+        (SumKind::Sha256, Some(sum)) => Ok(sum.to_owned()),
+        _ => kind.of_file(&part.path),
+    };
+    let (lines, sha256, error) = match read {
+        Ok(summary) => (summary.line_count, Some(summary.digest.sha256), None),
+        Err(PartStop::Source(error)) => (0, None, Some(error)),
+        Err(PartStop::Cancelled | PartStop::Sink(())) => return Err(Interrupted.into()),
+    };
+    let is_sum_right = match expected {
+        Some((kind, sum)) => Some(found(kind, sha256.as_deref())? == *sum),
+        None => None,
+    };
+    let part = part.clone();
+    Ok(PartReport { part, is_sum_right, sha256, lines, rejects, first_reject, error })
+}
+
+pub(crate) fn describe(report: &PartReport) -> String {
+    let mut faults = Vec::new();
+    if report.is_sum_right == Some(false) {
+        faults.push("its checksum differs from the list".to_owned());
+    }
+    if let Some(error) = &report.error {
+        faults.push(error.kind.to_string());
+    }
+    if let Some(first) = &report.first_reject {
+        let count: u64 = report.rejects.values().sum();
+        faults.push(format!("{} would give no row (first: {first})", counted(count, "line")));
+    }
+    format!("{}: {}", report.part.listed_name(), faults.join("; "))
+}
+
+/// The parts that are the same file under two numbers.
+pub(crate) fn same(reports: &[PartReport]) -> Vec<Said> {
+    let mut known: BTreeMap<(Table, &str), u32> = BTreeMap::new();
+    let mut said = Vec::new();
+    for report in reports.iter().filter(|report| 0 < report.lines) {
+        let (table, part) = (report.part.table, report.part.part);
+        let Some(sum) = report.sha256.as_deref() else { continue };
+        if let Some(first) = known.get(&(table, sum)) {
+            said.push(Said::warning(checks::same_file(table, *first, part)));
+        } else {
+            known.insert((table, sum), part);
+        }
+    }
+    said
+}
+
+/// The parts that the names of the others, or the list of checksums, promise.
+pub(crate) fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
+    let mut said = Vec::new();
+    for &table in folder.source.tables() {
+        let parts = folder.parts.get(&table).map_or(&[][..], Vec::as_slice);
+        let there: BTreeSet<u32> = parts.iter().map(|part| part.part).collect();
+        let listed = sums.into_iter().flat_map(|sums| sums.sums.keys()).filter_map(|name| {
+            name.strip_prefix(table.name())?.strip_prefix("/part-")?.split('-').next()?.parse().ok()
+        });
+        let promised = parts.iter().find_map(|part| part.of).map_or(0..0, |of| 0..of);
+        let missing: BTreeSet<u32> =
+            listed.chain(promised).filter(|part: &u32| !there.contains(part)).collect();
+        let missing: Vec<u32> = missing.into_iter().collect();
+        if parts.is_empty() {
+            said.push(Said::note(format!("absent: {table}, all of it")));
+        } else if !missing.is_empty() {
+            said.push(Said::note(format!("absent: {table} parts {}", ranges(&missing))));
+        }
+    }
+    said
+}
+
+pub(crate) fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
+    let tables: Vec<Table> = folder.parts.keys().copied().collect();
+    let sum = |value: fn(&PartReport) -> u64| {
+        let of_table = move |table: &Table| {
+            reports.iter().filter(|report| report.part.table == *table).map(value).sum::<u64>()
+        };
+        tables.iter().map(of_table).collect::<Vec<u64>>()
+    };
+    Frame::default()
+        .text("table", tables.iter().map(|table| table.name()))
+        .count("parts", sum(|_| 1))
+        .count("sum_right", sum(|report| u64::from(report.is_sum_right == Some(true))))
+        .count("sum_wrong", sum(|report| u64::from(report.is_sum_right == Some(false))))
+        .count("not_listed", sum(|report| u64::from(report.is_sum_right.is_none())))
+        .count("unreadable", sum(|report| u64::from(report.error.is_some())))
+        .count("lines", sum(|report| report.lines))
+        .count("lines_without_row", sum(|report| report.rejects.values().sum()))
+        .batch()
+}
+
+/// What is in a lake, and what of it should be otherwise.
+pub(crate) struct LakeReport {
+    census: Census,
+    gaps: Vec<Gap>,
+    contradictions: Vec<String>,
+    /// What looks wrong and fails no check.
+    warnings: Vec<String>,
+    checks: Vec<Check>,
+    /// What is said beside it.
+    pub said: Vec<Said>,
+}
+
+/// Whether the files of a lake are what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// That is to be found out.
+    Nothing,
+    /// This very run has written and hashed all of them.
+    JustWritten,
+}
+
+/// Checks the files and the numbers of a lake, and says what is absent.
+pub(crate) fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
+    // Each stretch is read once: hashed, then counted.
+    let census = match trust {
+        Trust::Nothing => census(&lake.compared())?,
+        Trust::JustWritten => census(lake)?,
+    };
+    if trust == Trust::Nothing {
+        lake.check_rows()?;
+        lake.check_footers()?;
+    }
+    let mut said = Vec::new();
+    for &table in lake.source().tables() {
+        match lake.manifest.table(table) {
+            None => said.push(Said::note(format!("absent: {table}, all of it"))),
+            Some(entry) if !entry.is_whole() => {
+                let of = entry.parts.iter().find_map(|part| part.of);
+                let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+                said.push(Said::note(format!(
+                    "{table}: parts {}{of} are in the lake",
+                    entry.part_ranges()
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    if let Some(note) = lake.gap_note() {
+        said.push(Said::warning(note));
+    }
+    if !lake.manifest.origin.is_original() {
+        said.push(Said::note("the trace is synthetic or a sample: published counts do not apply"));
+    }
+    let checks = checks::compare(lake, &census);
+    for check in checks.iter().filter(|check| !check.is_ok()) {
+        said.push(Said::warning(format!(
+            "{}: {} is {}, published is {}",
+            check.table,
+            check.what,
+            grouped(check.found),
+            grouped(check.published)
+        )));
+    }
+    let contradictions = checks::contradictions(lake, &census);
+    said.extend(contradictions.iter().map(Said::warning));
+    let warnings = [checks::odd_parts(&lake.manifest), checks::odd_rows(&census)].concat();
+    said.extend(warnings.iter().map(Said::warning));
+    for (wording, count) in lake.remarks(Table::TaskEvents) {
+        said.push(Said::note(format!("task_events: {wording}: {}", grouped(count))));
+    }
+    said.extend(size_of_log(lake, &census));
+    Ok(LakeReport { census, gaps: lake.gaps(), contradictions, warnings, checks, said })
+}
+
+/// How many of the jobs that the header of a log speaks of are there; cleaned logs have fewer.
+fn size_of_log(lake: &Lake, census: &Census) -> Option<Said> {
+    let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok())?;
+    let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"))?;
+    let (jobs, promised) = (grouped(*jobs), grouped(promised));
+    Some(Said::note(format!("{jobs} jobs; the header of the log speaks of {promised}")))
+}
+
+impl LakeReport {
+    /// One row per count.
+    pub(crate) fn table(&self) -> RecordBatch {
+        let counts: Vec<(Table, &String, u64)> = self
+            .census
+            .tables
+            .iter()
+            .flat_map(|(&table, counts)| {
+                counts.iter().map(move |(what, &count)| (table, what, count))
+            })
+            .collect();
+        let published = |table: Table, what: &str| {
+            self.checks.iter().find(|check| check.table == table.name() && check.what == what)
+        };
+        let verdict = |table, what: &str| match published(table, what) {
+            None => None,
+            Some(check) if check.is_ok() => Some("as published"),
+            Some(_) => Some("DIFFERS"),
+        };
+        Frame::default()
+            .text("table", counts.iter().map(|(table, ..)| table.name()))
+            .text("what", counts.iter().map(|(_, what, _)| what.as_str()))
+            .count("count", counts.iter().map(|(.., count)| *count))
+            .maybe_text("check", counts.iter().map(|(table, what, _)| verdict(*table, what)))
+            .batch()
+    }
+
+    pub(crate) fn answer<'a>(&self, table: &'a RecordBatch) -> Answer<'a> {
+        Answer {
+            name: "verify",
+            table,
+            json: json!({
+                "checks": self.checks,
+                "warnings": self.warnings,
+                "counts": rows(table),
+                "gaps": self.gaps,
+            }),
+            settings: json!({}),
+            charts: Vec::new(),
+        }
+    }
+
+    /// How many counts are as published, where any are known.
+    pub(crate) fn verdict(&self) -> Option<String> {
+        let right = self.checks.iter().filter(|check| check.is_ok()).count();
+        let all = self.checks.len();
+        (0 < all).then(|| format!("{right} of {all} published counts agree"))
+    }
+
+    /// Ends with exit code 1 if a number differs from what is published, or two from each other.
+    pub(crate) fn into_result(self) -> Result<()> {
+        let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
+        if !self.contradictions.is_empty() {
+            Err(CheckFailed("the tables of the log contradict each other".to_owned()).into())
+        } else if wrong == 0 {
+            Ok(())
+        } else {
+            Err(CheckFailed(format!("{wrong} counts differ from what is published")).into())
+        }
+    }
+}
