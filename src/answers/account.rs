@@ -179,12 +179,12 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
     Chart::Bars(BarChart {
         title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
-            "{title_noun} by the definition \"{}\", total {} {}; outcomes told by {}. {}.",
+            "{title_noun} by the definition \"{}\", total {} {}; outcomes told by {}.{}",
             ledger.meter,
             digits::six_digits(ledger.total),
             ledger.unit,
             ledger.classes,
-            edges::of_ledger(ledger)
+            edges::ending(&edges::of_ledger(ledger))
         ),
         value_axis: format!("{noun} ({})", ledger.unit),
         bars: outcomes

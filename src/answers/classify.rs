@@ -2,6 +2,7 @@
 //!
 //! In: a lake, and how outcomes are told. Out: counts per outcome as table, JSON and bars.
 
+use crate::answers::edges;
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
 use crate::facts::FactError;
@@ -151,13 +152,17 @@ impl Choice {
     /// what is open is known to be so.
     pub(crate) fn edges(self, outcome: &Classification) -> String {
         let end_us = self.by.window(self.windows).end_us;
-        format!(
-            "{} {} begun before the window (time 0) are in, {} are open at its end ({} s)",
-            grouped(outcome.left_censored),
-            self.by.plural(),
-            grouped(outcome.censored),
-            digits::six_digits(micros_to_seconds(end_us))
-        )
+        let is = |count: u64| if count == 1 { "is" } else { "are" };
+        let of = |count: u64| digits::counted(count, self.by.plural().trim_end_matches('s'));
+        let end = format!("({} s)", digits::six_digits(micros_to_seconds(end_us)));
+        let (begun, open) = (outcome.left_censored, outcome.censored);
+        let before = format!("{} begun before the window (time 0) {} in", of(begun), is(begun));
+        match (begun, open) {
+            (0, 0) => String::new(),
+            (0, _) => format!("{} {} open at the end of the window {end}", of(open), is(open)),
+            (_, 0) => before,
+            _ => format!("{before}, {} {} open at its end {end}", grouped(open), is(open)),
+        }
     }
 }
 
@@ -226,9 +231,9 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} told {how}. {}. Made from {} rows.",
+            "Outcomes of {} told {how}.{} Made from {} rows.",
             by.plural(),
-            choice.edges(outcome),
+            edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())
         ),
         value_axis: by.plural().to_owned(),

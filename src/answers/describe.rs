@@ -392,9 +392,9 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "Share of the tasks with at least so many events, of jobs that have ended, whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out. {}.",
+            "Share of the tasks with at least so many events, of jobs that have ended, whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{}",
             by_group(group_by),
-            edges::sentence(&censoring),
+            edges::ending(&edges::sentence(&censoring)),
         ),
         x_axis: "events of the task so far".to_owned(),
         y_axis: "chance to finish".to_owned(),
@@ -439,7 +439,7 @@ pub(crate) fn chart(
 ) -> Chart {
     let Question { what, classes, outcome_of, group_by, .. } = question;
     let how = if what == What::JobSurvival {
-        "Kaplan-Meier with Greenwood's 95 % band, unended jobs censored. "
+        " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored."
     } else {
         ""
     };
@@ -451,10 +451,10 @@ pub(crate) fn chart(
     Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "{} {}{spread}. {how}{}.",
+            "{} {}{spread}.{how}{}",
             digits::grouped(all.count(|_| true)),
             what.of(),
-            edges::sentence(censoring)
+            edges::ending(&edges::sentence(censoring))
         ),
         x_axis: match what.name().replace('-', " ") {
             name if name.split(' ').next() == Some(what.unit()) => name,

@@ -3,11 +3,10 @@
 //! In: a [`Censoring`], or what it is part of. Out: a sentence without its full stop, for captions
 //! and for stderr.
 
-use crate::digits::{self, counted, six_digits};
+use crate::digits::{counted, grouped, six_digits};
 use crate::studies::censoring::Censoring;
 use crate::studies::fold::Study;
 use crate::studies::ledger::Ledger;
-use digits::grouped;
 
 /// The sentence of a study, with the attempts that are closed at the end of their job.
 pub(crate) fn of_study(study: &Study) -> String {
@@ -21,38 +20,69 @@ pub(crate) fn of_ledger(ledger: &Ledger) -> String {
     with_closed(&ledger.censoring, ledger.attempts_closed_with_job, cpu, ledger.unit)
 }
 
+/// A sentence as the end of a caption; nothing of an empty one.
+pub(crate) fn ending(sentence: &str) -> String {
+    if sentence.is_empty() { String::new() } else { format!(" {sentence}.") }
+}
+
 fn with_closed(censoring: &Censoring, closed: u64, cpu: Option<f64>, unit: &str) -> String {
     let edges = sentence(censoring);
+    let clauses = [edges, closed_with_job(closed, cpu, unit)];
+    clauses.into_iter().filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// `7 attempts without an end in the loaded parts closed at the end of the job (8.5 task-s)`;
+/// nothing where there are none.
+pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> String {
     if closed == 0 {
-        return edges;
+        return String::new();
     }
     let cpu = cpu.map_or_else(String::new, |cpu| format!(" ({} {unit})", six_digits(cpu)));
     format!(
-        "{edges}; {} without an end in the loaded parts closed at the end of the job{cpu}",
+        "{} without an end in the loaded parts closed at the end of the job{cpu}",
         counted(closed, "attempt")
     )
 }
 
 /// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`.
+/// Counts of 0 are left out, and so the sentence may be empty.
 pub(crate) fn sentence(censoring: &Censoring) -> String {
-    let of = censoring.of;
-    let begun = format!("{of} begun before the window (time 0) are");
-    let begun = match censoring.left_censored_out {
-        0 => format!("{} {begun} in", grouped(censoring.left_censored)),
-        out => format!("{} {begun} left out", grouped(out)),
-    };
-    let ended = censoring
-        .ended_waiting
-        .map_or_else(String::new, |ended| format!(", {} ended before any attempt", grouped(ended)));
-    let open = match (censoring.censored_out, censoring.censored) {
-        (0, None) => String::new(),
-        (0, Some(open)) if censoring.is_of_counts => {
-            format!(", {} open at its end are in with what they have so far", grouped(open))
+    let noun = censoring.of.trim_end_matches('s');
+    let mut clauses: Vec<String> = Vec::new();
+    // What is counted is said with the first count, and the window too.
+    let mut say = |count: u64, what: &str, verb: &str, then: &str| {
+        if count == 0 {
+            return;
         }
-        (0, Some(open)) => format!(", {} open at its end are closed there", grouped(open)),
-        (out, _) => format!(", {} open at its end are left out", grouped(out)),
+        let counted = if clauses.is_empty() { counted(count, noun) } else { grouped(count) };
+        let is = match (verb, count) {
+            ("be", 1) => " is",
+            ("be", _) => " are",
+            _ => "",
+        };
+        let what = if clauses.iter().any(|clause| clause.contains("the window")) {
+            what.replace("the end of the window", "its end")
+        } else {
+            what.to_owned()
+        };
+        clauses.push(format!("{counted} {what}{is}{then}"));
     };
-    format!("{begun}{ended}{open}")
+    let begun = "begun before the window (time 0)";
+    match censoring.left_censored_out {
+        0 => say(censoring.left_censored, begun, "be", " in"),
+        out => say(out, begun, "be", " left out"),
+    }
+    say(censoring.ended_waiting.unwrap_or(0), "ended before any attempt", "", "");
+    let open = "open at the end of the window";
+    match (censoring.censored_out, censoring.censored) {
+        (0, None) => {}
+        (0, Some(count)) if censoring.is_of_counts => {
+            say(count, open, "be", " in with what is known so far");
+        }
+        (0, Some(count)) => say(count, open, "be", " closed there"),
+        (out, _) => say(out, open, "be", " left out"),
+    }
+    clauses.join(", ")
 }
 
 #[cfg(test)]
@@ -73,5 +103,10 @@ mod tests {
             sentence(&out),
             "2 jobs begun before the window (time 0) are left out, 5 open at its end are left out"
         );
+        let one = Censoring { left_censored: 0, censored: Some(1), ..jobs };
+        assert_eq!(sentence(&one), "1 job open at the end of the window is closed there");
+        let none = Censoring { left_censored: 0, censored: Some(0), ..jobs };
+        assert_eq!((sentence(&none), ending(&sentence(&none))), (String::new(), String::new()));
+        assert_eq!(ending("a"), " a.");
     }
 }

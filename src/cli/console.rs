@@ -56,9 +56,9 @@ fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a line about what is going on.
+/// Writes a line about what is going on; none where there is nothing to say.
 pub(crate) fn note(text: impl AsRef<str>) {
-    if !is_quiet() {
+    if !is_quiet() && !text.as_ref().is_empty() {
         problem(text);
     }
 }

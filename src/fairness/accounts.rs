@@ -411,7 +411,7 @@ mod tests {
         let person = |name: &str, group: Option<&str>| Person {
             name: name.to_owned(),
             group: group.map(str::to_owned),
-            since: 0,
+            ..Person::default()
         };
         let tree = Tree::of_groups(&[
             person("a", Some("g")),
@@ -449,6 +449,7 @@ mod tests {
             name: name.to_owned(),
             group: Some(group.to_owned()),
             since,
+            ..Person::default()
         };
         let tree =
             Tree::of_groups(&[person("a", "g", 4), person("b", "g", 2), person("c", "h", 3)]);
@@ -467,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_user_of_the_file_is_there_from_the_start() {
-        let people = [Person { name: "x".to_owned(), group: None, since: 7 }];
+        let people = [Person { name: "x".to_owned(), since: 7, ..Person::default() }];
         let tree = Tree::read("A 1\nA/x 1\nA/never 3", &people).unwrap();
         let standing = Standing::of(&tree, 0);
         assert_eq!((standing.user_count(), standing.entitlements(&tree)), (2, vec![0.25]));

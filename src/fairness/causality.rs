@@ -101,7 +101,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
         }
         let who = u32::try_from(people.len()).expect("a drawn history is sound");
         let group = group.map(|is_first| if is_first { "g" } else { "h" }.to_owned());
-        people.push(Person { name: (*name).to_owned(), group, since: *since });
+        people.push(Person { name: (*name).to_owned(), group, since: *since, last_use_us: None });
         for (interval, deed) in (0..count).zip(deeds).filter(|deed| *since <= deed.0) {
             let Some((cpu, held, waiting, memory, machine, has_ended)) = *deed else { continue };
             let time = |units: u8| CpuTime::from_seconds(f64::from(units) * 1800.0);

@@ -264,7 +264,7 @@ mod tests {
     }
 
     fn person(name: &str) -> Person {
-        Person { name: name.to_owned(), group: Some("g".to_owned()), since: 0 }
+        Person { name: name.to_owned(), group: Some("g".to_owned()), ..Person::default() }
     }
 
     #[test]

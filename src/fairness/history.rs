@@ -76,6 +76,8 @@ pub struct Person {
     /// The interval of the first submission: who is not there yet has no values, and is in no
     /// account.
     pub since: u32,
+    /// When it used something last within the intervals, µs, whenever it is charged.
+    pub last_use_us: Option<i64>,
 }
 
 /// The name of what has none.

@@ -1,16 +1,16 @@
 //! Who used how much: users, clusters and machines with their shares, peaks and last uses.
 //!
 //! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of what is
-//! shown, to the whole interval: what was used in an interval is known to its interval only. CPU
-//! time and its shares are what is charged; peaks, first and last uses are of what ran, whenever it
-//! is charged.
+//! shown, to the whole interval: what was used in an interval is known to its interval only. The
+//! last use alone is known to the instant. CPU time and its shares are what is charged; peaks,
+//! first and last uses are of what ran, whenever it is charged.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::history::{Cell, History, known_name};
-use crate::units::CpuTime;
+use crate::units::{CpuTime, micros_to_seconds};
 
 /// What a user used in the intervals that are shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +35,8 @@ pub struct UserUsage {
     pub peak_at_s: f64,
     /// Start of the first interval in which anything ran, s.
     pub first_use_s: f64,
-    /// End of the last interval in which anything ran, s.
+    /// The last instant at which anything ran, s; where nothing ran in what is shown, the end of
+    /// the last interval in which anything is charged.
     pub last_use_s: f64,
     /// Intervals in which anything is charged: many are a staircase, one is a steep step.
     pub active_intervals: u64,
@@ -148,6 +149,8 @@ fn row(
     // What is charged in the span may have run before it.
     let first = held.first().map_or(steps[0].0, |step| step.0);
     let last = held.last().map_or(steps[steps.len() - 1].0, |step| step.0);
+    let last_us = history.people[who].last_use_us.filter(|_| !held.is_empty());
+    let last_us = last_us.unwrap_or_else(|| history.grid.start_of(last + 1));
     let mut by_cluster: BTreeMap<String, CpuTime> = BTreeMap::new();
     for cell in own {
         let cluster = history.machines[cell.machine as usize].cluster as usize;
@@ -164,7 +167,7 @@ fn row(
         peak_cores: peak.1.seconds() / history.grid.length_s(),
         peak_at_s: history.seconds_at(peak.0),
         first_use_s: history.seconds_at(first),
-        last_use_s: history.seconds_at(last + 1),
+        last_use_s: micros_to_seconds(last_us - history.grid.start_of(history.shown_from)),
         active_intervals: steps.len() as u64,
         largest_step_share: most.share_of(all).unwrap_or(0.0),
         by_cluster: by_cluster.into_iter().map(|(name, cpu)| (name, cpu.seconds())).collect(),

@@ -269,7 +269,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("peak_cores", "Most cores in use over an interval"),
     ("peak_at_s", "Start of that interval, from the start of the span"),
     ("first_use_s", "Start of the first interval with usage, from the start of the span"),
-    ("last_use_s", "End of the last interval with usage, from the start of the span"),
+    ("last_use_s", "Last instant of use, from the start of the span"),
     ("largest_step_share", "Largest share of the user's usage in one interval"),
     ("load", "CPU in use over the CPU that is there"),
     ("load_before", "Load in the interval before"),

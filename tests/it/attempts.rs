@@ -67,8 +67,20 @@ fn write(place: &Place, jobs: &[Job], hole: usize) {
 
 const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
 
-/// Seconds of all attempts, and the number and seconds of those that are closed with their job.
-fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> (u64, u64, u64) {
+/// What the raw events say of the attempts, s.
+#[derive(Default)]
+struct Expected {
+    total: u64,
+    /// Closed with their job, and how long they are.
+    closed: u64,
+    closed_s: u64,
+    /// Those of them that last.
+    lasting: u64,
+    /// The last instant at which one runs.
+    last: u64,
+}
+
+fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> Expected {
     let kept = |events: &[Event]| -> Vec<Event> {
         let mut kept: Vec<Event> =
             events.iter().copied().filter(|event| event.0 / PART_S != hole as u64).collect();
@@ -77,7 +89,7 @@ fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> (u64, u64, u64) {
     };
     let all = jobs.iter().flat_map(|job| &job.1).flat_map(|events| kept(events));
     let window_end = all.map(|event| event.0).max().unwrap_or(0);
-    let (mut total, mut closed, mut closed_s) = (0, 0, 0);
+    let mut found = Expected::default();
     for (events, tasks) in jobs {
         let mut events = events.clone();
         events.sort_by_key(|event| event.0);
@@ -92,17 +104,19 @@ fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> (u64, u64, u64) {
                 let end = match (next, job_end) {
                     (Some(next), _) => next.0,
                     (None, Some(end)) if with_job && end < window_end => {
-                        closed += 1;
-                        closed_s += end.max(*start) - start;
+                        found.closed += 1;
+                        found.closed_s += end.max(*start) - start;
+                        found.lasting += u64::from(*start < end);
                         end.max(*start)
                     }
                     (None, _) => window_end,
                 };
-                total += end - start;
+                found.total += end - start;
+                found.last = found.last.max(if *start < end { end } else { 0 });
             }
         }
     }
-    (total, closed, closed_s)
+    found
 }
 
 proptest! {
@@ -116,7 +130,8 @@ proptest! {
         write(&place, &jobs, hole);
         place.ingest(&["--buckets", "3"]).ok();
         for (choice, with_job) in [("job-end", true), ("window-end", false)] {
-            let (total, closed, closed_s) = brute_force(&jobs, hole, with_job);
+            let Expected { total, closed, closed_s, lasting, last } =
+                brute_force(&jobs, hole, with_job);
             for (cpu, engine) in [("slots", "native"), ("requested", "native"), ("slots", "polars")] {
                 let args = ["account", "--cpu", cpu, "--open-attempts", choice, "--engine", engine];
                 let ledger = place.run(&[&args[..], &["--format", "json"]].concat()).ok().json();
@@ -126,6 +141,18 @@ proptest! {
                 prop_assert_eq!(&ledger["attempts_closed_with_job"], closed);
                 prop_assert_eq!(&ledger["closed_with_job_cpu"], seconds(closed_s));
             }
+            let args = ["fairness", "--cpu", "slots", "--open-attempts", choice, "--format", "json"];
+            let run = place.run(&args).ok();
+            let (fairness, said) = (run.json(), "closed at the end of the job (");
+            prop_assert_eq!(&fairness["counts"]["closed_with_job"], lasting);
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred seconds")]
+            let (closed_s, last) = (closed_s as f64, last as f64);
+            prop_assert_eq!(&fairness["counts"]["closed_with_job_cpu"], closed_s);
+            prop_assert_eq!(run.stderr.contains(said), 0 < lasting, "{}", run.stderr);
+            let users = fairness["users"].as_array().unwrap();
+            let ends = users.iter().map(|user| user["last_use_s"].as_f64().unwrap());
+            let start = fairness["start_s"].as_f64().unwrap();
+            prop_assert!(ends.map(|end| end + start).fold(0.0, f64::max) == last, "{users:?}");
         }
     }
 }

@@ -51,7 +51,7 @@ fn a_first_session() {
         01        running       1  0.0666667
         -         other         7   0.466667
         --- stderr
-        1 jobs begun before the window (time 0) are in, 4 are open at its end (2,990 s)
+        1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)
     ");
     assert_snapshot!(place.run(&["classify", "--by", "task", "--classes", "terminal"]).text(), @r"
         exit code: 0
@@ -84,7 +84,7 @@ fn a_first_session() {
         05,other,1,0.06666666666666667
         0714,other,1,0.06666666666666667
         --- stderr
-        1 jobs begun before the window (time 0) are in, 4 are open at its end (2,990 s)
+        1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)
     ");
     assert_snapshot!(place.ingest(&[]).text(), @r"
         exit code: 0
@@ -157,7 +157,7 @@ fn classify_keeps_its_answer_and_its_chart() {
         01        running       1  0.0666667
         -         other         7   0.466667
         --- stderr
-        1 jobs begun before the window (time 0) are in, 4 are open at its end (2,990 s)
+        1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)
         wrote results/result.json
     ");
     let files = tree(&place.path("results"));

@@ -81,17 +81,17 @@ fn captions_and_notes_say_what_is_in() {
     for (args, note, chart) in [
         (
             &["describe"][..],
-            "1 jobs begun before the window (time 0) are in, 4 open at its end are closed there",
+            "1 job begun before the window (time 0) is in, 4 open at its end are closed there",
             "job-durations",
         ),
         (
             &["describe", "--censored", "exclude"],
-            "0 jobs begun before the window (time 0) are in, 4 open at its end are left out",
+            "4 jobs open at the end of the window are left out",
             "job-durations",
         ),
         (
             &["describe", "--what", "waiting"],
-            "1 tasks begun before the window (time 0) are left out",
+            "1 task begun before the window (time 0) is left out",
             "waiting",
         ),
         (
@@ -111,7 +111,7 @@ fn captions_and_notes_say_what_is_in() {
         ),
         (
             &["classify"],
-            "1 jobs begun before the window (time 0) are in, 4 are open at its end (2,990 s)",
+            "1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)",
             "classify-jobs",
         ),
     ] {

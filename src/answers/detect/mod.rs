@@ -2,6 +2,7 @@
 //!
 //! In: what the detectors flagged. Out: scores per detector, under every truth, by window and by hour.
 
+use crate::answers::edges;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Failure, Result};
@@ -118,14 +119,12 @@ pub(crate) fn put_details(
     files.table("detect-hours", &hours_table(outcome))
 }
 
-/// `; 7 attempts without an end in the loaded parts end with their job`, where there are any.
+/// `; 7 attempts without an end in the loaded parts closed at the end of the job`, where there are
+/// any.
 pub(crate) fn closed(counts: GroupCounts) -> String {
-    match counts.attempts_closed_with_job {
-        0 => String::new(),
-        closed => format!(
-            "; {} without an end in the loaded parts closed at the end of the job",
-            digits::counted(closed, "attempt")
-        ),
+    match edges::closed_with_job(counts.attempts_closed_with_job, None, "") {
+        none if none.is_empty() => none,
+        closed => format!("; {closed}"),
     }
 }
 
@@ -133,15 +132,29 @@ pub(crate) fn closed(counts: GroupCounts) -> String {
 pub(crate) fn counts_line(outcome: &DetectOutcome) -> String {
     let GroupCounts { groups, small_groups, judged_tasks, left_censored, unfinished, .. } =
         outcome.counts;
-    let count = digits::grouped;
+    let (count, counted) = (digits::grouped, digits::counted);
+    // What is counted, behind what stands before it; nothing of none.
+    let some = |all: u64, mark: &str, said: String| match all {
+        0 => String::new(),
+        _ => format!("{mark}{said}"),
+    };
+    let small = format!("{} with too few finished tasks left out", counted(small_groups, "group"));
+    let begun = format!("{} begun before the window left out", counted(left_censored, "attempt"));
+    let (mark, running) = match left_censored {
+        0 => (
+            "; ",
+            format!("{} still running at the end of the window", counted(unfinished, "attempt")),
+        ),
+        _ => (", ", format!("{} still running at its end", count(unfinished))),
+    };
     format!(
-        "{} groups with {} judged tasks, {} of them stragglers; {} groups with too few finished tasks left out; {} attempts begun before the window left out, {} still running at its end not judged{}; {} task-heartbeats",
-        count(groups),
-        count(judged_tasks),
+        "{} with {}, {} of them stragglers{}{}{}{}; {} task-heartbeats",
+        counted(groups, "group"),
+        counted(judged_tasks, "judged task"),
         count(outcome.stragglers.first().copied().unwrap_or(0)),
-        count(small_groups),
-        count(left_censored),
-        count(unfinished),
+        some(small_groups, "; ", small),
+        some(left_censored, "; ", begun),
+        some(unfinished, mark, format!("{running} not judged")),
         closed(outcome.counts),
         count(outcome.counts.task_heartbeats),
     )

@@ -1,6 +1,7 @@
 //! Charts as in figures 3 and 4 of the paper: one step line per user, the rest summed.
 
 use super::Found;
+use crate::answers::edges;
 use crate::charts::{Chart, Line, LineChart, Scale, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
@@ -83,9 +84,10 @@ fn caption(found: &Found) -> String {
         several => format!("{}; ", several.join(" + ")),
     };
     format!(
-        "{clusters}CPU time by the definition \"{}\", charged {when}, intervals of {} s.",
+        "{clusters}CPU time by the definition \"{}\", charged {when}, intervals of {} s.{}",
         plan.cpu,
-        plan.grid.length_s()
+        plan.grid.length_s(),
+        edges::ending(&super::closed(found))
     )
 }
 

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::answers::account::cpu_time_line;
+use crate::answers::edges;
 use crate::digits;
 use crate::fairness::gather::{Accrual, By, Cluster, Counts, Plan};
 use crate::fairness::history::{Cell, History, known_name};
@@ -374,6 +375,7 @@ pub(crate) fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
             digits::grouped(counts.attempts)
         ));
     }
+    notes.push(closed(found));
     if found.span.plan.cpu == CpuDefinition::Requested && 0 < counts.without_request {
         let count = digits::grouped(counts.without_request);
         notes.push(format!("{count} attempts without a request, counted as 0"));
@@ -398,6 +400,14 @@ pub(crate) fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         notes.extend(what_if::moves(history, &found.series));
     }
     notes
+}
+
+/// Attempts without an end of their own that are closed at the end of their job, with their CPU in
+/// what is shown.
+pub(super) fn closed(found: &Found) -> String {
+    let counts = found.counts;
+    let cpu = counts.closed_with_job_cpu.seconds();
+    edges::closed_with_job(counts.closed_with_job, Some(cpu), found.span.unit)
 }
 
 /// What the users used that the table leaves out.

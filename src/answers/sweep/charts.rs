@@ -13,10 +13,10 @@ type Bounded = (f64, Option<(f64, f64)>);
 /// Figures 4.2.1 and 4.2.2 of the paper of 2017 for each rule, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
-        "CPU time: {}; outcomes told by {}. {}.",
+        "CPU time: {}; outcomes told by {}.{}",
         study.asked.meter,
         study.asked.classes,
-        edges::of_study(study)
+        edges::ending(&edges::of_study(study))
     );
     let mut charts = Vec::new();
     for (idx, sweep) in sweeps.iter().enumerate() {

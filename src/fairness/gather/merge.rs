@@ -54,6 +54,8 @@ impl Merger {
         self.ends.extend(part.ends.into_iter().map(owned));
         self.counts.attempts += part.counts.attempts;
         self.counts.open_attempts += part.counts.open_attempts;
+        self.counts.closed_with_job += part.counts.closed_with_job;
+        self.counts.closed_with_job_cpu += part.counts.closed_with_job_cpu;
         self.counts.without_request += part.counts.without_request;
         self.counts.with_cpu_time += part.counts.with_cpu_time;
         self.counts.without_name += part.counts.without_name;
@@ -121,7 +123,8 @@ impl Merger {
             let Some(since) = grid.since(known.first.at_us) else { continue };
             places[at] = u32::try_from(people.len()).expect("fewer than 2^32 names");
             let name = self.people.names.all[at].clone();
-            people.push(Person { name, group: known.group.clone(), since });
+            let group = known.group.clone();
+            people.push(Person { name, group, since, last_use_us: known.last_use_us });
         }
         (people, places)
     }

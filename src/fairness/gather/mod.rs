@@ -29,7 +29,7 @@ use self::people::{First, People};
 use super::history::{AttemptEnd, Grid, History, NOBODY};
 use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
-use crate::facts::tasks::{Attempt, TaskView, Tasks, Usage};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress;
@@ -126,6 +126,12 @@ pub struct Counts {
     pub attempts: u64,
     /// Still open at the end of the window.
     pub open_attempts: u64,
+    /// Without an end of their own and closed at the end of their job; those that use something
+    /// in the intervals that are shown.
+    pub closed_with_job: u64,
+    /// What they use in those intervals, whenever it is charged.
+    #[serde(serialize_with = "in_seconds")]
+    pub closed_with_job_cpu: CpuTime,
     /// Counted as 0 by `requested`.
     pub without_request: u64,
     /// Charged by the CPU time that a log tells of them (`measured`).
@@ -134,6 +140,10 @@ pub struct Counts {
     pub without_name: u64,
     /// Users who have submitted something by the end of the span, of which no task has run.
     pub users_without_attempts: u64,
+}
+
+fn in_seconds<S: serde::Serializer>(cpu: &CpuTime, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(cpu.seconds())
 }
 
 /// Usage could not be gathered.
@@ -483,6 +493,7 @@ impl Fold<'_> {
         let shift = self.cluster.shift_us;
         let (cells, on_machines) = (&mut self.part.cells, &mut self.part.on_machines);
         let shown_from = self.plan.shown_from;
+        let mut shown = CpuTime::ZERO;
         let mut put = |interval, sums: Sums| {
             if shown_from <= interval && sums.cpu != CpuTime::ZERO {
                 *on_machines.entry((machine, who)).or_default() += sums.cpu;
@@ -494,11 +505,21 @@ impl Fold<'_> {
             grid.split(from + shift, to + shift, |interval, length_us| {
                 let (held, held_memory) = (rate.over(length_us), memory.over(length_us));
                 let mut sums = Sums { held, held_memory, ..Sums::default() };
+                shown += if shown_from <= interval { held } else { CpuTime::ZERO };
                 if is_charged {
                     (sums.cpu, sums.memory) = (held, held_memory);
                 }
                 put(interval, sums);
             });
+        }
+        let uses = |piece: &&Piece| piece.2 != CpuRate::ZERO && piece.0 < piece.1;
+        let last_us = pieces.iter().filter(uses).map(|piece| piece.1 + shift).max();
+        if let Some(last_us) = last_us.filter(|&last_us| grid.start_us < last_us) {
+            self.part.people.has_used(who, last_us.min(grid.end_us()));
+        }
+        if attempt.ended_by == EndedBy::Job && shown != CpuTime::ZERO {
+            self.part.counts.closed_with_job += 1;
+            self.part.counts.closed_with_job_cpu += shown;
         }
         let is_due = self.plan.accrual == Accrual::End && !attempt.is_open();
         if let Some(interval) = grid.interval_of(attempt.end_us + shift).filter(|_| is_due) {

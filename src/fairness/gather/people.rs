@@ -21,6 +21,8 @@ pub(super) struct Known {
     /// The group of the first submission.
     pub(super) group: Option<String>,
     pub(super) has_run: bool,
+    /// When it used something last, µs; none where it has not within the intervals.
+    pub(super) last_use_us: Option<i64>,
 }
 
 /// Names with what is known of each.
@@ -37,11 +39,12 @@ impl People {
             Some(&position) => position,
             None => self.names.put(&name.to_owned()),
         };
-        let fresh = || Known { first, group: group.map(str::to_owned), has_run: false };
+        let group = || group.map(str::to_owned);
+        let fresh = || Known { first, group: group(), has_run: false, last_use_us: None };
         match self.known.get_mut(position as usize) {
             None => self.known.push(fresh()),
             Some(known) if first < known.first => {
-                *known = Known { has_run: known.has_run, ..fresh() };
+                (known.first, known.group) = (first, group());
             }
             Some(_) => {}
         }
@@ -53,6 +56,12 @@ impl People {
         self.known[who as usize].has_run = true;
     }
 
+    /// Something of this name was used until then.
+    pub(super) fn has_used(&mut self, who: u32, until_us: i64) {
+        let last = &mut self.known[who as usize].last_use_us;
+        *last = (*last).max(Some(until_us));
+    }
+
     /// Whether it stands for those without a name.
     pub(super) fn is_nobody(&self, who: u32) -> bool {
         known_name(&self.names.all[who as usize]).is_none()
@@ -62,7 +71,9 @@ impl People {
     pub(super) fn add(&mut self, part: &Self) -> Vec<u32> {
         let put = |(name, known): (&String, &Known)| {
             let position = self.see(name, known.first, known.group.as_deref());
-            self.known[position as usize].has_run |= known.has_run;
+            let own = &mut self.known[position as usize];
+            own.has_run |= known.has_run;
+            own.last_use_us = own.last_use_us.max(known.last_use_us);
             position
         };
         part.names.all.iter().zip(&part.known).map(put).collect()
