@@ -14,6 +14,7 @@ pub mod mandai;
 pub mod meter;
 pub mod of_facts;
 pub mod outcomes;
+pub mod resubmitted;
 pub mod rules;
 pub mod samples;
 pub mod selection;

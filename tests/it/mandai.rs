@@ -1,6 +1,6 @@
 //! `reproduce mandai`: which claims of the paper of 2017 have a row, and what is drawn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::support::Place;
@@ -70,6 +70,8 @@ const CLAIMS: [(&str, &[&str]); 11] = [
             "failed, killed tasks (own end) over 3 events, % (20 or more)",
             "tasks of finished jobs over 3 events, % (under half)",
             "finished tasks (own end) over 3 events, % (under half)",
+            "tasks over 3 events (of failed, killed jobs) resubmitted, % (over half)",
+            "tasks over 3 events (by own end) resubmitted, % (over half)",
         ],
     ),
     ("section 4.2", &["longest sequence of a task in a finished job"]),
@@ -133,5 +135,81 @@ fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
             has_marks,
             "{name}"
         );
+    }
+}
+
+/// The event types of each task as digits, straight from the files, by job and index; jobs too.
+fn sequences(
+    place: &Place,
+    table: &str,
+    key: &[usize],
+    event_type: usize,
+) -> BTreeMap<String, String> {
+    let mut rows: Vec<(u64, String, String)> = Vec::new();
+    let mut parts: Vec<_> = fs::read_dir(place.path("trace").join(table))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    parts.sort();
+    for part in parts {
+        for line in fs::read_to_string(part).unwrap().lines() {
+            let cells: Vec<&str> = line.split(',').collect();
+            let name: Vec<&str> = key.iter().map(|&cell| cells[cell]).collect();
+            rows.push((cells[0].parse().unwrap(), name.join("-"), cells[event_type].to_owned()));
+        }
+    }
+    rows.sort_by_key(|row| row.0);
+    let mut sequences: BTreeMap<String, String> = BTreeMap::new();
+    rows.into_iter()
+        .for_each(|(_, name, digit)| sequences.entry(name).or_default().push_str(&digit));
+    sequences
+}
+
+/// Gives each job a task that is long for an update alone.
+fn with_an_updated_task_of_each_job(place: &Place) {
+    let path = place.path("trace").join("task_events/part-00001-of-00002.csv");
+    let mut text = fs::read_to_string(&path).unwrap();
+    let last = text.lines().last().unwrap().split(',').next().unwrap().to_owned();
+    for job in sequences(place, "job_events", &[2], 3).keys() {
+        for digit in ["0", "1", "8", "5"] {
+            text += &format!("{last},,{job},900,9001,{digit},ann,3,9,0.25,0.125,0.0009765625,0\n");
+        }
+    }
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn resubmitted_tasks_are_those_with_a_0_behind_an_end_in_the_files() {
+    let place = Place::new().with_golden_trace();
+    with_an_updated_task_of_each_job(&place);
+    place.ingest(&[]).ok();
+    let jobs = sequences(&place, "job_events", &[2], 3);
+    let tasks = sequences(&place, "task_events", &[2, 3], 5);
+    let percent = |is_bad: &dyn Fn(&str, &str) -> bool| {
+        let long = tasks.iter().filter(|(name, own)| 3 < own.len() && is_bad(name, own));
+        let (mut again, mut count) = (0.0, 0.0);
+        for (_, own) in long {
+            count += 1.0;
+            let end = own.find(['2', '3', '4', '5', '6']);
+            again += f64::from(u8::from(end.is_some_and(|end| own[end..].contains('0'))));
+        }
+        100.0 * again / count
+    };
+    let by_job = percent(&|name, _| {
+        let job = name.split('-').next().unwrap();
+        jobs.get(job).is_some_and(|sequence| sequence == "013" || sequence == "015")
+    });
+    let by_own_end = percent(&|_, own| {
+        matches!(own.trim_end_matches(['7', '8']).chars().last(), Some('3' | '5'))
+    });
+    let answer = place.run(&["reproduce", "mandai", "--format", "json"]).ok().json();
+    let ours = |whose: &str| {
+        let claim = format!("tasks over 3 events ({whose}) resubmitted, % (over half)");
+        let claims = answer["claims"].as_array().unwrap();
+        claims.iter().find(|one| one["claim"] == claim.as_str()).unwrap()["ours"].as_f64().unwrap()
+    };
+    for (whose, expected) in [("of failed, killed jobs", by_job), ("by own end", by_own_end)] {
+        assert!(0.0 < expected && expected < 100.0, "{whose}: the trace has both: {expected}");
+        assert!((ours(whose) - expected).abs() < 1e-9, "{whose}: {expected}, {}", ours(whose));
     }
 }

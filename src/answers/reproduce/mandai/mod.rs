@@ -26,6 +26,7 @@ use crate::studies::ledger::{CpuDefinition, Ledger, ledger};
 use crate::studies::mandai::{Basis, MEMORY_NOT_PRINTED, Place};
 use crate::studies::meter::{MemoryDefinition, Meter};
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
+use crate::studies::resubmitted::{LongTasks, long_tasks};
 use crate::studies::rules::{Rule, RuleGrid};
 use crate::studies::samples::What;
 
@@ -304,6 +305,13 @@ fn events(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
             share(&by_own, &["finished"]),
         ),
     ]);
+    let long = lake.has(Table::TaskEvents).then(|| long_tasks(lake, windows)).transpose()?;
+    let (by_job_end, by_own_end) = long.map(|long| (long.by_job, long.by_own_end)).unzip();
+    for (whose, long) in [("of failed, killed jobs", by_job_end), ("by own end", by_own_end)] {
+        let claim = format!("tasks over 3 events ({whose}) resubmitted, % (over half)");
+        let again = long.and_then(LongTasks::again_percent);
+        found.claims.push(place.bound(&claim, Side::AtLeast, 50.0, again));
+    }
     let longest = value_of(by_job.as_ref(), "finished", |row| row.max);
     let place = Place { name: "section 4.2", basis: &basis };
     let claim = "longest sequence of a task in a finished job";
