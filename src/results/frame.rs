@@ -30,6 +30,9 @@ pub(crate) const MEANING: &str = "meaning";
 /// The key of a column that a terminal shows without being asked.
 pub(crate) const VIEW: &str = "view";
 
+/// The key of a column of sentences, which no table cuts.
+pub(crate) const WHOLE: &str = "whole";
+
 /// Builds a batch column by column.
 #[derive(Default)]
 pub(crate) struct Frame {
@@ -113,6 +116,11 @@ impl Frame {
     /// Says in one line what the column added last means, where the glossary does not.
     pub(crate) fn about(self, meaning: &str) -> Self {
         self.noted(MEANING, meaning)
+    }
+
+    /// The column added last holds sentences: no table cuts them, however long.
+    pub(crate) fn whole(self) -> Self {
+        self.noted(WHOLE, "yes")
     }
 
     fn noted(mut self, key: &str, text: &str) -> Self {

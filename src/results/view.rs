@@ -20,7 +20,7 @@ use crate::cells::is_hidden;
 use crate::digits;
 use crate::faults::{Result, Usage};
 use crate::results::forms::cell;
-use crate::results::frame::{UNIT, VIEW, noted, unit_in_header};
+use crate::results::frame::{UNIT, VIEW, WHOLE, noted, unit_in_header};
 
 /// Which rows and columns are shown, and in how many characters.
 #[derive(Clone, Debug, Default)]
@@ -110,6 +110,8 @@ struct Column {
     name: Vec<String>,
     cells: Vec<String>,
     is_text: bool,
+    /// Whether its text may be cut where there is no room.
+    is_cut: bool,
 }
 
 /// Rows that may be turned into columns.
@@ -136,7 +138,7 @@ pub(crate) fn fitted(batch: &RecordBatch, width: usize) -> String {
     {
         return text;
     }
-    for column in columns.iter_mut().filter(|column| column.is_text) {
+    for column in columns.iter_mut().filter(|column| column.is_cut) {
         column.cells.iter_mut().for_each(|cell| *cell = cut(cell, NAME_MIN));
     }
     upright(&columns, width).unwrap_or_else(|| in_pieces(&columns, width))
@@ -152,10 +154,12 @@ fn columns_of(batch: &RecordBatch) -> Vec<Column> {
                 aligned(&numbers.iter().collect::<Vec<Option<f64>>>())
             } else {
                 let grouping = Grouping::of(field.name());
-                (0..batch.num_rows()).map(|row| table_cell(column, row, grouping)).collect()
+                let cut = Cut::of(field);
+                (0..batch.num_rows()).map(|row| table_cell(column, row, grouping, cut)).collect()
             };
             let is_text = column.data_type() == &DataType::Utf8;
-            Column { name: pieces(field), cells, is_text }
+            let is_cut = is_text && Cut::of(field) == Cut::Long;
+            Column { name: pieces(field), cells, is_text, is_cut }
         })
         .collect()
 }
@@ -251,13 +255,17 @@ fn upright(columns: &[Column], width: usize) -> Option<String> {
     loop {
         let lines = |place: usize, width: usize| header_lines(&columns[place], width).len();
         let most = (0..columns.len()).map(|place| lines(place, widths[place])).max()?;
+        if most <= 1 || left == 0 {
+            break;
+        }
         let wider = |place: usize| {
-            (widths[place]..=widths[place] + left).find(|&wide| lines(place, wide) < most)
+            (widths[place]..=widths[place].saturating_add(left))
+                .find(|&wide| lines(place, wide) < most)
         };
         let tallest = (0..columns.len()).filter(|&place| lines(place, widths[place]) == most);
         let grown: Option<Vec<(usize, usize)>> =
             tallest.map(|place| Some((place, wider(place)?))).collect();
-        let Some(grown) = grown.filter(|_| 1 < most) else { break };
+        let Some(grown) = grown else { break };
         let cost: usize = grown.iter().map(|&(place, wide)| wide - widths[place]).sum();
         if left < cost {
             break;
@@ -310,11 +318,13 @@ fn turned(columns: &[Column], width: usize) -> Option<String> {
         name: Vec::new(),
         cells: columns.iter().map(|column| column.name.concat()).collect(),
         is_text: true,
+        is_cut: false,
     };
     let row = |row: usize| Column {
         name: Vec::new(),
         cells: columns.iter().map(|column| column.cells[row].clone()).collect(),
         is_text: false,
+        is_cut: false,
     };
     let all: Vec<Column> =
         std::iter::once(names).chain((0..columns[0].cells.len()).map(row)).collect();
@@ -359,7 +369,8 @@ pub(crate) fn table(batch: &RecordBatch) -> String {
             let unit = unit_in_header(field).unwrap_or_default();
             let mut cells = vec![format!("{}{unit}", field.name())];
             let grouping = Grouping::of(field.name());
-            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row, grouping)));
+            let cut = Cut::of(field);
+            cells.extend((0..batch.num_rows()).map(|row| table_cell(column, row, grouping, cut)));
             (cells, column.data_type() == &DataType::Utf8)
         })
         .collect();
@@ -387,16 +398,35 @@ pub(crate) fn table(batch: &RecordBatch) -> String {
 }
 
 /// A cell as a reader wants it.
-fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping) -> String {
+fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping, cut: Cut) -> String {
     match cell(column, row) {
         Value::Null => "-".to_owned(),
-        Value::String(text) => shortened(&text.chars().flat_map(visible).collect::<String>()),
+        Value::String(text) => {
+            let text: String = text.chars().flat_map(visible).collect();
+            if cut == Cut::Long { shortened(&text) } else { text }
+        }
         Value::Number(number) => match number.as_i64() {
             Some(whole) if grouping == Grouping::Plain => whole.to_string(),
             Some(whole) => digits::grouped_signed(whole),
             None => digits::six_digits(number.as_f64().unwrap_or(f64::NAN)),
         },
         other => other.to_string(),
+    }
+}
+
+/// Whether a table cuts the text of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// Names that are too long.
+    Long,
+    /// Nothing: what the column says cannot be understood without its end.
+    Nothing,
+}
+
+impl Cut {
+    /// That of a column.
+    fn of(field: &Field) -> Self {
+        if noted(field, WHOLE).is_some() { Self::Nothing } else { Self::Long }
     }
 }
 
@@ -465,6 +495,27 @@ mod tests {
             "priority                0.250          3    0.062500",
         ];
         assert_eq!(fitted(&sample(), 52).lines().collect::<Vec<&str>>(), expected);
+    }
+
+    #[test]
+    fn sentences_stay_whole_however_narrow_the_terminal() {
+        let long = "one of the sentences of a paper, too long for a terminal of 40 characters";
+        for width in [1, 20, 40, 80, 200] {
+            let frame = |frame: Frame| {
+                let rows = frame.text("verdict", ["reproduced"; 20]).text("name", [long; 20]);
+                fitted(&rows.batch(), width)
+            };
+            let text = frame(Frame::default().text("claim", [long; 20]).whole());
+            assert!(20 <= text.matches(long).count(), "{width}: {text}");
+        }
+    }
+
+    #[test]
+    fn sentences_are_whole_and_long_names_are_not_where_there_is_no_terminal() {
+        let long = "a".repeat(100);
+        let of = |frame: Frame| table(&frame.batch());
+        assert!(of(Frame::default().text("claim", [&long]).whole()).contains(&long));
+        assert!(of(Frame::default().text("name", [&long])).contains("… (100)"));
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //!  studies    account and sweep give the sums of the queries
 //!  timelines  the outcome study on drawn traces, worked out by hand
 //!  mandai     the study of 2017: a row for each claim, and its figures
+//!  papers     the kept pages of the five papers; two runs of all of them
 //!  truth      synthetic traces: the analysis finds what was planted
 //!  detect     detectors over history: what is stored, refused, and replayed independently
 //!  real       the real trace, where it lies beside this repository
@@ -90,6 +91,8 @@ mod mandai;
 mod memory;
 #[cfg(test)]
 mod options;
+#[cfg(test)]
+mod papers;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

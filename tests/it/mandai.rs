@@ -160,8 +160,9 @@ fn sequences(
     }
     rows.sort_by_key(|row| row.0);
     let mut sequences: BTreeMap<String, String> = BTreeMap::new();
-    rows.into_iter()
-        .for_each(|(_, name, digit)| sequences.entry(name).or_default().push_str(&digit));
+    for (_, name, digit) in rows {
+        sequences.entry(name).or_default().push_str(&digit);
+    }
     sequences
 }
 
@@ -172,7 +173,9 @@ fn with_an_updated_task_of_each_job(place: &Place) {
     let last = text.lines().last().unwrap().split(',').next().unwrap().to_owned();
     for job in sequences(place, "job_events", &[2], 3).keys() {
         for digit in ["0", "1", "8", "5"] {
-            text += &format!("{last},,{job},900,9001,{digit},ann,3,9,0.25,0.125,0.0009765625,0\n");
+            let cells = [&last, "", job, "900,9001", digit, "ann,3,9,0.25,0.125,0.0009765625,0"];
+            text.push_str(&cells.join(","));
+            text.push('\n');
         }
     }
     fs::write(path, text).unwrap();

@@ -66,6 +66,7 @@ pub(crate) fn claims_table(claims: &[Claim]) -> RecordBatch {
     Frame::default()
         .text("place", rows().map(|claim| &claim.place))
         .text("claim", rows().map(|claim| &claim.claim))
+        .whole()
         .float("published", rows().map(|claim| claim.published))
         .about("the number of the paper; none where the claim is a sentence")
         .float("ours", rows().map(|claim| claim.ours))
@@ -74,6 +75,7 @@ pub(crate) fn claims_table(claims: &[Claim]) -> RecordBatch {
         .float("ours_high", rows().map(|claim| claim.ours_high))
         .text("verdict", rows().map(|claim| claim.verdict.key()))
         .text("decided_by", rows().map(|claim| &claim.decided_by))
+        .whole()
         .view(&["claim", "published", "ours", "ours_low", "ours_high", "verdict"])
         .batch()
 }
@@ -93,6 +95,7 @@ pub(crate) fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
         .text("settled", settled)
         .maybe_text("fitted_to", to)
         .text("about", rows().map(|one| one.about))
+        .whole()
         .batch()
 }
 
@@ -107,6 +110,7 @@ pub(crate) fn varied_table(varied: &Varied) -> RecordBatch {
     Frame::default()
         .text("place", rows().map(|row| &row.1.place))
         .text("claim", rows().map(|row| &row.1.claim))
+        .whole()
         .text("parameter", rows().map(|_| &varied.key))
         .text("value", rows().map(|row| row.0))
         .float("published", rows().map(|row| row.1.published))

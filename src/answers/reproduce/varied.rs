@@ -117,7 +117,8 @@ impl Pairs {
         let rows = || rows.iter();
         let mut frame = Frame::default()
             .text("place", rows().map(|row| &row.1.place))
-            .text("claim", rows().map(|row| &row.1.claim));
+            .text("claim", rows().map(|row| &row.1.claim))
+            .whole();
         let names = [("parameter", "value"), ("second_parameter", "second_value")];
         for (idx, ((key, _), names)) in self.keys.iter().zip(names).enumerate() {
             frame = frame

@@ -180,6 +180,7 @@ pub(crate) fn table(all: &[Sentence]) -> RecordBatch {
         .about("what is looked for")
         .maybe_text("user", rows().map(|row| row.user.as_deref()))
         .text("sentence", rows().map(|row| row.text.as_str()))
+        .whole()
         .flag("holds", rows().map(|row| Some(row.holds)))
         .batch()
 }

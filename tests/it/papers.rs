@@ -1,0 +1,119 @@
+//! The kept pages of the five papers, and `reproduce all`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use super::engines::{python, script};
+use super::support::{Place, repository};
+
+const PAPERS: [&str; 5] = ["mandai", "ota", "tan", "asahara", "cui"];
+
+fn kept(paper: &str, file: &str) -> String {
+    let path = repository().join("reports").join(paper).join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What stands in the console blocks of a page.
+fn blocks(page: &str) -> String {
+    page.split("```console\n").skip(1).filter_map(|block| block.split("\n```").next()).collect()
+}
+
+/// Keys of the open and fitted parameters of a paper.
+fn open_keys(paper: &str) -> Vec<String> {
+    let text = kept(paper, &format!("{paper}-parameters.csv"));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let place = |name: &str| text.lines().next().unwrap().split(',').position(|one| one == name);
+    let (key, settled) = (place("key").unwrap(), place("settled").unwrap());
+    let rows = reader.records().map(Result::unwrap);
+    rows.filter(|row| &row[settled] != "given").map(|row| row[key].to_owned()).collect()
+}
+
+/// `key=value: ...`, one line for each value of a parameter, as `--vary` prints it.
+#[test]
+fn every_parameter_that_is_not_given_has_its_table_on_the_page() {
+    for paper in PAPERS {
+        let page = blocks(&kept(paper, "README.md"));
+        let keys = open_keys(paper);
+        assert!(!keys.is_empty(), "{paper}");
+        for key in keys {
+            let values: BTreeSet<&str> = page
+                .lines()
+                .filter_map(|line| line.strip_prefix(key.as_str())?.strip_prefix('='))
+                .filter_map(|rest| rest.split_once(": ").map(|(value, _)| value))
+                .collect();
+            assert!(2 <= values.len(), "{paper}: `{key}` is varied over {values:?} on the page");
+        }
+    }
+}
+
+#[test]
+fn the_kept_claims_of_all_five_have_the_same_columns_and_none_is_cut() {
+    let headers: BTreeSet<String> = PAPERS
+        .map(|paper| kept(paper, &format!("{paper}.csv")).lines().next().unwrap().to_owned())
+        .into();
+    assert_eq!(headers.len(), 1, "{headers:?}");
+    for column in ["place", "claim", "published", "ours", "ours_low", "ours_high", "verdict"] {
+        let header = headers.first().unwrap();
+        assert!(header.split(',').any(|one| one == column), "{column}: {header}");
+    }
+    for paper in PAPERS {
+        let page = kept(paper, "README.md");
+        assert!(!blocks(&page).contains('…'), "{paper}: something is cut in a block of the page");
+    }
+}
+
+/// Everything that a run writes, by its name.
+fn files_under(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![place.path(folder)];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(place.path(folder)).unwrap().display().to_string();
+                found.insert(name, fs::read(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn two_runs_of_all_five_write_the_same_bytes_in_one_form() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    fs::create_dir(place.path("logs")).unwrap();
+    fs::copy(repository().join("tests/golden/logs/small.swf"), place.path("logs/small.swf"))
+        .unwrap();
+    place.run(&["ingest", "logs/small.swf", "--lake", "log"]).ok();
+    let run = || {
+        let words = ["reproduce", "all", "--runs", "1", "--lake", "lake", "--ota-lake", "log"];
+        place.run(&[&words[..], &["--out", "found"]].concat()).ok();
+        let files = files_under(&place, "found");
+        fs::remove_dir_all(place.path("found")).unwrap();
+        files
+    };
+    let (one, other) = (run(), run());
+    let names: Vec<&String> = one.keys().collect();
+    assert_eq!(names, other.keys().collect::<Vec<_>>());
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{name} differs between two runs");
+    }
+    let headers: BTreeSet<Vec<u8>> = PAPERS
+        .map(|paper| {
+            let table = &one[&format!("{paper}/{paper}.csv")];
+            table.split(|byte| *byte == b'\n').next().unwrap().to_vec()
+        })
+        .into();
+    assert_eq!(headers.len(), 1, "the five tables have the same columns");
+}
+
+/// A simulation of experiment 5.2 that shares no code with the program.
+#[test]
+fn a_simulation_in_python_comes_to_the_same_times_and_restarts() {
+    let Some(python) = python("numpy") else { return };
+    let said = script(&python, "asahara_crosscheck.py", &[env!("CARGO_BIN_EXE_jobfate"), "3"]);
+    assert!(said.ends_with("8 comparisons, 0 apart\n"), "{said}");
+}
