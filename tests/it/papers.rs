@@ -62,6 +62,26 @@ fn the_kept_claims_of_all_five_have_the_same_columns_and_none_is_cut() {
     }
 }
 
+/// Every line of `reproduce all --stored reports`, as the pages show it.
+#[test]
+fn the_tables_of_the_readmes_are_those_of_the_stored_claims() {
+    let place = Place::new();
+    let reports = repository().join("reports");
+    let reports = reports.to_str().unwrap();
+    let first = "study,claims,not_reproduced,same_direction,reproduced";
+    for (page, further) in [
+        ("README.md", "fitted,cannot_be_compared"),
+        ("reports/README.md", "worked_examples,fitted,cannot_be_compared"),
+    ] {
+        let columns = format!("{first},{further}");
+        let words = ["reproduce", "all", "--stored", reports, "--columns", &columns];
+        let run = place.run(&words).ok();
+        let said = run.stdout_text();
+        let page_text = fs::read_to_string(repository().join(page)).unwrap();
+        assert!(blocks(&page_text).contains(said), "{page} lacks\n{said}");
+    }
+}
+
 /// Everything that a run writes, by its name.
 fn files_under(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
