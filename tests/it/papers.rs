@@ -76,7 +76,7 @@ fn the_tables_of_the_readmes_are_those_of_the_stored_claims() {
         let columns = format!("{first},{further}");
         let words = ["reproduce", "all", "--stored", reports, "--columns", &columns];
         let run = place.run(&words).ok();
-        let said = run.stdout_text();
+        let said = run.stdout_text().trim_end();
         let page_text = fs::read_to_string(repository().join(page)).unwrap();
         assert!(blocks(&page_text).contains(said), "{page} lacks\n{said}");
     }
