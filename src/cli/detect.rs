@@ -15,7 +15,7 @@ use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
 use crate::replay::detect::score::TRUTHS_MAX;
 use crate::replay::detect::truth::Truth;
-use crate::replay::detect::walk::WalkPlan;
+use crate::replay::detect::walk::{Beats, WalkPlan};
 use crate::replay::detectors::{DetectorPlan, KINDS};
 use crate::results::store::Origin;
 use crate::schema::Table;
@@ -62,6 +62,13 @@ pub(crate) struct DetectArgs {
     /// Seed of noise and of drawn replacements
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
+
+    /// Ask every detector at every heartbeat
+    ///
+    /// By default a detector that says until when it stays quiet is not asked before, which gives
+    /// the same flags. This is what that is checked against.
+    #[arg(long, hide = true)]
+    pub every_heartbeat: bool,
 
     /// What a straggler is, the first decides
     ///
@@ -207,6 +214,7 @@ pub(crate) fn prepare(args: &DetectArgs, lake: &Lake) -> Result<(Lineup, DetectP
             work: args.work,
             noise: args.noise,
             seed: args.seed,
+            beats: if args.every_heartbeat { Beats::All } else { Beats::Needed },
         },
         truths: args.truth.clone(),
         phase: args.phase.clone(),

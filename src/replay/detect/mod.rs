@@ -37,7 +37,7 @@ use progress::{ProgressModel, Work};
 use score::{Answers, Score, Tally};
 use shifts::{Hours, ShiftPlan, Shifts};
 use truth::Truth;
-use walk::{Flagged, WalkPlan, Walked, heartbeats, walk};
+use walk::{Beats, Flagged, WalkPlan, Walked, heartbeats, walk};
 
 /// What is to be asked of history.
 #[derive(Clone, Debug)]
@@ -76,6 +76,7 @@ impl DetectPlan {
                 work: Work::default(),
                 noise: 0.0,
                 seed: 1,
+                beats: Beats::Needed,
             },
             truths: Truth::DEFAULTS.to_vec(),
             phase: None,

@@ -3,8 +3,16 @@
 //! In: a group, detectors, and how progress is told. Out: for each detector the attempts that it
 //! would have flagged and when. History is not touched: a flagged attempt counts as having a copy
 //! until it ends, and goes on as recorded. What happens at a heartbeat's own instant is known at
-//! that heartbeat, so an attempt that has just ended is never flagged. Heartbeats at which no
-//! detector can change its mind are passed over, which moves no flag.
+//! that heartbeat, so an attempt that has just ended is never flagged. A detector that says until
+//! when it stays quiet is asked again at the first heartbeat from then on, or when an attempt
+//! begins or ends; heartbeats at which all are quiet are passed over. That moves no flag.
+//!
+//! ```text
+//!  heartbeats   |     |     |     |     |     |     |     |
+//!  late         j     j ........ quiet ......j     j           j judged
+//!  poisson      j     j     j     j     j ....     j
+//!                                       a task ends ┘
+//! ```
 
 use super::groups::{Group, What};
 use super::progress::{ProgressBook, ProgressModel, Work};
@@ -26,18 +34,31 @@ pub struct WalkPlan {
     pub noise: f64,
     /// Seed of the noise.
     pub seed: u64,
+    /// Which heartbeats detectors are asked at.
+    pub beats: Beats,
+}
+
+/// At which heartbeats detectors are asked. The flags are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beats {
+    /// At those at which a detector may change its mind.
+    #[default]
+    Needed,
+    /// At all of them.
+    All,
 }
 
 impl WalkPlan {
-    /// Whether nothing can change at most heartbeats, which are then passed over: not where a
-    /// report looks at other tasks, or is drawn anew each time.
-    fn passes_over(&self) -> bool {
-        self.progress != ProgressModel::Siblings && self.noise == 0.0
+    /// Whether detectors may be quiet: not where a report is drawn anew each time.
+    fn lets_be_quiet(&self) -> bool {
+        self.beats == Beats::Needed && self.noise == 0.0
     }
 
-    /// The most heartbeats that a run may take.
+    /// The most heartbeats that a run may take: more where most are passed over, as those of
+    /// reports that look at no other task.
     pub(super) fn heartbeats_max(&self) -> u64 {
-        if self.passes_over() { 4_000_000_000 } else { 1_000_000_000 }
+        let is_mostly_quiet = self.lets_be_quiet() && self.progress != ProgressModel::Siblings;
+        if is_mostly_quiet { 4_000_000_000 } else { 1_000_000_000 }
     }
 }
 
@@ -70,6 +91,22 @@ struct Watch {
     was_copied: Vec<bool>,
     copies: u32,
     flags: Vec<Flagged>,
+    rest: Rest,
+}
+
+/// Until when a detector is quiet. It is not asked for that at every heartbeat, since most groups
+/// never are.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    until_us: i64,
+    /// Heartbeats since the group has changed or the last rest, and the one at which it is asked.
+    beats: u32,
+    ask_at: u32,
+}
+
+impl Rest {
+    /// None; asked for soon.
+    const NONE: Self = Self { until_us: i64::MIN, beats: 0, ask_at: 2 };
 }
 
 /// Where a task stands.
@@ -95,14 +132,8 @@ struct State<'a> {
     most_running: u32,
     /// When the first attempt that never ended is out of sight, µs.
     first_open_end_us: i64,
-}
-
-/// Whether heartbeats at which nothing can change are passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beats {
-    Needed,
-    #[cfg_attr(not(test), expect(dead_code, reason = "what the tests compare with"))]
-    All,
+    /// Whether a detector has left its copies marked in `running`.
+    is_marked: bool,
 }
 
 /// Walks through the history of `group`. `straggles` is the truth by attempt, for the oracle.
@@ -111,16 +142,6 @@ pub fn walk(
     plan: &WalkPlan,
     detectors: &[DetectorPlan],
     straggles: &[bool],
-) -> Walked {
-    walk_beats(group, plan, detectors, straggles, Beats::Needed)
-}
-
-fn walk_beats(
-    group: &Group,
-    plan: &WalkPlan,
-    detectors: &[DetectorPlan],
-    straggles: &[bool],
-    beats: Beats,
 ) -> Walked {
     let info = GroupInfo { straggles: Some(straggles), ..GroupInfo::default() };
     let mut watches: Vec<Watch> = detectors
@@ -131,6 +152,7 @@ fn walk_beats(
             was_copied: vec![false; group.task_indices.len()],
             copies: 0,
             flags: Vec::new(),
+            rest: Rest::NONE,
         })
         .collect();
     let mut book = ProgressBook::new(group, plan.progress, plan.work, plan.noise);
@@ -138,24 +160,69 @@ fn walk_beats(
     let mut found: Vec<Flag> = Vec::new();
     let mut task_heartbeats = 0;
     let mut now_us = 0;
-    let mut quiet = Quiet::default();
     while let Some(next_us) = state.next_heartbeat_us(now_us, plan.heartbeat_us) {
         now_us = next_us;
-        state.advance(now_us, &mut book, &mut watches);
-        report_progress(&mut state, &mut book, plan, now_us);
-        task_heartbeats += state.running.len() as u64;
-        if !state.running.is_empty() {
+        if state.advance(now_us, &mut book, &mut watches) {
             for watch in &mut watches {
-                watch.judge(&mut state, now_us, &mut found);
+                watch.rest = Rest::NONE;
             }
-            if beats == Beats::Needed && plan.noise == 0.0 {
-                let passed = quiet.pass(&mut state, &book, &watches, now_us, plan.heartbeat_us);
-                task_heartbeats += state.running.len() as u64 * passed;
-                now_us += plan.heartbeat_us * i64::try_from(passed).expect("a part of the time");
+        }
+        task_heartbeats += state.running.len() as u64;
+        if state.running.is_empty() {
+            continue;
+        }
+        judge_all(&mut state, &mut book, &mut watches, &mut found, plan, now_us);
+        if plan.lets_be_quiet() {
+            let rests = watches.iter().map(|watch| watch.rest.until_us);
+            let until_us = rests.min().unwrap_or(i64::MAX).min(state.horizon_us(now_us));
+            if now_us < until_us {
+                // Heartbeats after now and before that time.
+                let passed = (until_us - 1) / plan.heartbeat_us - now_us / plan.heartbeat_us;
+                let count = u64::try_from(passed).unwrap_or(0);
+                task_heartbeats += state.running.len() as u64 * count;
+                now_us += plan.heartbeat_us * passed;
             }
         }
     }
     Walked { flags: watches.into_iter().map(|watch| watch.flags).collect(), task_heartbeats }
+}
+
+/// Asks those that are not quiet, and lets them be quiet until nothing can change their minds.
+fn judge_all(
+    state: &mut State<'_>,
+    book: &mut ProgressBook,
+    watches: &mut [Watch],
+    found: &mut Vec<Flag>,
+    plan: &WalkPlan,
+    now_us: i64,
+) {
+    let is_due = |watch: &Watch| watch.rest.until_us <= now_us;
+    if !watches.iter().any(is_due) {
+        return;
+    }
+    report_progress(state, book, plan, now_us);
+    let heartbeat_us = plan.heartbeat_us;
+    let mut outlook: Option<Outlook> = None;
+    for watch in watches.iter_mut().filter(|watch| is_due(watch)) {
+        watch.judge(state, now_us, found);
+        let rest = &mut watch.rest;
+        rest.beats = rest.beats.saturating_add(1);
+        if rest.beats < rest.ask_at
+            || !plan.lets_be_quiet()
+            || state.horizon_us(now_us) - now_us <= heartbeat_us.saturating_mul(4)
+        {
+            continue;
+        }
+        let outlook = *outlook.get_or_insert_with(|| Outlook {
+            steady_until_us: state.steady_until_us(book, now_us),
+            heartbeat_us,
+        });
+        rest.ask_at = rest.ask_at.saturating_mul(2);
+        let until_us = watch.quiet_until_us(state, now_us, outlook);
+        if now_us < until_us {
+            watch.rest = Rest { until_us, ..Rest::NONE };
+        }
+    }
 }
 
 /// Heartbeats of a group while something runs: what a walk takes if none is passed over.
@@ -176,58 +243,6 @@ pub fn heartbeats(group: &Group, heartbeat_us: i64) -> u64 {
     beats
 }
 
-/// Looks for heartbeats to pass over: not at every one, since most groups are never quiet.
-#[derive(Debug, Default)]
-struct Quiet {
-    /// The next change when it was last looked for.
-    next: usize,
-    /// Heartbeats since then, and the one at which it is looked for again.
-    beats: u32,
-    look_at: u32,
-}
-
-impl Quiet {
-    /// How many heartbeats after `now_us` can be left out.
-    fn pass(
-        &mut self,
-        state: &mut State<'_>,
-        book: &ProgressBook,
-        watches: &[Watch],
-        now_us: i64,
-        heartbeat_us: i64,
-    ) -> u64 {
-        if self.next != state.next {
-            *self = Self { next: state.next, beats: 0, look_at: 2 };
-        }
-        self.beats += 1;
-        let change_us = state.group.changes.get(state.next).map_or(i64::MAX, |row| row.time_us);
-        let ends_us =
-            state.running.iter().map(|row| state.group.attempts[row.attempt as usize].end_us);
-        let horizon_us = ends_us.min().map_or(change_us, |end_us| end_us.min(change_us));
-        if self.beats < self.look_at || horizon_us - now_us <= heartbeat_us.saturating_mul(4) {
-            return 0;
-        }
-        self.look_at = self.look_at.saturating_mul(2);
-        let steady = state.running.iter().filter(|row| row.has_progress);
-        let steady = steady.map(|row| book.steady_until_us(state.group, row.attempt, now_us));
-        let steady_until_us = steady.min().unwrap_or(i64::MAX);
-        let outlook = Outlook { steady_until_us, heartbeat_us };
-        let mut until_us = horizon_us;
-        for watch in watches {
-            until_us = until_us.min(watch.quiet_until_us(state, now_us, outlook));
-            if until_us <= now_us {
-                return 0;
-            }
-        }
-        // Heartbeats after now and before that time.
-        let passed = (until_us - 1) / heartbeat_us - now_us / heartbeat_us;
-        if 0 < passed {
-            (self.beats, self.look_at) = (0, 2);
-        }
-        u64::try_from(passed).unwrap_or(0)
-    }
-}
-
 impl<'a> State<'a> {
     fn new(group: &'a Group) -> Self {
         let open = group.attempts.iter().filter(|attempt| attempt.how.is_none());
@@ -242,7 +257,26 @@ impl<'a> State<'a> {
             waiting: 0,
             over: 0,
             most_running: 0,
+            is_marked: false,
         }
+    }
+
+    /// Until when nothing of the group begins or ends, µs.
+    fn horizon_us(&self, now_us: i64) -> i64 {
+        let change_us = self.group.changes.get(self.next).map_or(i64::MAX, |row| row.time_us);
+        if now_us < self.first_open_end_us {
+            return change_us.min(self.first_open_end_us);
+        }
+        let ends_us =
+            self.running.iter().map(|row| self.group.attempts[row.attempt as usize].end_us);
+        ends_us.min().map_or(change_us, |end_us| end_us.min(change_us))
+    }
+
+    /// Until when all that runs goes on at the rate of its last report, µs.
+    fn steady_until_us(&self, book: &ProgressBook, now_us: i64) -> i64 {
+        let steady = self.running.iter().filter(|row| row.has_progress);
+        let steady = steady.map(|row| book.steady_until_us(self.group, row.attempt, now_us));
+        steady.min().unwrap_or(i64::MAX)
     }
 
     /// The heartbeat after `now_us`; where nothing runs, the first one that sees the next change.
@@ -266,9 +300,9 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Takes in all that has happened up to `now_us`.
-    fn advance(&mut self, now_us: i64, book: &mut ProgressBook, watches: &mut [Watch]) {
-        let mut has_ended = false;
+    /// Takes in all that has happened up to `now_us`; returns whether anything has.
+    fn advance(&mut self, now_us: i64, book: &mut ProgressBook, watches: &mut [Watch]) -> bool {
+        let (mut has_ended, known) = (false, self.next);
         while let Some(change) = self.group.changes.get(self.next)
             && change.time_us <= now_us
         {
@@ -288,13 +322,16 @@ impl<'a> State<'a> {
                 _ => {}
             }
         }
+        let mut has_changed = self.next != known;
         // Open attempts end with the window, which may lie between two heartbeats.
         if has_ended || self.first_open_end_us <= now_us {
-            let group = self.group;
+            let (group, count) = (self.group, self.running.len());
             self.running.retain(|row| now_us < group.attempts[row.attempt as usize].end_us);
+            has_changed |= self.running.len() != count;
         }
         let running = u32::try_from(self.running.len()).expect("a group has fewer than 2^32 tasks");
         self.most_running = self.most_running.max(running);
+        has_changed
     }
 
     fn stand(&mut self, task: u32, standing: Standing) {
@@ -370,9 +407,13 @@ fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPl
 impl Watch {
     /// What the detector is shown.
     fn scene<'a>(&self, state: &'a mut State<'_>, now_us: i64) -> Scene<'a> {
-        for row in &mut state.running {
-            row.has_copy = self.has_copy[row.attempt as usize];
-            row.was_copied = self.was_copied[row.task as usize];
+        let has_flagged = !self.flags.is_empty();
+        if has_flagged || state.is_marked {
+            for row in &mut state.running {
+                row.has_copy = self.has_copy[row.attempt as usize];
+                row.was_copied = self.was_copied[row.task as usize];
+            }
+            state.is_marked = has_flagged;
         }
         Scene {
             now_us,
@@ -429,7 +470,14 @@ mod tests {
     const S: i64 = 1_000_000;
 
     fn plan(progress: ProgressModel) -> WalkPlan {
-        WalkPlan { heartbeat_us: 10 * S, progress, work: Work::Slots, noise: 0.0, seed: 1 }
+        WalkPlan {
+            heartbeat_us: 10 * S,
+            progress,
+            work: Work::Slots,
+            noise: 0.0,
+            seed: 1,
+            beats: Beats::Needed,
+        }
     }
 
     /// Flags as (task number, start, time), s.

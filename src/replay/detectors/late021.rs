@@ -94,7 +94,7 @@ impl Plan for Config {
 }
 
 /// Parts of one progress per millisecond in the exact sums.
-const PARTS: u128 = 1 << 52;
+const PARTS: u64 = 1 << 52;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
@@ -121,11 +121,16 @@ struct Late021 {
 
 /// Progress per millisecond after `age_us`, at least a millisecond, in whole parts.
 fn rate(progress: Progress, age_us: i64) -> i64 {
-    let age_us = u128::try_from(age_us).unwrap_or(0).max(1_000);
+    let age_us = u64::try_from(age_us).unwrap_or(0).max(1_000);
+    let (done, total) = (progress.done(), progress.total());
     // Rounded down once, so that equal rates have equal parts.
-    let rate = u128::from(progress.done()) * PARTS * 1_000;
-    i64::try_from(rate / (u128::from(progress.total()) * age_us))
-        .expect("a rate is at most 1 per ms")
+    let rate = if age_us.checked_mul(2) == Some(done) {
+        // A walk counts linear progress in half microseconds of age, which cancels out.
+        u128::from(2 * PARTS * 1_000 / total)
+    } else {
+        u128::from(done) * u128::from(PARTS) * 1_000 / (u128::from(total) * u128::from(age_us))
+    };
+    i64::try_from(rate).expect("a rate is at most 1 per ms")
 }
 
 /// Time left at `now_us` of an attempt that goes on as before, µs, as the program reckons it: at
@@ -156,8 +161,10 @@ impl Late021 {
         }
         for running in scene.running {
             let task = &mut self.tasks[running.task as usize];
-            self.rates.replace(task.sample, task.reported);
-            task.sample = task.reported;
+            if task.sample != task.reported {
+                self.rates.replace(task.sample, task.reported);
+                task.sample = task.reported;
+            }
         }
         count
     }
@@ -213,14 +220,12 @@ impl Detector for Late021 {
             return;
         }
         self.ranked.clear();
+        let lag = self.rates.lag(slow_task);
         for (position, running) in scene.running.iter().enumerate() {
             // Without a copy it is the only attempt of its task.
             let is_free = running.has_progress && !running.has_copy;
             let rate = rate(running.progress, scene.now_us - running.start_us);
-            if is_free
-                && age_s <= running.age_s(scene.now_us)
-                && self.rates.is_below(rate, slow_task)
-            {
+            if is_free && age_s <= running.age_s(scene.now_us) && self.rates.is_below(rate, lag) {
                 self.ranked.push((time_left(running, scene.now_us), position));
             }
         }

@@ -77,8 +77,13 @@ impl Running {
     /// Its length if it has made its progress in `age_us`: age / progress to the nearest µs, so
     /// that equal rates give equal lengths; `None` while it has not progressed.
     fn length_us(&self, age_us: u64) -> Option<i64> {
-        let done = u128::from(self.progress.done());
-        let whole = u128::from(age_us) * u128::from(self.progress.total());
+        let (done, total) = (self.progress.done(), self.progress.total());
+        // A walk counts linear progress in half microseconds of age: half the total, to the nearest.
+        if 0 < done && age_us.checked_mul(2) == Some(done) {
+            return Some(i64::try_from(total.div_ceil(2)).unwrap_or(i64::MAX));
+        }
+        let done = u128::from(done);
+        let whole = u128::from(age_us) * u128::from(total);
         let length_us = (whole + done / 2).checked_div(done)?;
         Some(i64::try_from(length_us).unwrap_or(i64::MAX))
     }

@@ -238,6 +238,8 @@ struct Attempt {
     reported_us: i64,
     /// Abnormal verdicts in a row.
     verdicts: u32,
+    /// The bin of the last estimate, and the estimate (µs) and width (s) that it is of.
+    bin: (u64, i64, f64),
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "saturates")]
@@ -329,6 +331,16 @@ impl Poisson {
             attempt.reported_us = running.reported_us;
         }
         ring.iter().copied().min().filter(|&smallest| smallest < NO_ESTIMATE)
+    }
+
+    /// The bin of an estimate, which is mostly that of the attempt's last one.
+    fn bin(&mut self, attempt: u32, length_us: i64, width_s: f64) -> u64 {
+        let known = &mut entry(&mut self.attempts, attempt).bin;
+        if (known.1, known.2) != (length_us, width_s) {
+            let bin = bin(micros_to_seconds(length_us), width_s).min(u64::MAX - 1);
+            *known = (bin, length_us, width_s);
+        }
+        known.0
     }
 
     /// Brings the histogram of what ended up to date.
@@ -437,8 +449,7 @@ impl Detector for Poisson {
         self.sample.clear();
         for running in scene.running {
             let estimate = running.has_progress.then(|| self.estimate_us(running)).flatten();
-            let bin = estimate.map(micros_to_seconds).map(|length_s| bin(length_s, width_s));
-            let bin = bin.map(|bin| bin.min(u64::MAX - 1));
+            let bin = estimate.map(|length_us| self.bin(running.attempt, length_us, width_s));
             self.sample.extend(bin);
             self.bins.push(bin.unwrap_or(u64::MAX));
         }

@@ -130,12 +130,18 @@ impl ExactSums {
         self.squares += new * new - old * old;
     }
 
-    /// Whether `value` is more than so many deviations below the mean. The difference is exact:
+    /// So many deviations, times the count: what [`is_below`](Self::is_below) compares with.
+    #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
+    pub(super) fn lag(&self, deviations: f64) -> f64 {
+        deviations * self.deviation() * (self.count as f64)
+    }
+
+    /// Whether `value` is more than a [`lag`](Self::lag) below the mean. The difference is exact:
     /// where all values are equal none is below the mean.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
-    pub(super) fn is_below(&self, value: i64, deviations: f64) -> bool {
+    pub(super) fn is_below(&self, value: i64, lag: f64) -> bool {
         let below = self.sum - self.count * i128::from(value);
-        0 < below && deviations * self.deviation() * (self.count as f64) < below as f64
+        0 < below && lag < below as f64
     }
 
     /// NaN of nothing.
@@ -237,8 +243,8 @@ mod tests {
         // 7 * 1/3 of the parts: a rounded mean of seven would not be the value again.
         let value = (1 << 52) / 3;
         (0..7).for_each(|_| sums.add(value));
-        assert!(!sums.is_below(value, 0.0));
-        assert!(sums.is_below(value - 1, 0.0));
+        assert!(!sums.is_below(value, sums.lag(0.0)));
+        assert!(sums.is_below(value - 1, sums.lag(0.0)));
     }
 
     #[test]
