@@ -28,3 +28,9 @@ pub fn so_far() -> (u64, u64) {
     let (done, expected) = (DONE.load(Ordering::Relaxed), EXPECTED.load(Ordering::Relaxed));
     (done.min(expected), expected)
 }
+
+/// The time now, for what the user is told about durations and for nothing else.
+#[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
+pub(crate) fn now() -> std::time::Instant {
+    std::time::Instant::now()
+}

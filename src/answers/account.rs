@@ -2,18 +2,26 @@
 //!
 //! In: a ledger. Out: its rows, the line that shows that it closes, and what was counted as 0.
 
+use std::collections::BTreeMap;
+
+use arrow::record_batch::RecordBatch;
+use clap::Args;
+use serde_json::{Value, json};
+
 use crate::answers::edges;
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
 use crate::results::store::{self, Answer};
+use crate::studies::fold::Asked;
 use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, of};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
-use arrow::record_batch::RecordBatch;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use crate::studies::outcomes::Classes;
 
 /// The answer in all its forms.
 pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
@@ -197,4 +205,62 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
             })
             .collect(),
     })
+}
+
+/// What CPU time means and how outcomes are told.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct CpuChoice {
+    /// What CPU time means
+    #[arg(long, value_enum, long_help = defaults::cpu_help())]
+    pub cpu: Option<CpuDefinition>,
+
+    /// How outcomes are told: sequence or terminal
+    #[arg(long, value_name = "CLASSES", default_value_t)]
+    pub classes: Classes,
+}
+
+impl CpuChoice {
+    /// A study of these definitions; where none was chosen, the default of the lake.
+    pub(crate) fn asked(self, lake: &Lake) -> Asked {
+        let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
+        Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
+    }
+}
+
+/// What is added up; for every command that adds up something over tasks and time.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ResourceChoice {
+    /// What is added up
+    #[arg(long, value_enum, default_value_t)]
+    pub resource: Resource,
+
+    /// What memory means
+    ///
+    /// For --resource memory. By default canonical where the lake has a table `task_usage`, and
+    /// requested otherwise. The trace tells two measured memories apart: `canonical` is what the
+    /// processes of the task used, `assigned` what its container had, used or not.
+    #[arg(long, value_enum)]
+    pub memory: Option<MemoryDefinition>,
+}
+
+impl ResourceChoice {
+    /// The definition that was chosen, or else the default of the lake.
+    ///
+    /// # Errors
+    /// A definition of the other resource was chosen.
+    pub(crate) fn meter(self, cpu: Option<CpuDefinition>, lake: &Lake) -> Result<Meter, Usage> {
+        let refused = |option: &str, resource: Resource| {
+            let name = resource.name();
+            Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))
+        };
+        match self.resource {
+            Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
+            Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
+            Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
+            Resource::Memory => {
+                let usual = || MemoryDefinition::usual(lake);
+                Ok(Meter::Memory(self.memory.unwrap_or_else(usual)))
+            }
+        }
+    }
 }

@@ -2,9 +2,15 @@
 //!
 //! In: a lake, and how outcomes are told. Out: counts per outcome as table, JSON and bars.
 
+use arrow::record_batch::RecordBatch;
+use clap::ValueEnum;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
 use crate::answers::edges;
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
+use crate::digits::grouped;
 use crate::facts::FactError;
 use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
@@ -19,11 +25,6 @@ use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
 use crate::units::micros_to_seconds;
-use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
-use digits::grouped;
-use rayon::prelude::*;
-use serde_json::{Value, json};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

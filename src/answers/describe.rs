@@ -2,6 +2,13 @@
 //!
 //! In: a lake and a question. Out: a summary per outcome, the curves, and what is censored.
 
+use std::collections::BTreeSet;
+
+use arrow::record_batch::RecordBatch;
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::json;
+
 use crate::answers::account::keyed;
 use crate::answers::edges;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
@@ -9,7 +16,7 @@ use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
@@ -24,11 +31,47 @@ use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 use crate::studies::samples::{Group, OutcomeOf, Samples, Split, Waits, What, collect};
-use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
-use serde::Serialize;
-use serde_json::json;
-use std::collections::BTreeSet;
+
+/// What is described, and how it is split.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct DescribePlan {
+    /// What is described
+    #[arg(long, value_enum, default_value_t)]
+    pub what: What,
+
+    /// How outcomes are told: sequence or terminal
+    #[arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")]
+    pub classes: Classes,
+
+    /// Split by the end of each task, not of its job
+    ///
+    /// For --what events-per-task, waiting and attempts. The outcome of a task is told by its last
+    /// terminal event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes
+    /// terminal` does. A task of a killed job that finished itself counts as finished.
+    #[arg(long)]
+    pub by_own_end: bool,
+
+    /// Whether values cut off by the window's end are in
+    ///
+    /// A job that has not ended counts with its time up to the window's end, and is counted as
+    /// censored. `exclude` leaves it out.
+    #[arg(long, value_enum, default_value_t)]
+    pub censored: Censored,
+
+    /// Which waits are described, by how they ended
+    ///
+    /// For --what waiting.
+    #[arg(long, value_enum, default_value_t)]
+    pub waits: Waits,
+
+    /// Split by priority, class or user
+    ///
+    /// Rows of all groups together come first, then each group with the outcomes that occur in
+    /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks,
+    /// that of a task the last seen.
+    #[arg(long, value_name = "KEY", value_enum)]
+    pub group_by: Option<GroupBy>,
+}
 
 /// The title of a picture of it.
 pub(crate) const fn title(what: What) -> &'static str {
@@ -581,4 +624,22 @@ pub(crate) fn survival(parts: &[(Part, Counted)], group_by: Option<GroupBy>) -> 
         .float("share_high", column(|point| point.share_high))
         .count("at_risk", rows.iter().map(|(_, point)| point.at_risk))
         .batch()
+}
+
+/// What the flags ask.
+///
+/// # Errors
+/// Values that are not of tasks alone cannot be split by the tasks' own ends.
+pub(crate) fn question(plan: &DescribePlan) -> Result<Question, Usage> {
+    let &DescribePlan { what, classes, censored, waits, group_by, .. } = plan;
+    let asked = Question { classes, censored, waits, group_by, ..Question::plain(what) };
+    match (plan.by_own_end, what.is_of_tasks_alone()) {
+        (false, _) => Ok(asked),
+        (true, true) => Ok(asked.by_own_end()),
+        (true, false) => Err(Usage(format!(
+            "--by-own-end splits what each task has by itself, and `{}` depends on the job: \
+             take --what events-per-task, waiting or attempts",
+            what.name()
+        ))),
+    }
 }

@@ -19,6 +19,8 @@ pub(crate) mod verify;
 pub(crate) enum Said {
     /// What is good to know.
     Note(String),
+    /// What was assumed.
+    Assumption(String),
     /// What the user should look at.
     Warning(String),
 }

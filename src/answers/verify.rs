@@ -3,6 +3,11 @@
 //! In: a lake, or reports of raw parts. Out: counts beside those that are published, contradictions,
 //! and what looks wrong.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::record_batch::RecordBatch;
+use serde_json::json;
+
 use crate::answers::Said;
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
@@ -17,9 +22,6 @@ use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, Progress, read_part};
 use crate::sources::{RawPart, SourceError, TraceFolder};
 use crate::studies::checks::{self, Check};
-use arrow::record_batch::RecordBatch;
-use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found of a raw part.
 pub(crate) struct PartReport {

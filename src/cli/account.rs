@@ -1,14 +1,14 @@
 //! `jobfate account`: CPU time or memory time per outcome, as a ledger that closes.
 
-use crate::answers::account::{answer, closing_line, counts_line, table_of};
-
 use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
+use crate::answers::account::{
+    CpuChoice, ResourceChoice, answer, closing_line, counts_line, table_of,
+};
 use crate::answers::edges;
 use crate::cli::shown;
-use crate::defaults::{self, Defaults};
 use crate::facts::query::Settings;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
@@ -17,9 +17,8 @@ use crate::results::store::Origin;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
 use crate::studies::ledger::{CpuDefinition, GroupBy, ledger};
-use crate::studies::meter::{MemoryDefinition, Meter, Resource};
+use crate::studies::meter::Meter;
 use crate::studies::of_facts;
-use crate::studies::outcomes::Classes;
 
 /// Add up CPU time or memory time per outcome
 ///
@@ -57,64 +56,6 @@ pub(crate) struct AccountArgs {
 
     #[command(flatten)]
     pub answer: AnswerArgs,
-}
-
-/// What CPU time means and how outcomes are told.
-#[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct CpuChoice {
-    /// What CPU time means
-    #[arg(long, value_enum, long_help = defaults::cpu_help())]
-    pub cpu: Option<CpuDefinition>,
-
-    /// How outcomes are told: sequence or terminal
-    #[arg(long, value_name = "CLASSES", default_value_t)]
-    pub classes: Classes,
-}
-
-impl CpuChoice {
-    /// A study of these definitions; where none was chosen, the default of the lake.
-    pub(crate) fn asked(self, lake: &Lake) -> Asked {
-        let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
-        Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
-    }
-}
-
-/// What is added up; for every command that adds up something over tasks and time.
-#[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct ResourceChoice {
-    /// What is added up
-    #[arg(long, value_enum, default_value_t)]
-    pub resource: Resource,
-
-    /// What memory means
-    ///
-    /// For --resource memory. By default canonical where the lake has a table `task_usage`, and
-    /// requested otherwise. The trace tells two measured memories apart: `canonical` is what the
-    /// processes of the task used, `assigned` what its container had, used or not.
-    #[arg(long, value_enum)]
-    pub memory: Option<MemoryDefinition>,
-}
-
-impl ResourceChoice {
-    /// The definition that was chosen, or else the default of the lake.
-    ///
-    /// # Errors
-    /// A definition of the other resource was chosen.
-    pub(crate) fn meter(self, cpu: Option<CpuDefinition>, lake: &Lake) -> Result<Meter, Usage> {
-        let refused = |option: &str, resource: Resource| {
-            let name = resource.name();
-            Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))
-        };
-        match self.resource {
-            Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
-            Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
-            Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
-            Resource::Memory => {
-                let usual = || MemoryDefinition::usual(lake);
-                Ok(Meter::Memory(self.memory.unwrap_or_else(usual)))
-            }
-        }
-    }
 }
 
 /// What the options ask of a lake.

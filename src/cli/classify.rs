@@ -1,10 +1,10 @@
 //! `jobfate classify`: counts jobs or tasks by their sequence of events.
 
-use crate::answers::classify::{By, Choice, answer, classification, table_of};
 use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
+use crate::answers::classify::{By, Choice, answer, classification, table_of};
 use crate::cli::shown;
 use crate::faults::Result;
 use crate::lake::Lake;

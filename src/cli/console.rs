@@ -102,6 +102,7 @@ pub(crate) fn warn(text: impl AsRef<str>) {
 pub(crate) fn say(said: &Said) {
     match said {
         Said::Note(text) => note(text),
+        Said::Assumption(text) => assume(text),
         Said::Warning(text) => warn(text),
     }
 }

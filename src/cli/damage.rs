@@ -78,7 +78,7 @@ const THREADS_MAX: usize = 65_536;
 /// The lakes that a command reads.
 pub(super) fn lakes_of(command: &Command) -> Vec<PathBuf> {
     let answer = match command {
-        Command::Fairness(args) => return args.folders(),
+        Command::Fairness(args) => return args.plan.folders(),
         Command::Verify(args) => &args.answer,
         Command::Classify(args) => &args.answer,
         Command::Describe(args) => &args.answer,

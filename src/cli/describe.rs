@@ -1,20 +1,17 @@
 //! `jobfate describe`: distributions per outcome, survival, and the chance to finish.
 
-use crate::answers::describe::{Censored, Question, described};
-
 use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
+use crate::answers::describe::{DescribePlan, described, question};
 use crate::answers::edges;
 use crate::cli::shown;
-use crate::faults::{Result, Usage};
+use crate::faults::Result;
 use crate::lake::Lake;
 use crate::results::store::Origin;
 use crate::schema::Table;
-use crate::studies::ledger::GroupBy;
-use crate::studies::outcomes::Classes;
-use crate::studies::samples::{Waits, What};
+use crate::studies::samples::What;
 
 /// Describe how long, how many and how often
 ///
@@ -37,42 +34,8 @@ use crate::studies::samples::{Waits, What};
     after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
 )]
 pub(crate) struct DescribeArgs {
-    /// What is described
-    #[arg(long, value_enum, default_value_t)]
-    pub what: What,
-
-    /// How outcomes are told: sequence or terminal
-    #[arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")]
-    pub classes: Classes,
-
-    /// Split by the end of each task, not of its job
-    ///
-    /// For --what events-per-task, waiting and attempts. The outcome of a task is told by its last
-    /// terminal event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes
-    /// terminal` does. A task of a killed job that finished itself counts as finished.
-    #[arg(long)]
-    pub by_own_end: bool,
-
-    /// Whether values cut off by the window's end are in
-    ///
-    /// A job that has not ended counts with its time up to the window's end, and is counted as
-    /// censored. `exclude` leaves it out.
-    #[arg(long, value_enum, default_value_t)]
-    pub censored: Censored,
-
-    /// Which waits are described, by how they ended
-    ///
-    /// For --what waiting.
-    #[arg(long, value_enum, default_value_t)]
-    pub waits: Waits,
-
-    /// Split by priority, class or user
-    ///
-    /// Rows of all groups together come first, then each group with the outcomes that occur in
-    /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks,
-    /// that of a task the last seen.
-    #[arg(long, value_name = "KEY", value_enum)]
-    pub group_by: Option<GroupBy>,
+    #[command(flatten)]
+    pub plan: DescribePlan,
 
     #[command(flatten)]
     pub attempts: AttemptArgs,
@@ -84,34 +47,16 @@ pub(crate) struct DescribeArgs {
     pub answer: AnswerArgs,
 }
 
-/// What the flags ask.
-///
-/// # Errors
-/// Values that are not of tasks alone cannot be split by the tasks' own ends.
-pub(crate) fn question(args: &DescribeArgs) -> Result<Question, Usage> {
-    let &DescribeArgs { what, classes, censored, waits, group_by, .. } = args;
-    let asked = Question { classes, censored, waits, group_by, ..Question::plain(what) };
-    match (args.by_own_end, what.is_of_tasks_alone()) {
-        (false, _) => Ok(asked),
-        (true, true) => Ok(asked.by_own_end()),
-        (true, false) => Err(Usage(format!(
-            "--by-own-end splits what each task has by itself, and `{}` depends on the job: \
-             take --what events-per-task, waiting or attempts",
-            what.name()
-        ))),
-    }
-}
-
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
-    if args.what == What::Waiting {
+    if args.plan.what == What::Waiting {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
     }
-    let mut files = shown::files(args.answer.out.as_deref(), args.what.name())?;
+    let mut files = shown::files(args.answer.out.as_deref(), args.plan.what.name())?;
     let engine = args.engine.sql()?;
     let bar = console::Bar::of_work("describe", "rows");
-    let described = described(&lake, windows, question(args)?, engine.as_ref())?;
+    let described = described(&lake, windows, question(&args.plan)?, engine.as_ref())?;
     drop(bar);
     console::note(edges::sentence(&described.censoring));
     if let Some(files) = &mut files {

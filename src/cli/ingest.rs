@@ -226,7 +226,7 @@ pub(crate) fn run_plan(plan: &IngestPlan, is_forced: bool, stop: &Stop) -> Resul
 pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     let plan = plan(args)?;
     let stop = stop_on_signal()?;
-    let started = super::now();
+    let started = crate::progress::now();
     let outcome = run_plan(&plan, args.choice.force, &stop)?;
     if !outcome.stored.is_empty() {
         console::note(format!("in {:.1} s", started.elapsed().as_secs_f64()));

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
@@ -36,9 +35,6 @@ mod query;
 mod replay;
 mod report;
 mod reproduce;
-mod reproduce_all;
-mod reproduce_experiments;
-mod reproduce_study;
 mod setup;
 mod shown;
 pub(crate) mod sweep;
@@ -299,12 +295,6 @@ pub(crate) fn end_on_signal(first: fn()) -> Result<()> {
 
 fn no_signals(error: &ctrlc::Error) -> Hindered {
     Hindered(format!("could not catch interrupts: {error}"))
-}
-
-/// The time now, for what the user is told about durations and for nothing else.
-#[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }
 
 /// Threads that run at once on this machine.

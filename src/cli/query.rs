@@ -5,16 +5,15 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
-use super::sweep::{Grid, parse_grid};
 use super::{AnswerArgs, AttemptArgs, console};
+use crate::answers::sweep::plan::{Grid, parse_grid};
 use crate::cli::shown;
 use crate::digits;
 use crate::facts::query::{FACTS, QUERIES, Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::results::frame::Frame;
-use crate::results::frame::explain;
+use crate::results::frame::{Frame, explain};
 use crate::results::store::{self, Answer, Files, Origin, RESULT};
 use crate::schema::Source;
 

@@ -4,15 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::ViewArgs;
-use super::{Form, Format, console};
+use super::{Form, Format, ViewArgs, console};
 use crate::cli::shown;
 use crate::faults::Result;
 use crate::report::{check_place, largest, write, write_comparison};
 use crate::results::frame::Frame;
-use crate::results::store;
 use crate::results::{
-    COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, compare, read_all,
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, compare, read_all, store,
 };
 
 /// Write stored results as pages for a browser

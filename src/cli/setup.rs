@@ -1,8 +1,7 @@
 //! `jobfate completions` and `jobfate man`: what a shell and a reader of manuals want.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 use clap_complete::Shell;

@@ -124,7 +124,7 @@ pub(crate) fn write(config: &SynthConfig, folder: &Path) -> Result<Truth> {
 }
 
 pub(crate) fn run(args: &SynthArgs) -> Result<()> {
-    let started = super::now();
+    let started = crate::progress::now();
     let truth = write(&config(args), &args.folder)?;
     for (table, rows) in &truth.rows {
         console::note(format!("{table}: {} rows", grouped(*rows)));

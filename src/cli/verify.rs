@@ -1,16 +1,15 @@
 //! `jobfate verify`: is the download whole, and is the lake what it should be?
 
-use rayon::prelude::*;
-
-use crate::answers::verify::{Trust, absent, check_part, describe, lake_report, raw_table, same};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
+use crate::answers::verify::{Trust, absent, check_part, describe, lake_report, raw_table, same};
 use crate::cli::shown;
 use crate::faults::{CheckFailed, Failure, Result};
 use crate::lake::Lake;

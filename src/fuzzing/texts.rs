@@ -5,8 +5,8 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use super::choice;
+use crate::answers::sweep::plan::parse_grid;
 use crate::cli::analyze::config::Config;
-use crate::cli::sweep::parse_grid;
 use crate::fairness::formula::{self, MachineNumber, Number, Text, Values};
 use crate::fairness::template;
 use crate::lake::manifest::Manifest;

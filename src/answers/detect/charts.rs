@@ -4,11 +4,11 @@
 //! have saved for what they cost, precision against recall, and false alarms when the state of
 //! the cluster shifts. Detectors are drawn in two families, so that no colour stands twice.
 
+use crate::digits::grouped;
+
 use super::Lineup;
 use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
-use crate::digits;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
-use digits::grouped;
 
 /// The family of Hadoop's detectors; the others are the second.
 const HADOOP_FAMILY: [&str; 6] = ["hadoop", "google", "late", "late021", "yarn", "tqst"];

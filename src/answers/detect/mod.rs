@@ -2,6 +2,9 @@
 //!
 //! In: what the detectors flagged. Out: scores per detector, under every truth, by window and by hour.
 
+use arrow::record_batch::RecordBatch;
+use serde_json::{Value, json};
+
 use crate::answers::edges;
 use crate::digits;
 use crate::facts::window::Windows;
@@ -12,10 +15,9 @@ use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, det
 use crate::replay::detectors::{Action, DetectorPlan, End};
 use crate::results::frame::Frame;
 use crate::results::store::{self, Answer, Files};
-use arrow::record_batch::RecordBatch;
-use serde_json::{Value, json};
 
 pub(crate) mod charts;
+pub(crate) mod plan;
 
 /// Which detectors were asked for, and which were added for a curve or a comparison of windows.
 pub(crate) struct Lineup {

@@ -22,6 +22,9 @@ use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 
 pub(crate) mod charts;
+pub(crate) mod plan;
+mod room;
+mod span;
 pub(crate) mod what_if;
 
 /// What is shown on stdout.

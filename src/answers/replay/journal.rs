@@ -2,16 +2,18 @@
 //!
 //! In: the journals of a seed's replays. Out: Parquet and text, an event per line.
 
+use std::fmt::Write as _;
+
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
+
 use crate::answers::replay::{Run, Setting};
 use crate::faults::Result;
 use crate::replay::journal::Line;
 use crate::replay::workload::NONE;
 use crate::results::frame::Frame;
 use crate::results::store::Files;
-use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
-use arrow::record_batch::RecordBatch;
-use std::fmt::Write as _;
 
 /// The lines of a journal's rows; or what they lack to be some.
 pub(crate) fn text_of(batch: &RecordBatch) -> Result<String, String> {

@@ -9,6 +9,8 @@ use crate::replay::metrics::{JobEnd, Metrics, Paired};
 
 pub(crate) mod charts;
 pub(crate) mod journal;
+pub(crate) mod plan;
+pub(crate) mod run;
 pub(crate) mod table;
 
 /// One policy's replay under one seed.

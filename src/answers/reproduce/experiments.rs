@@ -2,14 +2,15 @@
 //!
 //! In: figures of a simulated paper. Out: a study with its tables and charts.
 
+use arrow::record_batch::RecordBatch;
+use serde_json::{Map, json};
+
 use crate::answers::reproduce::study::{Study, places_of};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, headline};
 use crate::replay::experiments::{Curve, Experiment, Figure};
 use crate::results::frame::Frame;
 use crate::results::store::Origin;
-use arrow::record_batch::RecordBatch;
-use serde_json::{Map, json};
 
 /// The experiment in the form that all studies have.
 pub(crate) fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {

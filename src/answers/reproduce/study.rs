@@ -2,12 +2,13 @@
 //!
 //! In: a study of a paper. Out: claims with verdicts, parameters, and a table and chart of variants.
 
+use arrow::record_batch::RecordBatch;
+use serde_json::{Map, Value, json};
+
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, Parameter, Settled, Tally, Verdict, headline};
 use crate::results::frame::Frame;
 use crate::results::store::Origin;
-use arrow::record_batch::RecordBatch;
-use serde_json::{Map, Value, json};
 
 /// A published study, run again.
 pub(crate) struct Study {

@@ -3,6 +3,11 @@
 //! In: a study of kill rules. Out: rows per rule and threshold, all rules in one plane, and what the past
 //! would have chosen.
 
+use std::collections::BTreeMap;
+
+use arrow::record_batch::RecordBatch;
+use serde_json::{Value, json};
+
 use crate::answers::account::keyed;
 use crate::digits;
 use crate::facts::window::Windows;
@@ -13,32 +18,13 @@ use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{
     OF, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
 };
-use crate::studies::ledger::{GroupBy, UNMATCHED};
+use crate::studies::ledger::UNMATCHED;
 use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
-use arrow::record_batch::RecordBatch;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 pub(crate) mod charts;
+pub(crate) mod plan;
 
-/// What a sweep asks beside its rules.
-#[derive(Clone, Debug)]
-pub(crate) struct SweepPlan {
-    /// Thresholds of the rule `events`.
-    pub thresholds: Vec<i64>,
-    /// CPU-seconds that a harmed job costs.
-    pub price: f64,
-    /// Where the past ends, days from the first event.
-    pub train_until_days: Option<f64>,
-    /// Resamplings of jobs.
-    pub bootstrap_rounds: usize,
-    /// Of the resamplings.
-    pub seed: u64,
-    /// What the rows are split by.
-    pub group_by: Option<GroupBy>,
-    /// Whether a task is spared whose event T + 1 is its FINISH.
-    pub spare_finishing: bool,
-}
+pub(crate) use plan::SweepPlan;
 
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
 pub(crate) struct Swept {
@@ -111,8 +97,8 @@ pub(crate) fn answer<'a>(
         settings: json!({
             "cpu": study.asked.meter.to_string(), "classes": study.asked.classes, "windows": windows,
             "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
-            "thresholds": plan.thresholds, "price": plan.price,
-            "train_until_days": plan.train_until_days, "bootstrap_rounds": plan.bootstrap_rounds,
+            "thresholds": plan.thresholds.0, "price": plan.price,
+            "train_until_days": plan.train_until, "bootstrap_rounds": plan.bootstrap,
             "seed": plan.seed, "group_by": plan.group_by, "spare_finishing": plan.spare_finishing,
         }),
         charts: charts::charts(study, &swept.sweeps),

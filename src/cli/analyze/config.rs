@@ -29,8 +29,7 @@ use serde_json::{Value as Json, json};
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
-use crate::faults::Usage;
-use crate::faults::{Code, Context, Failure, Fault};
+use crate::faults::{Code, Context, Failure, Fault, Usage};
 use crate::notation::{Mistake, Spot};
 
 /// The parts of an analysis that can be left out, in the order in which they run.

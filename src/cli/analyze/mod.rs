@@ -17,16 +17,14 @@ use serde_json::json;
 
 use self::config::{Config, Setting};
 use super::account::AccountArgs;
-use super::describe::{DescribeArgs, question};
+use super::describe::DescribeArgs;
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::sweep::{SweepArgs, plan};
+use super::sweep::SweepArgs;
 use super::{Cli, Command, Stop, console, stop_on_signal, synth};
 use crate::answers::classify::{self, By, Choice};
-use crate::answers::describe::describe;
-use crate::answers::detect;
-use crate::answers::sweep;
+use crate::answers::describe::{describe, question};
 use crate::answers::verify::Trust;
-use crate::answers::{account, verify};
+use crate::answers::{account, detect, sweep, verify};
 use crate::cli::shown;
 use crate::facts::window::Windows;
 use crate::faults::{Bug, Context, Result, Usage};
@@ -439,7 +437,7 @@ impl Analysis {
     }
 
     fn classify(&self) -> Result<()> {
-        let classes = self.sweep_args()?.choice.classes;
+        let classes = self.sweep_args()?.plan.choice.classes;
         for by in [By::Job, By::Task] {
             if self.is_missing(by.table(), by.answer())? {
                 continue;
@@ -465,8 +463,8 @@ impl Analysis {
                 return Err(Bug("`describe` is parsed as itself".to_owned()).into());
             };
             let mut missing = false;
-            for table in args.what.tables(args.group_by) {
-                missing = missing || self.is_missing(table, args.what.name())?;
+            for table in args.plan.what.tables(args.plan.group_by) {
+                missing = missing || self.is_missing(table, args.plan.what.name())?;
             }
             if !missing {
                 self.describe_one(&args)?;
@@ -477,13 +475,13 @@ impl Analysis {
 
     fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
         let bar = console::Bar::of_work("describe", "rows");
-        let described = describe(&self.lake, self.windows, question(args)?)?;
+        let described = describe(&self.lake, self.windows, question(&args.plan)?)?;
         drop(bar);
         let answer = described.answer(self.windows);
         let mut files = self.files(answer.name)?;
         described.put_details(&mut files)?;
         self.publish(&answer, files)?;
-        if args.what == What::JobDurations {
+        if args.plan.what == What::JobDurations {
             show_answer("job durations (s)", &answer)?;
         }
         Ok(())
@@ -528,14 +526,14 @@ impl Analysis {
             return Ok(());
         }
         let args = self.sweep_args()?;
-        let study = fold(&self.lake, self.windows, &super::sweep::asked(&args, &self.lake)?)?;
-        let mut swept = sweep::sweep_all(&study, args.price);
+        let study = fold(&self.lake, self.windows, &sweep::plan::asked(&args.plan, &self.lake)?)?;
+        let mut swept = sweep::sweep_all(&study, args.plan.price);
         if let Err(error) = sweep::check_sides(&study) {
             console::note(format!("skipped: the rule that the past would have chosen ({error})"));
             swept.selection = None;
         }
         let table = sweep::table_of(swept.shown(), study.unit());
-        let answer = sweep::answer(&plan(&args), self.windows, &study, &swept, &table);
+        let answer = sweep::answer(&args.plan, self.windows, &study, &swept, &table);
         let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
         let mut files = self.files(answer.name)?;
         sweep::put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
@@ -560,7 +558,7 @@ impl Analysis {
         let Command::Detect(args) = parse("detect", self.config.words("detect"), &[])? else {
             return Err(Bug("`detect` is parsed as itself".to_owned()).into());
         };
-        let (lineup, plan) = super::detect::prepare(&args, &self.lake)?;
+        let (lineup, plan) = detect::plan::prepare(&args.asked, &self.lake)?;
         let mut files = self.files("detect")?;
         files.are_made_from(&Origin::of(&self.lake), &detect::settings(&plan, self.windows));
         let bar = console::Bar::of_work("detect", "rows");

@@ -4,7 +4,6 @@
 //!  600.5 start 3418309/0 #1 on 17     seconds, event, job/task, attempt, machine
 //! ```
 
-use crate::answers::replay::journal::text_of;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -14,6 +13,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
 use super::super::console;
+use crate::answers::replay::journal::text_of;
 use crate::faults::{BadFile, Context, Failure, Hindered, Result};
 
 /// Print the journal of a replay

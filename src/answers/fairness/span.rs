@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::FairnessArgs;
 use crate::answers::fairness::Span;
+use crate::answers::fairness::plan::{FairnessPlan, Until, machines_of};
 use crate::defaults::{self, Defaults};
 use crate::facts::window::Windows;
 use crate::fairness::gather::{By, Cluster, Plan};
@@ -29,22 +29,22 @@ pub(crate) enum Align {
 /// More intervals than this are refused: they would fill memory for nothing to be seen.
 const INTERVALS_MAX: i64 = 200_000;
 
-pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
+pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
     let mut clusters = Vec::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
-    for text in &args.lake {
+    for text in &asked.lake {
         let (name, path) = named_lake(text);
         let lake = Lake::open(&path)?;
         let begin =
             lake.require(Table::TaskEvents)?.parts.iter().filter_map(|part| part.min_time_us).min();
         let begin = begin.unwrap_or(0);
         let end = Windows::of(&lake, None).task_end_us;
-        if args.window_end.is_some_and(|chosen| chosen < end) {
+        if until.window_end_us.is_some_and(|chosen| chosen < end) {
             let text = "--window-end is before the last event";
             return Err(Usage(text.to_owned()).into());
         }
-        let windows = Windows::of(&lake, args.window_end).closing(args.attempts.open_attempts);
-        let shift_us = match args.align {
+        let windows = Windows::of(&lake, until.window_end_us).closing(until.open_attempts);
+        let shift_us = match asked.align {
             Align::Clock => 0,
             Align::Start => -begin,
         };
@@ -58,51 +58,51 @@ pub(super) fn plan(args: &FairnessArgs) -> Result<Span> {
         clusters.push(Cluster { name, lake, windows, shift_us });
     }
     let length_us =
-        args.days.map_or(last.saturating_sub(first), |days| micros(days, MICROS_PER_DAY));
-    let interval = args.interval.unwrap_or_else(|| defaults::interval_s(length_us).into());
+        asked.days.map_or(last.saturating_sub(first), |days| micros(days, MICROS_PER_DAY));
+    let interval = asked.interval.unwrap_or_else(|| defaults::interval_s(length_us).into());
     let interval_us = micros(interval, MICROS_PER_SECOND);
     let origin = first.div_euclid(interval_us) * interval_us;
-    let from = origin + micros(args.from, MICROS_PER_DAY) / interval_us * interval_us;
-    let end = args.days.map_or(last, |days| (from + micros(days, MICROS_PER_DAY)).min(last));
+    let from = origin + micros(asked.from, MICROS_PER_DAY) / interval_us * interval_us;
+    let end = asked.days.map_or(last, |days| (from + micros(days, MICROS_PER_DAY)).min(last));
     let warm_up =
-        (micros(args.warm_up, MICROS_PER_DAY) / interval_us).min((from - origin) / interval_us);
+        (micros(asked.warm_up, MICROS_PER_DAY) / interval_us).min((from - origin) / interval_us);
     let start_us = from - warm_up * interval_us;
     let count = end.saturating_sub(start_us).saturating_add(interval_us - 1) / interval_us;
     if last <= from || end <= from {
         return Err(Usage("--from and --days leave nothing of the trace".to_owned()).into());
     }
     if INTERVALS_MAX < count {
-        let ways = ways(args, &clusters, interval_us);
+        let ways = ways(asked, until, &clusters, interval_us);
         let text = format!("{count} intervals are too many (at most {INTERVALS_MAX}): {ways}");
         return Err(Usage(text).into());
     }
     let lakes: Vec<&Lake> = clusters.iter().map(|cluster| &cluster.lake).collect();
     let usual = Defaults::of_all(&lakes);
-    let cpu = definition(args.cpu.unwrap_or(usual.cpu), &lakes)?;
+    let cpu = definition(asked.cpu.unwrap_or(usual.cpu), &lakes)?;
     let unit = unit_of(&clusters, cpu)?;
     let in_range = "checked above";
     let grid = Grid { start_us, interval_us, count: u32::try_from(count).expect(in_range) };
     let plan = Plan {
         cpu,
-        accrual: args.accrual.unwrap_or(usual.accrual),
-        by: args.by,
-        machines: super::machines_of(args),
-        separate_users: !args.same_users,
+        accrual: asked.accrual.unwrap_or(usual.accrual),
+        by: asked.by,
+        machines: machines_of(asked),
+        separate_users: !asked.same_users,
         grid,
         shown_from: u32::try_from(warm_up).expect(in_range),
         keeps_ends: true,
         keeps_machines: true,
     };
-    check_by(args.by, &clusters)?;
+    check_by(asked.by, &clusters)?;
     Ok(Span { clusters, plan, unit })
 }
 
 /// How to come to fewer intervals: first by what makes them many.
-fn ways(args: &FairnessArgs, clusters: &[Cluster], interval_us: i64) -> String {
+fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i64) -> String {
     let mut ways = Vec::new();
     let ends = || clusters.iter().map(|cluster| Windows::of(&cluster.lake, None).task_end_us);
     let is_far = |end: i64| {
-        let late = args.window_end.unwrap_or(end).saturating_sub(end);
+        let late = until.window_end_us.unwrap_or(end).saturating_sub(end);
         INTERVALS_MAX < late / interval_us
     };
     if ends().any(is_far) {
@@ -110,7 +110,7 @@ fn ways(args: &FairnessArgs, clusters: &[Cluster], interval_us: i64) -> String {
         ways.push(format!("take an earlier --window-end (the last event is at {last_s} s)"));
     }
     ways.push("take a longer --interval or fewer --days".to_owned());
-    if 1 < clusters.len() && args.align == Align::Clock {
+    if 1 < clusters.len() && asked.align == Align::Clock {
         ways.push("lay lakes of different years side by side with --align start".to_owned());
     }
     ways.join(", or ")
@@ -132,7 +132,7 @@ fn unit_of(clusters: &[Cluster], cpu: CpuDefinition) -> Result<&'static str> {
 }
 
 /// `NAME=DIR`, or a folder that is called by its last part.
-pub(super) fn named_lake(text: &str) -> (String, PathBuf) {
+pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
     match text.split_once('=') {
         Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
             (name.to_owned(), PathBuf::from(path))

@@ -5,15 +5,15 @@
 //! figure as a picture, the paper's values as marks. A claim that is not reproduced is an answer and
 //! no failure.
 
-use crate::answers::reproduce::experiments::{claims_of, study_of};
 use clap::Args;
 
-use super::console;
-use super::reproduce::{ReproduceArgs, StudyName};
-use super::reproduce_study::{self, pairs_of, varied_of};
+use super::study::{self, pairs_of, varied_of};
+use super::{ReproduceArgs, StudyName};
+use crate::answers::reproduce::experiments::{claims_of, study_of};
 use crate::answers::reproduce::study::{Varied, parameters_in_words};
 use crate::answers::reproduce::varied;
 use crate::claims::headline;
+use crate::cli::console;
 use crate::cli::shown;
 use crate::faults::{Result, Usage};
 use crate::replay::experiments::{Experiment, Figure, asahara, cui, tan};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         study.charts.extend(pairs.charts(&experiment));
         study.tables.push((format!("{}-varied", experiment.name()), pairs.table()));
     }
-    reproduce_study::give(study, varied.as_ref(), files, Some(&args.answer.form()))
+    study::give(study, varied.as_ref(), files, Some(&args.answer.form()))
 }
 
 /// The experiment as the paper has it, as far as it says.

@@ -4,15 +4,15 @@
 //! of claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,
 //! `NAME-varied.csv`, the study's further tables and its pictures.
 
+use serde_json::json;
+
+use super::ReproduceArgs;
 use crate::answers::reproduce::study::{
     Study, Varied, chart_of_varied, claims_table, json_of, parameters_table, varied_table,
 };
-use serde_json::json;
-
-use super::reproduce::ReproduceArgs;
-use super::{Form, Format, console};
 use crate::claims::headline;
 use crate::cli::shown;
+use crate::cli::{Form, Format, console};
 use crate::faults::{Result, Usage};
 use crate::results::store::{self, Answer, Files};
 use crate::results::view::View;

@@ -11,14 +11,14 @@ use std::path::Path;
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
-use super::console;
-use super::fairness::ota;
-use super::reproduce::{self, ReproduceArgs, StudyName, mandai_of};
-use super::reproduce_experiments::{experiment_of, set_seed_and_runs};
-use super::reproduce_study;
+use super::experiments::{experiment_of, set_seed_and_runs};
+use super::study;
+use super::{ReproduceArgs, StudyName, lake_of, mandai_of};
 use crate::answers::reproduce::experiments::study_of;
+use crate::answers::reproduce::ota;
 use crate::answers::reproduce::study::Study;
 use crate::claims::{Tally, Verdict};
+use crate::cli::console;
 use crate::cli::shown;
 use crate::faults::{BadFile, Context, Result, Usage};
 use crate::lake::Lake;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
 /// Runs the studies in turn, and says which one is at work.
 fn run_each(args: &ReproduceArgs, out: Option<&Path>) -> Result<Vec<Row>> {
     if args.trace.is_some() {
-        reproduce::lake_of(args)?;
+        lake_of(args)?;
     }
     let mut rows = Vec::new();
     for (number, study) in (1..).zip(StudyName::EACH) {
@@ -82,7 +82,7 @@ fn run_each(args: &ReproduceArgs, out: Option<&Path>) -> Result<Vec<Row>> {
         let tally = match run_one(args, study)? {
             Ok(study) => {
                 let tally = Tally::of(&study.claims);
-                reproduce_study::give(study, None, files, None)?;
+                study::give(study, None, files, None)?;
                 Ok(tally)
             }
             Err(why) => Err(why),
@@ -109,7 +109,7 @@ fn run_one(args: &ReproduceArgs, study: StudyName) -> Result<Ran> {
                 return Ok(Err("skipped: it needs the lake of a log (--ota-lake)".to_owned()));
             };
             let place = ota::Place { lake, window_end: None };
-            Ok(Ok(ota::find(&place, &ota::Settings::default())?.study()))
+            Ok(Ok(ota::find(&place, &ota::Settings::default(), console::say)?.study()))
         }
         StudyName::Tan | StudyName::Asahara | StudyName::Cui => {
             let mut experiment = experiment_of(study);
@@ -183,11 +183,11 @@ mod tests {
 
     use clap::Parser;
 
-    use super::super::ingest::plan;
-    use super::super::{Cli, Command, run as run_command};
     use super::*;
     use crate::answers::reproduce::study::json_of;
     use crate::claims::{Claim, Judged, Side};
+    use crate::cli::ingest::plan;
+    use crate::cli::{Cli, Command, run as run_command};
     use crate::lake::ingest::ingest;
 
     /// Three jobs of two users.

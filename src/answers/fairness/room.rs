@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 
+use crate::answers::Said;
 use crate::answers::fairness::Span;
-use crate::cli::console;
 use crate::digits;
 use crate::fairness::gather::{By, Cluster, GatherError};
 use crate::fairness::indices::Index;
@@ -25,7 +25,7 @@ const VALUE_BYTES: u64 = 8;
 const NOTED: u64 = 1 << 24;
 
 /// Refuses what would not fit, and says what much will take.
-pub(super) fn check(span: &Span, indices: &[(String, Box<dyn Index>)]) -> Result<()> {
+pub(super) fn check(span: &Span, indices: &[(String, Box<dyn Index>)]) -> Result<Option<Said>> {
     let users = user_count(span)?;
     let intervals = u64::from(span.plan.grid.count);
     let columns: u64 = indices.iter().map(|(_, index)| index.columns().len().max(1) as u64).sum();
@@ -55,10 +55,7 @@ pub(super) fn check(span: &Span, indices: &[(String, Box<dyn Index>)]) -> Result
         );
         return Err(Usage(text).into());
     }
-    if NOTED < values {
-        console::note(told);
-    }
-    Ok(())
+    Ok((NOTED < values).then(|| Said::note(told)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rounded to a few digits all the same")]

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::fairness::ota;
 use super::ingest::{self, IngestArgs, IngestChoice};
-use super::reproduce_study;
-use super::{AnswerArgs, console, reproduce_all, reproduce_experiments, stop_on_signal};
+use super::{AnswerArgs, console, stop_on_signal};
 use crate::answers::reproduce::mandai;
+use crate::answers::reproduce::ota as answers_ota;
 use crate::answers::reproduce::study::{Study, parameters_in_words};
 use crate::claims::headline;
 use crate::cli::shown;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+
+mod all;
+mod experiments;
+mod ota;
+mod study;
 
 /// Repeat a published study and compare number by number
 ///
@@ -74,7 +78,7 @@ pub(crate) struct ReproduceArgs {
     pub stored: Option<PathBuf>,
 
     #[command(flatten)]
-    pub parameters: reproduce_experiments::ParameterArgs,
+    pub parameters: experiments::ParameterArgs,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -146,10 +150,8 @@ impl StudyName {
     pub(crate) fn paper(self) -> &'static str {
         match self {
             Self::Mandai => mandai::PAPER,
-            Self::Ota => ota::PAPER,
-            Self::Tan | Self::Asahara | Self::Cui => {
-                reproduce_experiments::experiment_of(self).paper()
-            }
+            Self::Ota => answers_ota::PAPER,
+            Self::Tan | Self::Asahara | Self::Cui => experiments::experiment_of(self).paper(),
             Self::All => "five papers",
         }
     }
@@ -171,14 +173,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             let study = mandai_of(&lake, &args.answer)?;
             console::note(format!("{}: {}", study.paper, headline(&study.claims)));
             parameters_in_words(&study.parameters).iter().for_each(console::note);
-            reproduce_study::give(study, None, files, Some(&args.answer.form()))
+            study::give(study, None, files, Some(&args.answer.form()))
         }
         StudyName::Ota => {
             lake_of(args)?;
             ota::run(args)
         }
-        StudyName::All => reproduce_all::run(args),
-        StudyName::Tan | StudyName::Asahara | StudyName::Cui => reproduce_experiments::run(args),
+        StudyName::All => all::run(args),
+        StudyName::Tan | StudyName::Asahara | StudyName::Cui => experiments::run(args),
     }
 }
 

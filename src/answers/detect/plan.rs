@@ -1,0 +1,212 @@
+//! What `detect` asks: detectors, heartbeats, what is known of progress, and what a straggler is.
+//!
+//! In: flags. Out: a plan, and the line-up of detectors that it asks for.
+
+use crate::answers::detect::{Curve, Lineup};
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::replay::detect::DetectPlan;
+use crate::replay::detect::copies::Replacement;
+use crate::replay::detect::progress::{ProgressModel, Work};
+use crate::replay::detect::score::TRUTHS_MAX;
+use crate::replay::detect::truth::Truth;
+use crate::replay::detect::walk::{Beats, WalkPlan};
+use crate::replay::detectors::{DetectorPlan, KINDS};
+use crate::schema::Table;
+
+/// What is asked of detectors.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct DetectAsked {
+    /// Detectors to compare, one word each; `all` for every one
+    ///
+    /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
+    /// late021, yarn, mantri, tqst, spark, flink. Every detector also takes `budget` (copies at
+    /// once, as a share of the running attempts) and `min_age_s`. An unknown key lists the known.
+    #[arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all")]
+    pub detectors: Vec<DetectorList>,
+
+    /// Time between heartbeats
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_heartbeat)]
+    pub heartbeat: f64,
+
+    /// Where progress comes from
+    #[arg(long, value_enum, default_value_t)]
+    pub progress: ProgressModel,
+
+    /// What work so far is counted in, for `siblings`
+    #[arg(long, value_enum, default_value_t)]
+    pub work: Work,
+
+    /// Noise on progress, the deviation of the rate's log
+    ///
+    /// 0.2 makes a reported rate look some 20 % too high or too low, drawn anew at each heartbeat
+    /// from the seed; progress never goes back.
+    #[arg(long, value_name = "DEVIATION", default_value_t = 0.0, value_parser = parse_noise)]
+    pub noise: f64,
+
+    /// Seed of noise and of drawn replacements
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Ask every detector at every heartbeat
+    ///
+    /// By default a detector that says until when it stays quiet is not asked before, which gives
+    /// the same flags. This is what that is checked against.
+    #[arg(long, hide = true)]
+    pub every_heartbeat: bool,
+
+    /// What a straggler is, the first decides
+    ///
+    /// `median:1.5` (longer than 1.5 times the median of the group's finished tasks), `mean:1.5`,
+    /// `p90` (R-7 percentile), all strictly greater.
+    #[arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_values_t = Truth::DEFAULTS)]
+    pub truth: Vec<Truth>,
+
+    /// Phase to look at, where the trace knows phases
+    ///
+    /// `map` or `reduce` in Rumen traces. All of them by default, each a group of its own.
+    #[arg(long, value_name = "PHASE")]
+    pub phase: Option<String>,
+
+    /// Fewest finished tasks of a group that is judged
+    #[arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks)]
+    pub min_tasks: usize,
+
+    /// How long the replacement of a flagged task takes
+    #[arg(long, value_enum, default_value_t)]
+    pub replacement: Replacement,
+
+    /// Precision and recall over each main parameter
+    ///
+    /// Adds every detector once per value of the parameter that trades precision for recall.
+    #[arg(long)]
+    pub curve: bool,
+
+    /// Windows of the Poisson detector to compare
+    ///
+    /// Adds `poisson:window_s=W` for each, and the same with window and bin in proportion to the
+    /// group's median task (`scale_s=30`: as the paper's, if tasks take 30 s).
+    #[arg(long, value_name = "SECONDS,...", value_delimiter = ',', value_parser = parse_window)]
+    pub windows: Vec<u32>,
+}
+
+/// Detectors in the order in which they are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct DetectorList(pub Vec<DetectorPlan>);
+
+pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
+    let mut detectors: Vec<DetectorPlan> = Vec::new();
+    for word in text.split_whitespace() {
+        let names: Vec<&str> =
+            if word == "all" { KINDS.iter().map(|kind| kind.name).collect() } else { vec![word] };
+        for name in names {
+            add_once(&mut detectors, name.parse().map_err(|error| format!("{error}"))?);
+        }
+    }
+    if detectors.is_empty() {
+        Err("no detector is named".to_owned())
+    } else {
+        Ok(DetectorList(detectors))
+    }
+}
+
+pub(crate) fn add_once(detectors: &mut Vec<DetectorPlan>, detector: DetectorPlan) {
+    if !detectors.contains(&detector) {
+        detectors.push(detector);
+    }
+}
+
+pub(crate) fn parse_heartbeat(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
+    seconds.ok_or_else(|| format!("`{text}` is not a time from 0.1 to 86400 s"))
+}
+
+pub(crate) fn parse_min_tasks(text: &str) -> Result<usize, String> {
+    let count = text.parse::<usize>().ok().filter(|count| (1..=u32::MAX as usize).contains(count));
+    count.ok_or_else(|| format!("`{text}` is not a count from 1 to {}", u32::MAX))
+}
+
+pub(crate) fn parse_window(text: &str) -> Result<u32, String> {
+    let seconds = text.parse::<u32>().ok().filter(|&seconds| 0 < seconds);
+    seconds
+        .ok_or_else(|| format!("`{text}` is not a whole number of seconds from 1 to {}", u32::MAX))
+}
+
+pub(crate) fn parse_noise(text: &str) -> Result<f64, String> {
+    let noise = text.parse::<f64>().ok().filter(|noise| (0.0..=10.0).contains(noise));
+    noise.ok_or_else(|| format!("`{text}` is not a deviation from 0 to 10"))
+}
+
+/// Typical length of the tasks that the Poisson detector's 30 s window was made for, s.
+pub(crate) const PAPER_TASK_S: u32 = 30;
+
+impl Lineup {
+    fn of(asked: &DetectAsked) -> Result<Self> {
+        let mut detectors = Vec::new();
+        for detector in asked.detectors.iter().flat_map(|list| &list.0) {
+            add_once(&mut detectors, detector.clone());
+        }
+        let mut lineup =
+            Self { asked: detectors.len(), detectors, curves: Vec::new(), windows: Vec::new() };
+        if asked.curve {
+            for idx in 0..lineup.asked {
+                let detector = lineup.detectors[idx].clone();
+                let Some(kind) = detector.kind() else { continue };
+                let (key, values) = kind.curve;
+                let mut points = Vec::new();
+                for value in values {
+                    points.push(((*value).to_owned(), lineup.place(&detector.with(key, value)?)));
+                }
+                if !points.is_empty() {
+                    let (name, kind) = (detector.written().to_owned(), detector.name());
+                    lineup.curves.push(Curve { name, kind, key, points });
+                }
+            }
+        }
+        for &window_s in &asked.windows {
+            let plain: DetectorPlan = format!("poisson:window_s={window_s}").parse()?;
+            let scaled = plain.with("scale_s", &PAPER_TASK_S.to_string())?;
+            for (detector, is_scaled) in [(plain, false), (scaled, true)] {
+                let place = lineup.place(&detector);
+                lineup.windows.push((window_s, is_scaled, place));
+            }
+        }
+        Ok(lineup)
+    }
+
+    /// Where a detector is, added if it is not there yet.
+    fn place(&mut self, detector: &DetectorPlan) -> usize {
+        add_once(&mut self.detectors, detector.clone());
+        self.detectors.iter().position(|other| other == detector).expect("it was just added")
+    }
+}
+
+/// The detectors and the plan that the flags ask for.
+pub(crate) fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
+    let lineup = Lineup::of(asked)?;
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]
+    let heartbeat_us = (asked.heartbeat * 1e6).round() as i64;
+    let plan = DetectPlan {
+        walk: WalkPlan {
+            heartbeat_us,
+            progress: asked.progress,
+            work: asked.work,
+            noise: asked.noise,
+            seed: asked.seed,
+            beats: if asked.every_heartbeat { Beats::All } else { Beats::Needed },
+        },
+        truths: asked.truth.clone(),
+        phase: asked.phase.clone(),
+        tasks_min: asked.min_tasks,
+        replacement: asked.replacement,
+        ..DetectPlan::of(lineup.detectors.clone())
+    };
+    if TRUTHS_MAX < asked.truth.len() {
+        return Err(Usage(format!("--truth: at most {TRUTHS_MAX} at once")).into());
+    }
+    if asked.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
+        let source = lake.source();
+        return Err(Usage(format!("--phase: {source} knows no phases of a job")).into());
+    }
+    Ok((lineup, plan))
+}

@@ -1,0 +1,391 @@
+//! What `fairness` asks: lakes, intervals, indices.
+//!
+//! In: flags. Out: what was gathered from the lakes, and every index evaluated over it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::answers::Said;
+use crate::answers::fairness::span::Align;
+use crate::answers::fairness::{
+    Ceiling, Found, Show, Span, Wanted, parse_ceiling, room, span, what_if,
+};
+use crate::defaults;
+use crate::digits;
+use crate::facts::window::OpenAttempts;
+use crate::fairness::accounts::Tree;
+use crate::fairness::factors::Factors;
+use crate::fairness::gather::{Accrual, By, Counts, Machines, gather};
+use crate::fairness::history::History;
+use crate::fairness::indices::{self, Formulated, Index};
+use crate::fairness::program::Program;
+use crate::fairness::series::{Series, evaluate};
+use crate::fairness::{formula, template};
+use crate::faults::{Result, Usage};
+use crate::progress;
+use crate::studies::ledger::CpuDefinition;
+
+/// Whose use is gathered, and what indices make of it.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct FairnessPlan {
+    /// Folder of a lake, or NAME=DIR; repeat to merge clusters
+    #[arg(long, value_name = "DIR", default_value = "lake")]
+    pub lake: Vec<String>,
+
+    /// What CPU time means
+    #[arg(long, value_enum, long_help = defaults::cpu_help())]
+    pub cpu: Option<CpuDefinition>,
+
+    /// When CPU time is charged
+    ///
+    /// By default, as every source has it, `running`: under `end` what still runs when the trace
+    /// stops is not charged at all.
+    #[arg(long, value_enum)]
+    pub accrual: Option<Accrual>,
+
+    /// What usage is told apart by
+    #[arg(long, value_name = "KEY", value_enum, default_value_t)]
+    pub by: By,
+
+    /// Length of an interval in seconds
+    ///
+    /// By default an hour (3600), and a day (86400) where 100 days or more are shown. All values are
+    /// held in memory: users times intervals times columns of all indices, 8 bytes each. At most
+    /// 200,000 intervals and 2 GiB of values; more is refused at the start.
+    #[arg(long, value_name = "SECONDS")]
+    pub interval: Option<f64>,
+
+    /// First day that is shown, from the first event
+    #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
+    pub from: f64,
+
+    /// Days that are shown; all by default
+    #[arg(long, value_name = "DAYS")]
+    pub days: Option<f64>,
+
+    /// Days before --from that the indices see
+    #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
+    pub warm_up: f64,
+
+    /// An index, NAME:KEY=VALUE,...; repeat for several
+    ///
+    /// By default metered and condor. Files: `charges=FILE` (metered) and `factors=FILE` (condor)
+    /// hold lines `KIND NAME FACTOR`, KIND being machine, platform, capacity, site, cluster, user
+    /// or group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a user on some
+    /// machines: condor and htcondor then have a column `eup_on_KIND_NAME` and one `share_on_...`
+    /// besides. A value at the end of an interval depends on nothing that comes later: a user has
+    /// values from the first submission on. The share of a user follows from what runs and waits;
+    /// `charged_cpu_s` is what is charged in the interval.
+    #[arg(long, value_name = "INDEX")]
+    pub index: Vec<String>,
+
+    /// An index of one's own, a TOML file as `new` writes it
+    #[arg(long, value_name = "FILE")]
+    pub index_file: Vec<PathBuf>,
+
+    /// An index of one's own, NAME=FILE with a formula
+    ///
+    /// Statements `state NAME = X`, `update NAME = X`, `display [NAME =] X`, `let NAME = X`,
+    /// `heavier larger|smaller`, one a line or divided by `;`. Names: usage (charged), ran, cores,
+    /// memory, waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over machines
+    /// with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user, group,
+    /// machine, platform, site and cluster compared with a text in quotes. A state begins with the
+    /// user's first submission.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub formula: Vec<String>,
+
+    /// An index of one's own, NAME=PROGRAM with arguments
+    ///
+    /// The program is started as it is (no shell; words are divided by spaces). It reads
+    /// lines from stdin and answers on stdout, fields divided by tabs:
+    ///
+    ///   reads    jobfate-fairness 2, begin
+    ///   answers  columns NAME...                       the first is charted
+    ///   reads    user NUMBER NAME GROUP                a user who has come
+    ///   reads    machine NUMBER ID PLATFORM CPU MEMORY SITE CLUSTER
+    ///                                                  a machine, before its first use
+    ///   reads    interval NUMBER END LENGTH            every interval; times in s
+    ///   reads    use USER MACHINE CPU MEMORY WAITING RAN
+    ///                                                  seconds of each; CPU is what is charged
+    ///   reads    ended USER WAIT RUN                   an attempt that ended
+    ///   reads    done
+    ///   answers  value USER NUMBER...                  as many as there are columns
+    ///   answers  done
+    ///
+    /// Users and machines are numbered in the order in which they come. A user without a value
+    /// keeps the last one. In the end stdin is closed, and the program must end with status 0.
+    #[arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM")]
+    pub index_program: Vec<String>,
+
+    /// Longest run of an index program, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub time_limit: f64,
+
+    /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
+    ///
+    /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
+    /// and users of the file are there from the start; a line without lines below it is a user.
+    /// SHARES is a number or `parent`, for a user who has the account's shares, or for an account
+    /// that is dissolved into the one above. By default the groups of the log (of each user's
+    /// first submission), one share each; an account or user is there from its first submission.
+    #[arg(long, value_name = "FILE")]
+    pub accounts: Option<PathBuf>,
+
+    /// Whether the same name on two lakes is one user
+    #[arg(long, value_name = "YES_OR_NO", value_parser = clap::builder::BoolishValueParser::new(), default_value = "yes", action = clap::ArgAction::Set)]
+    pub same_users: bool,
+
+    /// How the clocks of several lakes are laid side by side
+    #[arg(long, value_enum, default_value_t)]
+    pub align: Align,
+
+    /// Users named in charts and tables
+    #[arg(long, value_name = "COUNT", default_value_t = 7)]
+    pub top: usize,
+
+    /// What is shown on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub show: Show,
+
+    /// Compare the orders of users under all indices
+    ///
+    /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week. A table
+    /// of pairs of indices; `--show places` names every user with the place under each.
+    #[arg(long)]
+    pub what_if: bool,
+
+    /// Usage of a user that is too much, CPU-seconds or N%
+    ///
+    /// Of what ran in the span, whenever it is charged, as all suggestions are.
+    #[arg(long, value_name = "CPU_SECONDS", default_value = "10%", value_parser = parse_ceiling)]
+    pub ceiling: Ceiling,
+
+    /// Days within which the ceiling is passed early
+    ///
+    /// By default half of the span.
+    #[arg(long, value_name = "DAYS")]
+    pub early: Option<f64>,
+
+    /// Share of the capacity below which there is room
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub free: f64,
+}
+
+impl Default for FairnessPlan {
+    /// What is asked where no flag is given.
+    fn default() -> Self {
+        Self {
+            lake: Vec::new(),
+            cpu: None,
+            accrual: None,
+            by: By::default(),
+            interval: None,
+            from: 0.0,
+            days: None,
+            warm_up: 0.0,
+            index: Vec::new(),
+            index_file: Vec::new(),
+            formula: Vec::new(),
+            index_program: Vec::new(),
+            time_limit: 60.0,
+            accounts: None,
+            same_users: true,
+            align: Align::default(),
+            top: 7,
+            show: Show::default(),
+            what_if: false,
+            ceiling: Ceiling::Percent(10.0),
+            early: None,
+            free: 0.5,
+        }
+    }
+}
+
+impl FairnessPlan {
+    /// What is wanted of the answer.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let &Self { show, top, what_if, ceiling, early, free, days, .. } = self;
+        Wanted { show, top, what_if, ceiling, early, free, days }
+    }
+
+    /// How many custom indices there are.
+    fn own_count(&self) -> usize {
+        self.index_file.len() + self.formula.len() + self.index_program.len()
+    }
+
+    /// The folders of the lakes.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.lake.iter().map(|text| span::named_lake(text).1).collect()
+    }
+}
+
+/// Whether the ends of attempts are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// Only where an index reads them.
+    AsIndicesRead,
+    /// In any case.
+    Kept,
+}
+
+/// What was gathered, and the indices that are to read it.
+pub(crate) struct Gathered {
+    span: Span,
+    history: History,
+    counts: Counts,
+    indices: Vec<(String, Box<dyn Index>)>,
+}
+
+/// Gathers the use of all users.
+///
+/// # Errors
+/// Something is asked for that cannot be, would not fit into memory, or cannot be read.
+pub(crate) fn gather_all(
+    plan: &FairnessPlan,
+    until: Until,
+    ends: Ends,
+    say: fn(&Said),
+) -> Result<Gathered> {
+    check(plan)?;
+    let indices = indices_of(plan)?;
+    let mut span = span::plan(plan, until)?;
+    span.plan.keeps_ends =
+        ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
+    span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
+    room::check(&span, &indices)?.iter().for_each(say);
+    let (mut history, counts) = gather(&span.clusters, &span.plan).map_err(room::refusal)?;
+    if let Some(path) = &plan.accounts {
+        history.tree = Tree::load(path, &history.people)?;
+        if 0 < history.tree.unlisted {
+            let count = digits::counted(history.tree.unlisted as u64, "user");
+            say(&Said::warning(format!("{count} not among the accounts, put under (others)")));
+        }
+    }
+    Ok(Gathered { span, history, counts, indices })
+}
+
+impl Gathered {
+    /// Feeds every index.
+    ///
+    /// # Errors
+    /// A program of one's own did not answer as agreed.
+    pub(crate) fn evaluate(self, say: fn(&Said)) -> Result<Found> {
+        let Self { span, history, counts, mut indices } = self;
+        progress::expect(indices.len() as u64 * u64::from(history.grid.count));
+        let series: Vec<Series> = indices
+            .iter_mut()
+            .map(|(label, index)| evaluate(label, index.as_mut(), &history))
+            .collect::<Result<_, _>>()?;
+        for series in &series {
+            let remarks = series.remarks.iter();
+            remarks.for_each(|it| say(&Said::warning(format!("{}: {it}", series.index))));
+        }
+        Ok(Found { span, history, counts, series })
+    }
+}
+
+/// Where windows end, and attempts without an end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Until {
+    /// The end of the window, where it is chosen, µs.
+    pub window_end_us: Option<i64>,
+    /// Where an attempt without an end is closed.
+    pub open_attempts: OpenAttempts,
+}
+
+pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
+    let wrong = |text: String| Err(Usage(text).into());
+    let is_days = |days: f64| days.is_finite() && (0.0..=36_500.0).contains(&days);
+    for (flag, days) in [
+        ("--from", Some(plan.from)),
+        ("--days", plan.days),
+        ("--warm-up", Some(plan.warm_up)),
+        ("--early", plan.early),
+    ] {
+        if days.is_some_and(|days| !is_days(days)) {
+            return wrong(format!("{flag} is a number of days of 0 or more"));
+        }
+    }
+    if plan.interval.is_some_and(|interval| !(1.0..=1e9).contains(&interval)) {
+        return wrong("--interval is a number of seconds of 1 or more".to_owned());
+    }
+    if !(0.0..=1.0).contains(&plan.free) {
+        return wrong("--free is a share from 0 to 1".to_owned());
+    }
+    if !(0.001..=1e6).contains(&plan.time_limit) {
+        return wrong("--time-limit is a number of seconds above 0".to_owned());
+    }
+    if plan.cpu == Some(CpuDefinition::Published) {
+        let text = "`published` CPU time is known per job and not over time; \
+                    take measured, requested or slots";
+        return wrong(text.to_owned());
+    }
+    Ok(())
+}
+
+/// The indices that were asked for, built-in ones first.
+pub(crate) fn indices_of(plan: &FairnessPlan) -> Result<Vec<(String, Box<dyn Index>)>> {
+    let mut texts: Vec<&str> = plan.index.iter().map(String::as_str).collect();
+    let has_own = 0 < plan.own_count();
+    if texts.is_empty() && plan.what_if {
+        texts.extend(what_if::DEFAULT);
+    } else if texts.is_empty() && !has_own {
+        texts.extend(["metered", "condor"]);
+    }
+    let mut all: Vec<(String, Box<dyn Index>)> = Vec::new();
+    for text in texts {
+        all.push((text.to_owned(), indices::parse(text)?));
+    }
+    for path in &plan.index_file {
+        let index = template::load(path)?;
+        all.push((index.name(), index));
+    }
+    for pair in &plan.formula {
+        let (name, path) = named(pair, "--formula", "FILE")?;
+        let text = crate::fairness::read_text(Path::new(path))?;
+        let formula = formula::parse(&text, &[]).map_err(|place| {
+            crate::fairness::FairnessError::Formula { path: PathBuf::from(path), place }
+        })?;
+        let index = Formulated::new(name, formula, Factors::default(), Factors::default());
+        all.push((name.to_owned(), Box::new(index)));
+    }
+    for pair in &plan.index_program {
+        let (name, command) = named(pair, "--index-program", "PROGRAM")?;
+        let words = command.split_whitespace().map(str::to_owned).collect();
+        let limit = Duration::from_secs_f64(plan.time_limit);
+        all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
+    }
+    // Of those that are built in the text may be longer: it names files.
+    let built_in = all.len() - plan.own_count();
+    if let Some((name, _)) = all[built_in..].iter().find(|(name, _)| NAME_MAX < name.len()) {
+        let cut: String = name.chars().take(20).collect();
+        let text = format!("the name `{cut}...` of an index is longer than {NAME_MAX} bytes");
+        return Err(Usage(text).into());
+    }
+    let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
+    names.sort();
+    if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
+        return Err(Usage(format!("two indices are called `{twice}`")).into());
+    }
+    Ok(all)
+}
+
+pub(crate) fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)> {
+    match pair.split_once('=') {
+        Some((name, rest)) if !name.trim().is_empty() && !rest.trim().is_empty() => {
+            Ok((name.trim(), rest.trim()))
+        }
+        _ => Err(Usage(format!("{flag} `{pair}` is not of the form NAME={what}")).into()),
+    }
+}
+
+/// A longer name of an index would not fit the names of its files.
+pub(crate) const NAME_MAX: usize = 100;
+
+/// Whether single machines are told apart.
+pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {
+    let is_each = plan.by == By::Machine
+        || 0 < plan.own_count()
+        || plan.index.iter().any(|text| text.contains("charges="));
+    if is_each { Machines::Each } else { Machines::Classes }
+}

@@ -1,0 +1,305 @@
+//! What `replay` asks: policies, machines, and which part of the history.
+//!
+//! In: flags and a lake. Out: what is replayed, and the policies.
+
+use crate::answers::replay::Setting;
+use crate::defaults::{self, Defaults};
+use crate::digits;
+use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::replay::cluster::ClusterError;
+use crate::replay::engine::heartbeats;
+use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
+use crate::replay::metrics::Tolerance;
+use crate::replay::policies::PolicyPlan;
+use crate::replay::spec::ClusterSpec;
+use crate::replay::workload::{Estimates, Workload};
+use crate::schema::Table;
+
+/// What is replayed, and under which policies.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct ReplayPlan {
+    /// Policies, one word each; the first is compared with
+    ///
+    /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
+    /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
+    /// shortest, priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
+    /// worst-fit, random-fit. `depth=N` lets an order pass over N tasks that fit nowhere (`easy`
+    /// passes over any number without it); `depth_cuts` then counts the instants at which tasks
+    /// waited behind those although a machine had room. Running tasks: none, oracle, wqr, dolly, and every detector of
+    /// `jobfate detect`; two of them can stand together, as in `poisson+yarn`: the first judges
+    /// first, and its copies go before those of the second; a task that one of them restarts gets
+    /// no copy that the other wished for before. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
+    /// The kill rule condemns a task when all of its thresholds are passed, those of `jobfate
+    /// sweep`: `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within
+    /// an hour); `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and
+    /// %2C for `,`) name tasks that it leaves alone.
+    #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies)]
+    pub policies: Vec<PolicyList>,
+
+    /// Machines by specification instead of the lake's
+    ///
+    /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key lists the known. CPU and
+    /// memory are in the units of the lake's requests.
+    #[arg(long, value_name = "SPEC", value_parser = parse_cluster)]
+    pub cluster: Option<ClusterSpec>,
+
+    /// Begin with tasks that arrive from here on
+    ///
+    /// In hours of the trace clock. The cluster is empty then.
+    #[arg(long, value_name = "HOURS", default_value_t = 0.0, value_parser = parse_hours)]
+    pub from: f64,
+
+    /// Leave out tasks that arrive from here on
+    #[arg(long, value_name = "HOURS", value_parser = parse_hours)]
+    pub until: Option<f64>,
+
+    /// Share of the jobs, drawn by the seed
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    pub sample: f64,
+
+    /// Share of the lake's machines, drawn by the seed
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    pub machines: f64,
+
+    /// Factor of the capacities of the lake's machines
+    #[arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = defaults::overcommit_help())]
+    pub overcommit: Option<f64>,
+
+    /// What a copy or a restart has to do
+    #[arg(long, value_enum, default_value_t)]
+    pub reruns: RerunWork,
+
+    /// When a task is killed that was killed while it ran
+    #[arg(long, value_enum, long_help = defaults::killed_help())]
+    pub killed: Option<KilledTasks>,
+
+    /// What `easy` takes for the running time of a task
+    ///
+    /// `requested`: the time its user asked for, and the recorded running time where no request is
+    /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
+    /// On a faster or slower machine an estimate shrinks or grows with the speed.
+    #[arg(long, value_name = "RULE", default_value_t = Estimates::Requested)]
+    pub estimates: Estimates,
+
+    /// Factor of the arrival rate
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load)]
+    pub load: f64,
+
+    /// Seed of samples and of everything drawn
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Replay under so many seeds, from --seed on
+    ///
+    /// The table then holds means over them, with 95 % confidence intervals of the mean response
+    /// and of its difference to that of the first policy under the same seed. Pictures and
+    /// journals are those of the first seed.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+
+    /// A job is hurt or helped by more than so many seconds
+    ///
+    /// And by more than --tolerance-share of its response under the first policy.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
+    pub tolerance_s: f64,
+
+    /// And by more than this share of its response
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance)]
+    pub tolerance_share: f64,
+}
+
+impl ReplayPlan {
+    /// By how much a job is hurt or helped at least.
+    pub(crate) fn tolerance(&self) -> Tolerance {
+        Tolerance { seconds: self.tolerance_s, share: self.tolerance_share }
+    }
+}
+
+/// Policies as they were written, in the order in which they are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct PolicyList(Vec<(String, PolicyPlan)>);
+
+pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
+    let mut policies: Vec<(String, PolicyPlan)> = Vec::new();
+    let words: Vec<Vec<String>> = text.split_whitespace().map(grid).collect::<Result<_, _>>()?;
+    for word in words.into_iter().flatten() {
+        let policy: PolicyPlan = word.parse().map_err(|error| format!("{error}"))?;
+        if policies.iter().all(|(_, other)| *other != policy) {
+            policies.push((word, policy));
+        }
+    }
+    if policies.is_empty() {
+        Err("no policy is named".to_owned())
+    } else {
+        Ok(PolicyList(policies))
+    }
+}
+
+/// The policies that were asked for, and otherwise those of the kind of trace.
+pub(crate) fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
+    if asked.policies.is_empty() {
+        let usual = Defaults::of(lake).policies.join(" ");
+        return Ok(parse_policies(&usual).map_err(Usage)?.0);
+    }
+    Ok(asked.policies.iter().flat_map(|list| list.0.clone()).collect())
+}
+
+/// More than these are a slip, or somebody's joke: braces multiply.
+pub(crate) const POLICIES_MAX: usize = 1_000;
+
+/// `a{b,c}d` as `abd acd`, every pair of braces against every other.
+pub(crate) fn grid(text: &str) -> Result<Vec<String>, String> {
+    let mut all = vec![String::new()];
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{')
+        && let Some((choices, after)) = tail.split_once('}')
+    {
+        let choices: Vec<&str> = choices.split(',').collect();
+        if POLICIES_MAX < all.len() * choices.len() {
+            return Err(format!("`{text}` is more than {POLICIES_MAX} policies"));
+        }
+        let with =
+            |head: String| choices.iter().map(move |choice| format!("{head}{before}{choice}"));
+        all = all.into_iter().flat_map(with).collect();
+        rest = after;
+    }
+    for policy in &mut all {
+        policy.push_str(rest);
+    }
+    Ok(all)
+}
+
+pub(crate) fn parse_cluster(text: &str) -> Result<ClusterSpec, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}
+
+pub(crate) fn number(text: &str, what: &str, is_good: impl Fn(f64) -> bool) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|&number| is_good(number));
+    number.ok_or_else(|| format!("`{text}` is no {what}"))
+}
+
+pub(crate) fn parse_hours(text: &str) -> Result<f64, String> {
+    number(text, "time in hours from 0 to 1000000", |hours| (0.0..=1e6).contains(&hours))
+}
+
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
+    number(text, "share above 0 and up to 1", |share| 0.0 < share && share <= 1.0)
+}
+
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
+    number(text, "time from 0 to 1000000000 s", |seconds| (0.0..=1e9).contains(&seconds))
+}
+
+pub(crate) fn parse_tolerance(text: &str) -> Result<f64, String> {
+    number(text, "share from 0 to 1000", |share| (0.0..=1e3).contains(&share))
+}
+
+pub(crate) fn parse_load(text: &str) -> Result<f64, String> {
+    number(text, "factor from 0.001 to 1000", |load| (0.001..=1000.0).contains(&load))
+}
+
+pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
+    number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
+}
+
+/// More heartbeats than these would take hours.
+pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
+
+/// From this number on it is said how many heartbeats there may be.
+pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
+
+/// Refuses a policy that would look at running tasks too often, and says how often one will that
+/// does so many times.
+pub(crate) fn check_heartbeats(
+    name: &str,
+    workload: &Workload,
+    policy: &PolicyPlan,
+) -> Result<Option<String>> {
+    let Some(count) = heartbeats(workload, policy).filter(|count| HEARTBEATS_MANY < *count) else {
+        return Ok(None);
+    };
+    let shown = digits::six_digits(count.round());
+    if HEARTBEATS_MAX < count {
+        return Err(Usage(format!(
+            "policy `{name}` would need up to {shown} heartbeats, more than {}; give a longer `heartbeat_s`, or replay a part with --from and --until",
+            digits::six_digits(HEARTBEATS_MAX)
+        ))
+        .into());
+    }
+    Ok(Some(format!("{name}: up to {shown} heartbeats")))
+}
+
+/// Reads what is to be replayed under a seed.
+pub(crate) fn setting(
+    asked: &ReplayPlan,
+    lake: &Lake,
+    windows: Windows,
+    seed: u64,
+) -> Result<Setting> {
+    let plan = history_plan(asked, lake, seed);
+    let Fleet { cluster, remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
+    let mut history = history::workload(lake, windows, &plan)??;
+    history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
+    if history.workload.task_count == 0 {
+        return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
+    }
+    Ok(Setting { history, cluster, remarks })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
+pub(crate) fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
+    // Machines by specification are as large as it says.
+    let usual = Defaults::of(lake);
+    let overcommit = if asked.cluster.is_some() { 1.0 } else { usual.overcommit };
+    let micros = |hours: f64| (hours * 3.6e9).round() as i64;
+    HistoryPlan {
+        from_us: micros(asked.from),
+        until_us: asked.until.map(micros),
+        sample: asked.sample,
+        machines: asked.machines,
+        load: asked.load,
+        overcommit: asked.overcommit.unwrap_or(overcommit),
+        reruns: asked.reruns,
+        killed: asked.killed.unwrap_or(usual.killed),
+        estimates: asked.estimates,
+        seed,
+    }
+}
+
+pub(crate) fn fleet_of(asked: &ReplayPlan, lake: &Lake, plan: &HistoryPlan) -> Result<Fleet> {
+    Ok(match &asked.cluster {
+        Some(spec) => {
+            let (cluster, remarks) =
+                spec.build(plan.seed).map_err(|error| Usage(error.to_string()))?;
+            Fleet { cluster, remarks, without_cpu: 0 }
+        }
+        None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
+            let hint = "the lake holds no machines; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
+            return Err(Usage(hint.to_owned()).into());
+        }
+        None => match history::fleet(lake, plan)? {
+            Err(ClusterError::Empty) if asked.machines < 1.0 => {
+                return Err(Usage("--machines leaves no machine".to_owned()).into());
+            }
+            machines => machines?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_every_choice_with_every_other() {
+        assert_eq!(grid("fifo").unwrap(), ["fifo"]);
+        assert_eq!(
+            grid("{fifo,fair}+late:cap={0.1,0.2}").unwrap(),
+            ["fifo+late:cap=0.1", "fifo+late:cap=0.2", "fair+late:cap=0.1", "fair+late:cap=0.2",]
+        );
+        assert_eq!(grid("late:cap={0.1").unwrap(), ["late:cap={0.1"], "left to their reader");
+        assert!(grid(&"{a,b}".repeat(10)).is_err(), "1,024 of them");
+    }
+}
