@@ -33,6 +33,9 @@ use crate::studies::of_facts;
 /// parts, `jobs_with_tasks`. `share` is a share of the total, `largest_job_share` the part of the
 /// row's amount that one job makes up. Without `job_events` no outcome is known: the rows of outcomes
 /// stay empty, and all CPU is unmatched.
+///
+/// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
+/// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv"

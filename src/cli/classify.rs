@@ -12,6 +12,9 @@ use crate::results::store::Origin;
 use crate::studies::outcomes::Classes;
 
 /// Count jobs or tasks by what became of them
+///
+/// Memory: 100 MB, and 50 bytes for each row of the tables of events in the lake's largest bucket,
+/// per thread.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results"

@@ -29,6 +29,9 @@ use crate::studies::samples::What;
 /// never starts waits until its last event, if that ends it, or until its job ends: such waits count
 /// as `ended_waiting`. One that still pends at the window's end is censored. `wait_us` of `query q02`
 /// is the same.
+///
+/// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest
+/// bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"

@@ -21,6 +21,8 @@ use crate::results::{
 /// and each machine has a page.
 ///
 /// Of a folder that `analyze` has filled, only results of that analysis are shown; others are named.
+///
+/// Memory: 200 MB, and 50 bytes for each byte of the largest stored JSON.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages\n  jobfate report --compare before after --out changes"

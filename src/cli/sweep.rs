@@ -31,6 +31,9 @@ use crate::results::view::View;
 /// all: near 1, the sum is that of a single job. `condemned_at_end` counts condemned tasks that had
 /// finished by the instant of their kill: they save nothing, yet harm their jobs. Without
 /// `job_events` no outcome is known, and what depends on one stays empty.
+///
+/// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
+/// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results\n  jobfate sweep --lake lake --cpu slots --thresholds 10,50 --group-by priority"

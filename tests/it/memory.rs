@@ -1,7 +1,9 @@
-//! Memory of `ingest`, `verify` and `detect` on inputs that were made to take much of it: small files that
+//! Memory of every command, and of `ingest`, `verify` and `detect` on inputs that were made to take much of it: small files that
 //! unpack to many lines, headers, objects and names without end. The help says how much they take:
 //! 200 MB, and 200 MB per thread, whatever the size of the input, and at most 256 MB for what must
 //! be held until the end of a file.
+//!
+//! Of the commands that read a lake, the numbers of the test are those that their help says.
 
 use std::fmt::Write;
 use std::fs;
@@ -26,7 +28,11 @@ const HELD: u64 = 256 * MB;
 /// Runs the program and returns its exit code, what it said and the most memory that it held.
 fn peak(place: &Place, args: &[&str]) -> (Option<i32>, String, u64) {
     let mut command = place.command(args);
-    command.env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .env("RAYON_NUM_THREADS", "1")
+        .env("POLARS_MAX_THREADS", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut errors = child.stderr.take().unwrap();
     let said = thread::spawn(move || {
@@ -184,4 +190,66 @@ fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("450,000 groups with too few finished tasks left out"), "{said}");
     assert!(most <= BASE, "detect: {} MB of {}", most / MB, BASE / MB);
+}
+
+/// A number of the sentence about memory in the help of a command: `100 MB` has `MB` behind it.
+fn said(help: &str, behind: &str) -> u64 {
+    let at = help.find("\nMemory: ").expect("the help speaks of memory");
+    let words: Vec<&str> = help[at..].split_whitespace().collect();
+    let place = words
+        .windows(behind.split(' ').count() + 1)
+        .find(|some| some[1..].iter().map(|word| word.trim_end_matches(',')).eq(behind.split(' ')));
+    place.unwrap_or_else(|| panic!("no number before `{behind}`: {help}"))[0].parse().unwrap()
+}
+
+/// Promise: every command that reads a lake takes no more than its help says, by rows.
+#[test]
+fn each_command_takes_what_its_help_says() {
+    const JOBS: u64 = 120_000;
+    // SUBMIT, SCHEDULE and FINISH, of the job and of its task.
+    const ROWS: u64 = 6 * JOBS;
+    let place = Place::new();
+    let mut log = "; MaxNodes: 100\n; MaxProcs: 100\n".to_owned();
+    for job in 1..=JOBS {
+        writeln!(log, "{job} {} 0 60 1 -1 -1 1 60 -1 1 {} 1 1 1 1 -1 -1", job * 10, job % 50)
+            .unwrap();
+    }
+    fs::write(place.path("log.swf"), log).unwrap();
+    let ingest = ["ingest", "log.swf", "--lake", "lake", "--threads", "1", "--buckets", "1"];
+    let (code, text, most) = peak(&place, &ingest);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(most < BASE + 20 * JOBS, "ingest: {} MB", most / MB);
+    for command in [
+        "classify",
+        "describe --what events-per-task",
+        "account --cpu slots",
+        "sweep --cpu slots --bootstrap 100",
+        "detect",
+        "fairness --out stored",
+        "replay --policies fifo",
+        "query q02 --format csv",
+        "verify",
+        "report stored --out pages",
+    ] {
+        let args: Vec<&str> = command.split(' ').collect();
+        let help = place.run(&[args[0], "--help"]).ok().stdout_text().to_owned();
+        let more = match args[0] {
+            "report" => {
+                let json = fs::metadata(place.path("stored/result.json")).unwrap().len();
+                said(&help, "bytes for each byte") * json
+            }
+            "replay" => {
+                let besides = said(&help, "bytes for each task");
+                said(&help, "bytes for each row") * ROWS + besides * JOBS
+            }
+            _ => said(&help, "bytes for each row") * ROWS,
+        };
+        let base = if args[0] == "verify" { 200 } else { said(&help, "MB") };
+        let args =
+            if args[0] == "report" { args } else { [&args[..], &["--lake", "lake"]].concat() };
+        let (code, text, most) = peak(&place, &args);
+        assert_eq!(code, Some(0), "{command}: {text}");
+        let bound = base * MB + more;
+        assert!(most < bound, "{command}: {} MB of {}", most / MB, bound / MB);
+    }
 }

@@ -61,6 +61,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 /// (`trace` for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys
 /// are that command's options; cpu, classes, window-end and open-attempts stand in `definitions` for all of
 /// them. Every analysis leaves such a file, `analysis.toml` in --out, with every choice written out.
+///
+/// Memory: that of the step that takes most (`ingest`, `account`, `fairness`, `replay`, ...); see
+/// their help.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = format!("{}\n\n{EXAMPLES}", crate::defaults::help())
