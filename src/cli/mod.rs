@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::digits;
+use crate::digits::{self, counted};
 use crate::facts::window::{OpenAttempts, Windows};
 use crate::faults::{Code, Hindered, Interrupted, Result, Usage};
-use crate::lake::Lake;
+use crate::lake::{Lake, reads};
 use crate::results::view::View;
 use crate::schema::Table;
 use crate::sources::part::Progress;
@@ -50,6 +50,10 @@ struct Cli {
     /// Write only warnings and errors to stderr
     #[arg(long, short, global = true, display_order = 900)]
     quiet: bool,
+
+    /// Write also how many bytes were read of each table
+    #[arg(long, short, global = true, display_order = 901, conflicts_with = "quiet")]
+    verbose: bool,
 
     #[command(subcommand)]
     command: Command,
@@ -323,7 +327,13 @@ pub fn main() -> ExitCode {
         console::be_quiet();
     }
     let lakes = damage::lakes_of(&cli.command);
-    match damage::caught(|| damage::prepare().and_then(|()| run(cli.command))) {
+    let done = damage::caught(|| damage::prepare().and_then(|()| run(cli.command)));
+    if cli.verbose {
+        reads::bytes_read().for_each(|(table, bytes)| {
+            console::note(format!("read of {table}: {}", counted(bytes, "byte")));
+        });
+    }
+    match done {
         Ok(()) => Code::Done,
         Err(error) => exit::report(&damage::explained(error, &lakes)),
     }

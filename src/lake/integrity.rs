@@ -40,9 +40,9 @@ impl Lake {
     /// stretches, and the whole with its checksum; that of the stretches is compared as they are
     /// read ([`Lake::compared`]).
     pub fn check_footers(&self) -> Result<(), LakeError> {
-        let files: Vec<&FileEntry> =
-            self.manifest.tables.values().flat_map(|entry| &entry.files).collect();
-        files.into_par_iter().try_for_each(|file| {
+        let of_table = |&table: &Table| self.files(table).iter().map(move |file| (table, file));
+        let files: Vec<(Table, &FileEntry)> = Table::ALL.iter().flat_map(of_table).collect();
+        files.into_par_iter().try_for_each(|(table, file)| {
             let path = self.check_file(file)?;
             let fail = |kind| LakeError::new(&path, kind);
             let known = file.stretches.places();
@@ -54,7 +54,7 @@ impl Lake {
             }
             let mut listed: Vec<RowGroupMetaData> = Vec::new();
             for (start, stretch) in file.stretches.places() {
-                let about = self.open_stretch(file, start, stretch)?.about;
+                let about = self.open_stretch(table, file, (start, stretch))?.about;
                 for group in about.metadata().row_groups() {
                     let moved = moved(group, listed.len(), start);
                     listed.push(moved.map_err(|error| fail(LakeErrorKind::Parquet(error)))?);

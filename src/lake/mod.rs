@@ -31,6 +31,7 @@ pub mod manifest;
 pub mod needs;
 pub mod plan;
 mod reader;
+pub mod reads;
 mod rejects;
 pub mod segment;
 #[cfg(test)]

@@ -193,7 +193,7 @@ impl Lake {
         for file in self.files(table) {
             let mut rows = None;
             for (start, stretch) in places_of(file, Some(bucket)) {
-                let open = self.open_stretch(file, start, stretch)?;
+                let open = self.open_stretch(table, file, (start, stretch))?;
                 let fail = |kind| LakeError::new(&open.path, kind);
                 check_types(table, self.source(), &all, open.about.schema()).map_err(fail)?;
                 let unproven = unproven(table, self.source(), &read, open.about.metadata());
@@ -264,7 +264,7 @@ impl Lake {
         // The rows of a bucket are in the order of time wherever in the file they lie.
         let mut checks: BTreeMap<u32, RowCheck> = BTreeMap::new();
         for (start, stretch) in places_of(file, bucket) {
-            let open = self.open_stretch(file, start, stretch)?;
+            let open = self.open_stretch(table, file, (start, stretch))?;
             check_types(table, self.source(), columns, open.about.schema())
                 .map_err(|kind| LakeError::new(&open.path, kind))?;
             let rows = checks
@@ -278,14 +278,14 @@ impl Lake {
     /// Opens a stretch of a recorded file, which must have its recorded rows.
     pub(super) fn open_stretch(
         &self,
+        table: Table,
         file: &FileEntry,
-        start: u64,
-        stretch: Stretch,
+        (start, stretch): (u64, Stretch),
     ) -> Result<OpenStretch, LakeError> {
         let path = self.check_file(file)?;
         let fail = |kind| LakeError::new(&path, kind);
         let io = |error| fail(LakeErrorKind::Io(error));
-        let mut piece = Piece::open(&path, start, stretch.bytes).map_err(io)?;
+        let mut piece = Piece::open(table, &path, start, stretch.bytes).map_err(io)?;
         if self.sums == Sums::Compared
             && crc32fast::hash(piece.hold_all().map_err(io)?) != stretch.crc32
         {

@@ -27,6 +27,9 @@ use parquet::file::metadata::{
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
+use super::reads;
+use crate::schema::Table;
+
 /// What a Parquet file begins and ends with.
 const MAGIC: &[u8] = b"PAR1";
 
@@ -227,6 +230,7 @@ pub(super) fn moved(
 /// A stretch of a file as a Parquet reader sees it: a file of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
+    table: Table,
     file: Arc<File>,
     start: u64,
     len: u64,
@@ -235,9 +239,9 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Opens `len` bytes of a file from `start`; nothing is read yet.
-    pub(super) fn open(path: &Path, start: u64, len: u64) -> io::Result<Self> {
-        Ok(Self { file: Arc::new(File::open(path)?), start, len, held: Vec::new() })
+    /// Opens `len` bytes of a file of a table from `start`; nothing is read yet.
+    pub(super) fn open(table: Table, path: &Path, start: u64, len: u64) -> io::Result<Self> {
+        Ok(Self { table, file: Arc::new(File::open(path)?), start, len, held: Vec::new() })
     }
 
     /// Its length.
@@ -253,6 +257,7 @@ impl Piece {
         }
         let len = usize::try_from(len).map_err(io::Error::other)?;
         let mut bytes = vec![0; len];
+        reads::count(self.table, len as u64);
         self.file.read_exact_at(&mut bytes, self.start + start)?;
         Ok(bytes.into())
     }
@@ -282,6 +287,7 @@ impl Piece {
         for (start, end) in joined(&[ranges, &[(footer, self.len)]].concat()) {
             let bad = |_| io::Error::from(io::ErrorKind::UnexpectedEof);
             let range = usize::try_from(start).map_err(bad)?..usize::try_from(end).map_err(bad)?;
+            reads::count(self.table, end.saturating_sub(start));
             let target = all.get_mut(range).ok_or(io::ErrorKind::UnexpectedEof)?;
             self.file.read_exact_at(target, self.start + start)?;
         }
@@ -380,7 +386,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, b"0123456789").unwrap();
-        let mut piece = Piece::open(&path, 2, 5).unwrap();
+        let mut piece = Piece::open(Table::JobEvents, &path, 2, 5).unwrap();
         assert_eq!(piece.get_bytes(1, 3).unwrap(), "345");
         assert!(piece.get_bytes(3, 3).is_err());
         assert!(piece.get_bytes(u64::MAX, 3).is_err());

@@ -218,6 +218,47 @@ fn quiet_is_quiet() {
     assert!(place.run(&["account", "--lake", "nothing", "-q"]).stderr.contains("error: "));
 }
 
+/// What a command says of its reads with `-v`, by table.
+fn bytes_read(place: &Place, args: &[&str]) -> Vec<(String, u64)> {
+    let run = place.run(args);
+    let said = run.stderr.lines().filter_map(|line| line.strip_prefix("read of "));
+    said.map(|line| {
+        let (table, bytes) = line.split_once(": ").unwrap();
+        let digits: String = bytes.chars().filter(char::is_ascii_digit).collect();
+        (table.to_owned(), digits.parse().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn bytes_read_are_shown_by_table() {
+    let place = place();
+    let manifest = std::fs::read_to_string(place.path("lake/manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    // The bytes of the rows of a table.
+    let size = |table: &str| {
+        let files = manifest["tables"][table]["files"].as_array().unwrap();
+        let words = files.iter().flat_map(|file| file["stretches"].as_str().unwrap().split(' '));
+        let bytes: Vec<u64> =
+            words.map(|word| word.split(':').nth(2).unwrap().parse().unwrap()).collect();
+        bytes.iter().sum::<u64>()
+    };
+    // Every byte is hashed; numbers of rows and footers are read again, and jobs once more for the
+    // ends of their tasks.
+    let verified = bytes_read(&place, &["verify", "--lake", "lake", "-v"]);
+    assert_eq!(verified.len(), manifest["tables"].as_object().unwrap().len());
+    for (table, bytes) in verified {
+        assert!((size(&table)..4 * size(&table)).contains(&bytes), "{table}: {bytes}");
+    }
+    // A question reads the table that it asks of, and of that not every column.
+    let classified = bytes_read(&place, &["classify", "--verbose"]);
+    let [(table, bytes)] = classified.as_slice() else { panic!("{classified:?}") };
+    assert_eq!(table, "job_events");
+    assert!((1..2 * size(table)).contains(bytes), "{bytes}");
+    assert_eq!(bytes_read(&place, &["classify"]), []);
+    assert_eq!(place.run(&["classify", "-q", "-v"]).code, Some(2));
+}
+
 /// Runs the program with a terminal of 80 characters as stdout.
 fn on_terminal(place: &Place, args: &str) -> Option<(i32, String)> {
     let program = env!("CARGO_BIN_EXE_jobfate");

@@ -1,0 +1,23 @@
+//! How many bytes of each table this process has read from lakes, for whoever shows it.
+//!
+//! In: reads, from any thread. Out: sums. Nothing that is computed depends on them. What another
+//! engine reads by itself (Polars where a query sees the whole lake, Spark) is not counted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::schema::Table;
+
+static BYTES: [AtomicU64; Table::ALL.len()] = [const { AtomicU64::new(0) }; Table::ALL.len()];
+
+/// So many further bytes of a table are read.
+pub(super) fn count(table: Table, bytes: u64) {
+    if let Some((_, sum)) = Table::ALL.iter().zip(&BYTES).find(|(other, _)| **other == table) {
+        sum.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// The bytes read so far, of each table of which any were.
+pub fn bytes_read() -> impl Iterator<Item = (Table, u64)> {
+    let sums = Table::ALL.into_iter().zip(BYTES.iter().map(|sum| sum.load(Ordering::Relaxed)));
+    sums.filter(|(_, bytes)| 0 < *bytes)
+}
