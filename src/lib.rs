@@ -2,15 +2,18 @@
 //! would have made of it.
 //!
 //! ```text
-//!  raw trace files      lake               facts               results              pictures
-//!  csv.gz, swf, json ─► Parquet tables ─►  one row per job, ─► what became of jobs ─► SVG, PNG
-//!                       + manifest         task, attempt       who used how much
-//!                                                              other policies
-//!      sources            lake               facts          studies fairness replay   charts report
+//!  raw trace files      lake               facts               answers              pages
+//!  csv.gz, swf, json ─► Parquet tables ─►  one row per job, ─► tables, sentences ─► report, charts
+//!                       + manifest         task, attempt       kept as results
+//!      sources            lake               facts          studies fairness replay   charts
+//!                                                           answers results           report
 //! ```
 //!
-//! One way, left to right: a layer uses only those before it, `units` and `schema` come first,
-//! [`synth`] stands by itself, and only [`cli`] knows them all and prints. A test holds the order.
+//! One way, left to right: a layer uses only those before it; `units`, `faults` and `schema` come
+//! first, [`synth`] stands by itself, and only [`cli`] knows them all and prints. A test holds the
+//! order. A study is computed in `studies`, `fairness` or `replay`; its plan (what it asks, as flags
+//! say it) and its answer (table, JSON, charts, what is said beside them) are in `answers`; `results`
+//! stores answers and reads them back.
 //!
 //! # Glossary
 //!

@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::Command;
 use crate::faults::{Bug, Context, Failure, NoThreads, Result, Usage};
 use crate::lake::Lake;
 
@@ -74,24 +73,6 @@ const POLARS_THREADS: &str = "POLARS_MAX_THREADS";
 
 /// The most of them that make sense on any machine.
 const THREADS_MAX: usize = 65_536;
-
-/// The lakes that a command reads.
-pub(super) fn lakes_of(command: &Command) -> Vec<PathBuf> {
-    let answer = match command {
-        Command::Fairness(args) => return args.plan.folders(),
-        Command::Verify(args) => &args.answer,
-        Command::Classify(args) => &args.answer,
-        Command::Describe(args) => &args.answer,
-        Command::Account(args) => &args.answer,
-        Command::Sweep(args) => &args.answer,
-        Command::Detect(args) => &args.answer,
-        Command::Replay(args) => &args.answer,
-        Command::Query(args) => &args.answer,
-        Command::Reproduce(args) => &args.answer,
-        _ => return Vec::new(),
-    };
-    vec![answer.lake.clone()]
-}
 
 /// The error itself, or that of a damaged file if that may be why.
 pub(super) fn explained(error: Failure, lakes: &[PathBuf]) -> Failure {

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, ValueEnum};
+
+use commands::Command;
 
 use crate::digits::{self, counted};
 use crate::facts::window::{OpenAttempts, Windows};
@@ -23,6 +25,7 @@ use crate::units::micros_to_seconds;
 mod account;
 pub(crate) mod analyze;
 mod classify;
+mod commands;
 mod console;
 mod damage;
 mod describe;
@@ -57,27 +60,6 @@ struct Cli {
 
     #[command(subcommand)]
     command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Analyze(analyze::AnalyzeArgs),
-    Ingest(ingest::IngestArgs),
-    Verify(verify::VerifyArgs),
-    Classify(classify::ClassifyArgs),
-    Describe(describe::DescribeArgs),
-    Account(account::AccountArgs),
-    Sweep(sweep::SweepArgs),
-    Detect(detect::DetectArgs),
-    Fairness(Box<fairness::FairnessArgs>),
-    Replay(replay::ReplayArgs),
-    Journal(replay::journal::JournalArgs),
-    Report(report::ReportArgs),
-    Query(query::QueryArgs),
-    Reproduce(reproduce::ReproduceArgs),
-    Synth(synth::SynthArgs),
-    Completions(setup::CompletionsArgs),
-    Man(setup::ManArgs),
 }
 
 /// Flags of every command that answers a question from a lake.
@@ -326,8 +308,8 @@ pub fn main() -> ExitCode {
     if cli.quiet {
         console::be_quiet();
     }
-    let lakes = damage::lakes_of(&cli.command);
-    let done = damage::caught(|| damage::prepare().and_then(|()| run(cli.command)));
+    let lakes = cli.command.lakes();
+    let done = damage::caught(|| damage::prepare().and_then(|()| cli.command.run()));
     if cli.verbose {
         reads::bytes_read().for_each(|(table, bytes)| {
             console::note(format!("read of {table}: {}", counted(bytes, "byte")));
@@ -338,49 +320,6 @@ pub fn main() -> ExitCode {
         Err(error) => exit::report(&damage::explained(error, &lakes)),
     }
     .into()
-}
-
-/// How a command gives its answer, if it gives one.
-fn form_of(command: &Command) -> Option<Form> {
-    Some(match command {
-        Command::Verify(args) => args.answer.form(),
-        Command::Classify(args) => args.answer.form(),
-        Command::Describe(args) => args.answer.form(),
-        Command::Account(args) => args.answer.form(),
-        Command::Sweep(args) => args.answer.form(),
-        Command::Detect(args) => args.answer.form(),
-        Command::Fairness(args) => args.form(),
-        Command::Replay(args) => args.answer.form(),
-        Command::Report(args) => args.form(),
-        Command::Query(args) => args.answer.form(),
-        Command::Reproduce(args) => args.answer.form(),
-        _ => return None,
-    })
-}
-
-fn run(command: Command) -> Result<()> {
-    if let Some(form) = form_of(&command) {
-        form.check()?;
-    }
-    match command {
-        Command::Analyze(args) => analyze::run(args),
-        Command::Ingest(args) => ingest::run(&args),
-        Command::Classify(args) => classify::run(&args),
-        Command::Describe(args) => describe::run(&args),
-        Command::Account(args) => account::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
-        Command::Detect(args) => detect::run(&args),
-        Command::Fairness(args) => fairness::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Journal(args) => replay::journal::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Query(args) => query::run(&args),
-        Command::Verify(args) => verify::run(&args),
-        Command::Reproduce(args) => reproduce::run(&args),
-        Command::Synth(args) => synth::run(&args),
-        Command::Completions(args) => setup::completions(&args),
-        Command::Man(args) => setup::man(&args),
-    }
 }
 
 #[cfg(test)]

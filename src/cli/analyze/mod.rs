@@ -104,20 +104,20 @@ const OUT: &str = "reports/analysis";
 /// The folder of the pages, in that of the results.
 const REPORT: &str = "report";
 
-pub(crate) fn run(args: AnalyzeArgs) -> Result<()> {
+pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     let mut config = match &args.config {
         Some(path) => Config::load(path)?,
         None => Config::default(),
     };
     let choice = ingest_choice(&mut config, &args.choice)?;
-    let out = args.out.or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
+    let out = args.out.clone().or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
     // From here to the end no other analysis writes into the folder.
     let lock = shown::lock(&out)?;
     let file = out.join("analysis.toml");
     let is_users = args.config.as_ref().is_some_and(|path| is_same_file(path, &file));
     check_out(&out, &file, is_users)?;
-    let lake = args.lake.or_else(|| config.path("lake"));
-    let trace = args.trace.or_else(|| config.path("folder"));
+    let lake = args.lake.clone().or_else(|| config.path("lake"));
+    let trace = args.trace.clone().or_else(|| config.path("folder"));
     let trace = match trace {
         None if is_there(lake.as_deref(), &out)? => None,
         None => Some(synthetic(&out.join(SYNTHETIC))?),
@@ -606,7 +606,7 @@ impl Analysis {
     fn command(&self, name: &str, words: Vec<String>) -> Result<()> {
         let folder = format!("--out={}", path_text(&self.out().join(name))?);
         let lake = format!("--lake={}", path_text(&self.lake.path)?);
-        super::run(parse(name, words, &[&lake, &folder])?)
+        parse(name, words, &[&lake, &folder])?.run()
     }
 }
 

@@ -94,6 +94,11 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
 }
 
 impl FairnessArgs {
+    /// The folders of the lakes.
+    pub(super) fn lakes(&self) -> Vec<PathBuf> {
+        self.plan.folders()
+    }
+
     fn until(&self) -> Until {
         Until { window_end_us: self.window_end, open_attempts: self.attempts.open_attempts }
     }

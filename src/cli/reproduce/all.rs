@@ -187,7 +187,7 @@ mod tests {
     use crate::answers::reproduce::study::json_of;
     use crate::claims::{Claim, Judged, Side};
     use crate::cli::ingest::plan;
-    use crate::cli::{Cli, Command, run as run_command};
+    use crate::cli::{Cli, Command};
     use crate::lake::ingest::ingest;
 
     /// Three jobs of two users.
@@ -216,7 +216,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let at = |name: &str| folder.path().join(name).display().to_string();
             std::fs::write(at("small.swf"), LOG).unwrap();
-            run_command(command(&["synth", &at("trace"), "--jobs", "60", "--days", "1"])).unwrap();
+            command(&["synth", &at("trace"), "--jobs", "60", "--days", "1"]).run().unwrap();
             for (trace, lake) in [("trace", "lake"), ("small.swf", "log")] {
                 let words = ["ingest", &at(trace), "--lake", &at(lake)];
                 let Command::Ingest(args) = command(&words) else { unreachable!("asked for") };

@@ -1,0 +1,104 @@
+//! The commands: one list, from which the command line, its checks and its dispatch follow.
+//!
+//! In: parsed flags. Out: what a command asks of stdout, the lakes that it reads, and its run. A
+//! command is a line of the list: its flags, how it answers, and the function that runs it.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::{
+    Form, account, analyze, classify, describe, detect, fairness, ingest, query, replay, report,
+    reproduce, setup, sweep, synth, verify,
+};
+use crate::faults::Result;
+
+/// How a command answers: `plain` has no table; `answer` has the flags of all answers; `own` says it
+/// itself; `results` reads no lake.
+macro_rules! form {
+    (plain $args:ident) => {
+        None
+    };
+    (answer $args:ident) => {
+        Some($args.answer.form())
+    };
+    (own $args:ident) => {
+        Some($args.form())
+    };
+    (results $args:ident) => {
+        Some($args.form())
+    };
+}
+
+macro_rules! lakes {
+    (plain $args:ident) => {
+        Vec::new()
+    };
+    (answer $args:ident) => {
+        vec![$args.answer.lake.clone()]
+    };
+    (own $args:ident) => {
+        $args.lakes()
+    };
+    (results $args:ident) => {
+        Vec::new()
+    };
+}
+
+macro_rules! commands {
+    ($($name:ident($args:ty): $how:ident $run:path,)+) => {
+        /// A command with its flags.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $($name($args),)+
+        }
+
+        impl Command {
+            /// How it gives its answer, if it gives one.
+            #[expect(unused_variables, reason = "not every command has flags of answers")]
+            fn form(&self) -> Option<Form> {
+                match self {
+                    $(Self::$name(args) => form!($how args),)+
+                }
+            }
+
+            /// The lakes that it reads.
+            #[expect(unused_variables, reason = "not every command reads a lake")]
+            pub(crate) fn lakes(&self) -> Vec<PathBuf> {
+                match self {
+                    $(Self::$name(args) => lakes!($how args),)+
+                }
+            }
+
+            /// Runs it.
+            pub(crate) fn run(&self) -> Result<()> {
+                if let Some(form) = self.form() {
+                    form.check()?;
+                }
+                match self {
+                    $(Self::$name(args) => $run(args),)+
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    Analyze(analyze::AnalyzeArgs): plain analyze::run,
+    Ingest(ingest::IngestArgs): plain ingest::run,
+    Verify(verify::VerifyArgs): answer verify::run,
+    Classify(classify::ClassifyArgs): answer classify::run,
+    Describe(describe::DescribeArgs): answer describe::run,
+    Account(account::AccountArgs): answer account::run,
+    Sweep(sweep::SweepArgs): answer sweep::run,
+    Detect(detect::DetectArgs): answer detect::run,
+    Fairness(Box<fairness::FairnessArgs>): own fairness::run,
+    Replay(replay::ReplayArgs): answer replay::run,
+    Journal(replay::journal::JournalArgs): plain replay::journal::run,
+    Report(report::ReportArgs): results report::run,
+    Query(query::QueryArgs): answer query::run,
+    Reproduce(reproduce::ReproduceArgs): answer reproduce::run,
+    Synth(synth::SynthArgs): plain synth::run,
+    Completions(setup::CompletionsArgs): plain setup::completions,
+    Man(setup::ManArgs): plain setup::man,
+}
