@@ -474,6 +474,12 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
     })
 }
 
+/// What reaches over the edges of the window. A survival curve closes nothing there.
+pub(crate) fn edges_of(what: What, censoring: &Censoring) -> String {
+    let said = edges::sentence(censoring);
+    if what == What::JobSurvival { said.replace("closed there", "censored there") } else { said }
+}
+
 pub(crate) fn chart(
     question: Question,
     censoring: &Censoring,
@@ -497,7 +503,7 @@ pub(crate) fn chart(
             "{} {}{spread}.{how}{}",
             digits::grouped(all.count(|_| true)),
             what.of(),
-            edges::ending(&edges::sentence(censoring))
+            edges::ending(&edges_of(what, censoring))
         ),
         x_axis: match what.name().replace('-', " ") {
             name if name.split(' ').next() == Some(what.unit()) => name,

@@ -4,8 +4,7 @@ use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
-use crate::answers::describe::{DescribePlan, described, question};
-use crate::answers::edges;
+use crate::answers::describe::{DescribePlan, described, edges_of, question};
 use crate::cli::shown;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let bar = console::Bar::of_work("describe", "rows");
     let described = described(&lake, windows, question(&args.plan)?, engine.as_ref())?;
     drop(bar);
-    console::note(edges::sentence(&described.censoring));
+    console::note(edges_of(described.question.what, &described.censoring));
     if let Some(files) = &mut files {
         described.put_details(files)?;
     }

@@ -90,6 +90,11 @@ fn captions_and_notes_say_what_is_in() {
             "job-durations",
         ),
         (
+            &["describe", "--what", "job-survival"],
+            "1 job begun before the window (time 0) is in, 4 open at its end are censored there",
+            "job-survival",
+        ),
+        (
             &["describe", "--what", "waiting"],
             "1 task begun before the window (time 0) is left out",
             "waiting",
