@@ -295,8 +295,7 @@ impl SegmentWriter {
 
     /// Gives back memory that is far more than a run takes, from where most is held: a job of very
     /// many tasks would otherwise leave its mark in one bucket after the other. What a run takes is
-    /// kept however it lies: memory that is given back is cleared by the kernel and copied into
-    /// again, which cost a fifth of the time of an ingest.
+    /// kept however it lies, since the kernel clears memory that is given back and taken again.
     fn give_back(&mut self) {
         let kept = self.run_rows_max / 2 * 5;
         let mut held: usize = self.buckets.iter().map(Bucket::capacity).sum();
