@@ -1,8 +1,8 @@
 //! An equal-width histogram of what ended in a moving window and of what runs now, with its mode.
 //!
 //! In: bins, added and removed. Out: the fullest bin. Small bins are counted in an array and the
-//! rare huge ones (a hundredth of a percent of progress in an hour) in an ordered map. Only the
-//! ended are remembered from call to call; who runs is put in anew each time.
+//! rare huge ones (a hundredth of a percent of progress in an hour) in an ordered map. The mode is
+//! kept up to date, and looked for anew only when its own bin has lost something.
 
 use std::collections::BTreeMap;
 
@@ -20,37 +20,52 @@ pub(super) enum Ties {
     Low,
 }
 
+impl Ties {
+    /// The fuller of two bins, each with its count before it.
+    fn fuller(self, one: (u32, u64), other: (u32, u64)) -> (u32, u64) {
+        let is_tie_won = match self {
+            Self::High => one.1 <= other.1,
+            Self::Low => other.1 < one.1,
+        };
+        if one.0 < other.0 || (one.0 == other.0 && is_tie_won) { other } else { one }
+    }
+}
+
 /// The bin of a length: bin k covers [k * width, (k + 1) * width).
 pub(super) fn bin(length_s: f64, width_s: f64) -> u64 {
     whole((length_s / width_s).floor()) as u64
 }
 
 /// How often each bin occurs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Histogram {
+    ties: Ties,
     small: Vec<u32>,
     large: BTreeMap<u64, u32>,
-    /// The mode of the ended alone with its count; `None` when it must be looked for.
+    /// The count and the bin of the mode; `None` when it must be looked for.
     mode: Option<(u32, u64)>,
 }
 
 impl Histogram {
+    /// Of nothing.
+    pub(super) fn new(ties: Ties) -> Self {
+        Self { ties, small: Vec::new(), large: BTreeMap::new(), mode: Some((0, 0)) }
+    }
+
     pub(super) fn clear(&mut self) {
-        self.small.fill(0);
-        self.large.clear();
-        self.mode = None;
+        *self = Self::new(self.ties);
     }
 
-    /// Adds something that ended.
+    /// Adds something.
     pub(super) fn add(&mut self, bin: u64) {
-        self.count(bin, 1);
-        self.mode = None;
+        let count = self.count(bin, 1);
+        self.mode = self.mode.map(|mode| self.ties.fuller(mode, (count, bin)));
     }
 
-    /// Removes something that ended long ago.
+    /// Removes something that was added.
     pub(super) fn remove(&mut self, bin: u64) {
         self.count(bin, -1);
-        self.mode = None;
+        self.mode = self.mode.filter(|mode| mode.1 != bin);
     }
 
     fn count(&mut self, bin: u64, change: i32) -> u32 {
@@ -69,66 +84,52 @@ impl Histogram {
         left
     }
 
-    /// The fullest bin of what ended together with `running`; `None` of nothing.
-    pub(super) fn mode(&mut self, running: &[u64], ties: Ties) -> Option<u64> {
-        let fuller = |a: (u32, u64), b: (u32, u64)| {
-            let is_tie_won = match ties {
-                Ties::High => a.1 <= b.1,
-                Ties::Low => b.1 < a.1,
-            };
-            if a.0 < b.0 || (a.0 == b.0 && is_tie_won) { b } else { a }
-        };
-        let ended = *self.mode.get_or_insert_with(|| {
+    /// The fullest bin; `None` of nothing.
+    pub(super) fn mode(&mut self) -> Option<u64> {
+        let mode = *self.mode.get_or_insert_with(|| {
             let small = (0_u64..).zip(&self.small).map(|(bin, &count)| (count, bin));
             let large = self.large.iter().map(|(&bin, &count)| (count, bin));
             let filled = small.chain(large).filter(|&(count, _)| 0 < count);
-            filled.reduce(fuller).unwrap_or((0, 0))
+            filled.reduce(|one, other| self.ties.fuller(one, other)).unwrap_or((0, 0))
         });
-        // A bin that nobody running falls into is no fuller than the mode of the ended.
-        let fullest = running.iter().fold(ended, |fullest, &bin| {
-            let count = self.count(bin, 1);
-            fuller(fullest, (count, bin))
-        });
-        for &bin in running {
-            self.count(bin, -1);
-        }
-        (0 < fullest.0).then_some(fullest.1)
+        (0 < mode.0).then_some(mode.1)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    #[test]
-    fn the_mode_follows_ends_and_runners() {
-        let mut histogram = Histogram::default();
-        assert_eq!(histogram.mode(&[], Ties::High), None);
-        for bin in [1, 1, 3, 9_999_999, 9_999_999] {
-            histogram.add(bin);
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        /// Compared with a list that is counted anew each time.
+        #[test]
+        fn the_mode_follows_what_comes_and_goes(
+            steps in prop::collection::vec((any::<bool>(), 0_u64..6, any::<prop::sample::Index>()), 1..80),
+        ) {
+            for ties in [Ties::High, Ties::Low] {
+                let (mut histogram, mut list) = (Histogram::new(ties), Vec::new());
+                for (adds, bin, which) in &steps {
+                    if *adds || list.is_empty() {
+                        // Two of the bins are large ones.
+                        let bin = if *bin < 4 { *bin } else { *bin + 9_999_999 };
+                        histogram.add(bin);
+                        list.push(bin);
+                    } else {
+                        histogram.remove(list.swap_remove(which.index(list.len())));
+                    }
+                    let count = |bin: u64| list.iter().filter(|&&other| other == bin).count();
+                    let fullest = list.iter().map(|&bin| count(bin)).max();
+                    let modes = list.iter().copied().filter(|&bin| Some(count(bin)) == fullest);
+                    let expected = if ties == Ties::High { modes.max() } else { modes.min() };
+                    prop_assert_eq!(histogram.mode(), expected);
+                }
+                histogram.clear();
+                prop_assert_eq!(histogram.mode(), None);
+            }
         }
-        assert_eq!(histogram.mode(&[], Ties::Low), Some(1));
-        histogram.add(3);
-        assert_eq!(histogram.mode(&[3], Ties::Low), Some(3));
-        assert_eq!(histogram.mode(&[4], Ties::Low), Some(1), "who ran is forgotten");
-        histogram.remove(9_999_999);
-        histogram.remove(1);
-        assert_eq!(histogram.mode(&[4, 4], Ties::Low), Some(3));
-        histogram.clear();
-        assert_eq!(histogram.mode(&[7, 5], Ties::Low), Some(5));
-        histogram.clear();
-        assert_eq!(histogram.mode(&[7, 5], Ties::High), Some(7));
-    }
-
-    #[test]
-    fn ties_go_where_they_are_told() {
-        let mut histogram = Histogram::default();
-        for bin in [2, 2, 5] {
-            histogram.add(bin);
-        }
-        assert_eq!(histogram.mode(&[5], Ties::High), Some(5));
-        histogram.mode = None;
-        assert_eq!(histogram.mode(&[5], Ties::Low), Some(2));
     }
 
     #[test]

@@ -167,12 +167,14 @@ impl Plan for Config {
             limit,
             attempts: Vec::new(),
             estimates: Vec::new(),
-            histogram: Histogram::default(),
+            histogram: Histogram::new(self.ties),
             width_s: 0.0,
             ended: (0, 0),
             window_us: 0,
             bins: Vec::new(),
-            sample: Vec::new(),
+            counted: 0,
+            beats: 0,
+            has_verdicts: false,
             calm: Calm::default(),
             pace: Pace::default(),
         })
@@ -238,8 +240,13 @@ struct Attempt {
     reported_us: i64,
     /// Abnormal verdicts in a row.
     verdicts: u32,
+    /// The estimate that all those remembered are, µs; 0 where they are not the same.
+    even_us: i64,
     /// The bin of the last estimate, and the estimate (µs) and width (s) that it is of.
     bin: (u64, i64, f64),
+    /// The bin in which it is counted, and the heartbeat at which it was last seen.
+    counted: Option<u64>,
+    beat: u64,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "saturates")]
@@ -267,8 +274,11 @@ struct Poisson {
     window_us: i64,
     /// By position, the bin of the estimate; `u64::MAX` while there is none.
     bins: Vec<u64>,
-    /// Those that there are.
-    sample: Vec<u64>,
+    /// Attempts that are counted in the histogram, heartbeats so far, and whether any attempt has a
+    /// verdict against it.
+    counted: usize,
+    beats: u64,
+    has_verdicts: bool,
     calm: Calm,
     pace: Pace,
 }
@@ -326,9 +336,16 @@ impl Poisson {
         let attempt = entry(&mut self.attempts, running.attempt);
         let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
         if is_new && let Some(length_us) = running.estimated_length_us() {
-            ring[attempt.reports as usize % stride] = length_us.min(NO_ESTIMATE - 1);
-            attempt.reports = attempt.reports.wrapping_add(1);
+            let length_us = length_us.min(NO_ESTIMATE - 1);
             attempt.reported_us = running.reported_us;
+            // One more of the same leaves the ring as it is, wherever it begins.
+            if length_us == attempt.even_us && 0 < length_us {
+                return Some(length_us);
+            }
+            ring[attempt.reports as usize % stride] = length_us;
+            attempt.reports = attempt.reports.wrapping_add(1);
+            let is_even = ring.iter().all(|&other| other == length_us);
+            attempt.even_us = if is_even { length_us } else { 0 };
         }
         ring.iter().copied().min().filter(|&smallest| smallest < NO_ESTIMATE)
     }
@@ -346,9 +363,8 @@ impl Poisson {
     /// Brings the histogram of what ended up to date.
     fn slide(&mut self, scene: &Scene<'_>, window_s: f64, width_s: f64) {
         if self.width_s != width_s {
-            self.histogram.clear();
+            self.forget();
             self.width_s = width_s;
-            self.ended = (0, 0);
         }
         if self.config.window == Window::Auto {
             return self.grow(scene, width_s);
@@ -370,8 +386,7 @@ impl Poisson {
     /// The same where all that started since the last change is in the histogram.
     fn grow(&mut self, scene: &Scene<'_>, width_s: f64) {
         if self.pace.look(scene) {
-            self.histogram.clear();
-            self.ended = (0, 0);
+            self.forget();
         }
         let ends = scene.finished.ends();
         for end in &ends[self.ended.1..] {
@@ -387,19 +402,67 @@ impl Poisson {
         self.pace.change.since_us().is_none_or(|since_us| since_us <= end.start_us)
     }
 
-    /// Counts heartbeats in a row at which the sample is the same.
-    fn count_calm(&mut self, scene: &Scene<'_>, mode: Option<u64>) {
-        let attempts = scene.running.iter().map(|running| running.attempt);
-        let seen = attempts.zip(self.bins.iter().copied());
-        let is_same = self.calm.mode == mode
-            && self.calm.ended == self.ended
-            && seen.clone().eq(self.calm.seen.iter().copied());
-        self.calm.beats = if is_same { self.calm.beats.saturating_add(1) } else { 0 };
-        if !is_same {
-            self.calm.seen.clear();
-            self.calm.seen.extend(seen);
-            (self.calm.mode, self.calm.ended) = (mode, self.ended);
+    /// Empties the histogram.
+    fn forget(&mut self) {
+        self.histogram.clear();
+        self.ended = (0, 0);
+        self.counted = 0;
+        for attempt in &mut self.attempts {
+            attempt.counted = None;
         }
+    }
+
+    /// Takes in the reports and counts the running attempts where they are now; returns whether
+    /// they are those of the last heartbeat and where they were.
+    fn look(&mut self, scene: &Scene<'_>, width_s: f64) -> bool {
+        self.beats += 1;
+        self.bins.clear();
+        let (mut known, mut is_same) = (0, self.calm.seen.len() == scene.running.len());
+        for (position, running) in scene.running.iter().enumerate() {
+            let estimate = running.has_progress.then(|| self.estimate_us(running)).flatten();
+            let bin = estimate.map(|length_us| self.bin(running.attempt, length_us, width_s));
+            self.bins.push(bin.unwrap_or(u64::MAX));
+            known += usize::from(bin.is_some());
+            let attempt = entry(&mut self.attempts, running.attempt);
+            attempt.beat = self.beats;
+            if attempt.counted != bin {
+                self.counted += usize::from(bin.is_some());
+                self.counted -= usize::from(attempt.counted.is_some());
+                if let Some(before) = std::mem::replace(&mut attempt.counted, bin) {
+                    self.histogram.remove(before);
+                }
+                if let Some(bin) = bin {
+                    self.histogram.add(bin);
+                }
+            }
+            is_same = is_same && self.calm.seen[position] == (running.attempt, self.bins[position]);
+        }
+        // Some no longer run.
+        if known < self.counted {
+            for &(attempt, _) in &self.calm.seen {
+                let attempt = &mut self.attempts[attempt as usize];
+                if attempt.beat < self.beats
+                    && let Some(bin) = attempt.counted.take()
+                {
+                    self.histogram.remove(bin);
+                    self.counted -= 1;
+                }
+            }
+        }
+        debug_assert_eq!(known, self.counted, "only what runs is counted");
+        if !is_same {
+            let seen = scene.running.iter().map(|running| running.attempt);
+            self.calm.seen.clear();
+            self.calm.seen.extend(seen.zip(self.bins.iter().copied()));
+        }
+        is_same
+    }
+
+    /// Counts heartbeats in a row at which the sample is the same.
+    fn count_calm(&mut self, is_same: bool, mode: Option<u64>) {
+        let is_same = is_same && self.calm.mode == mode && self.calm.ended == self.ended;
+        self.calm.beats = if is_same { self.calm.beats.saturating_add(1) } else { 0 };
+        (self.calm.mode, self.calm.ended) = (mode, self.ended);
     }
 
     /// Whether all estimates that are remembered of an attempt are the same.
@@ -419,7 +482,8 @@ impl Poisson {
         let ended = ended.filter(|end| self.is_recent(end));
         let ended = ended.map(|end| bin(micros_to_seconds(end.length_us()), self.width_s));
         let (mut count, mut sum) = (0, 0_u128);
-        for bin in ended.chain(self.sample.iter().copied()) {
+        let running = self.bins.iter().copied().filter(|&bin| bin != u64::MAX);
+        for bin in ended.chain(running) {
             count += 1;
             sum += u128::from(bin.saturating_sub(mode));
         }
@@ -445,20 +509,19 @@ impl Detector for Poisson {
         };
         let width_s = bin_s * scale;
         self.slide(scene, window_s * scale, width_s);
-        self.bins.clear();
-        self.sample.clear();
-        for running in scene.running {
-            let estimate = running.has_progress.then(|| self.estimate_us(running)).flatten();
-            let bin = estimate.map(|length_us| self.bin(running.attempt, length_us, width_s));
-            self.sample.extend(bin);
-            self.bins.push(bin.unwrap_or(u64::MAX));
-        }
-        let mode = self.histogram.mode(&self.sample, self.config.ties);
+        let is_same = self.look(scene, width_s);
+        let mode = self.histogram.mode();
         let limit = mode.map_or(u64::MAX, |mode| self.limit(scene, mode));
-        self.count_calm(scene, mode);
+        self.count_calm(is_same, mode);
         let mode = mode.unwrap_or(u64::MAX);
+        let highest = self.bins.iter().copied().max().unwrap_or(0);
+        // What has no estimate has the highest bin.
+        if highest != u64::MAX && highest.saturating_sub(mode) < limit && !self.has_verdicts {
+            return;
+        }
 
         let first = flags.len();
+        self.has_verdicts = false;
         for (position, running) in scene.running.iter().enumerate() {
             let k = self.bins[position];
             let is_abnormal = if k == u64::MAX {
@@ -470,6 +533,7 @@ impl Detector for Poisson {
             };
             let attempt = entry(&mut self.attempts, running.attempt);
             attempt.verdicts = if is_abnormal { attempt.verdicts.saturating_add(1) } else { 0 };
+            self.has_verdicts |= is_abnormal;
             if self.config.verdicts <= attempt.verdicts && !running.has_copy {
                 flags.push(Flag { position, action });
             }
@@ -546,12 +610,14 @@ mod tests {
             limit: 4,
             attempts: Vec::new(),
             estimates: Vec::new(),
-            histogram: Histogram::default(),
+            histogram: Histogram::new(config.ties),
             width_s: 0.0,
             ended: (0, 0),
             window_us: 0,
             bins: Vec::new(),
-            sample: Vec::new(),
+            counted: 0,
+            beats: 0,
+            has_verdicts: false,
             calm: Calm::default(),
             pace: Pace::default(),
         };

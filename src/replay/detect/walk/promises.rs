@@ -255,7 +255,7 @@ fn measured(mut stories: Vec<Story>) -> Vec<Story> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn quiet_detectors_flag_as_if_asked_at_every_heartbeat(draws in uneven_draws(), stretch in 1_i64..40) {
         let group = group_of(&measured(stories(&draws)), 0, END_S * S);
