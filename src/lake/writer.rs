@@ -131,11 +131,6 @@ impl Bucket {
         Self { rows: RowBlock::new(table, source, 0), last_time: i64::MIN, is_in_time_order: true }
     }
 
-    /// Rows for which there is memory.
-    fn capacity(&self) -> usize {
-        self.rows.row_ids.capacity()
-    }
-
     fn append(&mut self, block: &RowBlock, rows: &[u32]) {
         let known = self.rows.row_ids.len();
         self.rows.append(block, rows);
@@ -158,8 +153,12 @@ impl Bucket {
         self.is_in_time_order = true;
     }
 
-    /// Forgets the rows and keeps their memory.
-    fn clear(&mut self) {
+    /// Forgets the rows and keeps their memory, unless that is far more than a bucket's share: a
+    /// job of very many tasks would otherwise leave its mark in one bucket after the other.
+    fn clear(&mut self, rows_kept: usize) {
+        if rows_kept < self.rows.row_ids.capacity() {
+            self.rows = RowBlock::new(self.rows.table, self.rows.source, 0);
+        }
         self.rows.clear();
         self.last_time = i64::MIN;
         self.is_in_time_order = true;
@@ -171,12 +170,13 @@ impl Bucket {
         number: u32,
         encoder: &Encoder,
         stream: &mut Vec<u8>,
+        rows_kept: usize,
     ) -> Result<Option<(ParquetMetaData, u32)>, LakeErrorKind> {
         if self.rows.row_ids.is_empty() {
             return Ok(None);
         }
         let about = encoder.encode(number, &self.rows, stream).map_err(of_parquet)?;
-        self.clear();
+        self.clear(rows_kept);
         Ok(Some((about, crc32fast::hash(stream))))
     }
 }
@@ -275,8 +275,8 @@ impl SegmentWriter {
 
     /// Forgets the rows of a segment that cannot be finished.
     pub(crate) fn abandon(&mut self) {
-        self.buckets.iter_mut().for_each(Bucket::clear);
-        self.give_back();
+        let rows_kept = self.rows_kept();
+        self.buckets.iter_mut().for_each(|bucket| bucket.clear(rows_kept));
         self.open = None;
         self.files.clear();
         self.row_count = 0;
@@ -293,18 +293,10 @@ impl SegmentWriter {
         self.table
     }
 
-    /// Gives back memory that is far more than a run takes, from where most is held: a job of very
-    /// many tasks would otherwise leave its mark in one bucket after the other. What a run takes is
-    /// kept however it lies, since the kernel clears memory that is given back and taken again.
-    fn give_back(&mut self) {
-        let kept = self.run_rows_max / 2 * 5;
-        let mut held: usize = self.buckets.iter().map(Bucket::capacity).sum();
-        while kept < held {
-            let largest = self.buckets.iter_mut().max_by_key(|bucket| bucket.capacity());
-            let Some(largest) = largest.filter(|bucket| 0 < bucket.capacity()) else { return };
-            held -= largest.capacity();
-            *largest = Bucket::new(self.table, self.source);
-        }
+    /// Rows whose memory a bucket keeps: vectors grow by doubling, so that one just above its share
+    /// of a run has room for twice as many.
+    fn rows_kept(&self) -> usize {
+        self.run_rows_max / self.buckets.len() * 5 / 2
     }
 
     /// Puts the file that takes runs on disk.
@@ -324,6 +316,7 @@ impl SegmentWriter {
         if self.open.as_ref().is_some_and(|open| !open.takes(&self.buckets)) {
             self.close_file()?;
         }
+        let rows_kept = self.rows_kept();
         let open = match &mut self.open {
             Some(open) => open,
             none => {
@@ -347,7 +340,7 @@ impl SegmentWriter {
                 .enumerate()
                 .with_max_len(1)
                 .map(|(idx, (bucket, stream))| {
-                    bucket.encode(number_of(chunk_idx, idx), encoder, stream)
+                    bucket.encode(number_of(chunk_idx, idx), encoder, stream, rows_kept)
                 })
                 .collect();
             for (idx, (about, stream)) in
@@ -360,7 +353,6 @@ impl SegmentWriter {
             }
         }
         open.runs += 1;
-        self.give_back();
         self.row_count = 0;
         self.text_bytes = 0;
         Ok(())
