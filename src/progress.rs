@@ -34,3 +34,8 @@ pub fn so_far() -> (u64, u64) {
 pub(crate) fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
+
+/// Threads that run at once on this machine.
+pub(crate) fn core_count() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

@@ -216,6 +216,21 @@ impl Sum for CpuTime {
     }
 }
 
+/// Seconds of the trace clock as text, in microseconds.
+///
+/// # Errors
+/// The text is no number of seconds from 0 on with at most six decimals.
+pub fn parse_micros(text: &str) -> Result<i64, String> {
+    let bad = || format!("`{text}` is no time in seconds, such as 2506200");
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let whole: i64 = whole.parse().ok().filter(|&whole| 0 <= whole).ok_or_else(bad)?;
+    let fraction: i64 = format!("{fraction:0<6}").parse().map_err(|_| bad())?;
+    whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,5 +283,14 @@ mod tests {
     #[test]
     fn a_share_of_nothing_is_unknown() {
         assert_eq!(CpuTime::of_slot(1).share_of(CpuTime::ZERO), None);
+    }
+
+    #[test]
+    fn window_ends_are_read_to_the_microsecond() {
+        assert_eq!(parse_micros("2506200"), Ok(2_506_200_000_000));
+        assert_eq!(parse_micros("0.25"), Ok(250_000));
+        for odd in ["", "-1", "1e3", "1.2345678", "99999999999999"] {
+            assert!(parse_micros(odd).is_err(), "{odd}");
+        }
     }
 }

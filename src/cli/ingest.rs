@@ -165,7 +165,7 @@ pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
         max_rejects: choice.max_rejects,
         bucket_count: choice.buckets,
         shard: choice.shard,
-        threads: choice.threads.map_or_else(super::core_count, usize::from),
+        threads: choice.threads.map_or_else(crate::progress::core_count, usize::from),
         cut: Cut::default(),
     })
 }

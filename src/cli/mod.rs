@@ -20,7 +20,7 @@ use crate::lake::{Lake, reads};
 use crate::results::view::View;
 use crate::schema::Table;
 use crate::sources::part::Progress;
-use crate::units::micros_to_seconds;
+use crate::units::{micros_to_seconds, parse_micros};
 
 mod account;
 pub(crate) mod analyze;
@@ -95,7 +95,7 @@ pub(crate) struct AnswerArgs {
     /// What is still open is closed there. By default 2506200 for a whole table of the 2011
     /// trace, and otherwise the last event of the table that is asked about. Not before the last
     /// event.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_micros)]
     pub window_end: Option<i64>,
 }
 
@@ -197,18 +197,6 @@ pub(crate) fn show_remarks(lake: &Lake, table: Table, about: &str) {
     }
 }
 
-/// Seconds of the trace clock, to the microsecond.
-fn parse_window_end(text: &str) -> Result<i64, String> {
-    let bad = || format!("`{text}` is no time in seconds, such as 2506200");
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(bad());
-    }
-    let whole: i64 = whole.parse().ok().filter(|&whole| 0 <= whole).ok_or_else(bad)?;
-    let fraction: i64 = format!("{fraction:0<6}").parse().map_err(|_| bad())?;
-    whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)
-}
-
 /// Form of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -283,11 +271,6 @@ fn no_signals(error: &ctrlc::Error) -> Hindered {
     Hindered(format!("could not catch interrupts: {error}"))
 }
 
-/// Threads that run at once on this machine.
-pub(crate) fn core_count() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
 /// The command line as clap knows it, for help texts, completions and tests.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -320,18 +303,4 @@ pub fn main() -> ExitCode {
         Err(error) => exit::report(&damage::explained(error, &lakes)),
     }
     .into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn window_ends_are_read_to_the_microsecond() {
-        assert_eq!(parse_window_end("2506200"), Ok(2_506_200_000_000));
-        assert_eq!(parse_window_end("0.25"), Ok(250_000));
-        for odd in ["", "-1", "1e3", "1.2345678", "99999999999999"] {
-            assert!(parse_window_end(odd).is_err(), "{odd}");
-        }
-    }
 }

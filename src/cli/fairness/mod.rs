@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{AttemptArgs, Form, Format, ViewArgs, console, end_on_signal, parse_window_end};
+use super::{AttemptArgs, Form, Format, ViewArgs, console, end_on_signal};
 use crate::answers::fairness as answer;
 use crate::answers::fairness::plan::{Ends, FairnessPlan, Until, gather_all};
 use crate::cli::shown;
 use crate::fairness::program::{self};
 use crate::faults::Result;
+use crate::units::parse_micros;
 
 mod new;
 
@@ -53,7 +54,7 @@ pub(crate) struct FairnessArgs {
     pub out: Option<PathBuf>,
 
     /// End of the window in seconds of the trace clock
-    #[arg(long, value_name = "SECONDS", value_parser = parse_window_end)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_micros)]
     pub window_end: Option<i64>,
 
     #[command(flatten)]
