@@ -486,6 +486,33 @@ fn without_machines_the_busiest_interval_is_the_capacity() {
     assert!(!given.contains("no capacity"), "{given}");
 }
 
+/// The last use is of the span that is shown, whatever comes behind it.
+#[test]
+fn the_last_use_is_the_last_instant_within_the_span() {
+    //  user 1  0 --- 1000          7200 --- 9000
+    //  user 2        1500 ------------ 8500
+    //  shown   |----- 5,400 s -----|
+    let place = Place::new();
+    let log = "; MaxProcs: 8
+1 0 0 1000 1 -1 -1 1 -1 -1 1 1 1 -1 1 1 -1 -1
+2 1500 0 7000 1 -1 -1 1 -1 -1 1 2 1 -1 1 1 -1 -1
+3 7200 0 1800 1 -1 -1 1 -1 -1 1 1 1 -1 1 1 -1 -1
+";
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    let last = |more: &[&str]| {
+        let args = ["fairness", "--interval", "1800", "--format", "json"];
+        let found = place.run(&[&args, more].concat()).ok().json();
+        let users = found["users"].as_array().unwrap().clone();
+        let of = |user: &str| {
+            users.iter().find(|row| row["user"] == user).unwrap()["last_use_s"].as_f64().unwrap()
+        };
+        [of("1"), of("2")]
+    };
+    assert_eq!(last(&["--days", "0.0625"]), [1000.0, 5400.0]);
+    assert_eq!(last(&[]), [9000.0, 8500.0]);
+}
+
 #[test]
 fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
     //  user 1 holds a processor for ten hours, charged in the hour in which the job ends.

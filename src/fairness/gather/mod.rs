@@ -512,10 +512,12 @@ impl Fold<'_> {
                 put(interval, sums);
             });
         }
-        let uses = |piece: &&Piece| piece.2 != CpuRate::ZERO && piece.0 < piece.1;
-        let last_us = pieces.iter().filter(uses).map(|piece| piece.1 + shift).max();
-        if let Some(last_us) = last_us.filter(|&last_us| grid.start_us < last_us) {
-            self.part.people.has_used(who, last_us.min(grid.end_us()));
+        let until = |&(from, to, rate, _): &Piece| {
+            let (from, to) = ((from + shift).max(grid.start_us), (to + shift).min(grid.end_us()));
+            (rate != CpuRate::ZERO && from < to).then_some(to)
+        };
+        if let Some(last_us) = pieces.iter().filter_map(until).max() {
+            self.part.people.has_used(who, last_us);
         }
         if attempt.ended_by == EndedBy::Job && shown != CpuTime::ZERO {
             self.part.counts.closed_with_job += 1;
