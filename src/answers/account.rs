@@ -12,6 +12,7 @@ use crate::answers::edges;
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::{self, Defaults};
 use crate::digits;
+use crate::facts::tasks::tells_used_memory;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
@@ -102,6 +103,11 @@ pub(crate) fn counts_line(ledger: &Ledger) -> Option<String> {
         Meter::Cpu(CpuDefinition::Requested) | Meter::Memory(MemoryDefinition::Requested) => {
             Some(requested())
         }
+        Meter::Memory(MemoryDefinition::Used) => Some(format!(
+            "{} attempts: of {} the log does not tell the memory (0)",
+            digits::grouped(ledger.attempts),
+            digits::grouped(ledger.attempts_without_request)
+        )),
         Meter::Cpu(CpuDefinition::Slots) => None,
     }
 }
@@ -237,7 +243,7 @@ pub(crate) struct ResourceChoice {
     /// What memory means
     ///
     /// For --resource memory. By default canonical where the lake has a table `task_usage`, and
-    /// requested otherwise. The trace tells two measured memories apart: `canonical` is what the
+    /// requested otherwise. Of logs that tell it, `used` is what jobs used. The trace tells two measured memories apart: `canonical` is what the
     /// processes of the task used, `assigned` what its container had, used or not.
     #[arg(long, value_enum)]
     pub memory: Option<MemoryDefinition>,
@@ -258,8 +264,13 @@ impl ResourceChoice {
             Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
             Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
             Resource::Memory => {
-                let usual = || MemoryDefinition::usual(lake);
-                Ok(Meter::Memory(self.memory.unwrap_or_else(usual)))
+                let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));
+                if memory == MemoryDefinition::Used && !tells_used_memory(lake).unwrap_or(false) {
+                    let text = "--memory used: no job of this lake tells the memory that it used, \
+                                as some SWF and GWF logs do; take --memory requested";
+                    return Err(Usage(text.to_owned()));
+                }
+                Ok(Meter::Memory(memory))
             }
         }
     }

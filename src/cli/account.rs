@@ -17,7 +17,7 @@ use crate::results::store::Origin;
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study, fold};
 use crate::studies::ledger::{CpuDefinition, GroupBy, ledger};
-use crate::studies::meter::Meter;
+use crate::studies::meter::{MemoryDefinition, Meter};
 use crate::studies::of_facts;
 
 /// Add up CPU time or memory time per outcome
@@ -98,6 +98,11 @@ pub(crate) fn study_of(
     if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
         let text =
             "the CPU time that a log tells has no query: take --cpu requested, or no --engine";
+        return Err(Usage(text.to_owned()).into());
+    }
+    if asked.meter == Meter::Memory(MemoryDefinition::Used) {
+        let text =
+            "the memory that a log tells has no query: take --memory requested, or no --engine";
         return Err(Usage(text.to_owned()).into());
     }
     if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {

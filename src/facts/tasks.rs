@@ -37,8 +37,9 @@ pub struct Attempt {
     pub ended_by: EndedBy,
     /// The CPU request on the SCHEDULE row.
     pub cpu_request: Option<f32>,
-    /// The memory request on the SCHEDULE row, where memory was asked for.
-    pub memory_request: Option<f32>,
+    /// The memory request on the SCHEDULE row, or the memory that a log says was used, where
+    /// memory was asked for.
+    pub memory: Option<f32>,
     /// Where it ran.
     pub machine_id: Option<i64>,
     /// The CPU time that a log says it used on all its processors together, where it was asked
@@ -75,9 +76,9 @@ impl Attempt {
         self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
-    /// The rate of its memory request; nothing without one.
-    pub fn requested_memory(&self) -> CpuRate {
-        self.memory_request.map_or(CpuRate::ZERO, CpuRate::new)
+    /// The memory that it asked for, or used, as a rate; nothing where that is not known.
+    pub fn held_memory(&self) -> CpuRate {
+        self.memory.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
     /// The rate of the CPU time that a log says it used, spread over its run, and that of its
@@ -177,8 +178,8 @@ pub struct UsageCounts {
 pub struct Tasks {
     histories: Histories,
     requests: Vec<Option<f32>>,
-    /// By row; empty where it was not asked for.
-    memory_requests: Vec<Option<f32>>,
+    /// Requested or used, by row; empty where it was not asked for.
+    memory: Vec<Option<f32>>,
     /// By row; empty where it was not asked for or no log says it.
     used: Vec<Option<CpuTime>>,
     machines: Vec<Option<i64>>,
@@ -205,6 +206,8 @@ pub enum Usage {
     Memory(&'static str),
     /// The memory requests.
     MemoryRequests,
+    /// The memory that a log says its jobs used.
+    UsedMemory,
 }
 
 impl Usage {
@@ -213,11 +216,11 @@ impl Usage {
         match self {
             Self::Read => Some("mean_cpu_rate"),
             Self::Memory(column) => Some(column),
-            Self::Skip | Self::MemoryRequests => None,
+            Self::Skip | Self::MemoryRequests | Self::UsedMemory => None,
         }
     }
 
-    const fn is_of_memory(self) -> bool {
+    const fn is_of_memory_requests(self) -> bool {
         matches!(self, Self::Memory(_) | Self::MemoryRequests)
     }
 }
@@ -243,8 +246,13 @@ impl Tasks {
         if lake.has_column(Table::TaskEvents, PHASE) {
             columns.push(PHASE);
         }
-        if usage.is_of_memory() {
+        if usage.is_of_memory_requests() {
             columns.push(MEMORY_REQUEST);
+        }
+        let tells_memory =
+            usage == Usage::UsedMemory && lake.has_column(Table::TaskEvents, USED_MEMORY);
+        if tells_memory {
+            columns.extend([USED_MEMORY, "processors", "requested_processors"]);
         }
         let tells_used = usage == Usage::Read && lake.has_column(Table::TaskEvents, CPU_TIME);
         if tells_used {
@@ -252,7 +260,7 @@ impl Tasks {
         }
         let mut rows = Rows::default();
         let (mut requests, mut machines, mut priorities) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut used, mut memory_requests) = (Vec::new(), Vec::new());
+        let (mut used, mut memory) = (Vec::new(), Vec::new());
         let mut phases = Phases::default();
         // Without the table nothing is known of any task, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
@@ -261,8 +269,11 @@ impl Tasks {
             add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
             add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
             phases.add(&batch);
-            if usage.is_of_memory() {
-                add_optional_cells::<Float32Type>(&mut memory_requests, &batch, MEMORY_REQUEST);
+            if usage.is_of_memory_requests() {
+                add_optional_cells::<Float32Type>(&mut memory, &batch, MEMORY_REQUEST);
+            }
+            if tells_memory {
+                add_used_memory(&mut memory, &batch);
             }
             if tells_used {
                 add_used(&mut used, &batch);
@@ -272,7 +283,7 @@ impl Tasks {
         let asks_jobs = windows.open_attempts == OpenAttempts::JobEnd && has_open_task(&histories);
         let mut tasks = Self {
             requests,
-            memory_requests,
+            memory,
             used,
             machines,
             priorities,
@@ -408,7 +419,7 @@ impl Tasks {
                     end_us: end_us.max(event.time_us),
                     ended_by,
                     cpu_request: self.requests[event.row as usize],
-                    memory_request: self.memory_requests.get(event.row as usize).copied().flatten(),
+                    memory: self.memory.get(event.row as usize).copied().flatten(),
                     cpu_used: self.used.get(event.row as usize).copied().flatten(),
                     machine_id: self.machines[event.row as usize],
                     row: event.row,
@@ -448,13 +459,18 @@ const CPU_TIME: &str = "cpu_time_us";
 /// # Errors
 /// A file does not read.
 pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
+    tells(lake, CPU_TIME)
+}
+
+/// Whether any task event has a value in this column.
+fn tells(lake: &Lake, column: &'static str) -> Result<bool, LakeError> {
     let mut is_told = false;
-    if lake.has_column(Table::TaskEvents, CPU_TIME) {
+    if lake.has_column(Table::TaskEvents, column) {
         for bucket in 0..lake.bucket_count() {
             if is_told {
                 break;
             }
-            lake.scan(Table::TaskEvents, Some(bucket), &[CPU_TIME], |batch| {
+            lake.scan(Table::TaskEvents, Some(bucket), &[column], |batch| {
                 is_told |= batch.column(0).null_count() < batch.num_rows();
             })?;
         }
@@ -465,17 +481,40 @@ pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
 /// The CPU time used by row: the mean per processor on all processors that it had, or else asked
 /// for.
 fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
+    let each = batch.column_by_name(CPU_TIME).expect("the column was asked for");
+    let rows = each.as_primitive::<Int64Type>().iter().zip(processors_of(batch));
+    used.extend(rows.map(|(each_us, processors)| {
+        Some(CpuTime::of_slot(each_us?) * u32::try_from(processors?).ok()?)
+    }));
+}
+
+/// The processors by row that a job had, or else asked for.
+fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<i32>> {
     let ints = |name: &str| {
         batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int32Type>()
     };
     let (had, asked) = (ints("processors"), ints("requested_processors"));
-    let each = batch.column_by_name(CPU_TIME).expect("the column was asked for");
-    let rows = each.as_primitive::<Int64Type>().iter().zip(had.iter().zip(asked));
-    used.extend(rows.map(|(each_us, (had, asked))| {
-        let processors = had.filter(|&count| 0 < count).or(asked)?;
-        Some(CpuTime::of_slot(each_us?) * u32::try_from(processors).ok()?)
-    }));
+    had.iter().zip(asked).map(|(had, asked)| had.filter(|&count| 0 < count).or(asked))
 }
+
+/// Whether the lake is one of a log that tells the memory of any of its jobs.
+///
+/// # Errors
+/// A file does not read.
+pub fn tells_used_memory(lake: &Lake) -> Result<bool, LakeError> {
+    tells(lake, USED_MEMORY)
+}
+
+/// The memory used by row: the mean per processor on all processors that it had, or else asked for.
+fn add_used_memory(memory: &mut Vec<Option<f32>>, batch: &RecordBatch) {
+    let each = batch.column_by_name(USED_MEMORY).expect("the column was asked for");
+    let rows = each.as_primitive::<Float32Type>().iter().zip(processors_of(batch));
+    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
+    memory.extend(rows.map(|(each, processors)| Some(each? * processors? as f32)));
+}
+
+/// The column of logs with the mean memory that a job used per processor, KiB.
+const USED_MEMORY: &str = "used_memory_kib";
 
 /// The column of the memory that a task asks for.
 const MEMORY_REQUEST: &str = "memory_request";
@@ -621,7 +660,7 @@ mod tests {
             end_us,
             ended_by: EndedBy::Event(3),
             cpu_request: Some(0.5),
-            memory_request: None,
+            memory: None,
             cpu_used: None,
             machine_id: None,
             row: 0,

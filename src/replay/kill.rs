@@ -328,7 +328,7 @@ mod tests {
                     end_us: now_us,
                     ended_by: EndedBy::Event(how),
                     cpu_request: None,
-                    memory_request: None,
+                    memory: None,
                     cpu_used: None,
                     machine_id: None,
                     row: 0,

@@ -216,7 +216,7 @@ impl Study {
         for attempt in attempts {
             let request = match self.asked.meter.resource() {
                 Resource::Cpu => attempt.cpu_request,
-                Resource::Memory => attempt.memory_request,
+                Resource::Memory => attempt.memory,
             };
             self.attempts_without_request += u64::from(request.is_none());
             self.attempts_with_cpu_time += u64::from(attempt.cpu_used.is_some());
@@ -430,8 +430,8 @@ impl Scratch {
             Meter::Cpu(Requested) => {
                 self.spent.of_attempts(task.attempts, Attempt::requested_rate);
             }
-            Meter::Memory(MemoryDefinition::Requested) => {
-                self.spent.of_attempts(task.attempts, Attempt::requested_memory);
+            Meter::Memory(MemoryDefinition::Requested | MemoryDefinition::Used) => {
+                self.spent.of_attempts(task.attempts, Attempt::held_memory);
             }
             Meter::Cpu(Measured) if source.is_log() => {
                 self.spent.of_attempts(task.attempts, |attempt| attempt.used_rate(source));

@@ -61,6 +61,8 @@ pub enum MemoryDefinition {
     Assigned,
     /// Memory request times time running
     Requested,
+    /// Memory that a log says a job used, mean per processor, times processors and time running
+    Used,
 }
 
 impl MemoryDefinition {
@@ -79,7 +81,7 @@ impl MemoryDefinition {
         match self {
             Self::Canonical => Some("canonical_memory"),
             Self::Assigned => Some("assigned_memory"),
-            Self::Requested => None,
+            Self::Requested | Self::Used => None,
         }
     }
 
@@ -95,6 +97,7 @@ impl fmt::Display for MemoryDefinition {
             Self::Canonical => "canonical",
             Self::Assigned => "assigned",
             Self::Requested => "requested",
+            Self::Used => "used",
         })
     }
 }
@@ -148,6 +151,7 @@ impl Meter {
         match self {
             Self::Cpu(cpu) if cpu.needs_usage() => Usage::Read,
             Self::Cpu(_) => Usage::Skip,
+            Self::Memory(MemoryDefinition::Used) => Usage::UsedMemory,
             Self::Memory(memory) => match memory.usage_column() {
                 Some(column) => Usage::Memory(column),
                 None => Usage::MemoryRequests,

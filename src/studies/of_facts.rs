@@ -165,7 +165,8 @@ fn columns_of(meter: Meter) -> Columns {
             let columns = ["measured_s", "closed_measured_s", "outside_s", "windows_without_rate"];
             measured("q07", columns)
         }
-        Meter::Memory(MemoryDefinition::Requested) => {
+        // What a log tells was used has no query; it is refused before any fact is asked for.
+        Meter::Memory(MemoryDefinition::Requested | MemoryDefinition::Used) => {
             of("q15", "requested_memory_s", "closed_requested_memory_s")
         }
         Meter::Memory(MemoryDefinition::Canonical) => measured(

@@ -409,3 +409,44 @@ proptest! {
         }
     }
 }
+
+/// Memory per processor, KiB; processors; run time, s; `-1` where the log does not say.
+const USED: [(i32, i32, i32); 5] =
+    [(100, 2, 30), (250, 1, 3_600), (-1, 4, 10), (0, 3, 50), (7, 16, 86_400)];
+
+#[test]
+fn memory_that_a_log_tells_is_added_up_per_processor_and_second() {
+    let place = Place::new();
+    let rows = (1..).zip(USED).map(|(id, (memory, processors, run))| {
+        format!(
+            "{id} {id} 0 {run} {processors} -1 {memory} {processors} -1 -1 1 1 1 -1 1 1 -1 -1\n"
+        )
+    });
+    fs::write(place.path("used.swf"), format!("; MaxProcs: 32\n{}", rows.collect::<String>()))
+        .unwrap();
+    place.run(&["ingest", "used.swf", "--lake", "lake"]).ok();
+    let account = ["account", "--lake", "lake", "--resource", "memory", "--memory"];
+    let run = place.run(&[&account[..], &["used", "--format", "json"]].concat()).ok();
+    let expected: f64 = USED
+        .iter()
+        .filter(|(memory, ..)| 0 <= *memory)
+        .map(|(memory, processors, run)| f64::from(memory * processors) * f64::from(*run))
+        .sum();
+    let json = run.json();
+    let rows = json["rows"].as_array().unwrap();
+    let sum: f64 = rows.iter().filter_map(|row| row["memory"].as_f64()).sum();
+    assert!((sum - expected).abs() < 1e-3 * expected, "{sum}, {expected}: {json}");
+    let said = place.run(&[&account[..], &["used"]].concat()).ok();
+    assert!(said.stderr.contains("of 1 the log does not tell the memory"));
+    let sql = place.run(&[&account[..], &["used", "--engine", "polars"]].concat());
+    assert!(sql.stderr.contains("has no query"), "{}", sql.stderr);
+    place.run(&[&account[..], &["requested"]].concat()).ok();
+}
+
+#[test]
+fn memory_used_is_refused_where_no_log_tells_it() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let run = place.run(&["account", "--resource", "memory", "--memory", "used"]);
+    assert!(run.stderr.contains("take --memory requested"), "{}", run.stderr);
+}

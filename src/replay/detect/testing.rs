@@ -80,7 +80,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
                     end_us,
                     ended_by: EndedBy::Nothing,
                     cpu_request: None,
-                    memory_request: None,
+                    memory: None,
                     cpu_used: None,
                     machine_id: Some(i64::from(story.index.rem_euclid(3))),
                 });

@@ -252,7 +252,7 @@ mod tests {
                 end_us: pair[1].time_us,
                 ended_by: EndedBy::Event(pair[1].event_type),
                 cpu_request: None,
-                memory_request: None,
+                memory: None,
                 cpu_used: None,
                 machine_id: None,
                 row: 0,
