@@ -88,9 +88,17 @@ fn read_until(is_over: &AtomicBool) -> usize {
 #[test]
 fn two_ingests_of_one_lake_leave_what_one_leaves() {
     let mut draws = ChaCha8Rng::seed_from_u64(12);
-    let begin = now();
-    WIDE.run(&INGEST).ok();
-    let takes = begin.elapsed();
+    // The quickest of three: other work on the machine makes a run longer, and then most of what
+    // follows would meet a run that is over.
+    let takes = (0..3)
+        .map(|_| {
+            fs::remove_dir_all(WIDE.path("at-once")).ok();
+            let begin = now();
+            WIDE.run(&INGEST).ok();
+            begin.elapsed()
+        })
+        .min()
+        .unwrap();
     let (mut refused, mut killed) = (0, 0);
     for _ in 0..PAIRS {
         let after = takes.mul_f64(draws.random_range(0.0..0.4));
@@ -98,7 +106,7 @@ fn two_ingests_of_one_lake_leave_what_one_leaves() {
     }
     assert!(PAIRS / 4 < refused, "{refused} pairs met");
     for _ in 0..SHARDS_KILLED {
-        let after = takes.mul_f64(draws.random_range(0.0..0.6));
+        let after = takes.mul_f64(draws.random_range(0.0..0.4));
         round(|| {
             let is_over = AtomicBool::new(false);
             thread::scope(|scope| {
