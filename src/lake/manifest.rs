@@ -6,7 +6,7 @@
 //! [`FORMAT_VERSION`] when a field changes.
 //!
 //! Each writer owns one file: `manifest.json`, or `manifest-I-of-N.json` with `--shard I/N`, and
-//! while it is at work a journal beside it ([`super::journal`]). Readers see the union; the next
+//! while it is at work a journal beside it (`lake::journal`). Readers see the union; the next
 //! unsharded `ingest` folds the shards' files into the first.
 
 use std::collections::{BTreeMap, BTreeSet};
