@@ -783,3 +783,23 @@ fn one_user_is_a_sentence_and_what_if_names_the_users() {
     assert_eq!(json.json()["what_if_places"][0]["user"], "1");
     assert!(json.stderr.contains("sge beside metered: heavier nobody; lighter nobody"));
 }
+
+/// A submission may lie behind the window (time 2^63 - 1), and its job may have ended before.
+#[test]
+fn a_submission_behind_the_window_waits_for_nothing() {
+    let place = Place::new();
+    place.part(
+        "job_events",
+        0,
+        "600000000,,7,0,u,1,n,l\n601000000,,7,1,u,1,n,l\n700000000,,7,5,u,1,n,l\n",
+    );
+    place.part(
+        "task_events",
+        0,
+        "600000000,,7,0,,0,u,1,0,0.5,0.1,0,0\n9223372036854775807,,7,1,,0,u,1,0,0.5,0.1,0,0\n",
+    );
+    place.ingest(&[]).ok();
+    for accrual in ["running", "end"] {
+        place.run(&["fairness", "--accrual", accrual, "--cpu", "slots"]).ok();
+    }
+}

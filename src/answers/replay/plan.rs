@@ -24,7 +24,8 @@ pub(crate) struct ReplayPlan {
     ///
     /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
     /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
-    /// shortest, priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
+    /// shortest (by the work that the replay will do for the task, up to its kill if it is killed),
+    /// priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
     /// worst-fit, random-fit. `depth=N` lets an order pass over N tasks that fit nowhere (`easy`
     /// passes over any number without it); `depth_cuts` then counts the instants at which tasks
     /// waited behind those although a machine had room. Running tasks: none, oracle, wqr, dolly, and every detector of

@@ -426,7 +426,9 @@ impl Fold<'_> {
             let job = self.jobs.find(task.job_id).map(|position| &self.jobs.jobs[position]);
             let ended_us = job.filter(|job| job.is_ended()).map(|job| job.last_event_us);
             let window_end_us = self.cluster.windows.task_end_us;
-            let until_us = ended_us.map_or(window_end_us, |end| end.clamp(from_us, window_end_us));
+            let end_us = ended_us.map_or(window_end_us, |end| end.min(window_end_us));
+            // A submission may lie behind the window.
+            let until_us = end_us.max(from_us);
             self.wait(task, row, [from_us, until_us], request);
         }
     }

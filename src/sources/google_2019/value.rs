@@ -106,7 +106,10 @@ impl Raw<'_> {
             Self::Text(text) => text.parse().map_err(|_| RejectReason::BadValue)?,
             Self::Bool(_) | Self::Odd => return Err(RejectReason::BadValue),
         };
-        if value.is_finite() { Ok(Some(value)) } else { Err(RejectReason::BadValue) }
+        // Columns hold 32 bits.
+        #[expect(clippy::cast_possible_truncation, reason = "to see whether it fits")]
+        let fits = (value as f32).is_finite();
+        if fits { Ok(Some(value)) } else { Err(RejectReason::BadValue) }
     }
 }
 
@@ -115,4 +118,18 @@ pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_beyond_32_bits_is_no_value() {
+        assert_eq!(Raw::Float(3e38).float(), Ok(Some(3e38)));
+        for text in ["1e39", "-1e39", "1e300", "inf", "NaN"] {
+            assert!(Raw::Text(text.into()).float().is_err(), "{text}");
+        }
+        assert!(Raw::Float(1e39).float().is_err());
+    }
 }
