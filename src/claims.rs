@@ -79,8 +79,10 @@ pub struct Claim {
     /// Ours: the mean over runs. Of a sentence, the cell that is nearest to breaking it.
     pub ours: Option<f64>,
     /// Lower end of the 95 % interval that decides.
+    #[serde(rename = "low")]
     pub ours_low: Option<f64>,
     /// Upper end of the interval.
+    #[serde(rename = "high")]
     pub ours_high: Option<f64>,
     /// What became of it.
     pub verdict: Verdict,

@@ -389,3 +389,20 @@ pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {
         || plan.index.iter().any(|text| text.contains("charges="));
     if is_each { Machines::Each } else { Machines::Classes }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_flags() {
+        let matches = FairnessPlan::augment_args(Command::new("fairness"))
+            .try_get_matches_from(["fairness"])
+            .unwrap();
+        let flags = FairnessPlan::from_arg_matches(&matches).unwrap();
+        let plan = FairnessPlan { lake: vec!["lake".to_owned()], ..FairnessPlan::default() };
+        assert_eq!(format!("{plan:?}"), format!("{flags:?}"));
+    }
+}

@@ -369,7 +369,7 @@ mod tests {
             assert_eq!(study.claim_keys.len(), 1, "{}", study.name);
         }
         let claim = all[0].claim_keys.first().unwrap();
-        let bounds = ["ours", "ours_low", "ours_high"];
+        let bounds = ["ours", "low", "high"];
         for key in ["place", "claim", "published", "verdict", "decided_by"].iter().chain(&bounds) {
             assert!(claim.split(' ').any(|one| one == *key), "{key}: {claim}");
         }
