@@ -1,7 +1,11 @@
 //! The integration tests: whole runs of the program, and the library where a run says too little.
 //!
 //! ```text
-//!  cli        exit code, stdout and stderr of runs, and every error with its way out
+//!  sessions   runs that go well: exit code, stdout and stderr, and the files that they leave
+//!  bad_folders  folders and parts that cannot be ingested, and the run that repairs
+//!  bad_lakes  lakes that are missing, damaged or in use: an error with its way out
+//!  bad_disks  folders that cannot be written, disks that are full
+//!  wrong_use  exit code 2, what was wrong, and nothing written
 //!  analysis   a whole analysis as one file, and one that goes on where it was stopped
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  corrupt    flipped bits in parts, lake and manifest: an error, a reject, or a checksum
@@ -52,11 +56,15 @@ mod analysis;
 #[cfg(test)]
 mod attempts;
 #[cfg(test)]
+mod bad_disks;
+#[cfg(test)]
+mod bad_folders;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
-mod causality;
+mod bad_lakes;
 #[cfg(test)]
-mod cli;
+mod causality;
 #[cfg(test)]
 mod concurrent;
 #[cfg(test)]
@@ -112,6 +120,8 @@ mod resume;
 #[cfg(test)]
 mod security;
 #[cfg(test)]
+mod sessions;
+#[cfg(test)]
 mod spark;
 #[cfg(test)]
 mod studies;
@@ -131,3 +141,5 @@ mod trust;
 mod truth;
 #[cfg(test)]
 mod whole;
+#[cfg(test)]
+mod wrong_use;

@@ -319,6 +319,19 @@ fn feed(column: &ArrayRef, hashers: &mut [DefaultHasher]) {
     }
 }
 
+/// A line of `job_events` that gives a row.
+pub(crate) const LINE: &str = "600,,7,0,u,1,n,l\n";
+
+/// Ingests once more after a repair, and compares with a lake that never saw the fault.
+#[track_caller]
+pub(crate) fn assert_repaired(place: &Place, more: &[&str]) {
+    place.ingest(more).ok();
+    place.run(&[&["ingest", "trace", "--lake", "undisturbed"], more].concat()).ok();
+    let undisturbed = Lake::open(&place.path("undisturbed")).unwrap();
+    assert_eq!(contents(&place.lake()), contents(&undisturbed));
+    place.lake().check_sums().unwrap();
+}
+
 /// A column of whole numbers of an answer.
 pub(crate) fn ints<'a>(batch: &'a arrow::record_batch::RecordBatch, name: &str) -> &'a [i64] {
     batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().values()
