@@ -23,6 +23,7 @@ pub mod events;
 pub mod jobs;
 pub mod published;
 pub mod query;
+mod run;
 pub mod spark;
 pub mod tables;
 pub mod task_values;

@@ -5,10 +5,8 @@
 //! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it.
 //! A query that names sources is for their lakes alone: it reads columns that no other has.
 
-use arrow::record_batch::RecordBatch;
-
+use super::FactError;
 use super::window::Windows;
-use super::{FactError, embedded};
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
 
@@ -165,40 +163,6 @@ impl Query {
     #[cfg(feature = "sql")]
     pub(super) fn is_keyed_by_job(&self) -> bool {
         self.key().first() == Some(&"job_id")
-    }
-
-    /// Runs the query over the whole lake with the embedded engine.
-    ///
-    /// # Errors
-    /// A table is missing, the engine fails, or this build has none ([`FactError::NoEngine`]).
-    pub fn run(&'static self, lake: &Lake, settings: &Settings) -> Result<RecordBatch, FactError> {
-        let mut batches = embedded::run(lake, &[self], settings)?;
-        Ok(batches.pop().expect("an answer for each query"))
-    }
-
-    /// Runs queries over the whole lake; what several of them build on is computed once.
-    ///
-    /// # Errors
-    /// As [`Query::run`].
-    pub fn run_all(
-        queries: &[&'static Self],
-        lake: &Lake,
-        settings: &Settings,
-    ) -> Result<Vec<RecordBatch>, FactError> {
-        embedded::run(lake, queries, settings)
-    }
-
-    /// Runs the query over one bucket with the embedded engine.
-    ///
-    /// # Errors
-    /// As [`Query::run`].
-    pub fn run_bucket(
-        &'static self,
-        lake: &Lake,
-        bucket: u32,
-        settings: &Settings,
-    ) -> Result<RecordBatch, FactError> {
-        embedded::run_bucket(lake, self, bucket, settings)
     }
 }
 

@@ -19,8 +19,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::history::Person;
 use super::{FairnessError, read_text};
+
+/// A user, or whatever else usage is told apart by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Person {
+    /// The name.
+    pub name: String,
+    /// The group that the log puts the first submission under.
+    pub group: Option<String>,
+    /// The interval of the first submission: who is not there yet has no values, and is in no
+    /// account.
+    pub since: u32,
+    /// When it used something last within the intervals, µs, whenever it is charged.
+    pub last_use_us: Option<i64>,
+}
 
 /// A line without its comment, which begins with a `#` that nothing but space stands before: names
 /// may hold one.

@@ -11,6 +11,7 @@
 
 use serde::Serialize;
 
+pub use super::accounts::Person;
 use super::accounts::Tree;
 use crate::units::{CpuTime, micros_to_seconds};
 
@@ -64,20 +65,6 @@ impl Grid {
             at = next;
         }
     }
-}
-
-/// A user, or whatever else usage is told apart by.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Person {
-    /// The name.
-    pub name: String,
-    /// The group that the log puts the first submission under.
-    pub group: Option<String>,
-    /// The interval of the first submission: who is not there yet has no values, and is in no
-    /// account.
-    pub since: u32,
-    /// When it used something last within the intervals, µs, whenever it is charged.
-    pub last_use_us: Option<i64>,
 }
 
 /// The name of what has none.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{FileEntry, PartEntry};
+use super::entries::{FileEntry, PartEntry};
 use super::{LakeError, LakeErrorKind};
 use crate::files;
 use crate::schema::Table;

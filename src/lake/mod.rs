@@ -23,6 +23,7 @@ use crate::sources::{Reject, SourceError};
 
 mod check;
 mod encode;
+mod entries;
 pub mod gaps;
 pub mod ingest;
 mod integrity;

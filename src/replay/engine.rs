@@ -29,7 +29,6 @@ mod hand_out;
 mod preemption;
 
 use self::backfill::Plans;
-pub(super) use self::backfill::ask_of;
 use self::preemption::Preemption;
 
 /// What is to be replayed.

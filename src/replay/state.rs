@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::cluster::{Cluster, Drawn};
 use super::detectors::Progress;
-use super::placement::Steps;
+use super::line::Ask;
+use super::placement::steps::Steps;
 use super::random::{Draws, Purpose};
 use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
@@ -379,6 +380,13 @@ impl<'a> State<'a> {
             cell.set(drawn);
         }
         (self.attempts.left[idx] - done).max(0.0)
+    }
+
+    /// What a waiting task asks for.
+    pub(super) fn ask_of(&self, task: u32) -> Ask {
+        let failed = self.tasks.failed[task as usize];
+        let estimate_us = self.workload.estimate_us(task, failed);
+        Ask { demand: self.workload.demand(task), estimate_us }
     }
 
     /// The work of a task's next attempt, µs at speed 1; without end for one that only its user

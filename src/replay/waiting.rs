@@ -438,7 +438,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::replay::placement::Steps;
+    use crate::replay::placement::steps::Steps;
     use crate::replay::workload::{Column, Workload};
 
     /// What a task is in the plain list that the tests compare with.

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::ReportError;
-use super::html::{self, Cell, Navigation, Page, escape};
-use super::pages::caption;
+use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
+use super::text::{caption, escape};
 use crate::results::{ResultChange, Side, TableChange};
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.

@@ -3,7 +3,7 @@
 //! In: the text of an SVG file. Out: the same as an element of a page, or nothing where it holds
 //! anything that could act (scripts, links, styles): a folder of results may come from others.
 
-use super::html::escape;
+use super::text::escape;
 
 /// Elements of a drawing of ours.
 const ELEMENTS: [&str; 9] =

@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::ReportError;
-use super::html::{self, Cell, Page, escape, figure_text};
+use super::html::{self, Cell, Page};
+use super::text::{escape, figure_text};
 use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
 

@@ -2,40 +2,10 @@
 
 use std::fmt::Write;
 
+use super::text::{escape, figure_text};
 use super::{ReportError, drawing};
-use crate::cells::is_hidden;
-use crate::digits::{counted, grouped, six_digits};
+use crate::digits::{counted, grouped};
 use crate::results::{Picture, Stored, Table};
-
-/// Text as it may stand in a page or in an attribute.
-pub(super) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            // What a browser would not show, shown.
-            hidden if is_hidden(hidden) && hidden != '\n' => {
-                let _ = write!(safe, "{}", hidden.escape_unicode());
-            }
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-/// A number as a reader wants it: six digits, without zeros that say nothing.
-pub(super) fn figure_text(number: f64) -> String {
-    let text = six_digits(number);
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
 
 /// The pages that stand at the head of each.
 pub(super) struct Navigation<'a> {

@@ -32,6 +32,7 @@ mod html;
 mod pages;
 mod place;
 mod sentences;
+mod text;
 
 pub use compared::{largest, write_comparison};
 pub use place::check_place;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::html::{self, Cell, Page, escape};
+use super::html::{self, Cell, Page};
+use super::text::{caption, escape, figure_text};
 use super::{ReportError, sentences};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::{Stored, missing};
@@ -259,48 +260,6 @@ fn closed(account: &Stored) -> Option<String> {
     ))
 }
 
-/// Results and tables in the words of a reader.
-const CAPTIONS: [(&str, &str); 26] = [
-    ("classify-jobs", "What became of the jobs"),
-    ("classify-tasks", "What became of the tasks"),
-    ("classify", "What became of them"),
-    ("account", "CPU time by outcome"),
-    ("account-memory", "Memory time by outcome"),
-    ("job-durations", "How long jobs last (s)"),
-    ("job-survival", "How many jobs last longer"),
-    ("tasks-per-job", "Tasks of each job"),
-    ("events-per-task", "Events of each task"),
-    ("waiting", "How long tasks wait for their first attempt (s)"),
-    ("attempts", "Attempts of each task"),
-    ("finish-given-events", "The chance to finish after so many events"),
-    ("sweep", "Killing tasks by a rule"),
-    ("sweep-selection", "The rule that the past would have chosen"),
-    ("detect", "Scores of the detectors"),
-    ("detect-settings", "What each name of a detector stands for"),
-    ("detect-truths", "Scores under other definitions of a straggler"),
-    ("detect-copies", "A dry run of the copies"),
-    ("detect-hours", "Hour by hour"),
-    ("detect-flags", "Every flag"),
-    ("replay", "The policies side by side"),
-    ("fairness", "The heaviest users and their indices"),
-    ("verify", "Checks of the tables"),
-    ("mandai", "Mandai, Kawahara and Kasahara (2017)"),
-    ("ota", "Ota and Aida (2009)"),
-    ("replay-seeds", "Seed by seed"),
-];
-
-/// A result or table in the words of a reader.
-pub(super) fn caption(name: &str) -> String {
-    let known = CAPTIONS.iter().find(|caption| caption.0 == name);
-    known.map_or_else(|| heading(name), |caption| caption.1.to_owned())
-}
-
-fn heading(name: &str) -> String {
-    let text = name.replace('-', " ");
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// Definitions and choices that move the numbers, and the command line.
 fn settings(result: &Stored) -> String {
     let settings = &result.value["settings"];
@@ -337,10 +296,7 @@ fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
         }
         Value::Number(number) if name.ends_with(" us") => {
             let seconds = number.as_f64().unwrap_or(f64::NAN) / 1e6;
-            pairs.push((
-                name.trim_end_matches(" us").to_owned() + ", s",
-                html::figure_text(seconds),
-            ));
+            pairs.push((name.trim_end_matches(" us").to_owned() + ", s", figure_text(seconds)));
         }
         other => pairs.push((name.to_owned(), word(other))),
     }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::fairness::short;
-use super::pages::caption;
+use super::text::caption;
 use crate::digits::{counted, grouped, grouped_signed, six_digits};
 use crate::results::Stored;
 

@@ -6,12 +6,12 @@
 //! never a short file.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
-use sha2::{Digest, Sha256};
 
+use super::digest::{HashingFile, READ_BYTES, RawDigest};
 use super::fields::PADDING;
 use super::google_2019::tables::TextOfTable;
 use super::{SourceError, SourceErrorKind};
@@ -21,9 +21,6 @@ const BLOCK_BYTES: usize = 128 * 1024;
 
 /// A line longer than this is no line of a trace.
 const LINE_MAX: usize = 64 * 1024 * 1024;
-
-/// Raw bytes per read.
-const READ_BYTES: usize = 256 * 1024;
 
 /// Whole lines of a part; `text()` ends with a line feed.
 #[derive(Debug, Default)]
@@ -61,15 +58,6 @@ impl TextBlock {
     }
 }
 
-/// What is known of a raw file once it has been read to the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RawDigest {
-    /// Size of the file as it lies on disk.
-    pub bytes: u64,
-    /// SHA-256 of the file as it lies on disk, in hexadecimal.
-    pub sha256: String,
-}
-
 /// Reads a part file block by block.
 pub(crate) struct BlockReader {
     path: PathBuf,
@@ -94,10 +82,7 @@ impl BlockReader {
             return Ok(Self { path: path.to_owned(), input, carry: Vec::new(), is_done: false });
         }
         let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
-        let mut raw = BufReader::with_capacity(
-            READ_BYTES,
-            HashingFile { file, hasher: Sha256::new(), bytes: 0 },
-        );
+        let mut raw = BufReader::with_capacity(READ_BYTES, HashingFile::new(file));
         let is_called_gzip = path.extension().is_some_and(|extension| extension == "gz");
         let begin = raw.fill_buf().map_err(|error| fail(SourceErrorKind::Read(error)))?;
         let input = match begin {
@@ -112,8 +97,8 @@ impl BlockReader {
     /// Raw bytes read so far.
     pub(crate) fn raw_bytes(&self) -> u64 {
         match &self.input {
-            Input::Plain(raw) => raw.get_ref().bytes,
-            Input::Gzip(decoder) => decoder.get_ref().get_ref().bytes,
+            Input::Plain(raw) => raw.get_ref().bytes(),
+            Input::Gzip(decoder) => decoder.get_ref().get_ref().bytes(),
             Input::Table(table) => table.raw_bytes(),
         }
     }
@@ -181,51 +166,8 @@ impl BlockReader {
             Input::Gzip(decoder) => decoder.into_inner().into_inner(),
             Input::Table(table) => return table.finish(),
         };
-        RawDigest { bytes: file.bytes, sha256: hex(&file.hasher.finalize()) }
+        file.finish()
     }
-}
-
-/// A file that is hashed as it is read.
-struct HashingFile {
-    file: File,
-    hasher: Sha256,
-    bytes: u64,
-}
-
-impl Read for HashingFile {
-    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.file.read(target) {
-                Ok(count) => {
-                    self.hasher.update(&target[..count]);
-                    self.bytes += count as u64;
-                    return Ok(count);
-                }
-                // Not all that read from here try again.
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-/// Reads a whole file and returns its size and checksum.
-pub fn digest_file(path: &Path) -> Result<RawDigest, SourceError> {
-    let fail = |kind| SourceError::new(path, kind);
-    let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
-    let mut hashing = HashingFile { file, hasher: Sha256::new(), bytes: 0 };
-    let mut buffer = vec![0; READ_BYTES];
-    while 0 < hashing.read(&mut buffer).map_err(|error| fail(SourceErrorKind::Read(error)))? {}
-    Ok(RawDigest { bytes: hashing.bytes, sha256: hex(&hashing.hasher.finalize()) })
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }
 
 #[cfg(test)]

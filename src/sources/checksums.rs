@@ -13,7 +13,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::blocks::hex;
+use super::digest::hex;
 use super::{SourceError, SourceErrorKind};
 
 /// A kind of checksum.

@@ -18,6 +18,7 @@ use crate::schema::Source;
 
 pub(crate) mod blocks;
 pub mod checksums;
+mod digest;
 pub(crate) mod fields;
 pub mod folder;
 pub(crate) mod google_2011;
@@ -32,8 +33,8 @@ pub(crate) mod swf;
 mod tests;
 pub mod trace;
 
-pub(crate) use blocks::hex;
-pub use blocks::{RawDigest, digest_file};
+pub(crate) use digest::hex;
+pub use digest::{RawDigest, digest_file};
 pub use folder::{RawPart, TraceFolder};
 pub use google_2019::owners::Owners;
 pub use part::Notes;

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SourceError;
-use super::blocks::{BlockReader, RawDigest, TextBlock};
+use super::blocks::{BlockReader, TextBlock};
+use super::digest::RawDigest;
 use super::folder::RawPart;
 use super::rows::RowBlock;
 

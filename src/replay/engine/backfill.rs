@@ -36,7 +36,7 @@ struct Reservation {
 impl Reservation {
     /// Whether a task may start on a machine without delaying the one that waits.
     fn allows(&self, state: &State<'_>, machine: u32, task: u32) -> bool {
-        let ask = ask_of(state, task);
+        let ask = state.ask_of(task);
         let is_sibling = self.apart_from.is_some_and(|job| state.workload.job.get(task) == job);
         machine != self.machine
             || self.ends_before(state, &ask)
@@ -46,13 +46,6 @@ impl Reservation {
     fn ends_before(&self, state: &State<'_>, ask: &Ask) -> bool {
         planned_end_us(state, self.machine, ask.estimate_us) <= self.at_us
     }
-}
-
-/// What a waiting task asks for.
-pub(in crate::replay) fn ask_of(state: &State<'_>, task: u32) -> Ask {
-    let failed = state.tasks.failed[task as usize];
-    let estimate_us = state.workload.estimate_us(task, failed);
-    Ask { demand: state.workload.demand(task), estimate_us }
 }
 
 /// When an attempt that begins now on a machine is planned to end.
@@ -143,7 +136,7 @@ impl Plans {
     pub(super) fn begun(&mut self, state: &State<'_>, slot: u32) {
         let idx = slot as usize;
         let (task, machine) = (state.attempts.task[idx], state.attempts.machine[idx]);
-        let end_us = planned_end_us(state, machine, ask_of(state, task).estimate_us);
+        let end_us = planned_end_us(state, machine, state.ask_of(task).estimate_us);
         if self.end_of.len() <= idx {
             self.end_of.resize(idx + 1, 0);
         }
@@ -200,7 +193,7 @@ impl Engine<'_> {
             if let Some(machine) = self.find(task, reservation.as_ref()) {
                 self.order.forget(task);
                 if let Some(held) = reservation.as_mut().filter(|held| held.machine == machine)
-                    && !held.ends_before(&self.state, &ask_of(&self.state, task))
+                    && !held.ends_before(&self.state, &self.state.ask_of(task))
                 {
                     let demand = self.state.workload.demand(task);
                     held.spare = held.spare.without(demand);
@@ -216,7 +209,7 @@ impl Engine<'_> {
                     continue;
                 };
                 if self.is_like_others(task, held) {
-                    let ask = ask_of(&self.state, task);
+                    let ask = self.state.ask_of(task);
                     in_vain.retain(|old| !ask.is_within(old));
                     in_vain.push(ask);
                 }

@@ -13,7 +13,7 @@
 
 use self::line::Line;
 use self::ranks::Ranks;
-pub(super) use self::steps::{CPU_STEPS, Most, NO_BOUND, Need, Steps};
+pub(super) use self::steps::{CPU_STEPS, Most, NO_BOUND, Need};
 pub(super) use self::tree::Tree;
 use super::random::{Draws, Purpose};
 use super::state::State;
@@ -21,7 +21,7 @@ use super::workload::NONE;
 
 mod line;
 mod ranks;
-mod steps;
+pub(super) mod steps;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
-use crate::replay::engine::ask_of;
 use crate::replay::line::Line;
 use crate::replay::state::State;
 
@@ -84,11 +83,11 @@ struct Easy {
 
 impl Order for Easy {
     fn push(&mut self, state: &State<'_>, task: u32) {
-        self.line.push_back(task, ask_of(state, task));
+        self.line.push_back(task, state.ask_of(task));
     }
 
     fn push_front(&mut self, state: &State<'_>, task: u32) {
-        self.line.push_front(task, ask_of(state, task));
+        self.line.push_front(task, state.ask_of(task));
     }
 
     fn peek(&mut self, _state: &State<'_>) -> Option<u32> {

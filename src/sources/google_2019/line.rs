@@ -2,6 +2,9 @@
 
 use super::value::{Raw, or_default};
 
+/// The longest object of the trace, bytes: what is made of one takes many times its length.
+pub(super) const LINE_MAX: usize = 1 << 20;
+
 /// CPU and memory.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]

@@ -27,7 +27,7 @@
 use std::sync::Arc;
 
 use self::cells::{Cells, Fault, amounts, event_of, list, missing_of, must, small};
-use self::line::Line;
+use self::line::{LINE_MAX, Line};
 use self::owners::Collections;
 use self::value::Raw;
 use super::SourceError;
@@ -60,9 +60,6 @@ fn demands(text: &[u8]) -> bool {
     let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
     says(b"\"relation\"") || says(b"\"name\"")
 }
-
-/// The longest object of the trace, bytes: what is made of one takes many times its length.
-const LINE_MAX: usize = 1 << 20;
 
 /// Parses the blocks of one part for one of its tables.
 pub(super) struct Parser {

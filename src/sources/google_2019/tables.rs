@@ -12,7 +12,7 @@ use arrow::json::LineDelimitedWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 
-use super::super::blocks::{RawDigest, digest_file};
+use super::super::digest::{RawDigest, digest_file};
 use super::super::{SourceError, SourceErrorKind};
 
 /// Rows that are put into text at a time.

@@ -10,11 +10,8 @@ use serde::Deserialize;
 
 use super::super::fields::NAME_MAX;
 use super::super::rows::RejectReason;
-use super::tasks::{List, LoggedAttempt, LoggedTask};
+use super::tasks::{Fault, List, LoggedAttempt, LoggedTask};
 use super::unescaped;
-
-/// A column and what is wrong there.
-pub(super) type Fault = (&'static str, RejectReason);
 
 const SUBMIT: i32 = 0;
 const SCHEDULE: i32 = 1;

@@ -40,8 +40,9 @@ mod objects;
 mod tasks;
 mod topology;
 
-use events::{Fault, JobEvents, LoggedJob, Task};
+use events::{JobEvents, LoggedJob, Task};
 use objects::Objects;
+use tasks::Fault;
 
 /// Rows of a job, and bytes of the names in them, after which they are handed out.
 const ROWS_HELD: usize = 1 << 16;

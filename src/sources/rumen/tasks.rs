@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::super::rows::RejectReason;
-use super::events::Fault;
+
+/// A column and what is wrong there.
+pub(super) type Fault = (&'static str, RejectReason);
 
 /// Attempts of a task; Hadoop gives up after a handful.
 const ATTEMPTS_MAX: usize = 10_000;

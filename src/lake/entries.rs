@@ -1,0 +1,69 @@
+//! What a manifest and its journal say of tables, parts and files.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::segment::Stretches;
+
+/// What a lake holds of one table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableEntry {
+    /// The parts, by number.
+    pub parts: Vec<PartEntry>,
+    /// The Parquet files, by path.
+    pub files: Vec<FileEntry>,
+}
+
+/// One raw part and what was stored of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartEntry {
+    /// The part's number.
+    pub part: u32,
+    /// How many parts the whole table has, where the name says so.
+    pub of: Option<u32>,
+    /// Name of the raw file.
+    pub raw_file: String,
+    /// Size of the raw file.
+    pub raw_bytes: u64,
+    /// SHA-256 of the raw file.
+    pub sha256: String,
+    /// Lines, usable or not.
+    pub lines: u64,
+    /// Rows stored.
+    pub rows: u64,
+    /// Lines that gave no row, by reason.
+    pub rejects: BTreeMap<String, u64>,
+    /// What had to be assumed, and how often; only of sources that leave something open.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub remarks: BTreeMap<String, u64>,
+    /// The header of the raw file as keys and values; only with the first table of a log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub header: Vec<(String, String)>,
+    /// Smallest time of a row; none without rows.
+    pub min_time_us: Option<i64>,
+    /// Largest time of a row, but for 2^63-1 (after the window).
+    pub max_time_us: Option<i64>,
+    /// The most rejects that this part was allowed.
+    pub max_rejects: String,
+    /// The stem of the files that hold the rows.
+    pub segment: String,
+}
+
+/// One Parquet file of a lake.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// Path below the lake folder, with `/`.
+    pub path: String,
+    /// Rows in it.
+    pub rows: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// CRC-32 of its bytes.
+    pub crc32: u32,
+    /// Where the rows of each bucket lie in it.
+    pub stretches: Stretches,
+}
