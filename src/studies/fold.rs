@@ -11,13 +11,13 @@ use std::collections::btree_map::Entry;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+pub use super::asked::Asked;
+use super::asked::{JobRow, KillStep};
 use super::censoring::Censoring;
-use super::kill_sweep::RuleSums;
-use super::ledger::{CpuDefinition, GroupBy, LedgerSums};
-use super::meter::{MemoryDefinition, Meter, Resource};
+use super::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use super::outcomes::Classes;
-use super::rules::{Owner, RuleGrid};
-use super::selection::{PartSums, Resampled, SplitSums};
+use super::rules::Owner;
+use super::sums::{LedgerSums, PartSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::published::Published;
@@ -27,82 +27,6 @@ use crate::lake::Lake;
 use crate::progress;
 use crate::schema::{Source, Table};
 use crate::units::{CpuRate, CpuTime};
-
-/// What is asked of a lake.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// What is added up, and by which definition.
-    pub meter: Meter,
-    /// How outcomes are told.
-    pub classes: Classes,
-    /// What the ledger is split by.
-    pub groups: Vec<GroupBy>,
-    /// What the sweep is split by, if anything.
-    pub sweep_by: Option<GroupBy>,
-    /// Whether a task that has finished by the instant at which it is condemned is spared.
-    pub spares_finished: bool,
-    /// Kill rules to sweep.
-    pub rules: Vec<RuleGrid>,
-    /// Where the past ends and the future begins, µs, if a choice is to be tested.
-    pub split_us: Option<i64>,
-    /// Resamplings of jobs, 0 for none.
-    pub rounds: usize,
-    /// Seed of the resampling.
-    pub seed: u64,
-    /// A parameter of the first rule, by its place in the grid, whose harmed jobs are all named.
-    pub all_harmed_at: Option<usize>,
-}
-
-impl Asked {
-    /// How many outcomes jobs are told apart by, unmatched ones included.
-    pub(super) fn outcome_count(&self) -> usize {
-        self.classes.outcomes().len() + 1
-    }
-}
-
-/// What the study knows of a job while its bucket is at hand.
-#[derive(Clone, Debug, Default)]
-pub(super) struct JobRow<'a> {
-    /// The job.
-    pub job_id: i64,
-    /// What `job_events` says; `None` for a job that it does not know.
-    pub job: Option<&'a Job>,
-    /// The user.
-    pub user: Option<&'a str>,
-    /// The name.
-    pub name: Option<&'a str>,
-    /// The largest priority among its tasks.
-    pub priority: Option<i32>,
-    /// Tasks with at least one event.
-    pub task_count: u64,
-    /// Position of its outcome; after the last of them where it is unmatched.
-    pub outcome: usize,
-    /// CPU (or memory time) of all its tasks.
-    pub cpu: CpuTime,
-    /// By rule: what the first parameters of its grid would have done to the job (no later one
-    /// condemns any task of it). Empty where no rule condemns any.
-    pub kills: Vec<Vec<KillStep>>,
-}
-
-impl JobRow<'_> {
-    /// Whether it finished.
-    pub(super) const fn is_finished(&self) -> bool {
-        self.outcome == 0
-    }
-}
-
-/// What one parameter of a rule would have done to a job.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct KillStep {
-    /// Condemned tasks.
-    pub tasks: u64,
-    /// Those of them that had finished by the instant of their kill.
-    pub at_end: u64,
-    /// CPU of the condemned tasks after their kill.
-    pub saved: CpuTime,
-    /// CPU of the condemned tasks up to their kill.
-    pub spent: CpuTime,
-}
 
 /// The whole study: sums over the jobs of `job_events` and `task_events`.
 #[derive(Clone, Debug)]

@@ -11,29 +11,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::fold::{Asked, JobRow, KillStep, Study};
-use super::ledger::{GroupBy, UNMATCHED};
+use super::asked::{GroupBy, UNMATCHED};
+use super::fold::Study;
 use super::rules::RuleGrid;
-use super::selection::{Interval, PartSums};
+use super::selection::Interval;
+pub use super::sums::HarmedJob;
+use super::sums::{HARMED_NAMED, Largest, PartSums, StepSums};
 use crate::units::CpuTime;
-
-/// Harmed jobs that are named per parameter, those that lose most first.
-const HARMED_NAMED: usize = 25;
-
-/// A finished job with a condemned task.
-#[derive(Clone, Debug, Serialize)]
-pub struct HarmedJob {
-    /// The job.
-    pub job_id: i64,
-    /// Its user.
-    pub user: Option<String>,
-    /// Its name.
-    pub job_name: Option<String>,
-    /// Its condemned tasks.
-    pub condemned_tasks: u64,
-    /// What they had used up to the kill.
-    pub destroyed_cpu: f64,
-}
 
 /// What each share of a sweep is a share of.
 pub const OF: [(&str, &str); 9] = [
@@ -118,169 +102,6 @@ pub struct SweepGroup {
     pub by: GroupBy,
     /// What these have of it; none where that is not known.
     pub value: Option<String>,
-}
-
-/// Sums that one parameter adds up over jobs.
-#[derive(Clone, Debug)]
-pub(super) struct StepSums {
-    tasks: Vec<u64>,
-    at_end: Vec<u64>,
-    pub(super) saved: Vec<CpuTime>,
-    pub(super) harmed_jobs: u64,
-    harmed_at_end: u64,
-    pub(super) destroyed: CpuTime,
-    harmed_jobs_cpu: CpuTime,
-}
-
-impl StepSums {
-    pub(super) fn new(outcome_count: usize) -> Self {
-        Self {
-            tasks: vec![0; outcome_count],
-            at_end: vec![0; outcome_count],
-            saved: vec![CpuTime::ZERO; outcome_count],
-            harmed_jobs: 0,
-            harmed_at_end: 0,
-            destroyed: CpuTime::ZERO,
-            harmed_jobs_cpu: CpuTime::ZERO,
-        }
-    }
-
-    /// Adds what happens to a job that counts `times`.
-    pub(super) fn add(&mut self, row: &JobRow<'_>, step: &KillStep, times: u32) {
-        self.tasks[row.outcome] += step.tasks * u64::from(times);
-        self.at_end[row.outcome] += step.at_end * u64::from(times);
-        self.saved[row.outcome] += step.saved * times;
-        if row.is_finished() && 0 < step.tasks {
-            self.harmed_jobs += u64::from(times);
-            self.harmed_at_end += if step.at_end == step.tasks { u64::from(times) } else { 0 };
-            self.destroyed += step.spent * times;
-            self.harmed_jobs_cpu += row.cpu * times;
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.tasks.iter_mut().zip(&other.tasks).for_each(|(own, others)| *own += others);
-        self.at_end.iter_mut().zip(&other.at_end).for_each(|(own, others)| *own += others);
-        add_all(&mut self.saved, &other.saved);
-        self.harmed_jobs += other.harmed_jobs;
-        self.harmed_at_end += other.harmed_at_end;
-        self.destroyed += other.destroyed;
-        self.harmed_jobs_cpu += other.harmed_jobs_cpu;
-    }
-
-    /// Saved in jobs that did not finish, less what was destroyed in those that did.
-    pub(super) fn net(&self) -> CpuTime {
-        self.saved[1..].iter().copied().sum::<CpuTime>() - self.destroyed
-    }
-}
-
-/// Adds sums one by one.
-pub(super) fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
-    sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum += other);
-}
-
-/// What the one job adds that adds most, to each sum of a parameter.
-#[derive(Clone, Debug)]
-struct Largest {
-    saved: Vec<CpuTime>,
-    destroyed: CpuTime,
-    harmed_jobs_cpu: CpuTime,
-}
-
-impl Largest {
-    fn new(outcome_count: usize) -> Self {
-        let zero = CpuTime::ZERO;
-        Self { saved: vec![zero; outcome_count], destroyed: zero, harmed_jobs_cpu: zero }
-    }
-
-    fn add(&mut self, row: &JobRow<'_>, step: &KillStep) {
-        self.saved[row.outcome] = self.saved[row.outcome].max(step.saved);
-        if row.is_finished() && 0 < step.tasks {
-            self.destroyed = self.destroyed.max(step.spent);
-            self.harmed_jobs_cpu = self.harmed_jobs_cpu.max(row.cpu);
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        let saved = self.saved.iter_mut().zip(&other.saved);
-        saved.for_each(|(own, &others)| *own = (*own).max(others));
-        self.destroyed = self.destroyed.max(other.destroyed);
-        self.harmed_jobs_cpu = self.harmed_jobs_cpu.max(other.harmed_jobs_cpu);
-    }
-}
-
-/// What each parameter of a rule adds up over jobs.
-#[derive(Clone, Debug)]
-pub(super) struct RuleSums {
-    steps: Vec<StepSums>,
-    /// By parameter.
-    largest: Vec<Largest>,
-    /// By parameter: the harmed jobs that lose most.
-    harmed: Vec<Harmed>,
-}
-
-/// Harmed jobs, of which no more are kept than are named.
-#[derive(Clone, Debug)]
-struct Harmed {
-    jobs: Vec<HarmedJob>,
-    named: usize,
-}
-
-impl Harmed {
-    fn add(&mut self, row: &JobRow<'_>, step: &KillStep) {
-        self.jobs.push(HarmedJob {
-            job_id: row.job_id,
-            user: row.user.map(str::to_owned),
-            job_name: row.name.map(str::to_owned),
-            condemned_tasks: step.tasks,
-            destroyed_cpu: step.spent.seconds(),
-        });
-        if self.named.saturating_mul(4) <= self.jobs.len() {
-            self.cut();
-        }
-    }
-
-    /// Sorts them, those that lose most first, and drops those that are not named.
-    fn cut(&mut self) {
-        self.jobs.sort_by(|one, other| {
-            let by_cpu = other.destroyed_cpu.total_cmp(&one.destroyed_cpu);
-            by_cpu.then_with(|| one.job_id.cmp(&other.job_id))
-        });
-        self.jobs.truncate(self.named);
-    }
-}
-
-impl RuleSums {
-    pub(super) fn new(asked: &Asked, rule_idx: usize) -> Self {
-        let steps = 0..asked.rules[rule_idx].grid.len();
-        let is_asked = |step| rule_idx == 0 && asked.all_harmed_at == Some(step);
-        let named = |step| if is_asked(step) { usize::MAX } else { HARMED_NAMED };
-        let harmed = steps.clone().map(|step| Harmed { jobs: Vec::new(), named: named(step) });
-        Self {
-            harmed: harmed.collect(),
-            largest: steps.clone().map(|_| Largest::new(asked.outcome_count())).collect(),
-            steps: steps.map(|_| StepSums::new(asked.outcome_count())).collect(),
-        }
-    }
-
-    pub(super) fn add(&mut self, row: &JobRow<'_>, steps: &[KillStep]) {
-        for (idx, step) in steps.iter().enumerate() {
-            self.steps[idx].add(row, step, 1);
-            self.largest[idx].add(row, step);
-            if row.is_finished() && 0 < step.tasks {
-                self.harmed[idx].add(row, step);
-            }
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: Self) {
-        self.steps.iter_mut().zip(&other.steps).for_each(|(own, others)| own.merge(others));
-        self.largest.iter_mut().zip(&other.largest).for_each(|(own, others)| own.merge(others));
-        for (own, others) in self.harmed.iter_mut().zip(other.harmed) {
-            own.jobs.extend(others.jobs);
-            own.cut();
-        }
-    }
 }
 
 /// The sweep of a rule over its grid.

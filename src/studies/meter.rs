@@ -9,8 +9,7 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::ledger::CpuDefinition;
-use crate::facts::tasks::Usage;
+use crate::facts::tasks::{Usage, tells_cpu_time};
 use crate::lake::{Lake, LakeError};
 use crate::schema::{Source, Table};
 
@@ -48,6 +47,61 @@ impl Resource {
             Self::Cpu => "CPU time",
             Self::Memory => "Memory time",
         }
+    }
+}
+
+/// What CPU time means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum CpuDefinition {
+    /// Mean CPU rate times length of the usage windows, inside attempts; of a log the CPU time used
+    /// that it tells, and `requested` for jobs of which it tells none
+    #[default]
+    Measured,
+    /// Job duration times mean CPU rate times mean machine capacity (2017)
+    Published,
+    /// CPU request times time running
+    Requested,
+    /// Time running, in task-seconds
+    Slots,
+}
+
+impl CpuDefinition {
+    /// The unit of its sums in traces of a kind.
+    pub const fn unit(self, source: Source) -> &'static str {
+        match (self, source) {
+            (Self::Slots, _) => "task-s",
+            (Self::Requested | Self::Measured, Source::Swf | Source::Gwf) => "processor-s",
+            (Self::Requested, Source::Rumen) => "slot-s",
+            _ => "NCU-s",
+        }
+    }
+
+    /// Whether it reads what was used: `task_usage`, or the CPU time that a log tells.
+    pub const fn needs_usage(self) -> bool {
+        matches!(self, Self::Measured | Self::Published)
+    }
+
+    /// Refuses a lake without what the definition reads.
+    ///
+    /// # Errors
+    /// There is no `task_usage`, nor a log that tells the CPU time of any job.
+    pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
+        if self.needs_usage() && !(self == Self::Measured && tells_cpu_time(lake)?) {
+            lake.require(Table::TaskUsage)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for CpuDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Measured => "measured",
+            Self::Published => "published",
+            Self::Requested => "requested",
+            Self::Slots => "slots",
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: record batches from [`crate::facts`]. Out: structs that serialise to `result.json`.
 //! Nothing in here reads a file or prints.
 
+pub mod asked;
 pub mod censoring;
 pub mod checks;
 pub mod counted;
@@ -18,6 +19,7 @@ pub mod resubmitted;
 pub mod rules;
 pub mod samples;
 pub mod selection;
+mod sums;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
 /// order statistics); `None` of nothing.

@@ -7,8 +7,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::asked::{Asked, JobRow, KillStep};
 use super::counted::{Edges, Value};
-use super::fold::{Asked, JobRow, KillStep, Study, republish, row_of};
+use super::fold::{Study, republish, row_of};
 use super::ledger::CpuDefinition;
 use super::meter::{MemoryDefinition, Meter, Resource};
 use super::rules::{Rule, RuleGrid};

@@ -4,15 +4,13 @@
 //! and scored on the rest, and intervals from resampling jobs. A choice uses nothing that
 //! was not known when it was made: only jobs that had ended by then.
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::fold::{Asked, JobRow, Study};
-use super::kill_sweep::{StepSums, add_all};
-use super::ledger::UNMATCHED;
+use super::asked::UNMATCHED;
+use super::fold::Study;
 use super::rules::RuleGrid;
+use super::sums::{PartSums, StepSums};
 use crate::units::{CpuTime, micros_to_seconds};
 
 /// How a rule with a parameter did on some jobs.
@@ -58,76 +56,6 @@ pub struct Selection {
     pub rules: Vec<Choice>,
     /// The best of all rules and parameters together.
     pub chosen: Choice,
-}
-
-/// Sums over the jobs of the past and of the future.
-#[derive(Clone, Debug)]
-pub(super) struct SplitSums {
-    split_us: i64,
-    past: PartSums,
-    future: PartSums,
-}
-
-/// Sums over some of the jobs with tasks loaded, each as often as it counts.
-#[derive(Clone, Debug)]
-pub(super) struct PartSums {
-    jobs: u64,
-    /// Those that finished.
-    pub(super) finished_jobs: u64,
-    /// All CPU, by outcome.
-    pub(super) totals: Vec<CpuTime>,
-    /// By rule and parameter.
-    pub(super) rules: Vec<Vec<StepSums>>,
-}
-
-impl PartSums {
-    pub(super) fn new(asked: &Asked) -> Self {
-        let blank = StepSums::new(asked.outcome_count());
-        let rules = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
-        let totals = vec![CpuTime::ZERO; asked.outcome_count()];
-        Self { jobs: 0, finished_jobs: 0, totals, rules: rules.collect() }
-    }
-
-    pub(super) fn add(&mut self, row: &JobRow<'_>, times: u32) {
-        self.jobs += u64::from(times);
-        self.finished_jobs += if row.is_finished() { u64::from(times) } else { 0 };
-        self.totals[row.outcome] += row.cpu * times;
-        for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
-            sums.iter_mut().zip(steps).for_each(|(sum, step)| sum.add(row, step, times));
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.jobs += other.jobs;
-        self.finished_jobs += other.finished_jobs;
-        add_all(&mut self.totals, &other.totals);
-        for (own, others) in self.rules.iter_mut().flatten().zip(other.rules.iter().flatten()) {
-            own.merge(others);
-        }
-    }
-}
-
-impl SplitSums {
-    pub(super) fn new(asked: &Asked, split_us: i64) -> Self {
-        let blank = PartSums::new(asked);
-        Self { split_us, past: blank.clone(), future: blank }
-    }
-
-    pub(super) fn add(&mut self, row: &JobRow<'_>) {
-        // Of a job without tasks in the loaded parts the rules can say nothing.
-        let Some(job) = row.job.filter(|_| 0 < row.task_count) else { return };
-        if job.is_ended() && job.last_event_us < self.split_us {
-            self.past.add(row, 1);
-        }
-        if job.first_submit_us.is_some_and(|submit| self.split_us <= submit) {
-            self.future.add(row, 1);
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.past.merge(&other.past);
-        self.future.merge(&other.future);
-    }
 }
 
 /// The jobs with tasks loaded before and after the split: those that had ended by then, and those
@@ -239,39 +167,6 @@ fn figures(draw: &PartSums) -> Vec<f64> {
     figures
 }
 
-/// Sums under resampling of jobs (Poisson bootstrap: in each round a job counts a Poisson(1)
-/// number of times, the same one for every rule). The numbers follow from the seed and the job's
-/// id alone.
-#[derive(Clone, Debug)]
-pub(super) struct Resampled {
-    seed: u64,
-    rounds: Vec<PartSums>,
-}
-
-impl Resampled {
-    pub(super) fn new(asked: &Asked) -> Self {
-        Self { seed: asked.seed, rounds: vec![PartSums::new(asked); asked.rounds] }
-    }
-
-    pub(super) fn add(&mut self, row: &JobRow<'_>) {
-        if row.cpu == CpuTime::ZERO && row.kills.is_empty() {
-            return;
-        }
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(row.job_id.cast_unsigned());
-        for round in &mut self.rounds {
-            let times = poisson_1(rng.random::<f64>());
-            if 0 < times {
-                round.add(row, times);
-            }
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.rounds.iter_mut().zip(&other.rounds).for_each(|(own, others)| own.merge(others));
-    }
-}
-
 /// How far each parameter of each rule spreads under resampling; nothing where none was asked for.
 pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
     let Some(resampled) = &study.resampled else { return Vec::new() };
@@ -293,18 +188,6 @@ pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
     rules.map(|rule| rule.grid.iter().map(|_| interval()).collect()).collect()
 }
 
-/// Turns a uniform number into a Poisson(1) one by inversion.
-fn poisson_1(uniform: f64) -> u32 {
-    let (mut count, mut term) = (0_u32, (-1.0_f64).exp());
-    let mut below = term;
-    while below < uniform && count < 20 {
-        count += 1;
-        term /= f64::from(count);
-        below += term;
-    }
-    count
-}
-
 /// The 2.5 % and 97.5 % quantiles; none where a value is not known.
 fn bounds(values: &mut [f64]) -> Option<(f64, f64)> {
     if values.iter().any(|value| value.is_nan()) {
@@ -316,7 +199,7 @@ fn bounds(values: &mut [f64]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fold::KillStep;
+    use super::super::asked::{Asked, JobRow, KillStep};
     use super::super::rules::Rule;
     use super::*;
 
@@ -368,15 +251,5 @@ mod tests {
         assert_eq!((whole.rules[0][0].destroyed, whole.rules[0][0].harmed_jobs), (cpu(60.0), 2));
         assert_eq!(whole.rules[0][1].saved[1], cpu(2.0));
         assert_eq!(bounds(&mut [0.0, f64::NAN]), None);
-    }
-
-    #[test]
-    fn poisson_numbers_have_mean_one() {
-        let rounds = 100_000;
-        let mean = (0..rounds)
-            .map(|idx| f64::from(poisson_1((f64::from(idx) + 0.5) / f64::from(rounds))))
-            .sum::<f64>()
-            / f64::from(rounds);
-        assert!((mean - 1.0).abs() < 1e-3, "{mean}");
     }
 }
