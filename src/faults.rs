@@ -274,6 +274,29 @@ fn hint_of_io(error: &io::Error) -> Option<&'static str> {
     }
 }
 
+/// Parts that could not be ingested; each has been shown.
+#[derive(Debug, Error)]
+#[error("{failed} of {wanted} parts could not be ingested; {}", match kept {
+    0 => "nothing was stored",
+    _ => "the lake holds the others",
+})]
+pub struct PartsFailed {
+    /// With a fault.
+    pub failed: usize,
+    /// Asked for.
+    pub wanted: usize,
+    /// In the lake, from this run or an earlier one.
+    pub kept: usize,
+    /// Whether the data of any of them are at fault, and not the machine.
+    pub is_bad_data: bool,
+}
+
+impl Fault for PartsFailed {
+    fn code(&self) -> Code {
+        Code::of_data(self.is_bad_data)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

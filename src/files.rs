@@ -19,7 +19,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder and those above it, where they are not there yet.
-pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+pub fn create_folder(folder: &Path) -> io::Result<()> {
     create_folders(folder).map(|_| ())
 }
 
@@ -33,7 +33,7 @@ fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Writes a whole file; a reader sees the old one or the new one.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;
     file.write_all(bytes)?;
@@ -46,7 +46,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// The folder is made if it is not there; if it is still empty in the end, it is removed again.
 #[derive(Debug)]
-pub(crate) struct FolderLock {
+pub struct FolderLock {
     folder: PathBuf,
     /// The folders that were made for this, the innermost first.
     made: Vec<PathBuf>,
@@ -74,7 +74,7 @@ impl FolderLock {
     }
 
     /// The folder.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 }

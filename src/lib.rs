@@ -10,8 +10,8 @@
 //! ```
 //!
 //! One way, left to right: a layer uses only those before it; `units`, `faults` and `schema` come
-//! first, [`synth`] stands by itself, and only [`cli`] knows them all and prints. A test holds the
-//! order. A study is computed in `studies`, `fairness` or `replay`; its plan (what it asks, as flags
+//! first, [`synth`] stands by itself, and only the command line (`src/cli`, part of the program and
+//! not of this library) knows them all and prints. A test holds the order. A study is computed in `studies`, `fairness` or `replay`; its plan (what it asks, as flags
 //! say it) and its answer (table, JSON, charts, what is said beside them) are in `answers`; `results`
 //! stores answers and reads them back.
 //!
@@ -234,17 +234,18 @@
 //! strings in a stated order in three ways; sixteen conditional maxima and three more steps for
 //! long sequences are plain SQL in all of them.
 
-mod answers;
+#[doc(hidden)]
+pub mod answers;
 pub mod cells;
 pub mod charts;
 pub mod claims;
-pub mod cli;
 pub mod defaults;
 pub mod digits;
 pub mod facts;
 pub mod fairness;
 pub mod faults;
-mod files;
+#[doc(hidden)]
+pub mod files;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod lake;

@@ -1,10 +1,12 @@
-//! The `jobfate` program; everything is in the library.
+//! The `jobfate` program: its command line. What it computes is in the library.
 
 use std::process::ExitCode;
+
+mod cli;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    jobfate::cli::main()
+    cli::main()
 }

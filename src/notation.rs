@@ -271,7 +271,7 @@ pub fn write_notation(
 }
 
 /// Bytes of a text.
-pub(crate) type Spot = std::ops::Range<usize>;
+pub type Spot = std::ops::Range<usize>;
 
 /// A place in a text where something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -299,7 +299,7 @@ impl fmt::Display for Mistake {
 
 impl Mistake {
     /// A mistake at `start..end` (bytes) of `source`.
-    pub(crate) fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
+    pub fn at(source: &str, start: usize, end: usize, problem: impl Into<String>) -> Self {
         let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
         let text = source[line_start..].lines().next().unwrap_or_default();
         let line_end = line_start + text.len();

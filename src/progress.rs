@@ -31,11 +31,11 @@ pub fn so_far() -> (u64, u64) {
 
 /// The time now, for what the user is told about durations and for nothing else.
 #[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
-pub(crate) fn now() -> std::time::Instant {
+pub fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
 
 /// Threads that run at once on this machine.
-pub(crate) fn core_count() -> usize {
+pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -25,7 +25,7 @@ use crate::studies::meter::{MemoryDefinition, Meter, Resource};
 use crate::studies::outcomes::Classes;
 
 /// The answer in all its forms.
-pub(crate) fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
+pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
     let mut json = json_of(ledger, table);
     if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
         json[store::NOTHING] = format!(
@@ -63,7 +63,7 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
 }
 
 /// The line that shows that the ledger closes.
-pub(crate) fn closing_line(ledger: &Ledger) -> String {
+pub fn closing_line(ledger: &Ledger) -> String {
     let outcomes: f64 = ledger.rows.iter().filter_map(|row| row.amount).sum();
     format!(
         "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",
@@ -76,7 +76,7 @@ pub(crate) fn closing_line(ledger: &Ledger) -> String {
 }
 
 /// What was counted as 0, or twice.
-pub(crate) fn counts_line(ledger: &Ledger) -> Option<String> {
+pub fn counts_line(ledger: &Ledger) -> Option<String> {
     let requested = || {
         format!(
             "{} attempts: {} without a request (0)",
@@ -140,7 +140,7 @@ pub(crate) fn cpu_time_line(told: u64, attempts: u64) -> String {
     )
 }
 
-pub(crate) fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
+pub fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
     let mut frame = Frame::default();
     for (idx, &group) in groups.iter().enumerate() {
         let cells = ledger.rows.iter().map(|row| Some(row.groups[idx].as_str()));
@@ -215,7 +215,7 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
 
 /// What CPU time means and how outcomes are told.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct CpuChoice {
+pub struct CpuChoice {
     /// What CPU time means
     #[arg(long, value_enum, long_help = defaults::cpu_help())]
     pub cpu: Option<CpuDefinition>,
@@ -235,7 +235,7 @@ impl CpuChoice {
 
 /// What is added up; for every command that adds up something over tasks and time.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct ResourceChoice {
+pub struct ResourceChoice {
     /// What is added up
     #[arg(long, value_enum, default_value_t)]
     pub resource: Resource,
@@ -254,7 +254,7 @@ impl ResourceChoice {
     ///
     /// # Errors
     /// A definition of the other resource was chosen.
-    pub(crate) fn meter(self, cpu: Option<CpuDefinition>, lake: &Lake) -> Result<Meter, Usage> {
+    pub fn meter(self, cpu: Option<CpuDefinition>, lake: &Lake) -> Result<Meter, Usage> {
         let refused = |option: &str, resource: Resource| {
             let name = resource.name();
             Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))

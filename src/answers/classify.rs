@@ -28,7 +28,7 @@ use crate::units::micros_to_seconds;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
+pub enum By {
     /// Jobs, from `job_events`
     #[default]
     Job,
@@ -37,7 +37,7 @@ pub(crate) enum By {
 }
 
 impl By {
-    pub(crate) const fn table(self) -> Table {
+    pub const fn table(self) -> Table {
         match self {
             Self::Job => Table::JobEvents,
             Self::Task => Table::TaskEvents,
@@ -60,7 +60,7 @@ impl By {
     }
 
     /// The name of its result.
-    pub(crate) const fn answer(self) -> &'static str {
+    pub const fn answer(self) -> &'static str {
         match self {
             Self::Job => "classify-jobs",
             Self::Task => "classify-tasks",
@@ -68,7 +68,7 @@ impl By {
     }
 
     /// What is counted.
-    pub(crate) const fn plural(self) -> &'static str {
+    pub const fn plural(self) -> &'static str {
         match self {
             Self::Job => "jobs",
             Self::Task => "tasks",
@@ -77,7 +77,7 @@ impl By {
 }
 
 /// Counts all of a lake's jobs or tasks, bucket by bucket.
-pub(crate) fn classification(
+pub fn classification(
     lake: &Lake,
     windows: Windows,
     by: By,
@@ -140,7 +140,7 @@ pub(crate) fn by_query(
 
 /// What was counted, and how.
 #[derive(Clone, Copy)]
-pub(crate) struct Choice {
+pub struct Choice {
     pub by: By,
     pub classes: Classes,
     pub windows: Windows,
@@ -151,7 +151,7 @@ impl Choice {
     ///
     /// No end of the window moves an outcome, for none lies before the last event; it is where
     /// what is open is known to be so.
-    pub(crate) fn edges(self, outcome: &Classification) -> String {
+    pub fn edges(self, outcome: &Classification) -> String {
         let end_us = self.by.window(self.windows).end_us;
         let is = |count: u64| if count == 1 { "is" } else { "are" };
         let of = |count: u64| digits::counted(count, self.by.plural().trim_end_matches('s'));
@@ -168,7 +168,7 @@ impl Choice {
 }
 
 /// The answer in all its forms.
-pub(crate) fn answer<'a>(
+pub fn answer<'a>(
     lake: &Lake,
     outcome: &Classification,
     choice: Choice,
@@ -200,7 +200,7 @@ pub(crate) fn json_of(outcome: &Classification, of: &'static str) -> Value {
 }
 
 /// The rows as columns; an outcome of many sequences has none.
-pub(crate) fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
+pub fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
     Frame::default()
         .maybe_text("sequence", rows.iter().map(|row| row.sequence.as_deref()))
         .text("outcome", rows.iter().map(|row| row.outcome.as_str()))

@@ -34,7 +34,7 @@ use crate::studies::samples::{Group, OutcomeOf, Samples, Split, Waits, What, col
 
 /// What is described, and how it is split.
 #[derive(clap::Args, Clone, Debug)]
-pub(crate) struct DescribePlan {
+pub struct DescribePlan {
     /// What is described
     #[arg(long, value_enum, default_value_t)]
     pub what: What,
@@ -89,7 +89,7 @@ pub(crate) const fn title(what: What) -> &'static str {
 /// Whether values that the window's end cut off are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Censored {
+pub enum Censored {
     /// In, up to the window's end, and counted
     #[default]
     Include,
@@ -99,7 +99,7 @@ pub(crate) enum Censored {
 
 /// What is asked of a lake.
 #[derive(Clone, Copy)]
-pub(crate) struct Question {
+pub struct Question {
     pub what: What,
     pub classes: Classes,
     pub outcome_of: OutcomeOf,
@@ -132,7 +132,7 @@ impl Question {
 }
 
 /// A description in all its forms.
-pub(crate) struct Described {
+pub struct Described {
     pub question: Question,
     pub censoring: Censoring,
     /// The values of every row of the answer; none where a row is no distribution.
@@ -147,7 +147,7 @@ pub(crate) struct Described {
 
 impl Described {
     /// The further table: the share of values at or below each amount.
-    pub(crate) fn put_details(&self, files: &mut Files) -> Result<()> {
+    pub fn put_details(&self, files: &mut Files) -> Result<()> {
         let stem = format!("{}-curves", self.question.what.name());
         self.curves.as_ref().map_or(Ok(()), |curves| files.table(&stem, curves))
     }
@@ -164,7 +164,7 @@ impl Described {
         Some(summarize(outcome, values, self.question.what.per_unit()))
     }
 
-    pub(crate) fn answer(&self, windows: Windows) -> Answer<'_> {
+    pub fn answer(&self, windows: Windows) -> Answer<'_> {
         let Question { what, classes, outcome_of, censored, waits, group_by } = self.question;
         let by_own_end = outcome_of == OutcomeOf::Task;
         let name = what.name();
@@ -215,12 +215,12 @@ impl Described {
 }
 
 /// Describes a lake.
-pub(crate) fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
+pub fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
     described(lake, windows, question, None)
 }
 
 /// Describes a lake, by whoever is to compute the facts.
-pub(crate) fn described(
+pub fn described(
     lake: &Lake,
     windows: Windows,
     question: Question,
@@ -301,7 +301,7 @@ pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
 }
 
 /// Whose values a row is made of.
-pub(crate) struct Part {
+pub struct Part {
     /// The group; none for all groups together.
     group: Option<String>,
     /// The outcome of the jobs, or `all`.
@@ -475,7 +475,7 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
 }
 
 /// What reaches over the edges of the window. A survival curve closes nothing there.
-pub(crate) fn edges_of(what: What, censoring: &Censoring) -> String {
+pub fn edges_of(what: What, censoring: &Censoring) -> String {
     let said = edges::sentence(censoring);
     if what == What::JobSurvival { said.replace("closed there", "censored there") } else { said }
 }
@@ -636,7 +636,7 @@ pub(crate) fn survival(parts: &[(Part, Counted)], group_by: Option<GroupBy>) -> 
 ///
 /// # Errors
 /// Values that are not of tasks alone cannot be split by the tasks' own ends.
-pub(crate) fn question(plan: &DescribePlan) -> Result<Question, Usage> {
+pub fn question(plan: &DescribePlan) -> Result<Question, Usage> {
     let &DescribePlan { what, classes, censored, waits, group_by, .. } = plan;
     let asked = Question { classes, censored, waits, group_by, ..Question::plain(what) };
     match (plan.by_own_end, what.is_of_tasks_alone()) {

@@ -9,13 +9,13 @@ use crate::studies::fold::Study;
 use crate::studies::ledger::Ledger;
 
 /// The sentence of a study, with the attempts that are closed at the end of their job.
-pub(crate) fn of_study(study: &Study) -> String {
+pub fn of_study(study: &Study) -> String {
     let cpu = study.closed_with_job_sum();
     with_closed(&study.censoring(), study.closed_with_job.attempts, cpu, study.unit())
 }
 
 /// The same of a ledger.
-pub(crate) fn of_ledger(ledger: &Ledger) -> String {
+pub fn of_ledger(ledger: &Ledger) -> String {
     let cpu = ledger.closed_with_job_sum;
     with_closed(&ledger.censoring, ledger.attempts_closed_with_job, cpu, ledger.unit)
 }

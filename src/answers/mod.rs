@@ -3,20 +3,20 @@
 //! In: what a study found. Out: an [`Answer`](crate::results::store::Answer), whose table, charts
 //! and captions are the same on a terminal, in a file and on a page. A file per study.
 
-pub(crate) mod account;
-pub(crate) mod classify;
-pub(crate) mod describe;
-pub(crate) mod detect;
-pub(crate) mod edges;
-pub(crate) mod fairness;
-pub(crate) mod replay;
-pub(crate) mod reproduce;
-pub(crate) mod sweep;
-pub(crate) mod verify;
+pub mod account;
+pub mod classify;
+pub mod describe;
+pub mod detect;
+pub mod edges;
+pub mod fairness;
+pub mod replay;
+pub mod reproduce;
+pub mod sweep;
+pub mod verify;
 
 /// What is said beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub enum Said {
     /// What is good to know.
     Note(String),
     /// What was assumed.

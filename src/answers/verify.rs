@@ -24,7 +24,7 @@ use crate::sources::{RawPart, SourceError, TraceFolder};
 use crate::studies::checks::{self, Check};
 
 /// What was found of a raw part.
-pub(crate) struct PartReport {
+pub struct PartReport {
     pub part: RawPart,
     /// Agrees with the list of checksums; `None` where the part is not listed.
     pub is_sum_right: Option<bool>,
@@ -38,13 +38,13 @@ pub(crate) struct PartReport {
 }
 
 impl PartReport {
-    pub(crate) fn is_ok(&self) -> bool {
+    pub fn is_ok(&self) -> bool {
         self.is_sum_right != Some(false) && self.error.is_none() && self.rejects.is_empty()
     }
 }
 
 /// Reads a raw part, and compares its checksum.
-pub(crate) fn check_part(
+pub fn check_part(
     part: &RawPart,
     sums: Option<&Checksums>,
     progress: &Progress,
@@ -79,7 +79,7 @@ pub(crate) fn check_part(
     Ok(PartReport { part, is_sum_right, sha256, lines, rejects, first_reject, error })
 }
 
-pub(crate) fn describe(report: &PartReport) -> String {
+pub fn describe(report: &PartReport) -> String {
     let mut faults = Vec::new();
     if report.is_sum_right == Some(false) {
         faults.push("its checksum differs from the list".to_owned());
@@ -95,7 +95,7 @@ pub(crate) fn describe(report: &PartReport) -> String {
 }
 
 /// The parts that are the same file under two numbers.
-pub(crate) fn same(reports: &[PartReport]) -> Vec<Said> {
+pub fn same(reports: &[PartReport]) -> Vec<Said> {
     let mut known: BTreeMap<(Table, &str), u32> = BTreeMap::new();
     let mut said = Vec::new();
     for report in reports.iter().filter(|report| 0 < report.lines) {
@@ -111,7 +111,7 @@ pub(crate) fn same(reports: &[PartReport]) -> Vec<Said> {
 }
 
 /// The parts that the names of the others, or the list of checksums, promise.
-pub(crate) fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
+pub fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
     let mut said = Vec::new();
     for &table in folder.source.tables() {
         let parts = folder.parts.get(&table).map_or(&[][..], Vec::as_slice);
@@ -132,7 +132,7 @@ pub(crate) fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said
     said
 }
 
-pub(crate) fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
+pub fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
     let tables: Vec<Table> = folder.parts.keys().copied().collect();
     let sum = |value: fn(&PartReport) -> u64| {
         let of_table = move |table: &Table| {
@@ -153,7 +153,7 @@ pub(crate) fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordB
 }
 
 /// What is in a lake, and what of it should be otherwise.
-pub(crate) struct LakeReport {
+pub struct LakeReport {
     census: Census,
     gaps: Vec<Gap>,
     contradictions: Vec<String>,
@@ -166,7 +166,7 @@ pub(crate) struct LakeReport {
 
 /// Whether the files of a lake are what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub enum Trust {
     /// That is to be found out.
     Nothing,
     /// This very run has written and hashed all of them.
@@ -174,7 +174,7 @@ pub(crate) enum Trust {
 }
 
 /// Checks the files and the numbers of a lake, and says what is absent.
-pub(crate) fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
+pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     // Each stretch is read once: hashed, then counted.
     let census = match trust {
         Trust::Nothing => census(&lake.compared())?,
@@ -236,7 +236,7 @@ fn size_of_log(lake: &Lake, census: &Census) -> Option<Said> {
 
 impl LakeReport {
     /// One row per count.
-    pub(crate) fn table(&self) -> RecordBatch {
+    pub fn table(&self) -> RecordBatch {
         let counts: Vec<(Table, &String, u64)> = self
             .census
             .tables
@@ -261,7 +261,7 @@ impl LakeReport {
             .batch()
     }
 
-    pub(crate) fn answer<'a>(&self, table: &'a RecordBatch) -> Answer<'a> {
+    pub fn answer<'a>(&self, table: &'a RecordBatch) -> Answer<'a> {
         Answer {
             name: "verify",
             table,
@@ -277,14 +277,14 @@ impl LakeReport {
     }
 
     /// How many counts are as published, where any are known.
-    pub(crate) fn verdict(&self) -> Option<String> {
+    pub fn verdict(&self) -> Option<String> {
         let right = self.checks.iter().filter(|check| check.is_ok()).count();
         let all = self.checks.len();
         (0 < all).then(|| format!("{right} of {all} published counts agree"))
     }
 
     /// Ends with exit code 1 if a number differs from what is published, or two from each other.
-    pub(crate) fn into_result(self) -> Result<()> {
+    pub fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
         if !self.contradictions.is_empty() {
             Err(CheckFailed("the tables of the log contradict each other".to_owned()).into())

@@ -4,21 +4,21 @@ use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
-use crate::answers::account::{
+use crate::cli::shown;
+use jobfate::answers::account::{
     CpuChoice, ResourceChoice, answer, closing_line, counts_line, table_of,
 };
-use crate::answers::edges;
-use crate::cli::shown;
-use crate::facts::query::Settings;
-use crate::facts::window::Windows;
-use crate::faults::{Result, Usage};
-use crate::lake::Lake;
-use crate::results::store::Origin;
-use crate::schema::Table;
-use crate::studies::fold::{Asked, Study, fold};
-use crate::studies::ledger::{CpuDefinition, GroupBy, ledger};
-use crate::studies::meter::{MemoryDefinition, Meter};
-use crate::studies::of_facts;
+use jobfate::answers::edges;
+use jobfate::facts::query::Settings;
+use jobfate::facts::window::Windows;
+use jobfate::faults::{Result, Usage};
+use jobfate::lake::Lake;
+use jobfate::results::store::Origin;
+use jobfate::schema::Table;
+use jobfate::studies::fold::{Asked, Study, fold};
+use jobfate::studies::ledger::{CpuDefinition, GroupBy, ledger};
+use jobfate::studies::meter::{MemoryDefinition, Meter};
+use jobfate::studies::of_facts;
 
 /// Add up CPU time or memory time per outcome
 ///

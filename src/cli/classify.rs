@@ -4,12 +4,12 @@ use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
-use crate::answers::classify::{By, Choice, answer, classification, table_of};
 use crate::cli::shown;
-use crate::faults::Result;
-use crate::lake::Lake;
-use crate::results::store::Origin;
-use crate::studies::outcomes::Classes;
+use jobfate::answers::classify::{By, Choice, answer, classification, table_of};
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::results::store::Origin;
+use jobfate::studies::outcomes::Classes;
 
 /// Count jobs or tasks by what became of them
 ///

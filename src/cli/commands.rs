@@ -11,7 +11,7 @@ use super::{
     Form, account, analyze, classify, describe, detect, fairness, ingest, query, replay, report,
     reproduce, setup, sweep, synth, verify,
 };
-use crate::faults::Result;
+use jobfate::faults::Result;
 
 /// How a command answers: `plain` has no table; `answer` has the flags of all answers; `own` says it
 /// itself; `results` reads no lake.

@@ -14,9 +14,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::terminal_size_of;
 
-use crate::answers::Said;
-use crate::progress;
-use crate::sources::part::Progress;
+use jobfate::answers::Said;
+use jobfate::progress;
+use jobfate::sources::part::Progress;
 
 /// Writes data to stdout. A reader that has gone away is no error: what is done goes on, and how
 /// it ends is told by the exit code.

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use crate::faults::{Bug, Context, Failure, NoThreads, Result, Usage};
-use crate::lake::Lake;
+use jobfate::faults::{Bug, Context, Failure, NoThreads, Result, Usage};
+use jobfate::lake::Lake;
 
 /// What the first panic said, on whatever thread.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);

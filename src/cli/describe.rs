@@ -4,13 +4,13 @@ use clap::Args;
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
-use crate::answers::describe::{DescribePlan, described, edges_of, question};
 use crate::cli::shown;
-use crate::faults::Result;
-use crate::lake::Lake;
-use crate::results::store::Origin;
-use crate::schema::Table;
-use crate::studies::samples::What;
+use jobfate::answers::describe::{DescribePlan, described, edges_of, question};
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::results::store::Origin;
+use jobfate::schema::Table;
+use jobfate::studies::samples::What;
 
 /// Describe how long, how many and how often
 ///

@@ -4,12 +4,12 @@
 use clap::Args;
 
 use super::{AnswerArgs, AttemptArgs, console};
-use crate::answers::detect::plan::{DetectAsked, prepare};
-use crate::answers::detect::{answer, counts_line, detect_into, put_details, settings, table_of};
 use crate::cli::shown;
-use crate::faults::Result;
-use crate::lake::Lake;
-use crate::results::store::Origin;
+use jobfate::answers::detect::plan::{DetectAsked, prepare};
+use jobfate::answers::detect::{answer, counts_line, detect_into, put_details, settings, table_of};
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::results::store::Origin;
 
 /// Replay straggler detectors over recorded history
 ///
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let (lineup, plan) = prepare(&args.asked, &lake)?;
-    let started = crate::progress::now();
+    let started = jobfate::progress::now();
     let mut files = shown::files(args.answer.out.as_deref(), "detect")?;
     let origin = Origin::of(&lake);
     if let Some(files) = &mut files {

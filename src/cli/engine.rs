@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::console;
-use crate::facts::spark::Spark;
-use crate::facts::tables::SqlEngine;
-use crate::faults::{Result, Usage};
+use jobfate::facts::spark::Spark;
+use jobfate::facts::tables::SqlEngine;
+use jobfate::faults::{Result, Usage};
 
 /// Who computes the facts; all give the same table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::console::{self, Bar, Counts};
-use super::exit::{self, PartsFailed};
+use super::exit;
 use super::{Stop, stop_on_signal};
-use crate::digits::{counted, grouped};
-use crate::faults::{Interrupted, Result, Usage};
-use crate::lake::ingest::{IngestOutcome, ingest};
-use crate::lake::needs::Needs;
-use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
-use crate::lake::{Lake, Origin, PartEntry, told};
-use crate::schema::{Column, ROW_ID, Source, Table};
-use crate::sources::open_trace;
-use crate::studies::checks;
+use jobfate::digits::{counted, grouped};
+use jobfate::faults::{Interrupted, PartsFailed, Result, Usage};
+use jobfate::lake::ingest::{IngestOutcome, ingest};
+use jobfate::lake::needs::Needs;
+use jobfate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
+use jobfate::lake::{Lake, Origin, PartEntry, told};
+use jobfate::schema::{Column, ROW_ID, Source, Table};
+use jobfate::sources::open_trace;
+use jobfate::studies::checks;
 
 /// Read a downloaded trace into a lake of Parquet tables
 ///
@@ -165,7 +165,7 @@ pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
         max_rejects: choice.max_rejects,
         bucket_count: choice.buckets,
         shard: choice.shard,
-        threads: choice.threads.map_or_else(crate::progress::core_count, usize::from),
+        threads: choice.threads.map_or_else(jobfate::progress::core_count, usize::from),
         cut: Cut::default(),
     })
 }
@@ -226,7 +226,7 @@ pub(crate) fn run_plan(plan: &IngestPlan, is_forced: bool, stop: &Stop) -> Resul
 pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     let plan = plan(args)?;
     let stop = stop_on_signal()?;
-    let started = crate::progress::now();
+    let started = jobfate::progress::now();
     let outcome = run_plan(&plan, args.choice.force, &stop)?;
     if !outcome.stored.is_empty() {
         console::note(format!("in {:.1} s", started.elapsed().as_secs_f64()));
@@ -256,7 +256,7 @@ fn show(outcome: &IngestOutcome) {
             "{table}: {} of {} ({})",
             counted(rows, "row"),
             counted(parts.len() as u64, "part"),
-            crate::lake::manifest::ranges(&numbers),
+            jobfate::lake::manifest::ranges(&numbers),
         ));
         // A log says the same of jobs and of their tasks.
         for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {

@@ -13,14 +13,14 @@ use clap::{Args, CommandFactory, Parser, ValueEnum};
 
 use commands::Command;
 
-use crate::digits::{self, counted};
-use crate::facts::window::{OpenAttempts, Windows};
-use crate::faults::{Code, Hindered, Interrupted, Result, Usage};
-use crate::lake::{Lake, reads};
-use crate::results::view::View;
-use crate::schema::Table;
-use crate::sources::part::Progress;
-use crate::units::{micros_to_seconds, parse_micros};
+use jobfate::digits::{self, counted};
+use jobfate::facts::window::{OpenAttempts, Windows};
+use jobfate::faults::{Code, Hindered, Interrupted, Result, Usage};
+use jobfate::lake::{Lake, reads};
+use jobfate::results::view::View;
+use jobfate::schema::Table;
+use jobfate::sources::part::Progress;
+use jobfate::units::{micros_to_seconds, parse_micros};
 
 mod account;
 pub(crate) mod analyze;
@@ -42,6 +42,8 @@ mod setup;
 mod shown;
 pub(crate) mod sweep;
 mod synth;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod version;
 
@@ -272,12 +274,12 @@ fn no_signals(error: &ctrlc::Error) -> Hindered {
 }
 
 /// The command line as clap knows it, for help texts, completions and tests.
-pub fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     Cli::command()
 }
 
 /// Runs the program with the arguments of the process.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
-use crate::answers::sweep::plan::{Grid, parse_grid};
 use crate::cli::shown;
-use crate::digits;
-use crate::facts::query::{FACTS, QUERIES, Query, Settings};
-use crate::facts::tables::SqlEngine;
-use crate::faults::{Result, Usage};
-use crate::lake::Lake;
-use crate::results::frame::{Frame, explain};
-use crate::results::store::{self, Answer, Files, Origin, RESULT};
-use crate::schema::Source;
+use jobfate::answers::sweep::plan::{Grid, parse_grid};
+use jobfate::digits;
+use jobfate::facts::query::{FACTS, QUERIES, Query, Settings};
+use jobfate::facts::tables::SqlEngine;
+use jobfate::faults::{Result, Usage};
+use jobfate::lake::Lake;
+use jobfate::results::frame::{Frame, explain};
+use jobfate::results::store::{self, Answer, Files, Origin, RESULT};
+use jobfate::schema::Source;
 
 /// Every query that the tables allow.
 const ALL: &str = "all";

@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::{Form, Format, ViewArgs, console};
 use crate::cli::shown;
-use crate::faults::Result;
-use crate::report::{check_place, largest, write, write_comparison};
-use crate::results::frame::Frame;
-use crate::results::{
+use jobfate::faults::Result;
+use jobfate::report::{check_place, largest, write, write_comparison};
+use jobfate::results::frame::Frame;
+use jobfate::results::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, compare, read_all, store,
 };
 

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::console;
-use crate::faults::{Context, Result, Usage};
+use jobfate::faults::{Context, Result, Usage};
 
 /// Print completions for a shell
 ///

@@ -10,11 +10,13 @@ use arrow::record_batch::RecordBatch;
 use serde_json::Value;
 
 use super::{Form, Format, console};
-use crate::faults::Result;
-use crate::files::FolderLock;
-use crate::results::forms::{self, Made};
-use crate::results::store::{self, Answer, Files, NOTHING, Origin, RESULT, made_from, with_table};
-use crate::results::view::{self, View};
+use jobfate::faults::Result;
+use jobfate::files::FolderLock;
+use jobfate::results::forms::{self, Made};
+use jobfate::results::store::{
+    self, Answer, Files, NOTHING, Origin, RESULT, made_from, with_table,
+};
+use jobfate::results::view::{self, View};
 
 /// Begins the files of an answer where `--out` is given; before anything is computed, which may
 /// take long.

@@ -6,17 +6,17 @@ use clap::Args;
 use super::account::study_of;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, Format, console};
-use crate::answers::edges;
-use crate::answers::sweep::plan::asked;
-use crate::answers::sweep::{
+use crate::cli::shown;
+use jobfate::answers::edges;
+use jobfate::answers::sweep::plan::asked;
+use jobfate::answers::sweep::{
     SweepPlan, answer, check_sides, harmed_table, put_details, selection_line, selection_table,
     sweep_all, table_of,
 };
-use crate::cli::shown;
-use crate::faults::Result;
-use crate::lake::Lake;
-use crate::results::store::Origin;
-use crate::results::view::View;
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::results::store::Origin;
+use jobfate::results::view::View;
 
 /// Sweep the threshold at which hopeless tasks are killed
 ///

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use super::console::{self, Bar, Counts};
-use crate::digits::grouped;
-use crate::faults::Result;
-use crate::sources::part::Progress;
-use crate::synth::{Dirty, Form, SynthConfig, SynthStage, Truth, write_trace};
+use jobfate::digits::grouped;
+use jobfate::faults::Result;
+use jobfate::sources::part::Progress;
+use jobfate::synth::{Dirty, Form, SynthConfig, SynthStage, Truth, write_trace};
 
 /// Write a synthetic trace with known answers
 ///
@@ -124,7 +124,7 @@ pub(crate) fn write(config: &SynthConfig, folder: &Path) -> Result<Truth> {
 }
 
 pub(crate) fn run(args: &SynthArgs) -> Result<()> {
-    let started = crate::progress::now();
+    let started = jobfate::progress::now();
     let truth = write(&config(args), &args.folder)?;
     for (table, rows) in &truth.rows {
         console::note(format!("{table}: {} rows", grouped(*rows)));

@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
-use crate::answers::verify::{Trust, absent, check_part, describe, lake_report, raw_table, same};
 use crate::cli::shown;
-use crate::faults::{CheckFailed, Failure, Result};
-use crate::lake::Lake;
-use crate::lake::manifest::MANIFEST;
-use crate::results::forms::rows;
-use crate::results::store::{Answer, Origin};
-use crate::schema::{Source, Table};
-use crate::sources::checksums::Checksums;
-use crate::sources::{RawPart, open_trace};
+use jobfate::answers::verify::{Trust, absent, check_part, describe, lake_report, raw_table, same};
+use jobfate::faults::{CheckFailed, Failure, Result};
+use jobfate::lake::Lake;
+use jobfate::lake::manifest::MANIFEST;
+use jobfate::results::forms::rows;
+use jobfate::results::store::{Answer, Origin};
+use jobfate::schema::{Source, Table};
+use jobfate::sources::checksums::Checksums;
+use jobfate::sources::{RawPart, open_trace};
 
 /// Check a downloaded trace or a lake
 ///

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 
 use super::Format;
 use super::engine::Engine;
-use crate::results::RESULT_VERSION;
-use crate::schema::{FORMAT_VERSION, Source};
+use jobfate::results::RESULT_VERSION;
+use jobfate::schema::{FORMAT_VERSION, Source};
 
 /// The commit of the build; empty where git could not tell.
 const COMMIT: &str = env!("JOBFATE_COMMIT");

@@ -46,7 +46,7 @@ pub static QUERIES: [Query; 16] = queries![
 ];
 
 /// The name of the answer that holds all of them.
-pub(crate) const FACTS: &str = "facts";
+pub const FACTS: &str = "facts";
 
 /// Whether an answer is one of the facts.
 pub(crate) fn is_fact(name: &str) -> bool {

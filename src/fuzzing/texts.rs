@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use super::choice;
 use crate::answers::sweep::plan::parse_grid;
-use crate::cli::analyze::config::Config;
 use crate::fairness::formula::{self, MachineNumber, Number, Text, Values};
 use crate::fairness::template;
 use crate::lake::manifest::Manifest;
@@ -112,20 +111,6 @@ pub fn template(input: &[u8]) {
     match template::File::read(text) {
         Err(mistake) => says_where(text, &mistake),
         Ok(file) => formula_of(&file.formula, &file.parameters),
-    }
-}
-
-/// Files of whole analyses: what is settled can be written and asked again.
-pub fn config(input: &[u8]) {
-    let Ok(text) = std::str::from_utf8(input) else { return };
-    match Config::read(text) {
-        Err(mistake) => says_where(text, &mistake),
-        Ok(config) => {
-            let written = config.toml();
-            let again = Config::read(&written).unwrap_or_else(|mistake| panic!("{mistake}"));
-            assert_eq!(again.toml(), written);
-            assert_eq!(again.json(), config.json());
-        }
     }
 }
 

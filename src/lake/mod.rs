@@ -45,7 +45,7 @@ pub use reader::Lake;
 
 /// Bytes as they are told: whole kilobytes or megabytes, or gigabytes with a digit.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
-pub(crate) fn told(bytes: u64) -> String {
+pub fn told(bytes: u64) -> String {
     match bytes as f64 {
         tiny if tiny < 999.5e3 => format!("{:.0} kB", tiny / 1e3),
         small if small < 999.5e6 => format!("{:.0} MB", small / 1e6),
@@ -65,7 +65,8 @@ pub struct LakeError {
 }
 
 impl LakeError {
-    pub(crate) fn new(path: &Path, kind: LakeErrorKind) -> Self {
+    /// Something that is wrong with the lake in a folder.
+    pub fn new(path: &Path, kind: LakeErrorKind) -> Self {
         Self { path: path.to_owned(), kind }
     }
 

@@ -21,10 +21,10 @@ use crate::cells::guarded;
 use crate::faults::{Context, Result};
 
 /// What made a table: names and values, such as `command` and the words of it.
-pub(crate) type Made = [(&'static str, Value)];
+pub type Made = [(&'static str, Value)];
 
 /// The rows as JSON objects.
-pub(crate) fn rows(batch: &RecordBatch) -> Vec<Value> {
+pub fn rows(batch: &RecordBatch) -> Vec<Value> {
     let schema = batch.schema();
     (0..batch.num_rows())
         .map(|row| {
@@ -57,7 +57,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Value {
 }
 
 /// A table as CSV, cells of text guarded against spreadsheets.
-pub(crate) fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
+pub fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(batch.schema().fields().iter().map(|field| field.name().as_str()))?;
     for row in 0..batch.num_rows() {
@@ -71,7 +71,7 @@ pub(crate) fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
 }
 
 /// A table as a Parquet file.
-pub(crate) fn parquet(batch: &RecordBatch, made: &Made) -> Result<Vec<u8>> {
+pub fn parquet(batch: &RecordBatch, made: &Made) -> Result<Vec<u8>> {
     let mut writer = parquet_writer(Vec::new(), batch.schema(), made)?;
     writer.write(batch)?;
     writer.into_inner().context("could not write Parquet")

@@ -35,7 +35,7 @@ pub(crate) const WHOLE: &str = "whole";
 
 /// Builds a batch column by column.
 #[derive(Default)]
-pub(crate) struct Frame {
+pub struct Frame {
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
 }
@@ -48,11 +48,8 @@ impl Frame {
     }
 
     /// Adds a column of names.
-    pub(crate) fn text<T: AsRef<str>>(
-        self,
-        name: &str,
-        cells: impl IntoIterator<Item = T>,
-    ) -> Self {
+    #[must_use]
+    pub fn text<T: AsRef<str>>(self, name: &str, cells: impl IntoIterator<Item = T>) -> Self {
         self.with(
             name,
             DataType::Utf8,
@@ -61,7 +58,8 @@ impl Frame {
     }
 
     /// Adds a column of names, some of which may be missing.
-    pub(crate) fn maybe_text<'a>(
+    #[must_use]
+    pub fn maybe_text<'a>(
         self,
         name: &str,
         cells: impl IntoIterator<Item = Option<&'a str>>,
@@ -84,16 +82,14 @@ impl Frame {
     }
 
     /// Adds a column of counts.
-    pub(crate) fn count(self, name: &str, cells: impl IntoIterator<Item = u64>) -> Self {
+    #[must_use]
+    pub fn count(self, name: &str, cells: impl IntoIterator<Item = u64>) -> Self {
         self.int(name, cells.into_iter().map(|count| i64::try_from(count).unwrap_or(i64::MAX)))
     }
 
     /// Adds a column of counts, some of which may be unknown.
-    pub(crate) fn maybe_count(
-        self,
-        name: &str,
-        cells: impl IntoIterator<Item = Option<u64>>,
-    ) -> Self {
+    #[must_use]
+    pub fn maybe_count(self, name: &str, cells: impl IntoIterator<Item = Option<u64>>) -> Self {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         self.maybe_int(name, cells.into_iter().map(|count| count.map(whole)))
     }
@@ -114,7 +110,8 @@ impl Frame {
     }
 
     /// Says in one line what the column added last means, where the glossary does not.
-    pub(crate) fn about(self, meaning: &str) -> Self {
+    #[must_use]
+    pub fn about(self, meaning: &str) -> Self {
         self.noted(MEANING, meaning)
     }
 
@@ -146,7 +143,7 @@ impl Frame {
     }
 
     /// The batch.
-    pub(crate) fn batch(self) -> RecordBatch {
+    pub fn batch(self) -> RecordBatch {
         let fields: Vec<Field> = self.fields.into_iter().map(explained).collect();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), self.columns)
             .expect("columns are of one length")
@@ -172,7 +169,7 @@ fn explained(mut field: Field) -> Field {
 }
 
 /// A batch that was not built here, such as that of a query, with units and meanings.
-pub(crate) fn explain(batch: &RecordBatch) -> RecordBatch {
+pub fn explain(batch: &RecordBatch) -> RecordBatch {
     let fields: Vec<Field> = batch
         .schema()
         .fields()

@@ -29,7 +29,7 @@ struct Mark {
 }
 
 /// The steps that were done.
-pub(crate) struct Marks {
+pub struct Marks {
     out: PathBuf,
     steps: Steps,
 }
@@ -47,7 +47,7 @@ pub(crate) type Listing = BTreeMap<String, SystemTime>;
 
 impl Marks {
     /// Begins an analysis: what is marked was done by an earlier one.
-    pub(crate) fn begin(out: &Path, analysis_sha256: &str) -> Result<Self> {
+    pub fn begin(out: &Path, analysis_sha256: &str) -> Result<Self> {
         let mut steps = Self::load(out)?;
         analysis_sha256.clone_into(&mut steps.analysis_sha256);
         let marks = Self { out: out.to_owned(), steps };
@@ -56,7 +56,7 @@ impl Marks {
     }
 
     /// Refuses a folder in which another file has the name of the marks.
-    pub(crate) fn check(out: &Path) -> Result<()> {
+    pub fn check(out: &Path) -> Result<()> {
         Self::load(out).map(|_| ())
     }
 
@@ -81,7 +81,7 @@ impl Marks {
     }
 
     /// Whether the results of a step are there and made from the same.
-    pub(crate) fn has(&self, step: &str, made_from: &str) -> bool {
+    pub fn has(&self, step: &str, made_from: &str) -> bool {
         self.steps.steps.get(step).is_some_and(|mark| {
             mark.made_from == made_from
                 && mark.files.iter().all(|file| file.is_in(&self.out).unwrap_or(false))
@@ -89,12 +89,12 @@ impl Marks {
     }
 
     /// Forgets a step that is about to begin.
-    pub(crate) fn remove(&mut self, step: &str) -> Result<()> {
+    pub fn remove(&mut self, step: &str) -> Result<()> {
         if self.steps.steps.remove(step).is_some() { self.store() } else { Ok(()) }
     }
 
     /// Marks a step whose results are there: what has changed since `before`.
-    pub(crate) fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
+    pub fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
         let now = self.listing()?;
         let is_new = |file: &(&String, &SystemTime)| before.get(file.0) != Some(file.1);
         let mark = |(file, _): (&String, &SystemTime)| {
@@ -107,7 +107,7 @@ impl Marks {
     }
 
     /// Makes the results of a step that was done before a part of this analysis.
-    pub(crate) fn adopt(&mut self, step: &str) -> Result<()> {
+    pub fn adopt(&mut self, step: &str) -> Result<()> {
         let Some(mark) = self.steps.steps.get_mut(step) else { return Ok(()) };
         let mut is_changed = false;
         for file in mark.files.iter_mut().filter(|file| file.file.ends_with(".json")) {
@@ -122,7 +122,7 @@ impl Marks {
     }
 
     /// The results in the folder of the analysis and in the folders of commands.
-    pub(crate) fn listing(&self) -> Result<Listing> {
+    pub fn listing(&self) -> Result<Listing> {
         let mut found = Listing::new();
         for folder in ["", "replay", "fairness"] {
             let path = self.out.join(folder);
@@ -152,7 +152,7 @@ impl Marks {
 
 /// What the results of a step follow from: `texts`, the words of its command, and the files that
 /// these name.
-pub(crate) fn made_from(texts: &[&str], words: &[String]) -> String {
+pub fn made_from(texts: &[&str], words: &[String]) -> String {
     let mut hasher = Sha256::new();
     for text in [crate::PROGRAM].iter().chain(texts) {
         hasher.update(text);

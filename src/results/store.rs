@@ -28,7 +28,7 @@ use crate::sources::hex;
 use crate::units::micros_to_seconds;
 
 /// An answer in all its forms.
-pub(crate) struct Answer<'a> {
+pub struct Answer<'a> {
     /// The command, which names the files.
     pub name: &'a str,
     /// The table.
@@ -43,7 +43,7 @@ pub(crate) struct Answer<'a> {
 
 /// One table of the lake that an answer was made from.
 #[derive(Serialize)]
-pub(crate) struct Input {
+pub struct Input {
     table: String,
     parts: String,
     /// Parts in the lake, and of how many, where their names say so.
@@ -64,7 +64,7 @@ pub(crate) struct Input {
 }
 
 /// A whole analysis, as resolved, and what it is known by.
-pub(crate) struct Whole {
+pub struct Whole {
     /// A SHA-256 over its `analysis.toml` and the checksums of what it reads.
     pub sha256: String,
     /// What it asks.
@@ -75,7 +75,7 @@ pub(crate) struct Whole {
 static ANALYSIS: OnceLock<Whole> = OnceLock::new();
 
 /// From here on every result holds the analysis that it is part of.
-pub(crate) fn set_analysis(analysis: Whole) {
+pub fn set_analysis(analysis: Whole) {
     let is_first = ANALYSIS.set(analysis).is_ok();
     debug_assert!(is_first, "one analysis in a process");
 }
@@ -110,7 +110,7 @@ fn with_analysis(object: &str, analysis: &Whole) -> Result<String> {
 }
 
 /// Where the numbers of an answer come from, as it is stored with them.
-pub(crate) struct Origin {
+pub struct Origin {
     /// The kind of trace.
     pub source: Value,
     /// The tables and their checksums.
@@ -121,7 +121,7 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// A lake.
-    pub(crate) fn of(lake: &Lake) -> Self {
+    pub fn of(lake: &Lake) -> Self {
         Self::of_all(&[lake])
     }
 
@@ -135,12 +135,12 @@ impl Origin {
 }
 
 /// What made an answer, as it goes into JSON and Parquet: program and command line.
-pub(crate) fn made() -> Vec<(&'static str, Value)> {
+pub fn made() -> Vec<(&'static str, Value)> {
     vec![("program", json!(crate::PROGRAM)), ("command", json!(command()))]
 }
 
 /// The same with the lake and the settings.
-pub(crate) fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str, Value)> {
+pub fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str, Value)> {
     let further = [
         ("source", origin.source.clone()),
         ("inputs", origin.inputs.clone()),
@@ -151,7 +151,7 @@ pub(crate) fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str,
 
 /// The JSON of an answer with its rows as they are in CSV and Parquet, under `table`, and with what
 /// made it.
-pub(crate) fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
+pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     let mut whole = json.as_object().cloned().unwrap_or_default();
     whole.insert("table".to_owned(), Value::Array(forms::rows(table)));
     whole.extend(made.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
@@ -159,15 +159,15 @@ pub(crate) fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Valu
 }
 
 /// Where the JSON of an answer says in a sentence why a study can say nothing of this trace.
-pub(crate) const NOTHING: &str = "nothing";
+pub const NOTHING: &str = "nothing";
 
 /// The stem of the JSON of an answer that is the only one of its folder; of several each has its
 /// name.
-pub(crate) const RESULT: &str = "result";
+pub const RESULT: &str = "result";
 
 /// The files of an answer. They lie in a folder of their own until all are whole; then they take
 /// their places, all of them or none.
-pub(crate) struct Files {
+pub struct Files {
     lock: Arc<FolderLock>,
     /// The name of the answer.
     name: String,
@@ -178,7 +178,7 @@ pub(crate) struct Files {
 
 impl Files {
     /// Begins the files of an answer in a folder that this process holds.
-    pub(crate) fn within(lock: &Arc<FolderLock>, name: &str) -> Result<Self> {
+    pub fn within(lock: &Arc<FolderLock>, name: &str) -> Result<Self> {
         let folder = lock.folder();
         // One that cannot be read could not be synced at the end.
         files::sync_folder(folder)
@@ -198,17 +198,17 @@ impl Files {
     }
 
     /// States what makes the tables that follow.
-    pub(crate) fn are_made_from(&mut self, origin: &Origin, settings: &Value) {
+    pub fn are_made_from(&mut self, origin: &Origin, settings: &Value) {
         self.made = made_from(origin, settings);
     }
 
     /// Writes a further table of the answer, as `<stem>.csv`.
-    pub(crate) fn table(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
+    pub fn table(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
         self.put(format!("{stem}.csv"), &forms::csv(table)?)
     }
 
     /// Writes a further table of the answer, as `<stem>.parquet`.
-    pub(crate) fn parquet(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
+    pub fn parquet(&mut self, stem: &str, table: &RecordBatch) -> Result<()> {
         self.put(format!("{stem}.parquet"), &forms::parquet(table, &self.made)?)
     }
 
@@ -255,12 +255,7 @@ impl Files {
 
     /// Writes table and charts of the answer and `<stem>.json`, whose path is returned, then gives
     /// all files their places.
-    pub(crate) fn publish(
-        mut self,
-        stem: &str,
-        answer: &Answer,
-        origin: &Origin,
-    ) -> Result<PathBuf> {
+    pub fn publish(mut self, stem: &str, answer: &Answer, origin: &Origin) -> Result<PathBuf> {
         debug_assert_eq!(self.name, answer.name, "names are checked before the answer is there");
         self.are_made_from(origin, &answer.settings);
         self.table(answer.name, answer.table)?;
@@ -291,7 +286,7 @@ impl Drop for Files {
 
 /// Makes a folder and keeps other processes from writing results into it.
 /// Finishes what an earlier run had begun to do, and says so.
-pub(crate) fn lock(folder: &Path) -> Result<(Arc<FolderLock>, Option<String>)> {
+pub fn lock(folder: &Path) -> Result<(Arc<FolderLock>, Option<String>)> {
     let lock = FolderLock::take(folder)
         .with_context(|| format!("could not make `{}`", folder.display()))?;
     let Some(lock) = lock else {
@@ -393,7 +388,7 @@ fn command() -> Vec<String> {
 }
 
 /// The tables of a lake and their checksums.
-pub(crate) fn inputs(lake: &Lake) -> Vec<Input> {
+pub fn inputs(lake: &Lake) -> Vec<Input> {
     let gaps = lake.gaps();
     lake.manifest
         .tables

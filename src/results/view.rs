@@ -24,7 +24,7 @@ use crate::results::frame::{UNIT, VIEW, WHOLE, noted, unit_in_header};
 
 /// Which rows and columns are shown, and in how many characters.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct View {
+pub struct View {
     /// As asked for; none is the default.
     pub columns: Vec<String>,
     /// As asked for.
@@ -37,12 +37,12 @@ pub(crate) struct View {
 
 impl View {
     /// Whether anything but the default is asked for.
-    pub(crate) fn is_chosen(&self) -> bool {
+    pub fn is_chosen(&self) -> bool {
         !self.columns.is_empty() || self.sort.is_some() || self.top.is_some()
     }
 
     /// The rows and columns that were asked for; all where nothing was.
-    pub(crate) fn of(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+    pub fn of(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut shown = match &self.sort {
             Some(text) => sorted(batch, text)?,
             None => batch.clone(),
@@ -59,7 +59,7 @@ impl View {
     }
 
     /// The columns that a terminal shows, and the names of the others.
-    pub(crate) fn of_terminal(&self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<String>)> {
+    pub fn of_terminal(&self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<String>)> {
         let schema = batch.schema();
         let is_shown = |field: &Field| noted(field, VIEW).is_some();
         let fields = || schema.fields().iter().enumerate();
@@ -124,7 +124,7 @@ const NAME_MIN: usize = 24;
 const GAP: usize = 2;
 
 /// A table in lines of at most `width` characters, where that can be.
-pub(crate) fn fitted(batch: &RecordBatch, width: usize) -> String {
+pub fn fitted(batch: &RecordBatch, width: usize) -> String {
     let mut columns = columns_of(batch);
     if columns.is_empty() {
         return String::new();
@@ -358,7 +358,7 @@ fn in_pieces(columns: &[Column], width: usize) -> String {
 }
 
 /// A table in aligned columns, however wide. A unit that is the same in all rows is in the header.
-pub(crate) fn table(batch: &RecordBatch) -> String {
+pub fn table(batch: &RecordBatch) -> String {
     let schema = batch.schema();
     let columns: Vec<(Vec<String>, bool)> = schema
         .fields()

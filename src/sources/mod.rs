@@ -86,7 +86,8 @@ pub struct SourceError {
 }
 
 impl SourceError {
-    pub(crate) fn new(path: &Path, kind: SourceErrorKind) -> Self {
+    /// Something that is wrong with a file or folder.
+    pub fn new(path: &Path, kind: SourceErrorKind) -> Self {
         Self { path: path.to_owned(), kind }
     }
 }

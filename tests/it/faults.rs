@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,13 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-use jobfate::lake::Lake;
+use jobfate::faults::{Code, Failure, PartsFailed};
+use jobfate::lake::{Lake, LakeError, LakeErrorKind};
+use jobfate::replay::cluster::ClusterError;
+use jobfate::replay::detect::TooManyHeartbeats;
+use jobfate::replay::detectors::DetectorPlan;
+use jobfate::results::ResultError;
+use jobfate::sources::{SourceError, SourceErrorKind};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -515,5 +521,29 @@ fn a_disk_that_is_full_or_read_only_stops_an_ingest_that_goes_on_later() {
         assert!(run.stderr.contains(READ_ONLY.1), "{}", run.stderr);
         disk.again("rw,size=64m");
         trial.assert_repaired();
+    }
+}
+
+#[test]
+fn every_kind_of_error_has_its_code() {
+    let io = |kind| io::Error::from(kind);
+    let lake = |kind| LakeError::new(Path::new("lake"), kind);
+    let file = || PathBuf::from("a");
+    let parts = |is_bad_data| PartsFailed { failed: 1, wanted: 2, kept: 1, is_bad_data };
+    let cases: [(Failure, Code); 11] = [
+        (parts(true).into(), Code::BadData),
+        (parts(false).into(), Code::Environment),
+        (ResultError::Changed { path: file(), result: file() }.into(), Code::BadData),
+        (ClusterError::Empty.into(), Code::BadData),
+        ("p".parse::<DetectorPlan>().unwrap_err().into(), Code::Usage),
+        (TooManyHeartbeats { heartbeats: 1, most: 0, heartbeat_us: 1 }.into(), Code::Usage),
+        (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
+        (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),
+        (lake(LakeErrorKind::Busy).into(), Code::Environment),
+        (SourceError::new(Path::new("a"), SourceErrorKind::NotGzip).into(), Code::BadData),
+        (SourceError::new(Path::new("a"), SourceErrorKind::NoFolder).into(), Code::Environment),
+    ];
+    for (failure, code) in cases {
+        assert_eq!(failure.code(), code, "{failure}");
     }
 }

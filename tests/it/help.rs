@@ -1,11 +1,6 @@
-//! The help: its texts as golden files, and what every flag must say about itself.
+//! The help: its texts as golden files. What every flag must say about itself is in `src/cli/tests.rs`.
 
-use super::support::{Place, check_golden, orphans};
-
-fn commands() -> Vec<String> {
-    let command = jobfate::cli::command();
-    command.get_subcommands().map(|command| command.get_name().to_owned()).collect()
-}
+use super::support::{Place, check_golden, commands, orphans};
 
 #[test]
 fn the_help_of_every_command_is_as_it_was_read() {
@@ -24,30 +19,6 @@ fn the_help_of_every_command_is_as_it_was_read() {
 }
 
 #[test]
-fn every_flag_explains_itself() {
-    let command = jobfate::cli::command();
-    for subcommand in command.get_subcommands() {
-        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-        check_line(&about, subcommand.get_name());
-        for arg in subcommand.get_arguments() {
-            let flag = format!("{} --{}", subcommand.get_name(), arg.get_id());
-            check_line(&arg.get_help().map(ToString::to_string).unwrap_or_default(), &flag);
-            let is_valued = arg.get_action().takes_values();
-            for name in arg.get_value_names().into_iter().flatten().filter(|_| is_valued) {
-                assert!(!name.chars().any(char::is_lowercase), "{flag}: `{name}` is in capitals");
-            }
-        }
-    }
-}
-
-fn check_line(help: &str, of: &str) {
-    assert!(!help.is_empty(), "{of} has no help");
-    assert!(help.len() <= 60, "{of}: the short help must fit one line");
-    assert!(!help.ends_with('.'), "{of}: no full stop in one-line help");
-    assert!(help.starts_with(|letter: char| letter.is_uppercase()), "{of}: begins with a capital");
-}
-
-#[test]
 fn every_command_shows_an_example() {
     let place = Place::new();
     for name in commands() {
@@ -56,30 +27,6 @@ fn every_command_shows_an_example() {
         let example = format!("\n  jobfate {name}");
         assert!(text.contains("Example") && text.contains(&example), "{name}:\n{text}");
     }
-}
-
-/// An example in the help that clap would refuse is worse than none.
-#[test]
-fn the_examples_are_command_lines() {
-    let place = Place::new();
-    let mut count = 0;
-    for name in commands() {
-        let help = place.run(&[&name, "--help"]).ok();
-        for line in help.stdout_text().lines().filter_map(|line| line.strip_prefix("  jobfate ")) {
-            let line = line.split(" > ").next().unwrap();
-            // What stands in quotes is one word.
-            let words = line.split('\'').enumerate().flat_map(|(idx, piece)| match idx % 2 {
-                0 => piece.split_whitespace().collect(),
-                _ => vec![piece],
-            });
-            let words = std::iter::once("jobfate").chain(words);
-            if let Err(error) = jobfate::cli::command().try_get_matches_from(words) {
-                panic!("`{line}`: {error}");
-            }
-            count += 1;
-        }
-    }
-    assert!(10 < count);
 }
 
 #[test]

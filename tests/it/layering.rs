@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 21] = [
     "units", "faults", "progress", "digits", "cells", "notation", "claims", "schema", "sources",
     "files", "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "results",
-    "answers", "report", "cli", "fuzzing",
+    "answers", "report", "fuzzing",
 ];
 
-/// Stands beside the way: uses none of the layers but [`FAULTS`], and only `cli` uses it.
+/// Stands beside the way: uses none of the layers but [`FAULTS`], and no layer uses it.
 const BESIDE: &str = "synth";
 
 /// What every layer uses.
 const FAULTS: &str = "faults";
+
+/// Belongs to the program and not to the library: of `crate::` it has only itself.
+const PROGRAM: &str = "cli";
 
 /// What stands in `lib.rs` itself and belongs to no layer.
 const ROOT_ITEMS: [&str; 1] = ["PROGRAM"];
@@ -28,9 +31,8 @@ fn forbidden_paths<'a>(layer: &str, source: &'a str) -> Vec<&'a str> {
     let rank = |name: &str| LAYERS.iter().position(|known| *known == name);
     let may_use = |target: &str| {
         let (own, other) = (rank(layer), rank(target));
-        ROOT_ITEMS.contains(&target)
-            || target == layer
-            || (target == BESIDE && layer == "cli")
+        target == layer
+            || (layer != PROGRAM && ROOT_ITEMS.contains(&target))
             || (target == FAULTS && layer == BESIDE)
             || own.zip(other).is_some_and(|(own, other)| other < own)
     };
@@ -94,6 +96,12 @@ fn a_layer_uses_only_those_before_it() {
         if matches!(layer, "main" | "lib") {
             continue;
         }
+        if layer == PROGRAM {
+            let others = forbidden_paths(layer, &source);
+            assert!(others.is_empty(), "{} uses {others:?}", path.display());
+            continue;
+        }
+        assert!(!source.contains("jobfate::cli"), "{} uses the program", path.display());
         assert!(
             LAYERS.contains(&layer) || layer == BESIDE,
             "{}: `{layer}` is in no layer; give it a place in LAYERS",
@@ -120,10 +128,9 @@ fn the_check_sees_what_is_wrong() {
     assert_eq!(forbidden_paths("lake", "use crate::{sources, facts};"), [""]);
     assert_eq!(forbidden_paths("facts", "use crate::synth::Truth;"), ["synth"]);
     assert_eq!(forbidden_paths("synth", "use crate::units::Span;"), ["units"]);
-    assert_eq!(forbidden_paths("cli", "use crate::unheard_of::x;"), ["unheard_of"]);
+    assert_eq!(forbidden_paths("cli", "use crate::lake::x; use crate::cli::y;"), ["lake"]);
     let fine = "use crate::schema::Table; use crate::lake::x; let p = crate::PROGRAM;";
     assert!(forbidden_paths("lake", fine).is_empty());
-    assert!(forbidden_paths("cli", "use crate::synth::Truth;").is_empty());
     assert_eq!(longest_climb("use super::a; use super::super::b;"), 2);
     assert_eq!(longest_climb("use super::a;\n#[cfg(test)]\nmod tests { use super::super::b; }"), 1);
 }

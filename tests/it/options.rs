@@ -11,9 +11,7 @@
 
 use std::process::Command;
 
-use clap::Arg;
-
-use super::support::Place;
+use super::support::{Place, commands, options};
 
 /// Names of values that are numbers, or lists and ranges of them.
 const NUMBERS: [&str; 18] = [
@@ -86,12 +84,6 @@ fn needed(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// Names of the values of an option, without those of switches.
-fn values_of(arg: &Arg) -> Option<String> {
-    let names = arg.get_value_names().filter(|_| arg.get_action().takes_values())?;
-    Some(names.first()?.to_string())
-}
-
 /// What is wrong with the refusal of `option`, if anything.
 fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
     let args = [&[command], needed(command), &[option]].concat();
@@ -120,13 +112,11 @@ fn place() -> Place {
 #[test]
 fn no_option_takes_what_it_cannot_mean() {
     let place = place();
-    let program = jobfate::cli::command();
     let (mut faults, mut tried) = (Vec::new(), 0);
-    for command in program.get_subcommands() {
-        for arg in command.get_arguments() {
-            let (Some(long), Some(value)) = (arg.get_long(), values_of(arg)) else { continue };
-            let is_word = !arg.get_possible_values().is_empty();
-            let bad: &[&str] = if is_word {
+    for command in commands() {
+        for option in options(&command) {
+            let Some(value) = option.value else { continue };
+            let bad: &[&str] = if option.is_word {
                 &["", "nonsense", "-1", "nan"]
             } else if NUMBERS.contains(&value.as_str()) {
                 &NO_NUMBERS
@@ -135,8 +125,8 @@ fn no_option_takes_what_it_cannot_mean() {
             };
             for text in bad {
                 tried += 1;
-                let option = format!("--{long}={text}");
-                faults.extend(fault(&place, command.get_name(), &option));
+                let option = format!("--{}={text}", option.name);
+                faults.extend(fault(&place, &command, &option));
             }
         }
     }

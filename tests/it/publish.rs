@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use super::faults::FAILING_DISK;
-use super::support::{Place, Run, now, tree};
+use super::support::{Place, Run, commands, now, options, tree};
 
 /// Calls in which each of the commands is killed as it puts its results in place.
 pub(crate) const KILLS_INSIDE: usize = 40;
@@ -540,12 +540,11 @@ fn a_name_that_is_taken_is_refused() {
     }
     let known: BTreeSet<&str> =
         NAMES.iter().map(|command| command.split(' ').next().unwrap()).collect();
-    for command in jobfate::cli::command().get_subcommands() {
-        let writes = command.get_arguments().any(|arg| {
-            let name = arg.get_id().as_str();
-            name == "out" || (name == "lake" && command.get_name() == "ingest")
-        });
-        assert!(!writes || known.contains(command.get_name()), "{}", command.get_name());
+    for command in commands() {
+        let writes = options(&command)
+            .iter()
+            .any(|option| option.name == "out" || (option.name == "lake" && command == "ingest"));
+        assert!(!writes || known.contains(command.as_str()), "{command}");
     }
 }
 

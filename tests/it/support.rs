@@ -67,6 +67,48 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// The commands, as `--help` lists them.
+pub(crate) fn commands() -> Vec<String> {
+    let help = Place::new().run(&["--help"]).ok();
+    let listed = help.stdout_text().lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = listed.map_while(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<String> = names.filter(|name| *name != "help").map(str::to_owned).collect();
+    assert!(10 < names.len(), "{names:?}");
+    names
+}
+
+/// An option of a command, as its long help shows it.
+#[derive(Debug)]
+pub(crate) struct Opt {
+    /// Its name, without dashes.
+    pub name: String,
+    /// The name of its value; none of a switch.
+    pub value: Option<String>,
+    /// Whether the values are listed one by one.
+    pub is_word: bool,
+}
+
+/// The options of a command.
+pub(crate) fn options(command: &str) -> Vec<Opt> {
+    let help = Place::new().run(&[command, "--help"]).ok();
+    let mut options: Vec<Opt> = Vec::new();
+    for line in help.stdout_text().lines() {
+        let is_head = line.starts_with("      --") || line.starts_with("  -");
+        if let Some((_, spelled)) = line.split_once("--").filter(|_| is_head) {
+            let (name, value) = spelled.split_once([' ', '[']).unwrap_or((spelled, ""));
+            let value = value.trim_matches(['<', '>', '.']).to_owned();
+            let value = Some(value).filter(|value| !value.is_empty());
+            options.push(Opt { name: name.to_owned(), value, is_word: false });
+        } else if line.trim() == "Possible values:"
+            && let Some(option) = options.last_mut()
+        {
+            option.is_word = true;
+        }
+    }
+    assert!(options.iter().any(|option| option.name == "help"), "{command}: {options:?}");
+    options
+}
+
 /// A folder that is gone when the test is over.
 pub(crate) struct Place(TempDir);
 

@@ -17,10 +17,10 @@ use crate::results::frame::Frame;
 use crate::results::store::{self, Answer, Files};
 
 pub(crate) mod charts;
-pub(crate) mod plan;
+pub mod plan;
 
 /// Which detectors were asked for, and which were added for a curve or a comparison of windows.
-pub(crate) struct Lineup {
+pub struct Lineup {
     /// All detectors that are walked.
     pub detectors: Vec<DetectorPlan>,
     /// How many of them were asked for; they come first.
@@ -32,7 +32,7 @@ pub(crate) struct Lineup {
 }
 
 /// A detector along its main parameter.
-pub(crate) struct Curve {
+pub struct Curve {
     /// The detector as it was asked for.
     pub name: String,
     /// The kind of detector.
@@ -44,7 +44,7 @@ pub(crate) struct Curve {
 }
 
 /// Definitions and choices that move the numbers.
-pub(crate) fn settings(plan: &DetectPlan, windows: Windows) -> Value {
+pub fn settings(plan: &DetectPlan, windows: Windows) -> Value {
     json!({
         "detectors": plan.detectors.iter().map(ToString::to_string).collect::<Vec<String>>(),
         "heartbeat_us": plan.walk.heartbeat_us, "progress": plan.walk.progress,
@@ -55,7 +55,7 @@ pub(crate) fn settings(plan: &DetectPlan, windows: Windows) -> Value {
 }
 
 /// The answer in all its forms.
-pub(crate) fn answer<'a>(
+pub fn answer<'a>(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
     lineup: &Lineup,
@@ -75,7 +75,7 @@ pub(crate) fn answer<'a>(
 pub(crate) const FLAGS_AT_ONCE: usize = 1 << 17;
 
 /// Runs the detectors and puts every flag into `files`, if there are any.
-pub(crate) fn detect_into(
+pub fn detect_into(
     lake: &Lake,
     windows: Windows,
     plan: &DetectPlan,
@@ -102,7 +102,7 @@ pub(crate) fn detect_into(
 }
 
 /// The settings of detectors, the scores under every truth, the dry run of copies, and the hours.
-pub(crate) fn put_details(
+pub fn put_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
     lineup: &Lineup,
@@ -131,7 +131,7 @@ pub(crate) fn closed(counts: GroupCounts) -> String {
 }
 
 /// What was walked, in one line.
-pub(crate) fn counts_line(outcome: &DetectOutcome) -> String {
+pub fn counts_line(outcome: &DetectOutcome) -> String {
     let GroupCounts { groups, small_groups, judged_tasks, left_censored, unfinished, .. } =
         outcome.counts;
     let (count, counted) = (digits::grouped, digits::counted);
@@ -163,7 +163,7 @@ pub(crate) fn counts_line(outcome: &DetectOutcome) -> String {
 }
 
 /// One row per detector that was asked for, under the truth that decides, with copies unlimited.
-pub(crate) fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
+pub fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
     let rows = || outcome.rows.iter().take(asked);
     let scores = || rows().map(|row| &row.scores[0]);
     let copies = || {

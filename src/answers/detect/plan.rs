@@ -16,7 +16,7 @@ use crate::schema::Table;
 
 /// What is asked of detectors.
 #[derive(clap::Args, Clone, Debug)]
-pub(crate) struct DetectAsked {
+pub struct DetectAsked {
     /// Detectors to compare, one word each; `all` for every one
     ///
     /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
@@ -92,7 +92,7 @@ pub(crate) struct DetectAsked {
 
 /// Detectors in the order in which they are shown.
 #[derive(Clone, Debug)]
-pub(crate) struct DetectorList(pub Vec<DetectorPlan>);
+pub struct DetectorList(pub Vec<DetectorPlan>);
 
 pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
     let mut detectors: Vec<DetectorPlan> = Vec::new();
@@ -182,7 +182,7 @@ impl Lineup {
 }
 
 /// The detectors and the plan that the flags ask for.
-pub(crate) fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
+pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
     let lineup = Lineup::of(asked)?;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]
     let heartbeat_us = (asked.heartbeat * 1e6).round() as i64;

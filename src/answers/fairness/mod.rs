@@ -22,14 +22,14 @@ use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 
 pub(crate) mod charts;
-pub(crate) mod plan;
+pub mod plan;
 mod room;
 mod span;
 pub(crate) mod what_if;
 
 /// What is shown on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Show {
+pub enum Show {
     /// The heaviest users
     #[default]
     Heaviest,
@@ -49,7 +49,7 @@ pub(crate) enum Show {
 
 /// Usage of a user that is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Ceiling {
+pub enum Ceiling {
     /// CPU-seconds.
     Seconds(f64),
     /// Percent of all usage of the span.
@@ -69,7 +69,7 @@ pub(crate) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
 
 /// What is wanted of the answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// What is shown.
     pub show: Show,
     /// Users that are named, by use.
@@ -87,7 +87,7 @@ pub(crate) struct Wanted {
 }
 
 /// Lakes and intervals, checked.
-pub(crate) struct Span {
+pub struct Span {
     pub clusters: Vec<Cluster>,
     pub plan: Plan,
     /// Unit of CPU time.
@@ -95,7 +95,7 @@ pub(crate) struct Span {
 }
 
 /// Everything that was found.
-pub(crate) struct Found {
+pub struct Found {
     pub span: Span,
     pub history: History,
     pub counts: Counts,
@@ -127,7 +127,7 @@ impl Found {
 }
 
 /// The table that was asked for.
-pub(crate) fn table(found: &Found, wanted: &Wanted) -> RecordBatch {
+pub fn table(found: &Found, wanted: &Wanted) -> RecordBatch {
     let users = usage::users(&found.history);
     if wanted.what_if && wanted.show == Show::Heaviest {
         return what_if::table(&what_if::compare(&found.history, &found.series));
@@ -357,7 +357,7 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
 }
 
 /// What must be known of the numbers.
-pub(crate) fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
+pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
     let history = &found.history;
     let users = usage::users(history);
@@ -429,7 +429,7 @@ fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
 }
 
 /// Why there is nothing to compare.
-pub(crate) fn warning(found: &Found) -> Option<&'static str> {
+pub fn warning(found: &Found) -> Option<&'static str> {
     let is_unused = usage::total(&found.history) == CpuTime::ZERO;
     is_unused.then_some("nothing was used in the span: there is nothing to compare")
 }
@@ -497,7 +497,7 @@ fn alone(found: &Found, users: &[UserUsage]) -> String {
 }
 
 /// The answer in all its forms.
-pub(crate) fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Answer<'a> {
+pub fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Answer<'a> {
     Answer {
         name: "fairness",
         table,
@@ -508,7 +508,7 @@ pub(crate) fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted)
 }
 
 /// What it was made from.
-pub(crate) fn origin(found: &Found) -> Origin {
+pub fn origin(found: &Found) -> Origin {
     let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
     Origin::of_all(&lakes)
 }
@@ -535,7 +535,7 @@ pub(crate) fn settings(found: &Found) -> Value {
 /// Intervals whose values are put into a table at once: users times indices times hours are many.
 const INTERVALS_AT_ONCE: usize = 32;
 
-pub(crate) fn put_series(found: &Found, files: &mut Files) -> Result<()> {
+pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     let mut rows = files.rows("series", &series_table(found, std::iter::empty()))?;
     for (series, all) in whole_series(found) {
         for start in all.clone().step_by(INTERVALS_AT_ONCE) {

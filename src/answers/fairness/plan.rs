@@ -27,7 +27,7 @@ use crate::studies::ledger::CpuDefinition;
 
 /// Whose use is gathered, and what indices make of it.
 #[derive(clap::Args, Clone, Debug)]
-pub(crate) struct FairnessPlan {
+pub struct FairnessPlan {
     /// Folder of a lake, or NAME=DIR; repeat to merge clusters
     #[arg(long, value_name = "DIR", default_value = "lake")]
     pub lake: Vec<String>,
@@ -203,7 +203,7 @@ impl Default for FairnessPlan {
 
 impl FairnessPlan {
     /// What is wanted of the answer.
-    pub(crate) fn wanted(&self) -> Wanted {
+    pub fn wanted(&self) -> Wanted {
         let &Self { show, top, what_if, ceiling, early, free, days, .. } = self;
         Wanted { show, top, what_if, ceiling, early, free, days }
     }
@@ -214,14 +214,14 @@ impl FairnessPlan {
     }
 
     /// The folders of the lakes.
-    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+    pub fn folders(&self) -> Vec<PathBuf> {
         self.lake.iter().map(|text| span::named_lake(text).1).collect()
     }
 }
 
 /// Whether the ends of attempts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub enum Ends {
     /// Only where an index reads them.
     AsIndicesRead,
     /// In any case.
@@ -229,7 +229,7 @@ pub(crate) enum Ends {
 }
 
 /// What was gathered, and the indices that are to read it.
-pub(crate) struct Gathered {
+pub struct Gathered {
     span: Span,
     history: History,
     counts: Counts,
@@ -240,7 +240,7 @@ pub(crate) struct Gathered {
 ///
 /// # Errors
 /// Something is asked for that cannot be, would not fit into memory, or cannot be read.
-pub(crate) fn gather_all(
+pub fn gather_all(
     plan: &FairnessPlan,
     until: Until,
     ends: Ends,
@@ -269,7 +269,7 @@ impl Gathered {
     ///
     /// # Errors
     /// A program of one's own did not answer as agreed.
-    pub(crate) fn evaluate(self, say: fn(&Said)) -> Result<Found> {
+    pub fn evaluate(self, say: fn(&Said)) -> Result<Found> {
         let Self { span, history, counts, mut indices } = self;
         progress::expect(indices.len() as u64 * u64::from(history.grid.count));
         let series: Vec<Series> = indices
@@ -286,7 +286,7 @@ impl Gathered {
 
 /// Where windows end, and attempts without an end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Until {
+pub struct Until {
     /// The end of the window, where it is chosen, µs.
     pub window_end_us: Option<i64>,
     /// Where an attempt without an end is closed.

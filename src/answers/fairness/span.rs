@@ -18,7 +18,7 @@ use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND};
 
 /// How the clocks of several lakes are laid side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Align {
+pub enum Align {
     /// Times as they are in the lakes
     #[default]
     Clock,

@@ -19,7 +19,7 @@ const ROWS_MAX: usize = 32;
 const SPANS_MAX: usize = 400;
 
 /// The pictures of a seed's replays, by the name of their files.
-pub(crate) fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
+pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let caption = format!(
         "{} of {} on {}.",
         digits::counted(setting.history.counts.tasks, "recorded task"),

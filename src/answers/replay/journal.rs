@@ -16,7 +16,7 @@ use crate::results::frame::Frame;
 use crate::results::store::Files;
 
 /// The lines of a journal's rows; or what they lack to be some.
-pub(crate) fn text_of(batch: &RecordBatch) -> Result<String, String> {
+pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
     let column =
         |name: &str| batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"));
     let ints = |name: &str| {
@@ -46,7 +46,7 @@ pub(crate) fn text_of(batch: &RecordBatch) -> Result<String, String> {
 }
 
 /// The journals of a seed's replays.
-pub(crate) fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
+pub fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     for (number, run) in (1..).zip(runs) {
         let rows = || run.journal.entries();
         let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);

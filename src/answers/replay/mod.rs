@@ -7,14 +7,14 @@ use crate::replay::history::History;
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{JobEnd, Metrics, Paired};
 
-pub(crate) mod charts;
-pub(crate) mod journal;
-pub(crate) mod plan;
-pub(crate) mod run;
-pub(crate) mod table;
+pub mod charts;
+pub mod journal;
+pub mod plan;
+pub mod run;
+pub mod table;
 
 /// One policy's replay under one seed.
-pub(crate) struct Run {
+pub struct Run {
     pub policy: String,
     pub metrics: Metrics,
     pub jobs: Vec<JobEnd>,
@@ -28,7 +28,7 @@ pub(crate) struct Run {
 }
 
 /// What is replayed.
-pub(crate) struct Setting {
+pub struct Setting {
     pub history: History,
     pub cluster: Cluster,
     pub remarks: Vec<Remark>,

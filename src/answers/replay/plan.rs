@@ -19,7 +19,7 @@ use crate::schema::Table;
 
 /// What is replayed, and under which policies.
 #[derive(clap::Args, Clone, Debug)]
-pub(crate) struct ReplayPlan {
+pub struct ReplayPlan {
     /// Policies, one word each; the first is compared with
     ///
     /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
@@ -113,14 +113,14 @@ pub(crate) struct ReplayPlan {
 
 impl ReplayPlan {
     /// By how much a job is hurt or helped at least.
-    pub(crate) fn tolerance(&self) -> Tolerance {
+    pub fn tolerance(&self) -> Tolerance {
         Tolerance { seconds: self.tolerance_s, share: self.tolerance_share }
     }
 }
 
 /// Policies as they were written, in the order in which they are shown.
 #[derive(Clone, Debug)]
-pub(crate) struct PolicyList(Vec<(String, PolicyPlan)>);
+pub struct PolicyList(Vec<(String, PolicyPlan)>);
 
 pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
     let mut policies: Vec<(String, PolicyPlan)> = Vec::new();
@@ -139,7 +139,7 @@ pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
 }
 
 /// The policies that were asked for, and otherwise those of the kind of trace.
-pub(crate) fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
+pub fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
     if asked.policies.is_empty() {
         let usual = Defaults::of(lake).policies.join(" ");
         return Ok(parse_policies(&usual).map_err(Usage)?.0);
@@ -213,7 +213,7 @@ pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
 
 /// Refuses a policy that would look at running tasks too often, and says how often one will that
 /// does so many times.
-pub(crate) fn check_heartbeats(
+pub fn check_heartbeats(
     name: &str,
     workload: &Workload,
     policy: &PolicyPlan,
@@ -233,12 +233,7 @@ pub(crate) fn check_heartbeats(
 }
 
 /// Reads what is to be replayed under a seed.
-pub(crate) fn setting(
-    asked: &ReplayPlan,
-    lake: &Lake,
-    windows: Windows,
-    seed: u64,
-) -> Result<Setting> {
+pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
     let plan = history_plan(asked, lake, seed);
     let Fleet { cluster, remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
     let mut history = history::workload(lake, windows, &plan)??;
@@ -250,7 +245,7 @@ pub(crate) fn setting(
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
-pub(crate) fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
+pub fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
     // Machines by specification are as large as it says.
     let usual = Defaults::of(lake);
     let overcommit = if asked.cluster.is_some() { 1.0 } else { usual.overcommit };

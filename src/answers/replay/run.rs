@@ -19,7 +19,7 @@ pub(crate) const SAMPLES: usize = 120;
 
 /// Jobs whose tasks need more different machines than there are: some of them have to
 /// wait for others, and whoever waits behind them in a strict order as well.
-pub(crate) fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
+pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     let workload = &history.workload;
     let mut tasks = vec![0_usize; workload.job_count()];
     for task in (0..).take(workload.task_count).filter(|&task| workload.is_apart.get(task)) {
@@ -35,7 +35,7 @@ pub(crate) fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<S
 }
 
 /// What is replayed and what was assumed.
-pub(crate) fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
+pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
     let Setting { history, cluster, remarks, .. } = setting;
     let mut said = vec![Said::note(format!(
         "{} of {} on {}, read in {seconds:.1} s",
@@ -53,7 +53,7 @@ pub(crate) fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
 }
 
 /// Replays every policy, each beside the first.
-pub(crate) fn replay_all(
+pub fn replay_all(
     policies: &[&(String, PolicyPlan)],
     setting: &Setting,
     seed: u64,
@@ -95,7 +95,7 @@ pub(crate) fn replay_one(
 }
 
 /// How long a replay took and which tasks it could not run.
-pub(crate) fn report(run: &Run, history: &History) -> Vec<Said> {
+pub fn report(run: &Run, history: &History) -> Vec<Said> {
     let mut said = vec![Said::note(format!(
         "{}: {} events in {:.1} s",
         run.policy,

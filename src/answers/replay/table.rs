@@ -107,7 +107,7 @@ fn difference_s(run: &Run, first: &Run) -> Option<f64> {
 }
 
 /// The table: `runs` are by seed and policy. Over several seeds every figure is a mean.
-pub(crate) fn of(runs: &[Vec<Run>]) -> RecordBatch {
+pub fn of(runs: &[Vec<Run>]) -> RecordBatch {
     let names = runs[0].iter().map(|run| run.policy.as_str());
     let mut frame = Frame::default().text("policy", names);
     if runs.len() == 1 {
@@ -148,7 +148,7 @@ fn bounds_of(frame: Frame, name: &str, found: &[Option<Estimate>]) -> Frame {
 }
 
 /// Queue and use of machines over time, as the charts show them: the first seed of every policy.
-pub(crate) fn over_time(runs: &[Run]) -> RecordBatch {
+pub fn over_time(runs: &[Run]) -> RecordBatch {
     let rows = || runs.iter().flat_map(|run| run.metrics.samples.iter().map(move |one| (run, one)));
     Frame::default()
         .text("policy", rows().map(|(run, _)| run.policy.as_str()))
@@ -162,7 +162,7 @@ pub(crate) fn over_time(runs: &[Run]) -> RecordBatch {
 }
 
 /// One policy: everything under the first seed, and the spread of the figures over several.
-pub(crate) fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
+pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
     let run = &runs[0][policy];
     let mut json = json!({
         "policy": run.policy,

@@ -13,7 +13,7 @@ use crate::results::frame::Frame;
 use crate::results::store::Origin;
 
 /// The experiment in the form that all studies have.
-pub(crate) fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
+pub fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
     let name = experiment.name();
     let in_json = figures.iter().map(|figure| {
         json!({
@@ -35,7 +35,7 @@ pub(crate) fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
     }
 }
 
-pub(crate) fn claims_of(figures: &[Figure]) -> Vec<Claim> {
+pub fn claims_of(figures: &[Figure]) -> Vec<Claim> {
     figures.iter().flat_map(|figure| figure.claims.clone()).collect()
 }
 

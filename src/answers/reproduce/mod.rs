@@ -1,7 +1,7 @@
 //! Answers of `reproduce`: claims of a paper beside what was found.
 
-pub(crate) mod experiments;
-pub(crate) mod mandai;
-pub(crate) mod ota;
-pub(crate) mod study;
-pub(crate) mod varied;
+pub mod experiments;
+pub mod mandai;
+pub mod ota;
+pub mod study;
+pub mod varied;

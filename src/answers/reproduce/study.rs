@@ -11,7 +11,7 @@ use crate::results::frame::Frame;
 use crate::results::store::Origin;
 
 /// A published study, run again.
-pub(crate) struct Study {
+pub struct Study {
     /// What is said beside it.
     pub notes: Vec<String>,
     /// Its name on the command line.
@@ -35,7 +35,7 @@ pub(crate) struct Study {
 }
 
 /// A parameter varied.
-pub(crate) struct Varied {
+pub struct Varied {
     /// The parameter.
     pub key: String,
     /// Each value, and the claims under it.
@@ -43,7 +43,7 @@ pub(crate) struct Varied {
 }
 
 /// One line for each way in which a parameter was settled.
-pub(crate) fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
+pub fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
     let of = |wanted: fn(&Settled) -> bool| {
         let found = parameters.iter().filter(|one| wanted(&one.settled));
         found.map(|one| format!("{}={}", one.key, one.value)).collect::<Vec<_>>().join(", ")
@@ -62,7 +62,7 @@ pub(crate) fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
 }
 
 /// The claims as rows.
-pub(crate) fn claims_table(claims: &[Claim]) -> RecordBatch {
+pub fn claims_table(claims: &[Claim]) -> RecordBatch {
     let rows = || claims.iter();
     Frame::default()
         .text("place", rows().map(|claim| &claim.place))
@@ -81,7 +81,7 @@ pub(crate) fn claims_table(claims: &[Claim]) -> RecordBatch {
         .batch()
 }
 
-pub(crate) fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
+pub fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
     let rows = || parameters.iter();
     let (settled, to): (Vec<&str>, Vec<Option<&str>>) = rows()
         .map(|one| match one.settled {
@@ -101,7 +101,7 @@ pub(crate) fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
 }
 
 /// Claim by claim, one row for each value of the varied parameter.
-pub(crate) fn varied_table(varied: &Varied) -> RecordBatch {
+pub fn varied_table(varied: &Varied) -> RecordBatch {
     let rows: Vec<(&str, &Claim)> = (0..varied.values.first().map_or(0, |one| one.1.len()))
         .flat_map(|idx| {
             varied.values.iter().map(move |(value, claims)| (value.as_str(), &claims[idx]))
@@ -123,7 +123,7 @@ pub(crate) fn varied_table(varied: &Varied) -> RecordBatch {
 }
 
 /// The whole answer, with the same keys whatever the study.
-pub(crate) fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
+pub fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     let varied = varied.map(|Varied { key, values }| {
         let values = values.iter();
         let values = values.map(|(value, claims)| json!({"value": value, "claims": claims}));
@@ -158,7 +158,7 @@ pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
 }
 
 /// How many claims come to each verdict, by the value of the parameter.
-pub(crate) fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
+pub fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
     let labels: Vec<&str> = varied.values.iter().map(|(value, _)| value.as_str()).collect();
     let (places, x_axis) = places_of(&labels, &varied.key);
     #[expect(clippy::cast_precision_loss, reason = "a few claims")]

@@ -21,13 +21,13 @@ const POINTS_MAX: usize = 10_000;
 type Key = (String, Vec<String>);
 
 /// Two parameters with their values, each pair with its experiment.
-pub(crate) struct Variants {
+pub struct Variants {
     keys: [Key; 2],
     points: Vec<([String; 2], Experiment)>,
 }
 
 /// The claims at each pair of values.
-pub(crate) struct Pairs {
+pub struct Pairs {
     keys: [Key; 2],
     /// In the order of the first key, then of the second.
     points: Vec<Point>,
@@ -41,10 +41,7 @@ struct Point {
 }
 
 /// Reads two `--vary`.
-pub(crate) fn variants_of(
-    [first, second]: [&str; 2],
-    experiment: &Experiment,
-) -> Result<Variants, Usage> {
+pub fn variants_of([first, second]: [&str; 2], experiment: &Experiment) -> Result<Variants, Usage> {
     let keys = [key_of(first)?, key_of(second)?];
     if keys[0].0 == keys[1].0 {
         let key = &keys[0].0;
@@ -75,7 +72,7 @@ fn key_of(varied: &str) -> Result<Key, Usage> {
 
 impl Variants {
     /// Runs the experiment at every pair of values.
-    pub(crate) fn run(self) -> Pairs {
+    pub fn run(self) -> Pairs {
         let run = |(values, experiment): ([String; 2], Experiment)| {
             let figures = experiment.run().into_iter();
             Point { values, figures: figures.map(|figure| (figure.name, figure.claims)).collect() }
@@ -92,7 +89,7 @@ impl Point {
 
 impl Pairs {
     /// What each pair of values came to.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+    pub fn notes(&self) -> impl Iterator<Item = String> {
         self.points.iter().map(|point| {
             let claims: Vec<Claim> = point.claims().cloned().collect();
             format!("{}: {}", self.pair(point), headline(&claims))
@@ -106,7 +103,7 @@ impl Pairs {
     }
 
     /// Claim by claim, one row for each pair of values.
-    pub(crate) fn table(&self) -> RecordBatch {
+    pub fn table(&self) -> RecordBatch {
         let count = self.points.first().map_or(0, |point| point.claims().count());
         let rows: Vec<(&Point, &Claim)> = (0..count)
             .flat_map(|idx| {
@@ -135,7 +132,7 @@ impl Pairs {
     }
 
     /// A map for each kind of claim, a picture for each figure.
-    pub(crate) fn charts(&self, experiment: &Experiment) -> Vec<(String, Chart)> {
+    pub fn charts(&self, experiment: &Experiment) -> Vec<(String, Chart)> {
         let [first, second] = &self.keys;
         let names: Vec<&String> = self
             .points

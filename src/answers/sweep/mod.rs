@@ -22,12 +22,12 @@ use crate::studies::ledger::UNMATCHED;
 use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
 
 pub(crate) mod charts;
-pub(crate) mod plan;
+pub mod plan;
 
-pub(crate) use plan::SweepPlan;
+pub use plan::SweepPlan;
 
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
-pub(crate) struct Swept {
+pub struct Swept {
     pub sweeps: Vec<Sweep>,
     /// By rule and group, where the sweep is split.
     pub groups: Vec<Sweep>,
@@ -36,13 +36,13 @@ pub(crate) struct Swept {
 
 impl Swept {
     /// What the table shows: each group where the sweep is split.
-    pub(crate) fn shown(&self) -> &[Sweep] {
+    pub fn shown(&self) -> &[Sweep] {
         if self.groups.is_empty() { &self.sweeps } else { &self.groups }
     }
 }
 
 /// Every rule of a study; a harmed job costs `price` CPU-seconds.
-pub(crate) fn sweep_all(study: &Study, price: f64) -> Swept {
+pub fn sweep_all(study: &Study, price: f64) -> Swept {
     let mut sweeps: Vec<Sweep> =
         (0..study.asked.rules.len()).map(|rule_idx| sweep(study, rule_idx)).collect();
     for (sweep, intervals) in sweeps.iter_mut().zip(intervals(study)) {
@@ -60,7 +60,7 @@ pub(crate) fn sweep_all(study: &Study, price: f64) -> Swept {
 ///
 /// # Errors
 /// No job with tasks loaded lies on one of the sides.
-pub(crate) fn check_sides(study: &Study) -> Result<()> {
+pub fn check_sides(study: &Study) -> Result<()> {
     match sides(study) {
         Some((past, future)) if past == 0 || future == 0 => Err(Usage(format!(
             "--train-until leaves nothing to choose on or to score: {} with tasks loaded ended before it, {} submitted from then on",
@@ -73,7 +73,7 @@ pub(crate) fn check_sides(study: &Study) -> Result<()> {
 }
 
 /// The further tables: all rules in one plane, and what the past would have chosen.
-pub(crate) fn put_details(
+pub fn put_details(
     study: &Study,
     swept: &Swept,
     selected: Option<&RecordBatch>,
@@ -84,7 +84,7 @@ pub(crate) fn put_details(
 }
 
 /// The answer in all its forms.
-pub(crate) fn answer<'a>(
+pub fn answer<'a>(
     plan: &SweepPlan,
     windows: Windows,
     study: &Study,
@@ -160,7 +160,7 @@ pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
 }
 
 /// Every parameter of every rule and group; the rule is a column where there are several.
-pub(crate) fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
+pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let all = || sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(move |row| (sweep, row)));
     let rows = || all().map(|(_, row)| row);
     let is_resampled = rows().any(|row| row.interval.is_some());
@@ -282,7 +282,7 @@ pub(crate) fn bounds_of(
 }
 
 /// What was chosen among each rule, and among all of them, with its score on both parts.
-pub(crate) fn selection_table(selection: &Selection) -> RecordBatch {
+pub fn selection_table(selection: &Selection) -> RecordBatch {
     let several = if selection.rules.len() == 1 { None } else { Some(&selection.chosen) };
     let rows = || selection.rules.iter().chain(several);
     let score = |frame: Frame, name: &str, of: fn(&Choice) -> &Score| {
@@ -305,7 +305,7 @@ pub(crate) fn selection_table(selection: &Selection) -> RecordBatch {
 }
 
 /// What the selection is made of, in a line.
-pub(crate) fn selection_line(selection: &Selection) -> String {
+pub fn selection_line(selection: &Selection) -> String {
     format!(
         "chosen on {} jobs that ended before {} s, tested on {} jobs submitted afterwards; a harmed job costs {} CPU-seconds",
         digits::grouped(selection.train_jobs),
@@ -320,7 +320,7 @@ pub(crate) fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
     counts.values().filter_map(Value::as_u64).sum()
 }
 
-pub(crate) fn harmed_table(study: &Study, step: usize) -> RecordBatch {
+pub fn harmed_table(study: &Study, step: usize) -> RecordBatch {
     let harmed = harmed_jobs(study, 0, step);
     Frame::default()
         .int("job_id", harmed.iter().map(|job| job.job_id))

@@ -15,7 +15,7 @@ use crate::units::MICROS_PER_DAY;
 
 /// What a sweep asks.
 #[derive(clap::Args, Clone, Debug)]
-pub(crate) struct SweepPlan {
+pub struct SweepPlan {
     /// Thresholds of events, a list of numbers and ranges
     ///
     /// `FIRST..=LAST:STEP` or numbers, for example `10..=400:10` or `5,10,20..=100:20`.
@@ -81,7 +81,7 @@ pub(crate) struct SweepPlan {
 
 /// Thresholds, ascending, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Grid(pub Vec<i64>);
+pub struct Grid(pub Vec<i64>);
 
 /// More days than any trace has.
 pub(crate) const DAYS_MAX: f64 = 36_500.0;
@@ -89,7 +89,7 @@ pub(crate) const DAYS_MAX: f64 = 36_500.0;
 /// Most points of a grid.
 pub(crate) const GRID_MAX: usize = 10_000;
 
-pub(crate) fn parse_grid(text: &str) -> Result<Grid, String> {
+pub fn parse_grid(text: &str) -> Result<Grid, String> {
     let bad = || format!("`{text}` is no list of thresholds such as `10..=400:10` or `5,10,20`");
     let number =
         |text: &str| text.trim().parse::<i64>().ok().filter(|number| 0 < *number).ok_or_else(bad);
@@ -155,7 +155,7 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 }
 
 /// What the flags ask of the lake.
-pub(crate) fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
+pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
     let days = plan.train_until;
     if days.is_some_and(|days| !(0.0..=DAYS_MAX).contains(&days)) {
         let days = days.unwrap_or_default();

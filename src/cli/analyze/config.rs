@@ -29,8 +29,8 @@ use serde_json::{Value as Json, json};
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
-use crate::faults::{Code, Context, Failure, Fault, Usage};
-use crate::notation::{Mistake, Spot};
+use jobfate::faults::{Code, Context, Failure, Fault, Usage};
+use jobfate::notation::{Mistake, Spot};
 
 /// The parts of an analysis that can be left out, in the order in which they run.
 pub(crate) const STEPS: [&str; 8] =
@@ -269,7 +269,7 @@ impl Config {
     pub(crate) fn toml(&self) -> String {
         let mut text = format!(
             "{FIRST_WORDS} {}; `jobfate analyze --config FILE` does it again.\n\nsteps = {}\n",
-            crate::PROGRAM,
+            jobfate::PROGRAM,
             list(self.steps.iter().copied())
         );
         for (section, _) in SECTIONS {

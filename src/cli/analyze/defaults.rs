@@ -4,13 +4,13 @@
 use std::fmt::Write;
 
 use super::config::{Config, DEFINITIONS, Setting};
-use crate::defaults::{self, Defaults};
-use crate::facts::window::{Windows, first_event_us};
-use crate::lake::{Lake, LakeError};
-use crate::schema::{Source, Table};
-use crate::studies::rules::Rule;
-use crate::studies::samples::What;
-use crate::units::MICROS_PER_DAY;
+use jobfate::defaults::{self, Defaults};
+use jobfate::facts::window::{Windows, first_event_us};
+use jobfate::lake::{Lake, LakeError};
+use jobfate::schema::{Source, Table};
+use jobfate::studies::rules::Rule;
+use jobfate::studies::samples::What;
+use jobfate::units::MICROS_PER_DAY;
 
 /// What is described.
 const WHATS: [What; 7] = [

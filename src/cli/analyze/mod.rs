@@ -21,26 +21,26 @@ use super::describe::DescribeArgs;
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::sweep::SweepArgs;
 use super::{Cli, Command, Stop, console, stop_on_signal, synth};
-use crate::answers::classify::{self, By, Choice};
-use crate::answers::describe::{describe, question};
-use crate::answers::verify::Trust;
-use crate::answers::{account, detect, sweep, verify};
 use crate::cli::shown;
-use crate::facts::window::Windows;
-use crate::faults::{Bug, Context, Result, Usage};
-use crate::files::{self, FolderLock};
-use crate::lake::{Lake, LakeErrorKind, TableEntry};
-use crate::report;
-use crate::results;
-use crate::results::frame::Frame;
-use crate::results::marks::{Marks, made_from};
-use crate::results::store::{self, Answer, Files, Origin, Whole};
-use crate::results::view::View;
-use crate::schema::Table;
-use crate::studies::fold::fold;
-use crate::studies::ledger::ledger;
-use crate::studies::samples::What;
-use crate::synth::{SynthConfig, remove_unfinished};
+use jobfate::answers::classify::{self, By, Choice};
+use jobfate::answers::describe::{describe, question};
+use jobfate::answers::verify::Trust;
+use jobfate::answers::{account, detect, sweep, verify};
+use jobfate::facts::window::Windows;
+use jobfate::faults::{Bug, Context, Result, Usage};
+use jobfate::files::{self, FolderLock};
+use jobfate::lake::{Lake, LakeErrorKind, TableEntry};
+use jobfate::report;
+use jobfate::results;
+use jobfate::results::frame::Frame;
+use jobfate::results::marks::{Marks, made_from};
+use jobfate::results::store::{self, Answer, Files, Origin, Whole};
+use jobfate::results::view::View;
+use jobfate::schema::Table;
+use jobfate::studies::fold::fold;
+use jobfate::studies::ledger::ledger;
+use jobfate::studies::samples::What;
+use jobfate::synth::{SynthConfig, remove_unfinished};
 
 pub(crate) mod config;
 mod defaults;
@@ -66,7 +66,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 /// their help.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", crate::defaults::help())
+    after_long_help = format!("{}\n\n{EXAMPLES}", jobfate::defaults::help())
 )]
 pub(crate) struct AnalyzeArgs {
     /// Folder of the downloaded trace, or its file

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{AttemptArgs, Form, Format, ViewArgs, console, end_on_signal};
-use crate::answers::fairness as answer;
-use crate::answers::fairness::plan::{Ends, FairnessPlan, Until, gather_all};
 use crate::cli::shown;
-use crate::fairness::program::{self};
-use crate::faults::Result;
-use crate::units::parse_micros;
+use jobfate::answers::fairness as answer;
+use jobfate::answers::fairness::plan::{Ends, FairnessPlan, Until, gather_all};
+use jobfate::fairness::program::{self};
+use jobfate::faults::Result;
+use jobfate::units::parse_micros;
 
 mod new;
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::console;
-use crate::fairness::template::Template;
-use crate::faults::{Context, Result, Usage};
+use jobfate::fairness::template::Template;
+use jobfate::faults::{Context, Result, Usage};
 
 /// Flags of `new`.
 #[derive(Args, Debug)]

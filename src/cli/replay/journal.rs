@@ -13,8 +13,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
 use super::super::console;
-use crate::answers::replay::journal::text_of;
-use crate::faults::{BadFile, Context, Failure, Hindered, Result};
+use jobfate::answers::replay::journal::text_of;
+use jobfate::faults::{BadFile, Context, Failure, Hindered, Result};
 
 /// Print the journal of a replay
 ///

@@ -9,20 +9,22 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{AnswerArgs, AttemptArgs, console};
-use crate::answers::replay as answers;
-use crate::answers::replay::plan::{ReplayPlan, check_heartbeats, history_plan, policies, setting};
-use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
-use crate::answers::replay::{Run, Setting};
 use crate::cli::shown;
-use crate::defaults;
-use crate::facts::window::Windows;
-use crate::faults::Result;
-use crate::lake::Lake;
-use crate::progress;
-use crate::replay::history::{self, History};
-use crate::replay::journal::Journal;
-use crate::replay::policies::PolicyPlan;
-use crate::results::store::{Answer, Origin};
+use jobfate::answers::replay as answers;
+use jobfate::answers::replay::plan::{
+    ReplayPlan, check_heartbeats, history_plan, policies, setting,
+};
+use jobfate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
+use jobfate::answers::replay::{Run, Setting};
+use jobfate::defaults;
+use jobfate::facts::window::Windows;
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::progress;
+use jobfate::replay::history::{self, History};
+use jobfate::replay::journal::Journal;
+use jobfate::replay::policies::PolicyPlan;
+use jobfate::results::store::{Answer, Origin};
 
 pub(crate) mod journal;
 

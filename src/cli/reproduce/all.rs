@@ -14,18 +14,18 @@ use serde_json::json;
 use super::experiments::{experiment_of, set_seed_and_runs};
 use super::study;
 use super::{ReproduceArgs, StudyName, lake_of, mandai_of};
-use crate::answers::reproduce::experiments::study_of;
-use crate::answers::reproduce::ota;
-use crate::answers::reproduce::study::Study;
-use crate::claims::{Tally, Verdict};
 use crate::cli::console;
 use crate::cli::shown;
-use crate::faults::{BadFile, Context, Result, Usage};
-use crate::lake::Lake;
-use crate::results::forms::rows;
-use crate::results::frame::Frame;
-use crate::results::store::{Answer, Origin};
-use crate::schema::Source;
+use jobfate::answers::reproduce::experiments::study_of;
+use jobfate::answers::reproduce::ota;
+use jobfate::answers::reproduce::study::Study;
+use jobfate::claims::{Tally, Verdict};
+use jobfate::faults::{BadFile, Context, Result, Usage};
+use jobfate::lake::Lake;
+use jobfate::results::forms::rows;
+use jobfate::results::frame::Frame;
+use jobfate::results::store::{Answer, Origin};
+use jobfate::schema::Source;
 
 /// One paper in the table.
 struct Row {
@@ -184,11 +184,11 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::answers::reproduce::study::json_of;
-    use crate::claims::{Claim, Judged, Side};
     use crate::cli::ingest::plan;
     use crate::cli::{Cli, Command};
-    use crate::lake::ingest::ingest;
+    use jobfate::answers::reproduce::study::json_of;
+    use jobfate::claims::{Claim, Judged, Side};
+    use jobfate::lake::ingest::ingest;
 
     /// Three jobs of two users.
     const LOG: &str = "; MaxProcs: 8

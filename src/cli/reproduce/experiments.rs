@@ -9,14 +9,14 @@ use clap::Args;
 
 use super::study::{self, pairs_of, varied_of};
 use super::{ReproduceArgs, StudyName};
-use crate::answers::reproduce::experiments::{claims_of, study_of};
-use crate::answers::reproduce::study::{Varied, parameters_in_words};
-use crate::answers::reproduce::varied;
-use crate::claims::headline;
 use crate::cli::console;
 use crate::cli::shown;
-use crate::faults::{Result, Usage};
-use crate::replay::experiments::{Experiment, Figure, asahara, cui, tan};
+use jobfate::answers::reproduce::experiments::{claims_of, study_of};
+use jobfate::answers::reproduce::study::{Varied, parameters_in_words};
+use jobfate::answers::reproduce::varied;
+use jobfate::claims::headline;
+use jobfate::faults::{Result, Usage};
+use jobfate::replay::experiments::{Experiment, Figure, asahara, cui, tan};
 
 /// Parameters of an experiment.
 #[derive(Args, Clone, Debug, Default)]

@@ -6,13 +6,13 @@ use clap::{Args, ValueEnum};
 
 use super::ingest::{self, IngestArgs, IngestChoice};
 use super::{AnswerArgs, console, stop_on_signal};
-use crate::answers::reproduce::mandai;
-use crate::answers::reproduce::ota as answers_ota;
-use crate::answers::reproduce::study::{Study, parameters_in_words};
-use crate::claims::headline;
 use crate::cli::shown;
-use crate::faults::{Result, Usage};
-use crate::lake::Lake;
+use jobfate::answers::reproduce::mandai;
+use jobfate::answers::reproduce::ota as answers_ota;
+use jobfate::answers::reproduce::study::{Study, parameters_in_words};
+use jobfate::claims::headline;
+use jobfate::faults::{Result, Usage};
+use jobfate::lake::Lake;
 
 mod all;
 mod experiments;

@@ -5,12 +5,12 @@
 //! whether they hold. The paper's week of Grid'5000 was chosen at random and is not named, so its
 //! figures are not judged as the same as ours.
 
-use crate::answers::reproduce::ota::{Place, Settings, find};
-use crate::answers::reproduce::study::Varied;
 use crate::cli::reproduce::ReproduceArgs;
 use crate::cli::reproduce::study::{self, pairs_of, varied_of};
 use crate::cli::{console, shown};
-use crate::faults::{Result, Usage};
+use jobfate::answers::reproduce::ota::{Place, Settings, find};
+use jobfate::answers::reproduce::study::Varied;
+use jobfate::faults::{Result, Usage};
 
 /// Reads the settings of the command line, and shows the study.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {

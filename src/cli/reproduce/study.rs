@@ -7,15 +7,15 @@
 use serde_json::json;
 
 use super::ReproduceArgs;
-use crate::answers::reproduce::study::{
-    Study, Varied, chart_of_varied, claims_table, json_of, parameters_table, varied_table,
-};
-use crate::claims::headline;
 use crate::cli::shown;
 use crate::cli::{Form, Format, console};
-use crate::faults::{Result, Usage};
-use crate::results::store::{self, Answer, Files};
-use crate::results::view::View;
+use jobfate::answers::reproduce::study::{
+    Study, Varied, chart_of_varied, claims_table, json_of, parameters_table, varied_table,
+};
+use jobfate::claims::headline;
+use jobfate::faults::{Result, Usage};
+use jobfate::results::store::{self, Answer, Files};
+use jobfate::results::view::View;
 
 /// `KEY=VALUE` of `--set`, in two.
 pub(crate) fn pairs_of(args: &ReproduceArgs) -> Result<Vec<(&str, &str)>, Usage> {

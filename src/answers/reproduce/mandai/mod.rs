@@ -33,7 +33,7 @@ use crate::studies::samples::What;
 mod figures;
 
 /// The paper, as its claims name it.
-pub(crate) const PAPER: &str = "Mandai, Kawahara and Kasahara (2017)";
+pub const PAPER: &str = "Mandai, Kawahara and Kasahara (2017)";
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
@@ -47,7 +47,7 @@ struct Found {
 }
 
 /// The study of 2017 on what a lake has.
-pub(crate) fn study(lake: &Lake, windows: Windows) -> Result<Study> {
+pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
         return Err(

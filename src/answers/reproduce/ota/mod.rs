@@ -23,11 +23,11 @@ pub(crate) mod sentences;
 /// Seconds of a day.
 pub(crate) const DAY_S: f64 = 86_400.0;
 
-pub(crate) const PAPER: &str = "Ota and Aida (2009)";
+pub const PAPER: &str = "Ota and Aida (2009)";
 
 /// The span and the users of the figures.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// First day, from the first event.
     from: f64,
     /// Days.
@@ -84,7 +84,7 @@ impl Users {
 
 impl Settings {
     /// Sets a parameter by its key; `flag` stands before the key in an error.
-    pub(crate) fn set(&mut self, flag: &str, key: &str, value: &str) -> Result<(), Usage> {
+    pub fn set(&mut self, flag: &str, key: &str, value: &str) -> Result<(), Usage> {
         let number = |least: f64, most: f64, what: &str| {
             let number = value.parse::<f64>().ok().filter(|one| (least..=most).contains(one));
             number.ok_or_else(|| Usage(format!("`{flag}{key}={value}`: expected {what}")))
@@ -156,7 +156,7 @@ impl Settings {
 }
 
 /// What a run needs besides its settings.
-pub(crate) struct Place<'a> {
+pub struct Place<'a> {
     /// The lake.
     pub lake: &'a Path,
     /// The end of the window, where it is chosen.
@@ -164,7 +164,7 @@ pub(crate) struct Place<'a> {
 }
 
 /// What was found.
-pub(crate) struct Outcome {
+pub struct Outcome {
     pub found: Found,
     pub seen: Seen,
     pub named: Vec<UserUsage>,
@@ -174,7 +174,7 @@ pub(crate) struct Outcome {
 }
 
 /// Gathers the span, and reads the figures.
-pub(crate) fn find(place: &Place, settings: &Settings, say: fn(&Said)) -> Result<Outcome> {
+pub fn find(place: &Place, settings: &Settings, say: fn(&Said)) -> Result<Outcome> {
     let condor = if (settings.half_life_s - DAY_S).abs() < f64::EPSILON {
         "condor".to_owned()
     } else {
@@ -221,7 +221,7 @@ pub(crate) fn user_called(name: &str, all: &[UserUsage]) -> Result<UserUsage, Us
 
 impl Outcome {
     /// The study in the form that all have.
-    pub(crate) fn study(self) -> Study {
+    pub fn study(self) -> Study {
         let settings = match answer::settings(&self.found) {
             Value::Object(settings) => settings,
             _ => Map::new(),
@@ -280,7 +280,7 @@ impl Outcome {
     }
 
     /// What is said beside it: how it came out, the parameters, and what the figures show.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("{PAPER}: {}", headline(&self.claims))];
         notes.extend(parameters_in_words(&self.settings.parameters()));
         let in_words = |one: &Sentence| format!("{}: {}", one.figure, one.in_words());

@@ -10,7 +10,7 @@ use crate::results::frame::Frame;
 
 /// A sentence about a figure, and whether it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sentence {
+pub struct Sentence {
     /// The figure.
     pub figure: &'static str,
     /// What is looked for.

@@ -1,0 +1,50 @@
+//! What every flag must say about itself, and examples that are command lines.
+
+use super::command;
+
+#[test]
+fn every_flag_explains_itself() {
+    let program = command();
+    for subcommand in program.get_subcommands() {
+        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+        check_line(&about, subcommand.get_name());
+        for arg in subcommand.get_arguments() {
+            let flag = format!("{} --{}", subcommand.get_name(), arg.get_id());
+            check_line(&arg.get_help().map(ToString::to_string).unwrap_or_default(), &flag);
+            let is_valued = arg.get_action().takes_values();
+            for name in arg.get_value_names().into_iter().flatten().filter(|_| is_valued) {
+                assert!(!name.chars().any(char::is_lowercase), "{flag}: `{name}` is in capitals");
+            }
+        }
+    }
+}
+
+fn check_line(help: &str, of: &str) {
+    assert!(!help.is_empty(), "{of} has no help");
+    assert!(help.len() <= 60, "{of}: the short help must fit one line");
+    assert!(!help.ends_with('.'), "{of}: no full stop in one-line help");
+    assert!(help.starts_with(|letter: char| letter.is_uppercase()), "{of}: begins with a capital");
+}
+
+/// An example in the help that clap would refuse is worse than none.
+#[test]
+fn the_examples_are_command_lines() {
+    let mut count = 0;
+    for subcommand in command().get_subcommands() {
+        let help = subcommand.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        for line in help.lines().filter_map(|line| line.strip_prefix("  jobfate ")) {
+            let line = line.split(" > ").next().unwrap_or(line);
+            // What stands in quotes is one word.
+            let words = line.split('\'').enumerate().flat_map(|(idx, piece)| match idx % 2 {
+                0 => piece.split_whitespace().collect(),
+                _ => vec![piece],
+            });
+            let words = std::iter::once("jobfate").chain(words);
+            if let Err(error) = command().try_get_matches_from(words) {
+                panic!("`{line}`: {error}");
+            }
+            count += 1;
+        }
+    }
+    assert!(10 < count);
+}
