@@ -45,6 +45,7 @@
 //!  help       the help texts, and what every flag must say
 //!  options    every option of every command refuses what it cannot mean
 //!  layering   a layer uses only those before it
+//!  shipping   what a release says of itself agrees, and the files of the package
 //!  tidy       the dependencies of tests change no other; no leftovers in the sources
 //! ```
 //!
@@ -121,6 +122,8 @@ mod resume;
 mod security;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod shipping;
 #[cfg(test)]
 mod spark;
 #[cfg(test)]
