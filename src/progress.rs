@@ -1,32 +1,128 @@
-//! How far a long run has come: units of work that are expected and done, for whoever shows it.
+//! How far a long call has come, and how a caller stops it.
 //!
-//! In: counts, from any thread. Out: two sums. Nothing that is computed depends on them.
+//! In: counts of work, from any thread. Out: a [`Progress`] for the callback of whoever watches,
+//! which answers whether to go on. Nothing that is computed depends on the counts.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-static EXPECTED: AtomicU64 = AtomicU64::new(0);
-static DONE: AtomicU64 = AtomicU64::new(0);
+/// How far a call has come: rows of the lake for a question, bytes of raw files for an ingest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Work done so far; never more than [`total`](Self::total), and never less than before.
+    pub done: u64,
+    /// Work in all, as far as it is known; it grows when a call begins another step.
+    pub total: u64,
+}
+
+impl Progress {
+    /// The part that is done, from 0 to 1; 0 before anything is known.
+    #[expect(clippy::cast_precision_loss, reason = "a share is shown, not added up")]
+    pub fn share(self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.done as f64 / self.total as f64 }
+    }
+}
+
+/// What a watching caller gives: told how far the call is, it answers whether to go on.
+type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
+
+/// The count of one call or of several, and the caller who is told of it.
+#[derive(Default)]
+pub struct Watch {
+    expected: AtomicU64,
+    done: AtomicU64,
+    is_stopped: AtomicBool,
+    callback: Option<Mutex<Callback>>,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch")
+            .field("progress", &self.progress())
+            .field("is_stopped", &self.is_stopped())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    /// Tells `callback` how far the calls are that are watched, from any of their threads, one
+    /// call at a time. Once it breaks it is not called again, and the calls stop.
+    pub fn new(callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static) -> Self {
+        Self { callback: Some(Mutex::new(Box::new(callback))), ..Self::default() }
+    }
+
+    /// Counts, and tells nobody.
+    const fn silent() -> Self {
+        Self {
+            expected: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            is_stopped: AtomicBool::new(false),
+            callback: None,
+        }
+    }
+
+    /// So many more units will be done.
+    pub fn expect(&self, units: u64) {
+        self.expected.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// So many more units are done; breaks when the calls shall stop.
+    pub fn step(&self, units: u64) -> ControlFlow<()> {
+        self.done.fetch_add(units, Ordering::Relaxed);
+        let Some(callback) = &self.callback else { return ControlFlow::Continue(()) };
+        if self.is_stopped() {
+            return ControlFlow::Break(());
+        }
+        let mut callback = callback.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been told to stop meanwhile.
+        if self.is_stopped() {
+            return ControlFlow::Break(());
+        }
+        let answer = callback(self.progress());
+        self.is_stopped.store(answer.is_break(), Ordering::Relaxed);
+        answer
+    }
+
+    /// Whether the caller has said to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        let done = self.done.load(Ordering::Relaxed);
+        let total = self.expected.load(Ordering::Relaxed);
+        Progress { done: done.min(total), total }
+    }
+}
+
+/// What the command line shows: calls that nobody else watches.
+static SHOWN: Watch = Watch::silent();
 
 /// Begins anew: what was expected and done is forgotten.
 pub fn restart() {
-    EXPECTED.store(0, Ordering::Relaxed);
-    DONE.store(0, Ordering::Relaxed);
+    SHOWN.expected.store(0, Ordering::Relaxed);
+    SHOWN.done.store(0, Ordering::Relaxed);
 }
 
 /// So many more units will be done.
 pub fn expect(units: u64) {
-    EXPECTED.fetch_add(units, Ordering::Relaxed);
+    SHOWN.expect(units);
 }
 
 /// So many more units are done.
 pub fn step(units: u64) {
-    DONE.fetch_add(units, Ordering::Relaxed);
+    // Nobody is told, so nobody stops it.
+    let _ = SHOWN.step(units);
 }
 
 /// Units done, and units expected.
 pub fn so_far() -> (u64, u64) {
-    let (done, expected) = (DONE.load(Ordering::Relaxed), EXPECTED.load(Ordering::Relaxed));
-    (done.min(expected), expected)
+    let Progress { done, total } = SHOWN.progress();
+    (done, total)
 }
 
 /// The time now, for what the user is told about durations and for nothing else.
@@ -38,4 +134,35 @@ pub fn now() -> std::time::Instant {
 /// Threads that run at once on this machine.
 pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_caller_that_breaks_is_not_called_again() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&seen);
+        let watch = Watch::new(move |progress| {
+            told.lock().unwrap().push((progress.done, progress.total));
+            if progress.done < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        watch.expect(6);
+        let answers = [2, 2, 2].map(|units| watch.step(units).is_break());
+        assert_eq!(answers, [false, true, true]);
+        assert_eq!(*seen.lock().unwrap(), [(2, 6), (4, 6)]);
+        assert!(watch.is_stopped());
+    }
+
+    #[test]
+    fn what_is_done_never_exceeds_what_is_expected() {
+        let watch = Watch::default();
+        watch.expect(3);
+        assert!(watch.step(5).is_continue());
+        assert_eq!(watch.progress(), Progress { done: 3, total: 3 });
+        assert_eq!(Progress::default().share(), 0.0);
+    }
 }

@@ -18,7 +18,6 @@ use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::{Lake, TableEntry};
-use crate::progress;
 use crate::results::frame::Frame;
 use crate::results::store::Answer;
 use crate::schema::Table;
@@ -101,9 +100,9 @@ pub fn classification(
             let counter = match engine {
                 None => by_fold(lake, windows, bucket, by, classes),
                 Some(_) => by_query(lake, windows, bucket, by, classes),
-            };
-            progress::step(rows);
-            counter
+            }?;
+            lake.step(rows)?;
+            Ok(counter)
         })
         .collect();
     Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))

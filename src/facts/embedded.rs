@@ -25,7 +25,6 @@ use rustc_hash::FxHashMap;
 use super::FactError;
 use super::query::{Query, Settings};
 use crate::lake::Lake;
-use crate::progress;
 use crate::schema::{ColumnType, ROW_ID, Source, Table};
 
 /// The answers of queries over the whole lake, in their order.
@@ -48,7 +47,7 @@ pub(super) fn run(
                     batches.push(session.batch(query)?);
                 }
             }
-            progress::step(rows);
+            lake.step(rows)?;
         }
     }
     let mut session = Session::new(lake, None, settings);

@@ -142,6 +142,8 @@ fn history(drawn: &Drawn, count: u32) -> History {
         on_machines: Vec::new(),
         ends,
         capacity: drawn.capacity[..count as usize].iter().map(capacity).collect(),
+        keeps_ends: true,
+        keeps_machines: true,
     }
 }
 

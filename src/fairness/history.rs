@@ -160,6 +160,10 @@ pub struct History {
     pub ends: Vec<AttemptEnd>,
     /// Capacity at the end of each interval; empty where no table says.
     pub capacity: Vec<Capacity>,
+    /// Whether the ends of tasks were kept, for indices that read them.
+    pub keeps_ends: bool,
+    /// Whether cells tell machines apart, for indices that read them.
+    pub keeps_machines: bool,
 }
 
 /// Sums of one user over an interval.

@@ -10,6 +10,7 @@
 //!                          └──────► heaviest users, suggestions
 //! ```
 
+use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -79,6 +80,23 @@ pub enum FairnessError {
         /// What is wrong with it.
         problem: String,
     },
+    /// An index that reads what was not gathered.
+    #[error("the index `{index}` reads {what}, which were not gathered")]
+    NotGathered {
+        /// The index.
+        index: String,
+        /// What it reads.
+        what: &'static str,
+    },
+    /// A custom index failed in its own way.
+    #[error("the index `{index}` failed")]
+    Own {
+        /// The index.
+        index: String,
+        /// Why.
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A program of one's own could not be started.
     #[error("could not start the index `{name}` (`{program}`)")]
     Start {
@@ -103,12 +121,21 @@ pub enum FairnessError {
 }
 
 impl FairnessError {
+    /// What a custom index returns when it fails, with its own error as the cause.
+    pub fn own(
+        index: impl fmt::Display,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Own { index: index.to_string(), cause: cause.into() }
+    }
+
     /// Whether the command line is at fault: a name, a key, a formula.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Notation(_)
             | Self::Formula { .. }
             | Self::Template { .. }
+            | Self::NotGathered { .. }
             | Self::Line { .. } => true,
             // A file that is no text.
             Self::Read { cause, .. } => cause.kind() == io::ErrorKind::InvalidData,
@@ -120,7 +147,7 @@ impl FairnessError {
 impl Fault for FairnessError {
     fn code(&self) -> Code {
         match self {
-            Self::Program { .. } => Code::BadData,
+            Self::Own { .. } | Self::Program { .. } => Code::BadData,
             error if error.is_usage() => Code::Usage,
             _ => Code::Environment,
         }

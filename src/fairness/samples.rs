@@ -39,6 +39,8 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
         on_machines: on_machines.filter(|sum| sum.2 != CpuTime::ZERO).collect(),
         ends: Vec::new(),
         capacity: Vec::new(),
+        keeps_ends: true,
+        keeps_machines: true,
     }
 }
 

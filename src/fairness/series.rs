@@ -66,11 +66,21 @@ impl Series {
 }
 
 /// Feeds an index with a history; `label` names the series.
+///
+/// # Errors
+/// The index fails, reads what the history does not keep, or has too many values.
 pub fn evaluate(
     label: &str,
     index: &mut dyn Index,
     history: &History,
 ) -> Result<Series, FairnessError> {
+    let not_gathered = [
+        (index.reads_ends() && !history.keeps_ends, "the ends of tasks"),
+        (index.reads_machines() && !history.keeps_machines, "machines"),
+    ];
+    if let Some((_, what)) = not_gathered.into_iter().find(|(is_so, _)| *is_so) {
+        return Err(FairnessError::NotGathered { index: label.to_owned(), what });
+    }
     index.begin(history)?;
     let mut out = Readings::of(index, history.people.len());
     let (mut values, mut overall_values) = (Vec::new(), Vec::new());

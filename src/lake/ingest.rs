@@ -53,7 +53,8 @@ pub struct IngestOutcome {
     pub skipped: usize,
     /// Parts with a fault.
     pub failed: Vec<FailedPart>,
-    /// Whether the user stopped it.
+    /// Whether its caller stopped it: the lake holds the parts of [`stored`](Self::stored), each
+    /// whole, and the same ingest run again does the rest.
     pub is_cancelled: bool,
 }
 
@@ -64,6 +65,7 @@ pub struct IngestOutcome {
 /// What is wrong with the lake or the machine. Faults of single parts stand in the outcome. A run
 /// that stored nothing in a new lake leaves nothing behind.
 pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
+    plan.check()?;
     let was_there = plan.lake.exists();
     files::create_folder(&plan.lake)
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
@@ -95,6 +97,8 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
         .filter(|&(table, part)| manifest.has_part(table, part))
         .count();
     debug_assert!(skipped <= wanted, "a part is skipped at most once");
+    let bytes = segments.iter().flat_map(|segment| &segment.parts).map(|part| part.bytes);
+    progress.watch.expect(bytes.sum());
     let bucket_count = manifest.bucket_count;
     let own_path = own_manifest_path(plan);
     let state = Mutex::new(State {
@@ -114,7 +118,7 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
             .map_err(|error| LakeError::new(&folder, LakeErrorKind::Io(error)))?;
         let mut writer: Option<SegmentWriter> = None;
         while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if progress.is_cancelled.load(Ordering::Relaxed) {
+            if progress.is_stopped() {
                 break;
             }
             if writer.as_ref().is_none_or(|writer| writer.table() != segment.table) {
@@ -141,7 +145,7 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
     let folded = if outcome.stored.is_empty() { Ok(()) } else { fold(&manifest, &own_path) };
     ends.into_iter().collect::<Result<(), LakeError>>()?;
     folded?;
-    outcome.is_cancelled = progress.is_cancelled.load(Ordering::Relaxed);
+    outcome.is_cancelled = progress.is_stopped();
     outcome.stored.sort_by_key(|(table, part)| (*table, part.part));
     outcome.failed.sort_by_key(|failed| (failed.part.table, failed.part.part));
     Ok(outcome)
@@ -203,7 +207,7 @@ fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
     };
     busy(all.try_lock_shared())?;
     // Programs that cut the work into another number of shards would store parts twice.
-    let own_count = format!("-of-{}", shard.count);
+    let own_count = format!("-of-{}", shard.count());
     for entry in fs::read_dir(&plan.lake)
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?
     {
@@ -213,7 +217,7 @@ fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
             busy(open(&name)?.try_lock())?;
         }
     }
-    let own = open(&format!(".lock-{}-of-{}", shard.index, shard.count))?;
+    let own = open(&format!(".lock-{}-of-{}", shard.index(), shard.count()))?;
     busy(own.try_lock())?;
     Ok(Locks(vec![all, own]))
 }
@@ -221,14 +225,14 @@ fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
 fn own_manifest_path(plan: &IngestPlan) -> PathBuf {
     plan.lake.join(match plan.shard {
         None => MANIFEST.to_owned(),
-        Some(shard) => format!("manifest-{}-of-{}.json", shard.index, shard.count),
+        Some(shard) => format!("manifest-{}-of-{}.json", shard.index(), shard.count()),
     })
 }
 
 fn work_folder(plan: &IngestPlan) -> PathBuf {
     plan.lake.join(match plan.shard {
         None => ".work".to_owned(),
-        Some(shard) => format!(".work-{}-of-{}", shard.index, shard.count),
+        Some(shard) => format!(".work-{}-of-{}", shard.index(), shard.count()),
     })
 }
 
@@ -453,7 +457,10 @@ fn store_segment(
         }
         let Some((part_idx, error)) = bad else {
             let written = writer.finish()?;
-            return publish(plan, segment.table, &parts, read, written, state);
+            let rows: u64 = read.iter().map(|part| part.entry.rows).sum();
+            publish(plan, segment.table, &parts, read, written, state)?;
+            progress.rows.fetch_add(rows, Ordering::Relaxed);
+            return Ok(());
         };
         let part = parts.remove(part_idx);
         let mut state = state.lock().expect("no thread panicked with the lock");
@@ -485,7 +492,6 @@ fn read_one(
         if is_count || REJECTS_UNJUDGED < rejects.count() {
             judge(plan, part, &rejects, &seen)?;
         }
-        progress.rows.fetch_add(block.row_ids.len() as u64, Ordering::Relaxed);
         writer.push(block)
     })?;
     judge(plan, part, &rejects, &seen).map_err(PartStop::Sink)?;

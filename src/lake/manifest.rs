@@ -26,7 +26,7 @@ use crate::schema::{FORMAT_VERSION, Source, Table};
 pub const MANIFEST: &str = "manifest.json";
 
 /// The most buckets that a lake has: one of two petabytes would have as many.
-const BUCKETS_MAX: u32 = 1 << 16;
+pub(super) const BUCKETS_MAX: u32 = 1 << 16;
 
 /// The name of the function that spreads jobs over buckets; see [`crate::schema::bucket_of`].
 const BUCKET_HASH: &str = "splitmix64(job_id) mod bucket_count";

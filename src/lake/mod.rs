@@ -95,6 +95,10 @@ impl Fault for LakeError {
     fn code(&self) -> Code {
         match &self.kind {
             LakeErrorKind::Io(error) => error.code(),
+            LakeErrorKind::Cancelled => Code::Interrupted,
+            LakeErrorKind::NoBucket { .. }
+            | LakeErrorKind::NoColumn { .. }
+            | LakeErrorKind::Setting { .. } => Code::Usage,
             kind => Code::of_data(kind.is_bad_data()),
         }
     }
@@ -137,6 +141,37 @@ pub enum LakeErrorKind {
     OtherVersion {
         /// What the manifest says.
         found: u32,
+    },
+    /// The caller's callback said to stop.
+    #[error("the call was cancelled by its caller")]
+    Cancelled,
+    /// A bucket that the lake does not have.
+    #[error("there is no bucket {bucket}: the lake has {count}, from 0")]
+    NoBucket {
+        /// What was asked for.
+        bucket: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// A column that the table does not have in lakes of this kind.
+    #[error("table `{table}` has no column `{column}` (it has: {})", known.join(", "))]
+    NoColumn {
+        /// The table.
+        table: Table,
+        /// What was asked for.
+        column: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+    /// A setting of an ingest that makes no sense.
+    #[error("{setting} is {found}, not {expected}")]
+    Setting {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        found: String,
+        /// What it may be.
+        expected: &'static str,
     },
     /// Another process writes.
     #[error("another process is writing into the lake")]
@@ -242,7 +277,14 @@ impl LakeErrorKind {
     /// Whether the data are at fault, and not the machine.
     pub fn is_bad_data(&self) -> bool {
         match self {
-            Self::Io(_) | Self::NoLake | Self::Busy | Self::TooLittle { .. } => false,
+            Self::Io(_)
+            | Self::NoLake
+            | Self::Busy
+            | Self::Cancelled
+            | Self::NoBucket { .. }
+            | Self::NoColumn { .. }
+            | Self::Setting { .. }
+            | Self::TooLittle { .. } => false,
             Self::Source(error) => error.kind.is_bad_data(),
             _ => true,
         }
@@ -292,7 +334,11 @@ impl LakeErrorKind {
                 _ => None,
             },
             // Of the lake that is asked: [`LakeError::hint`].
-            Self::NoTable { .. } => None,
+            Self::NoTable { .. }
+            | Self::Cancelled
+            | Self::NoBucket { .. }
+            | Self::NoColumn { .. }
+            | Self::Setting { .. } => None,
             Self::Source(error) => error.kind.hint(),
         }
     }

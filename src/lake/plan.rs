@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::manifest::{Manifest, Origin};
+use thiserror::Error;
+
+use super::manifest::{self, Manifest, Origin};
+use super::{LakeError, LakeErrorKind};
 use crate::schema::{Source, Table};
 use crate::sources::{RawPart, TraceFolder};
 
@@ -59,12 +62,16 @@ impl std::fmt::Display for MaxRejects {
     }
 }
 
-impl FromStr for MaxRejects {
-    type Err = String;
+/// A text that is no limit of rejects.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is neither a count (`100`) nor a share of the lines (`0.1%`)")]
+pub struct MaxRejectsError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad =
-            || format!("`{text}` is neither a count (`100`) nor a share of the lines (`0.1%`)");
+impl FromStr for MaxRejects {
+    type Err = MaxRejectsError;
+
+    fn from_str(text: &str) -> Result<Self, MaxRejectsError> {
+        let bad = || MaxRejectsError(text.to_owned());
         match text.strip_suffix('%') {
             Some(percent) => match percent.parse::<f64>() {
                 Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
@@ -78,23 +85,44 @@ impl FromStr for MaxRejects {
 /// One of several programs that fill one lake side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+/// A text or numbers that are no shard.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not `I/N` with 1 <= I <= N, such as `2/4`")]
+pub struct ShardError(String);
+
+impl Shard {
+    /// Program `index` (from 1) of `count`.
+    ///
+    /// # Errors
+    /// The index is not one of them.
+    pub fn new(index: u32, count: u32) -> Result<Self, ShardError> {
+        let is_one = (1..=count).contains(&index);
+        if is_one { Ok(Self { index, count }) } else { Err(ShardError(format!("{index}/{count}"))) }
+    }
+
     /// This one, from 1.
-    pub index: u32,
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
     /// How many there are.
-    pub count: u32,
+    pub const fn count(self) -> u32 {
+        self.count
+    }
 }
 
 impl FromStr for Shard {
-    type Err = String;
+    type Err = ShardError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is not `I/N` with 1 <= I <= N, such as `2/4`");
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let bad = || ShardError(text.to_owned());
         let (index, count) = text.split_once('/').ok_or_else(bad)?;
-        let shard = Self {
-            index: index.parse().map_err(|_| bad())?,
-            count: count.parse().map_err(|_| bad())?,
-        };
-        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(bad()) }
+        let (index, count) = (index.parse().map_err(|_| bad())?, count.parse().map_err(|_| bad())?);
+        Self::new(index, count).map_err(|_| bad())
     }
 }
 
@@ -135,6 +163,25 @@ pub struct IngestPlan {
     pub threads: usize,
     /// Where the lake is cut.
     pub cut: Cut,
+}
+
+impl IngestPlan {
+    /// Refuses settings that make no sense.
+    pub(super) fn check(&self) -> Result<(), LakeError> {
+        let fail = |setting, found: u64, expected| {
+            let kind = LakeErrorKind::Setting { setting, found: found.to_string(), expected };
+            Err(LakeError::new(&self.lake, kind))
+        };
+        if let Some(count) =
+            self.bucket_count.filter(|count| !(1..=manifest::BUCKETS_MAX).contains(count))
+        {
+            return fail("the number of buckets", count.into(), "1 to 65,536");
+        }
+        if self.threads == 0 {
+            return fail("the number of threads", 0, "at least 1");
+        }
+        Ok(())
+    }
 }
 
 /// The plan's parts: those of `folder` that are wanted.
@@ -233,7 +280,11 @@ mod tests {
         for odd in ["", "-1", "1.5", "101%", "x%"] {
             assert!(odd.parse::<MaxRejects>().is_err(), "{odd}");
         }
-        assert_eq!("2/4".parse::<Shard>().unwrap(), Shard { index: 2, count: 4 });
+        assert_eq!("2/4".parse::<Shard>().unwrap(), Shard::new(2, 4).unwrap());
+        assert_eq!(
+            Shard::new(7, 3).unwrap_err().to_string(),
+            "`7/3` is not `I/N` with 1 <= I <= N, such as `2/4`"
+        );
         for odd in ["0/4", "5/4", "4", "a/b"] {
             assert!(odd.parse::<Shard>().is_err(), "{odd}");
         }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ProjectionMask;
@@ -24,7 +25,7 @@ use super::encode::of_parquet;
 use super::manifest::{FileEntry, Manifest, TableEntry};
 use super::segment::{Piece, Stretch, range_of_chunk};
 use super::{LakeError, LakeErrorKind};
-use crate::progress;
+use crate::progress::{self, Watch};
 use crate::schema::{Source, Table};
 
 /// Rows per batch: columns of this length fit a core's cache.
@@ -55,13 +56,22 @@ pub struct Lake {
     /// What it holds.
     pub manifest: Manifest,
     sums: Sums,
+    /// Who is told how far a call is; the command line where nobody else is.
+    watch: Option<Arc<Watch>>,
 }
 
 impl Lake {
     /// Opens a lake and reads its manifest.
-    pub fn open(path: &Path) -> Result<Self, LakeError> {
+    ///
+    /// # Errors
+    /// There is no lake, it is damaged, or of another version.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LakeError> {
+        let path = path.as_ref();
+        let watch = None;
         match Manifest::load(path)? {
-            Some(manifest) => Ok(Self { path: path.to_owned(), manifest, sums: Sums::Trusted }),
+            Some(manifest) => {
+                Ok(Self { path: path.to_owned(), manifest, sums: Sums::Trusted, watch })
+            }
             None => Err(LakeError::new(path, LakeErrorKind::NoLake)),
         }
     }
@@ -70,6 +80,25 @@ impl Lake {
     #[must_use]
     pub fn compared(&self) -> Self {
         Self { sums: Sums::Compared, ..self.clone() }
+    }
+
+    /// The same lake, whose reads tell `watch` how far they are, and stop when it says so with
+    /// [`LakeErrorKind::Cancelled`]. Nothing of what was computed so far is kept.
+    #[must_use]
+    pub fn watched(&self, watch: &Arc<Watch>) -> Self {
+        Self { watch: Some(Arc::clone(watch)), ..self.clone() }
+    }
+
+    /// So many more rows are done.
+    pub(crate) fn step(&self, rows: u64) -> Result<(), LakeError> {
+        let Some(watch) = &self.watch else {
+            progress::step(rows);
+            return Ok(());
+        };
+        if watch.step(rows).is_break() {
+            return Err(LakeError::new(&self.path, LakeErrorKind::Cancelled));
+        }
+        Ok(())
     }
 
     /// The kind of trace that it was made of.
@@ -114,7 +143,10 @@ impl Lake {
         let rows = tables.iter().filter_map(|&table| self.manifest.table(table));
         let rows = rows.map(TableEntry::rows).sum::<u64>();
         let buckets = u64::from(self.bucket_count()).max(1);
-        progress::expect(rows / buckets * buckets);
+        match &self.watch {
+            Some(watch) => watch.expect(rows / buckets * buckets),
+            None => progress::expect(rows / buckets * buckets),
+        }
         rows / buckets
     }
 
@@ -187,6 +219,7 @@ impl Lake {
         bucket: u32,
         is_read: impl Fn(&str) -> bool,
     ) -> Result<Vec<Vec<u8>>, LakeError> {
+        self.check_asked(table, Some(bucket), &[])?;
         let all = all_columns(table, self.source());
         let read: Vec<&'static str> = all.iter().copied().filter(|name| is_read(name)).collect();
         let mut streams = Vec::new();
@@ -208,6 +241,36 @@ impl Lake {
         Ok(streams)
     }
 
+    /// Refuses a bucket or a column that the lake does not have.
+    fn check_asked(
+        &self,
+        table: Table,
+        bucket: Option<u32>,
+        columns: &[&'static str],
+    ) -> Result<(), LakeError> {
+        let fail = |kind| Err(LakeError::new(&self.path, kind));
+        if let Some(bucket) = bucket.filter(|&bucket| self.bucket_count() <= bucket) {
+            return fail(LakeErrorKind::NoBucket { bucket, count: self.bucket_count() });
+        }
+        columns.iter().try_for_each(|column| self.find_column(table, column).map(drop))
+    }
+
+    /// The name of a column of a table, as the lake has it.
+    ///
+    /// # Errors
+    /// Lakes of this kind have no such column.
+    pub(crate) fn find_column(
+        &self,
+        table: Table,
+        column: &str,
+    ) -> Result<&'static str, LakeError> {
+        let known = all_columns(table, self.source());
+        known.iter().copied().find(|name| *name == column).ok_or_else(|| {
+            let column = column.to_owned();
+            LakeError::new(&self.path, LakeErrorKind::NoColumn { table, column, known })
+        })
+    }
+
     /// A check of the rows of a bucket of a file.
     fn row_check(&self, table: Table, bucket: u32, columns: &[&'static str]) -> RowCheck {
         RowCheck::new((table, self.source(), self.bucket_count()), bucket, columns)
@@ -227,6 +290,7 @@ impl Lake {
             self.scan(table, bucket, columns, |batch| batches.push(batch))?;
             return Ok(batches);
         }
+        self.check_asked(table, None, columns)?;
         let batches: Result<Vec<Vec<RecordBatch>>, LakeError> = self
             .files(table)
             .par_iter()
@@ -247,6 +311,7 @@ impl Lake {
         columns: &[&'static str],
         mut take: impl FnMut(RecordBatch),
     ) -> Result<(), LakeError> {
+        self.check_asked(table, bucket, columns)?;
         self.files(table)
             .iter()
             .try_for_each(|file| self.scan_file(table, file, bucket, columns, &mut take))
@@ -264,6 +329,7 @@ impl Lake {
         // The rows of a bucket are in the order of time wherever in the file they lie.
         let mut checks: BTreeMap<u32, RowCheck> = BTreeMap::new();
         for (start, stretch) in places_of(file, bucket) {
+            self.step(0)?;
             let open = self.open_stretch(table, file, (start, stretch))?;
             check_types(table, self.source(), columns, open.about.schema())
                 .map_err(|kind| LakeError::new(&open.path, kind))?;

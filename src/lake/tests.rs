@@ -79,7 +79,8 @@ fn build(trace: &Path, lake: &Path, (buckets, segment_bytes, run_rows, threads, 
     };
     if 1 < shards {
         for index in 1..=shards {
-            let outcome = ingest(&plan(Some(Shard { index, count: shards })), &Progress::default());
+            let outcome =
+                ingest(&plan(Some(Shard::new(index, shards).unwrap())), &Progress::default());
             assert!(outcome.unwrap().failed.is_empty());
         }
     }

@@ -13,6 +13,7 @@ use super::blocks::{BlockReader, TextBlock};
 use super::digest::RawDigest;
 use super::folder::RawPart;
 use super::rows::RowBlock;
+use crate::progress::Watch;
 
 /// What was found in a part.
 #[derive(Clone, Debug)]
@@ -67,10 +68,26 @@ pub(crate) trait PartParser: Send {
 pub struct Progress {
     /// Raw bytes read so far.
     pub raw_bytes: AtomicU64,
-    /// Rows stored so far.
+    /// Rows stored so far: those of parts that stand in the lake.
     pub rows: AtomicU64,
     /// Set to stop at the next block.
     pub is_cancelled: AtomicBool,
+    /// Who else is told how far it is, in raw bytes, and may stop it.
+    pub watch: Watch,
+}
+
+impl Progress {
+    /// Whether it should stop.
+    pub fn is_stopped(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed) || self.watch.is_stopped()
+    }
+
+    /// So many more raw bytes are read.
+    fn read(&self, bytes: u64) {
+        self.raw_bytes.fetch_add(bytes, Ordering::Relaxed);
+        // Who reads asks `is_stopped` before the next block.
+        let _ = self.watch.step(bytes);
+    }
 }
 
 /// Why a part was not read to its end.
@@ -99,7 +116,7 @@ pub fn read_part<E: Send>(
     let mut spare = TextBlock::default();
     let mut seen_bytes = 0;
     while let Some(block) = current {
-        if progress.is_cancelled.load(Ordering::Relaxed) {
+        if progress.is_stopped() {
             return Err(PartStop::Cancelled);
         }
         let first_line = line_count + 1;
@@ -120,13 +137,13 @@ pub fn read_part<E: Send>(
         );
         handed.map_err(PartStop::Sink)?;
         line_count += handed_lines + rows.line_count;
-        progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
+        progress.read(reader.raw_bytes() - seen_bytes);
         seen_bytes = reader.raw_bytes();
         sink(&mut rows).map_err(PartStop::Sink)?;
         spare = block;
         current = next.map_err(PartStop::Source)?;
     }
-    progress.raw_bytes.fetch_add(reader.raw_bytes() - seen_bytes, Ordering::Relaxed);
+    progress.read(reader.raw_bytes() - seen_bytes);
     rows.clear();
     let mut handed = Ok(());
     parser.finish(&mut rows, &mut |full| {

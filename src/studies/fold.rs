@@ -24,7 +24,6 @@ use crate::facts::published::Published;
 use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::progress;
 use crate::schema::{Source, Table};
 use crate::units::{CpuRate, CpuTime};
 
@@ -253,9 +252,9 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref());
-            progress::step(rows);
-            folded
+            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref())?;
+            lake.step(rows)?;
+            Ok(folded)
         })
         .try_reduce_with(|one, other| Ok(one.merge(other)));
     study.unwrap_or_else(|| Ok(Study::new(lake, asked)))

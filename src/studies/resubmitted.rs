@@ -12,7 +12,6 @@ use crate::facts::jobs::{Jobs, by_terminal};
 use crate::facts::tasks::{Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::progress;
 use crate::schema::Table;
 
 /// Events of a task that is submitted, runs and ends; a long task has more.
@@ -80,9 +79,9 @@ pub fn long_tasks(lake: &Lake, windows: Windows) -> Result<FailedOrKilled, FactE
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let counted = long_tasks_of(lake, bucket, windows);
-            progress::step(rows);
-            counted
+            let counted = long_tasks_of(lake, bucket, windows)?;
+            lake.step(rows)?;
+            Ok(counted)
         })
         .try_reduce(FailedOrKilled::default, |one, other| Ok(one.plus(other)))
 }

@@ -22,7 +22,6 @@ use crate::facts::task_values::{Wait, WaitEnd, is_submitted_before, wait_of};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::progress;
 use crate::schema::Table;
 
 /// What is described.
@@ -265,9 +264,9 @@ pub fn collect(
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let collected = collect_bucket(lake, bucket, windows, what, split);
-            progress::step(rows);
-            collected
+            let collected = collect_bucket(lake, bucket, windows, what, split)?;
+            lake.step(rows)?;
+            Ok(collected)
         })
         .try_reduce(Samples::default, |one, other| Ok(one.merge(other)))
 }

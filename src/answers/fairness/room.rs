@@ -71,6 +71,7 @@ pub(super) fn refusal(error: GatherError) -> Failure {
         GatherError::TooMuch => {
             Usage(format!("{error}: take a longer --interval or fewer --days")).into()
         }
+        error => Usage(error.to_string()).into(),
     }
 }
 

@@ -106,6 +106,8 @@ impl Merger {
             on_machines,
             ends,
             capacity: capacity(fleets, &plan.grid),
+            keeps_ends: plan.keeps_ends,
+            keeps_machines: plan.keeps_machines,
         };
         (history, counts)
     }

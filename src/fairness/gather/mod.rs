@@ -32,7 +32,6 @@ use crate::facts::jobs::Jobs;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::progress;
 use crate::schema::{ROW_ID, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
@@ -152,6 +151,20 @@ pub enum GatherError {
     /// A table that is not there or does not read.
     #[error(transparent)]
     Fact(#[from] FactError),
+    /// CPU time by the published definition, which knows jobs and no times within them.
+    #[error("usage over time cannot be `published`: that definition knows whole jobs only")]
+    Published,
+    /// Intervals without a length, or none of them.
+    #[error("{count} intervals of {interval_us} µs, not at least one of at least 1 µs")]
+    Intervals {
+        /// How many.
+        count: u32,
+        /// How long.
+        interval_us: i64,
+    },
+    /// Nothing to gather from.
+    #[error("there is no lake to gather usage from")]
+    NoLake,
     /// There is more of it than memory is given for.
     #[error("usage of more than {CELLS_MAX} users, machines and intervals would fill memory")]
     TooMuch,
@@ -212,8 +225,30 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
     }
 }
 
+impl Plan {
+    /// Refuses a plan whose answer would not be what it says.
+    fn check(&self) -> Result<(), GatherError> {
+        let Grid { interval_us, count, .. } = self.grid;
+        if self.cpu == CpuDefinition::Published {
+            return Err(GatherError::Published);
+        }
+        if interval_us < 1 || count < 1 {
+            return Err(GatherError::Intervals { count, interval_us });
+        }
+        Ok(())
+    }
+}
+
 /// Adds up the usage of all lakes.
+///
+/// # Errors
+/// The plan makes no sense, a table is missing or does not read, there is too much of it, or the
+/// caller's callback says to stop; nothing is kept then.
 pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), GatherError> {
+    plan.check()?;
+    if clusters.is_empty() {
+        return Err(GatherError::NoLake);
+    }
     let fleets: Vec<Fleet> = clusters.iter().map(Fleet::read).collect::<Result<_, _>>()?;
     let buckets: Vec<(usize, u32)> = clusters
         .iter()
@@ -232,9 +267,9 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Ga
             .par_iter()
             .with_max_len(1)
             .map(|&(idx, bucket)| {
-                let part = fold_bucket(clusters, &fleets[idx], idx, bucket, plan);
-                progress::step(rows[idx]);
-                part
+                let part = fold_bucket(clusters, &fleets[idx], idx, bucket, plan)?;
+                clusters[idx].lake.step(rows[idx])?;
+                Ok(part)
             })
             .collect::<Result<_, FactError>>()?;
         for (part, &(idx, _)) in parts.into_iter().zip(some) {

@@ -42,7 +42,7 @@ pub use variation::variation;
 pub use window::Among;
 
 /// An index of fairness, ready to be fed.
-pub trait Index: fmt::Display {
+pub trait Index: fmt::Display + Send {
     /// What it says of each user; the first is the one that is charted.
     fn columns(&self) -> Vec<String>;
 

@@ -16,7 +16,7 @@ use crate::facts::FactError;
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::faults::{Code, Fault};
-use crate::lake::Lake;
+use crate::lake::{Lake, LakeError};
 use crate::replay::detectors::{Action, DetectorPlan, End};
 use crate::schema::Table;
 use crate::units::micros_to_seconds;
@@ -192,7 +192,6 @@ struct Sums {
 
 impl Sums {
     fn new(plan: &DetectPlan) -> Self {
-        assert!(plan.truths.len() <= score::TRUTHS_MAX, "each truth is a bit");
         let detector_count = plan.detectors.len();
         Self {
             counts: GroupCounts::default(),
@@ -310,22 +309,86 @@ impl Sums {
     }
 }
 
-/// A run would take too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "--heartbeat {}: the jobs run for some {} heartbeats, more than {}; a longer time takes fewer",
-    micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(*most)
-)]
-pub struct TooManyHeartbeats {
-    /// How many it would take.
-    pub heartbeats: u64,
-    /// How many it may take.
-    pub most: u64,
-    /// The time between two, µs.
-    pub heartbeat_us: i64,
+/// A plan that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DetectPlanError {
+    /// A run would take too long.
+    #[error(
+        "--heartbeat {}: the jobs run for some {} heartbeats, more than {}; a longer time takes fewer",
+        micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(*most)
+    )]
+    TooManyHeartbeats {
+        /// How many it would take.
+        heartbeats: u64,
+        /// How many it may take.
+        most: u64,
+        /// The time between two, µs.
+        heartbeat_us: i64,
+    },
+    /// Nothing says what a straggler is, or too much does.
+    #[error("{found} ground truths, not 1 to {}", score::TRUTHS_MAX)]
+    Truths {
+        /// How many there are.
+        found: usize,
+    },
+    /// No time between heartbeats.
+    #[error("a heartbeat every {heartbeat_us} µs, not every 1 µs or more")]
+    Heartbeat {
+        /// The time between two, µs.
+        heartbeat_us: i64,
+    },
+    /// The spread of the noise on progress is not a number from 0 up.
+    #[error("noise of {noise}, not a deviation of 0 or more")]
+    Noise {
+        /// The deviation.
+        noise: f64,
+    },
+    /// A budget that is not a share.
+    #[error("a budget of {budget}, not a share of the slot time of 0 or more")]
+    Budget {
+        /// The budget.
+        budget: f64,
+    },
+    /// Two detectors that answers could not tell apart.
+    #[error("two detectors are called `{name}`")]
+    SameName {
+        /// The name.
+        name: String,
+    },
 }
 
-impl Fault for TooManyHeartbeats {
+impl DetectPlan {
+    /// Refuses a plan that cannot be carried out, or whose answer would mean nothing.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), DetectPlanError> {
+        let found = self.truths.len();
+        if !(1..=score::TRUTHS_MAX).contains(&found) {
+            return Err(DetectPlanError::Truths { found });
+        }
+        let WalkPlan { heartbeat_us, noise, .. } = self.walk;
+        if heartbeat_us < 1 {
+            return Err(DetectPlanError::Heartbeat { heartbeat_us });
+        }
+        if !(0.0..f64::INFINITY).contains(&noise) {
+            return Err(DetectPlanError::Noise { noise });
+        }
+        let is_odd = |budget: &&f64| !(0.0..).contains(*budget);
+        if let Some(&budget) = self.budgets.iter().flatten().find(is_odd) {
+            return Err(DetectPlanError::Budget { budget });
+        }
+        let names: Vec<&str> = self.detectors.iter().map(DetectorPlan::written).collect();
+        let is_again = |idx: &usize| names[..*idx].contains(&names[*idx]);
+        if let Some(idx) = (0..names.len()).find(is_again) {
+            return Err(DetectPlanError::SameName { name: names[idx].to_owned() });
+        }
+        Ok(())
+    }
+}
+
+impl Fault for DetectPlanError {
     fn code(&self) -> Code {
         Code::Usage
     }
@@ -335,13 +398,15 @@ impl Fault for TooManyHeartbeats {
 /// detector and time.
 ///
 /// # Errors
-/// A table is missing or does not read, the run would take too many heartbeats, or `take` fails.
-pub fn detect<E: From<FactError> + From<TooManyHeartbeats>>(
+/// The plan cannot be carried out ([`DetectPlanError`]), a table is missing or does not read, the
+/// caller's callback says to stop, or `take` fails. `take` has had all flags of whole buckets then.
+pub fn detect<E: From<FactError> + From<DetectPlanError>>(
     lake: &Lake,
     windows: Windows,
     plan: &DetectPlan,
     mut take: impl FnMut(&[FlagRow]) -> Result<(), E>,
 ) -> Result<DetectOutcome, E> {
+    plan.check()?;
     lake.require(Table::TaskEvents).map_err(FactError::from)?;
     let needs_usage = plan.walk.progress == ProgressModel::Usage
         || (plan.walk.progress == ProgressModel::Siblings && plan.walk.work == Work::Measured);
@@ -359,7 +424,7 @@ pub fn detect<E: From<FactError> + From<TooManyHeartbeats>>(
         drop(tasks);
         sums.counts.small_groups += small_groups;
         expected.add(&groups, plan, lake.bucket_count())?;
-        detect_groups(&groups, plan, rows, &mut sums);
+        detect_groups(lake, &groups, plan, rows, &mut sums).map_err(FactError::from)?;
         take(&sums.flags)?;
         sums.flags.clear();
     }
@@ -400,7 +465,7 @@ impl Expected {
         groups: &[Group],
         plan: &DetectPlan,
         bucket_count: u32,
-    ) -> Result<(), TooManyHeartbeats> {
+    ) -> Result<(), DetectPlanError> {
         let heartbeat_us = plan.walk.heartbeat_us;
         for group in groups {
             self.heartbeats = self.heartbeats.saturating_add(heartbeats(group, heartbeat_us));
@@ -410,7 +475,7 @@ impl Expected {
         let heartbeats = u64::try_from(all).unwrap_or(u64::MAX);
         let most = plan.walk.heartbeats_max();
         if most < heartbeats {
-            return Err(TooManyHeartbeats { heartbeats, most, heartbeat_us });
+            return Err(DetectPlanError::TooManyHeartbeats { heartbeats, most, heartbeat_us });
         }
         Ok(())
     }
@@ -428,7 +493,13 @@ struct Judged {
 
 /// Runs detectors over groups, the largest first so that no core is left with it at the end, and
 /// adds them up in their own order.
-fn detect_groups(groups: &[Group], plan: &DetectPlan, rows: u64, sums: &mut Sums) {
+fn detect_groups(
+    lake: &Lake,
+    groups: &[Group],
+    plan: &DetectPlan,
+    rows: u64,
+    sums: &mut Sums,
+) -> Result<(), LakeError> {
     let all = groups.iter().map(|group| group.attempts.len() as u64).sum::<u64>().max(1);
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by_key(|&idx| std::cmp::Reverse(groups[idx].attempts.len()));
@@ -436,18 +507,20 @@ fn detect_groups(groups: &[Group], plan: &DetectPlan, rows: u64, sums: &mut Sums
         .into_par_iter()
         .with_max_len(1)
         .map(|idx| {
+            lake.step(0)?;
             let judged = detect_group(&groups[idx], plan);
-            crate::progress::step(rows * groups[idx].attempts.len() as u64 / all);
-            (idx, judged)
+            lake.step(rows * groups[idx].attempts.len() as u64 / all)?;
+            Ok((idx, judged))
         })
-        .collect();
+        .collect::<Result<_, LakeError>>()?;
     // What was rounded away, and the rows of buckets without a group.
     let stepped = groups.iter().map(|group| rows * group.attempts.len() as u64 / all);
-    crate::progress::step(rows - stepped.sum::<u64>());
+    lake.step(rows - stepped.sum::<u64>())?;
     parts.sort_by_key(|part| part.0);
     for (idx, judged) in &parts {
         sums.add(&groups[*idx], judged);
     }
+    Ok(())
 }
 
 fn detect_group(group: &Group, plan: &DetectPlan) -> Judged {

@@ -24,7 +24,6 @@ use crate::facts::events::{Event, is_terminal, optional_cells};
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
-use crate::progress;
 use crate::schema::{Source, Table};
 
 mod assumptions;
@@ -248,9 +247,9 @@ pub fn workload(
     let parts: Vec<(Vec<Item>, Counts)> = (0..lake.bucket_count())
         .into_par_iter()
         .map(|bucket| {
-            let read = items(lake, bucket, windows, plan);
-            progress::step(rows);
-            read
+            let read = items(lake, bucket, windows, plan)?;
+            lake.step(rows)?;
+            Ok(read)
         })
         .collect::<Result<_, FactError>>()?;
     let mut counts = Counts::default();
