@@ -40,6 +40,57 @@ pub struct Event {
     pub row: u32,
 }
 
+/// What an event of a job or task says, by the numbers of the lake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum EventType {
+    /// It may be scheduled from now on.
+    Submit = 0,
+    /// It begins to run on a machine.
+    Schedule = 1,
+    /// It lost its machine to something else.
+    Evict = 2,
+    /// It failed by its own fault.
+    Fail = 3,
+    /// It did its work.
+    Finish = 4,
+    /// Its user, or another program, killed it.
+    Kill = 5,
+    /// Its end is missing in the trace.
+    Lost = 6,
+    /// What it asks for changed while it waited.
+    UpdatePending = 7,
+    /// What it asks for changed while it ran.
+    UpdateRunning = 8,
+}
+
+impl EventType {
+    /// Every type, by number.
+    pub const ALL: [Self; 9] = [
+        Self::Submit,
+        Self::Schedule,
+        Self::Evict,
+        Self::Fail,
+        Self::Finish,
+        Self::Kill,
+        Self::Lost,
+        Self::UpdatePending,
+        Self::UpdateRunning,
+    ];
+
+    /// Whether it ends an attempt.
+    pub const fn is_terminal(self) -> bool {
+        is_terminal(self as u8)
+    }
+}
+
+impl Event {
+    /// What it says; `None` for a number that the lake does not know.
+    pub fn kind(&self) -> Option<EventType> {
+        EventType::ALL.get(usize::from(self.event_type)).copied()
+    }
+}
+
 /// Events in the order of the file, on their way to [`Histories`].
 #[derive(Debug, Default)]
 pub struct Rows {

@@ -48,6 +48,9 @@ pub enum FactError {
     /// This build has no SQL engine of its own.
     #[error("this build has no SQL engine of its own (feature `sql`)")]
     NoEngine,
+    /// A kill rule whose answer would mean nothing.
+    #[error("a kill rule cannot be swept")]
+    Rule(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Spark could not be started, or failed.
     #[error("Spark failed: {problem}")]
     Spark {
@@ -83,6 +86,7 @@ impl FactError {
         match self {
             Self::Lake(error) => error.kind.is_bad_data(),
             Self::Engine { .. }
+            | Self::Rule(_)
             | Self::NoEngine
             | Self::Spark { .. }
             | Self::OtherSource { .. }
@@ -94,7 +98,8 @@ impl FactError {
 impl Fault for FactError {
     fn code(&self) -> Code {
         match self {
-            Self::NoEngine | Self::OtherSource { .. } => Code::Usage,
+            Self::NoEngine | Self::OtherSource { .. } | Self::Rule(_) => Code::Usage,
+            Self::Lake(error) => error.code(),
             other => Code::of_data(other.is_bad_data()),
         }
     }

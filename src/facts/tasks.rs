@@ -17,7 +17,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::FactError;
 use super::events::{
-    EntityId, Event, Histories, Rows, add_optional_cells, i32_column, i64_column, is_terminal,
+    EntityId, Event, EventType, Histories, Rows, add_optional_cells, i32_column, i64_column, is_terminal,
     starts_of,
 };
 use super::window::{JobEnds, OpenAttempts, Windows};
@@ -147,6 +147,20 @@ impl TaskView<'_> {
         const FINISH: u8 = 4;
         let last = self.deciding().filter(|event| event.event_type == FINISH);
         last.map(|event| event.time_us).filter(|&time_us| time_us < i64::MAX)
+    }
+
+    /// The first instant at which so many events of a type lie within a time, µs: that of the last
+    /// of them. `None` where it never comes to that, and for 0 events.
+    pub fn nth_within(&self, kind: EventType, count: usize, within_us: i64) -> Option<i64> {
+        let times: Vec<i64> = self
+            .events
+            .iter()
+            .filter(|event| event.kind() == Some(kind))
+            .map(|event| event.time_us)
+            .collect();
+        let is_close = |row: &&[i64]| row[row.len() - 1].saturating_sub(row[0]) <= within_us;
+        let mut rows = (0 < count).then(|| times.windows(count))?;
+        rows.find(is_close).map(|row| row[count - 1])
     }
 
     /// Whether it pends or runs at the end of the window, so that it may still have events.

@@ -16,7 +16,7 @@ use super::asked::{JobRow, KillStep};
 use super::censoring::Censoring;
 use super::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use super::outcomes::Classes;
-use super::rules::Owner;
+use super::rules::{Owner, RuleError, RuleGrid};
 use super::sums::{LedgerSums, PartSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
@@ -236,8 +236,10 @@ impl Study {
 /// Folds a lake. Without `task_events` only jobs are known.
 ///
 /// # Errors
-/// A table that the CPU definition needs is not there, or does not read.
+/// A table that the CPU definition needs is not there or does not read, a grid of thresholds does
+/// not ascend, or the caller's callback says to stop; nothing is kept then.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactError> {
+    asked.rules.iter().try_for_each(RuleGrid::check)?;
     // The published definition knows jobs only, until a rule condemns tasks.
     if asked.meter != Meter::PUBLISHED || !asked.rules.is_empty() {
         lake.require(Table::TaskEvents)?;
@@ -278,17 +280,27 @@ fn fold_bucket(
     let mut unknown: FxHashMap<i64, usize> = FxHashMap::default();
     let mut scratch = Scratch::default();
     let unmatched = asked.classes.outcomes().len();
+    let mut refused = None;
     tasks.for_each(|task| {
+        if refused.is_some() {
+            return;
+        }
         let position = known.find(task.job_id).unwrap_or_else(|| {
             *unknown.entry(task.job_id).or_insert_with(|| {
                 rows.push(JobRow { job_id: task.job_id, outcome: unmatched, ..JobRow::default() });
                 rows.len() - 1
             })
         });
-        study.outside += scratch.add(task, asked, lake.source(), &mut rows[position]);
+        match scratch.add(task, asked, lake.source(), &mut rows[position]) {
+            Ok(outside) => study.outside += outside,
+            Err(error) => refused = Some(error),
+        }
         study.add_attempts(task.attempts, &scratch.spent, windows);
     });
     drop(tasks);
+    if let Some(error) = refused {
+        return Err(error.into());
+    }
     study.add_job_edges(&known, windows);
     if let Some(published) = published {
         let cpu = published.of_bucket(lake, bucket, windows, &known)?;
@@ -346,7 +358,7 @@ impl Scratch {
         asked: &Asked,
         source: Source,
         row: &mut JobRow<'_>,
-    ) -> CpuTime {
+    ) -> Result<CpuTime, RuleError> {
         use CpuDefinition::{Measured, Published, Requested, Slots};
         match asked.meter {
             Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, |_| CpuRate::ONE),
@@ -372,7 +384,7 @@ impl Scratch {
         for (rule_idx, rule) in asked.rules.iter().enumerate() {
             let scheduling_class = row.job.and_then(|job| job.scheduling_class);
             let owner = Owner { scheduling_class, user: row.user };
-            rule.kill_times(task, owner, &mut self.times);
+            rule.kill_times(task, owner, &mut self.times)?;
             let finished = match finish_us {
                 Some(finish_us) => self.times.partition_point(|&time| time < finish_us),
                 None => self.times.len(),
@@ -395,13 +407,13 @@ impl Scratch {
             }
         }
         if !asked.meter.needs_usage() || source.is_log() {
-            return CpuTime::ZERO;
+            return Ok(CpuTime::ZERO);
         }
         let all: CpuTime = task
             .windows
             .iter()
             .map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us))
             .sum();
-        all - total
+        Ok(all - total)
     }
 }

@@ -8,17 +8,25 @@
 use std::fmt;
 use std::str::FromStr;
 
+use thiserror::Error;
+
+use crate::facts::FactError;
 use crate::facts::tasks::TaskView;
+use crate::faults::{Code, Fault};
+use crate::notation::nearest;
 
 mod dead_time;
 mod events;
 mod failures;
+mod own;
 mod restarts;
 
+pub use self::own::{Condemn, OwnRule};
 pub use self::restarts::HOUR_US;
 
 /// A rule, without its parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rule {
     /// More events than T (the published one).
     Events,
@@ -28,62 +36,83 @@ pub enum Rule {
     DeadTime,
     /// So many restarts within an hour.
     Restarts,
+    /// A custom one.
+    Own(OwnRule),
 }
 
 impl Rule {
-    /// Every rule.
+    /// Every rule that comes with the program.
     pub const ALL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
 
     /// The name on the command line.
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
-            Self::Events => "events",
-            Self::Failures => "failures",
-            Self::DeadTime => "dead-time",
-            Self::Restarts => "restarts",
+            Self::Own(own) => own.name(),
+            rule => rule.known_name().unwrap_or_default(),
+        }
+    }
+
+    /// The name of a rule that comes with the program.
+    pub const fn known_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Events => Some("events"),
+            Self::Failures => Some("failures"),
+            Self::DeadTime => Some("dead-time"),
+            Self::Restarts => Some("restarts"),
+            Self::Own(_) => None,
         }
     }
 
     /// What the parameter counts.
-    pub const fn parameter(self) -> &'static str {
+    pub const fn parameter(&self) -> &'static str {
         match self {
             Self::Events => "events",
             Self::Failures => "failures in a row",
             Self::DeadTime => "s in dead attempts",
             Self::Restarts => "restarts per hour",
+            Self::Own(_) => "its own parameter",
         }
     }
 
     /// The unit of the parameter.
-    pub const fn unit(self) -> &'static str {
+    pub const fn unit(&self) -> &'static str {
         match self {
             Self::Events => "events",
             Self::Failures => "failures",
             Self::DeadTime => "s",
             Self::Restarts => "restarts/h",
+            Self::Own(_) => "",
         }
     }
 
     /// The grid that is swept when none is given.
-    pub fn default_grid(self) -> Vec<i64> {
+    pub fn default_grid(&self) -> Vec<i64> {
         match self {
             Self::Events => (1..=40).map(|step| step * 10).collect(),
             Self::Failures => vec![1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100],
             Self::DeadTime => vec![60, 300, 600, 1800, 3600, 7200, 14_400, 28_800, 86_400, 172_800],
             Self::Restarts => vec![1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+            Self::Own(own) => own.default_grid(),
         }
     }
 
-    fn kill_times(self, task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
+    fn kill_times(
+        &self,
+        task: &TaskView<'_>,
+        grid: &[i64],
+        times: &mut Vec<i64>,
+    ) -> Result<(), RuleError> {
         times.clear();
         match self {
             Self::Events => events::kill_times(task, grid, times),
             Self::Failures => failures::kill_times(task, grid, times),
             Self::DeadTime => dead_time::kill_times(task, grid, times),
             Self::Restarts => restarts::kill_times(task, grid, times),
+            Self::Own(own) => own.kill_times(task, grid, times)?,
         }
         debug_assert!(times.is_sorted(), "a more lenient parameter kills no earlier");
         debug_assert!(times.len() <= grid.len(), "one instant per parameter");
+        Ok(())
     }
 }
 
@@ -139,6 +168,43 @@ impl RuleGrid {
         Self { rule, grid, and: Vec::new(), spare: Vec::new() }
     }
 
+    /// A custom rule over a grid of its parameter: `rule` says when a task is killed.
+    ///
+    /// The grid ascends from strict to lenient; a sweep refuses one that does not, a rule that
+    /// kills earlier under a more lenient parameter, and one that looks into the future.
+    pub fn own(
+        name: impl Into<String>,
+        grid: impl IntoIterator<Item = i64>,
+        rule: impl Condemn + 'static,
+    ) -> Self {
+        let grid: Vec<i64> = grid.into_iter().collect();
+        Self::new(Rule::Own(OwnRule::new(name.into(), grid.clone(), rule)), grid)
+    }
+
+    /// The same rule over another grid of its parameter.
+    #[must_use]
+    pub fn over(self, grid: impl IntoIterator<Item = i64>) -> Self {
+        Self { grid: grid.into_iter().collect(), ..self }
+    }
+
+    /// Refuses a grid that is empty or does not ascend: its rows would be those of other parameters.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), RuleError> {
+        let rule = || self.to_string();
+        if self.grid.is_empty() {
+            return Err(RuleError::NoGrid { rule: rule() });
+        }
+        let is_odd = |pair: &&[i64]| pair[1] <= pair[0];
+        match self.grid.windows(2).find(is_odd) {
+            Some(pair) => {
+                Err(RuleError::Unsorted { rule: rule(), before: pair[0], after: pair[1] })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether the task is one of those that are never killed.
     fn is_spared(&self, task: &TaskView<'_>, owner: Owner<'_>) -> bool {
         self.spare.iter().any(|(key, value)| match key {
@@ -152,27 +218,136 @@ impl RuleGrid {
 
     /// Fills `times` with the instants at which the first parameters of the grid kill the task;
     /// the others never do.
-    pub fn kill_times(&self, task: &TaskView<'_>, owner: Owner<'_>, times: &mut Vec<i64>) {
+    ///
+    /// # Errors
+    /// A custom rule breaks what every rule promises.
+    pub fn kill_times(
+        &self,
+        task: &TaskView<'_>,
+        owner: Owner<'_>,
+        times: &mut Vec<i64>,
+    ) -> Result<(), RuleError> {
         times.clear();
         if self.is_spared(task, owner) {
-            return;
+            return Ok(());
         }
-        self.rule.kill_times(task, &self.grid, times);
+        self.rule.kill_times(task, &self.grid, times)?;
         if times.is_empty() {
-            return;
+            return Ok(());
         }
         let mut other = Vec::new();
-        for &(rule, parameter) in &self.and {
-            rule.kill_times(task, &[parameter], &mut other);
+        for (rule, parameter) in &self.and {
+            rule.kill_times(task, &[*parameter], &mut other)?;
             let Some(&fired) = other.first() else {
                 times.clear();
-                return;
+                return Ok(());
             };
             for time in times.iter_mut() {
                 *time = (*time).max(fired);
             }
         }
+        Ok(())
     }
+}
+
+/// A kill rule that cannot be read, or whose answer would mean nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// No such rule.
+    #[error("there is no kill rule `{name}` (known: {known}){}", meant(nearest.as_ref()))]
+    UnknownRule {
+        /// What was written.
+        name: String,
+        /// The rules there are.
+        known: String,
+        /// The one that was probably meant.
+        nearest: Option<String>,
+    },
+    /// A further rule without its parameter.
+    #[error("`{part}` needs a parameter, such as `failures=3`")]
+    NoParameter {
+        /// What was written.
+        part: String,
+    },
+    /// A parameter that is not a number from 1.
+    #[error("`{part}`: the parameter is no positive number")]
+    BadParameter {
+        /// What was written.
+        part: String,
+    },
+    /// Nothing to spare by.
+    #[error("`{name}` is nothing to spare by (known: priority, class, user)")]
+    UnknownSpare {
+        /// What was written.
+        name: String,
+    },
+    /// Nothing or the wrong thing to spare.
+    #[error("`~{part}` needs a value, such as `~priority=9`")]
+    BadSpare {
+        /// What was written.
+        part: String,
+    },
+    /// A grid without a parameter.
+    #[error("kill rule `{rule}` has no thresholds")]
+    NoGrid {
+        /// The rule.
+        rule: String,
+    },
+    /// A grid that does not ascend.
+    #[error("kill rule `{rule}`: threshold {after} follows {before}, but thresholds ascend")]
+    Unsorted {
+        /// The rule.
+        rule: String,
+        /// A parameter.
+        before: i64,
+        /// The next one.
+        after: i64,
+    },
+    /// A custom rule under which a more lenient parameter kills earlier, or at all.
+    #[error(
+        "kill rule `{rule}` kills task {task} earlier with {after} than with {before}, but a larger \
+         threshold is more lenient"
+    )]
+    NotLenient {
+        /// The rule.
+        rule: String,
+        /// The task, as job and index.
+        task: String,
+        /// A parameter.
+        before: i64,
+        /// The next one.
+        after: i64,
+    },
+    /// A custom rule that would not know by its kill what it kills for.
+    #[error(
+        "kill rule `{rule}` kills task {task} at {at_us} µs, but does not know that from what had \
+         happened by then"
+    )]
+    LooksAhead {
+        /// The rule.
+        rule: String,
+        /// The task, as job and index.
+        task: String,
+        /// The kill, µs.
+        at_us: i64,
+    },
+}
+
+impl From<RuleError> for FactError {
+    fn from(error: RuleError) -> Self {
+        Self::Rule(error.into())
+    }
+}
+
+impl Fault for RuleError {
+    fn code(&self) -> Code {
+        Code::Usage
+    }
+}
+
+fn meant(nearest: Option<&String>) -> String {
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
 impl fmt::Display for RuleGrid {
@@ -186,15 +361,17 @@ impl fmt::Display for RuleGrid {
 }
 
 impl FromStr for RuleGrid {
-    type Err = String;
+    type Err = RuleError;
 
     /// Reads `events`, or `events+failures=3` (the first is swept, the others are fixed), or
     /// `events~priority=9~class=3` (whom it spares).
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, RuleError> {
         let find = |name: &str| {
+            let known = Rule::ALL;
             Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
-                let known: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
-                format!("there is no kill rule `{name}` (known: {})", known.join(", "))
+                let known: Vec<&str> = known.iter().map(Rule::name).collect();
+                let nearest = nearest(name, known.iter().copied()).map(str::to_owned);
+                RuleError::UnknownRule { name: name.to_owned(), known: known.join(", "), nearest }
             })
         };
         let mut spared = text.split('~');
@@ -204,27 +381,24 @@ impl FromStr for RuleGrid {
         for part in parts {
             let (name, parameter) = part
                 .split_once('=')
-                .ok_or_else(|| format!("`{part}` needs a parameter, such as `failures=3`"))?;
+                .ok_or_else(|| RuleError::NoParameter { part: part.to_owned() })?;
             let parameter = parameter.parse().ok().filter(|&parameter: &i64| 0 < parameter);
             and.push((
                 find(name)?,
-                parameter
-                    .ok_or_else(|| format!("`{part}`: the parameter is no positive number"))?,
+                parameter.ok_or_else(|| RuleError::BadParameter { part: part.to_owned() })?,
             ));
         }
         let mut spare = Vec::new();
         for part in spared {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let key = SpareKey::ALL.into_iter().find(|key| key.name() == name);
-            let key = key.ok_or_else(|| {
-                format!("`{name}` is nothing to spare by (known: priority, class, user)")
-            })?;
+            let key = key.ok_or_else(|| RuleError::UnknownSpare { name: name.to_owned() })?;
             if value.is_empty() || (key != SpareKey::User && value.parse::<i32>().is_err()) {
-                return Err(format!("`~{part}` needs a value, such as `~priority=9`"));
+                return Err(RuleError::BadSpare { part: part.to_owned() });
             }
             spare.push((key, value.to_owned()));
         }
-        Ok(Self { rule, grid: rule.default_grid(), and, spare })
+        Ok(Self { grid: rule.default_grid(), rule, and, spare })
     }
 }
 
@@ -272,7 +446,7 @@ mod tests {
         rule.grid = grid.to_vec();
         let mut times = Vec::new();
         let owner = Owner { scheduling_class: Some(3), user: Some("u=1") };
-        rule.kill_times(&task, owner, &mut times);
+        rule.kill_times(&task, owner, &mut times).unwrap();
         let minutes: Vec<i64> = times.iter().map(|time| time / 60_000_000).collect();
         assert_eq!(minutes, expected_minutes, "{rule} on {sequence}");
     }
