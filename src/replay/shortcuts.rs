@@ -172,7 +172,7 @@ proptest! {
         let mut policy: PolicyPlan = order.parse().expect("an order");
         let second = if has_second { "+wqr" } else { "" };
         let sleeping: PolicyPlan = format!("{order}+{rule}{second}").parse().expect("a policy");
-        policy.speculation = (sleeping.speculation.0, sleepless(&rule));
+        policy.speculation = (sleeping.speculation.0.clone(), sleepless(&rule));
         policy.second_speculation.clone_from(&sleeping.second_speculation);
         // A rule that restarts whatever is slow may restart the slowest task for ever.
         let until_us = 1_000 * 1_000_000;

@@ -158,7 +158,7 @@ impl Lineup {
                     points.push(((*value).to_owned(), lineup.place(&detector.with(key, value)?)));
                 }
                 if !points.is_empty() {
-                    let (name, kind) = (detector.written().to_owned(), detector.name());
+                    let (name, kind) = (detector.written().to_owned(), kind.name);
                     lineup.curves.push(Curve { name, kind, key, points });
                 }
             }

@@ -6,6 +6,7 @@
 //! sees an attempt that has ended; whoever asks (a walk over history, or a simulated cluster)
 //! carries its flags out, or pretends to.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -276,8 +277,11 @@ pub trait Plan: fmt::Debug + Send + Sync {
     /// A detector for one group.
     fn build(&self, group: &GroupInfo<'_>) -> Box<dyn Detector>;
 
-    /// Its parameters as they are written, all of them, in the order of their definition.
-    fn parameters(&self) -> Vec<(&'static str, String)>;
+    /// Its parameters as they are written, all of them, in the order of their definition; none by
+    /// default.
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 }
 
 /// What is known of a detector by its name alone.
@@ -317,11 +321,13 @@ pub const KINDS: &[Kind] = &[
 /// Every detector takes `budget` and `min_age_s` besides its own parameters, see [`Limits`].
 #[derive(Clone, Debug)]
 pub struct DetectorPlan {
-    name: &'static str,
-    /// None for a detector of one's own.
+    name: Cow<'static, str>,
+    /// None for a custom detector.
     kind: Option<&'static Kind>,
     plan: Arc<dyn Plan>,
     limits: Limits,
+    /// Parameters that a custom detector is shown with, besides those of its plan.
+    shown: Vec<(&'static str, String)>,
     written: String,
 }
 
@@ -341,15 +347,38 @@ impl DetectorPlan {
         format!("{name}:{}", pairs.join(",")).parse()
     }
 
-    /// A detector of one's own, which is walked and replayed like every other.
-    pub fn own(name: &'static str, plan: Arc<dyn Plan>) -> Self {
+    /// A custom detector, which is walked and replayed like every other: each group gets a clone of
+    /// `prototype`.
+    pub fn own(
+        name: impl Into<Cow<'static, str>>,
+        prototype: impl Detector + Clone + fmt::Debug + Send + Sync + 'static,
+    ) -> Self {
+        Self::built(name, Prototype(prototype))
+    }
+
+    /// A custom detector that is built anew for each group, and may look at what is known of it.
+    pub fn built(name: impl Into<Cow<'static, str>>, plan: impl Plan + 'static) -> Self {
+        let name = name.into();
         let limits = Limits { budget: None, min_age_s: 0.0 };
-        Self { name, kind: None, plan, limits, written: name.to_owned() }
+        let mut written = String::new();
+        write_to(&mut written, &name, &plan.parameters()).expect("text takes text");
+        Self { name, kind: None, plan: Arc::new(plan), limits, shown: Vec::new(), written }
+    }
+
+    /// The same custom detector, shown with one of its parameters, so that answers tell two of one
+    /// name apart.
+    #[must_use]
+    pub fn parameter(mut self, key: &'static str, value: impl fmt::Display) -> Self {
+        let mark = if self.written.contains(':') { ',' } else { ':' };
+        let value = value.to_string();
+        self.written = format!("{}{mark}{key}={value}", self.written);
+        self.shown.push((key, value));
+        self
     }
 
     /// The name.
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it may keep tasks from machines, as a custom detector may.
@@ -357,7 +386,7 @@ impl DetectorPlan {
         self.kind.is_none_or(|kind| kind.steers)
     }
 
-    /// What is known of it by its name; nothing of one's own.
+    /// What is known of it by its name; nothing of a custom one.
     pub fn kind(&self) -> Option<&'static Kind> {
         self.kind
     }
@@ -387,19 +416,40 @@ impl FromStr for DetectorPlan {
         let limits = Limits::read(&mut notation)?;
         notation.finish()?;
         let written = text.trim().to_owned();
-        Ok(Self { name: kind.name, kind: Some(kind), plan, limits, written })
+        let (name, shown) = (kind.name.into(), Vec::new());
+        Ok(Self { name, kind: Some(kind), plan, limits, shown, written })
     }
 }
 
 impl fmt::Display for DetectorPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parameters = self.plan.parameters();
+        parameters.extend(self.shown.iter().cloned());
         parameters.extend(self.limits.parameters());
-        f.write_str(self.name)?;
-        for (idx, (key, value)) in parameters.iter().enumerate() {
-            write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
-        }
-        Ok(())
+        write_to(f, &self.name, &parameters)
+    }
+}
+
+/// A name with its parameters, as it is written.
+fn write_to(
+    to: &mut impl fmt::Write,
+    name: &str,
+    parameters: &[(&'static str, String)],
+) -> fmt::Result {
+    to.write_str(name)?;
+    for (idx, (key, value)) in parameters.iter().enumerate() {
+        write!(to, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
+    }
+    Ok(())
+}
+
+/// A custom detector that every group gets a clone of.
+#[derive(Debug)]
+struct Prototype<D>(D);
+
+impl<D: Detector + Clone + fmt::Debug + Send + Sync + 'static> Plan for Prototype<D> {
+    fn build(&self, _: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(self.0.clone())
     }
 }
 

@@ -431,6 +431,6 @@ mod tests {
     fn copies_are_made_beside_the_detector() {
         let policy: PolicyPlan = poisson(&Settings::default(), &window(30)).parse().unwrap();
         let second = policy.second_speculation.map(|rule| rule.0);
-        assert_eq!((policy.speculation.0, second), ("poisson", Some("yarn")));
+        assert_eq!((&*policy.speculation.0, second.as_deref()), ("poisson", Some("yarn")));
     }
 }

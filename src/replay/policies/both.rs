@@ -82,7 +82,7 @@ pub(super) fn check(plan: &PolicyPlan) -> Result<(), NotationError> {
     }
     Err(NotationError::BadValue {
         kind: "policy",
-        name: (*name).to_owned(),
+        name: name.to_string(),
         key: "heartbeat_s",
         value: crate::units::micros_to_seconds(other).to_string(),
         expected: "a multiple or a whole part of the heartbeat of the other rule",
@@ -231,8 +231,8 @@ mod tests {
         let workload = workload.check().unwrap();
         let cluster = Cluster::of_speeds(vec![1.0; 3]).check().unwrap().0;
         let policy = PolicyPlan {
-            speculation: ("first", Arc::new(first.clone())),
-            second_speculation: Some(("second", Arc::new(second.clone()))),
+            speculation: ("first".into(), Arc::new(first.clone())),
+            second_speculation: Some(("second".into(), Arc::new(second.clone()))),
             .."fifo".parse().unwrap()
         };
         let journal = replay(&Plan::new(&cluster, &workload, &policy)).journal.unwrap();
@@ -273,7 +273,7 @@ mod tests {
         }
         let both: PolicyPlan = "poisson+yarn".parse().unwrap();
         assert_eq!(both.to_string().parse::<PolicyPlan>().unwrap(), both);
-        assert_eq!((both.speculation.0, both.second_speculation.unwrap().0), ("poisson", "yarn"));
+        assert_eq!((&*both.speculation.0, &*both.second_speculation.unwrap().0), ("poisson", "yarn"));
         let alone: PolicyPlan = "none+yarn".parse().unwrap();
         assert_eq!(alone, "yarn".parse().unwrap());
         let check = |text: &str, expected: &str| {

@@ -4,6 +4,7 @@
 //! deserve a copy, a restart or a probe ([`Speculation`]). A policy only answers; the engine
 //! carries out. A whole policy is written as its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -226,8 +227,10 @@ pub struct Heartbeat {
 pub trait OrderPlan: fmt::Debug + Send + Sync {
     /// The order, with nothing waiting.
     fn build(&self, state: &State<'_>, seed: u64) -> Box<dyn Order>;
-    /// Its parameters as they are written.
-    fn parameters(&self) -> Vec<(&'static str, String)>;
+    /// Its parameters as they are written; none by default.
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
     /// Whether it asks how long tasks are expected to run.
     fn uses_estimates(&self) -> bool {
         false
@@ -242,8 +245,10 @@ pub trait SpeculationPlan: fmt::Debug + Send + Sync {
     fn heartbeat(&self) -> Option<Heartbeat> {
         None
     }
-    /// Its parameters as they are written.
-    fn parameters(&self) -> Vec<(&'static str, String)>;
+    /// Its parameters as they are written; none by default.
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 }
 
 /// What is known of a rule by its name alone.
@@ -295,23 +300,43 @@ pub const KINDS: &[Kind] = &[
 #[derive(Clone, Debug)]
 pub struct PolicyPlan {
     /// The order of the waiting tasks.
-    pub order: (&'static str, Arc<dyn OrderPlan>),
+    pub order: (Cow<'static, str>, Arc<dyn OrderPlan>),
     /// The choice of a machine.
     pub placement: Placement,
     /// What is done about running tasks.
-    pub speculation: (&'static str, Arc<dyn SpeculationPlan>),
+    pub speculation: (Cow<'static, str>, Arc<dyn SpeculationPlan>),
     /// A second rule that acts beside it.
-    pub second_speculation: Option<(&'static str, Arc<dyn SpeculationPlan>)>,
+    pub second_speculation: Option<(Cow<'static, str>, Arc<dyn SpeculationPlan>)>,
     /// Which tasks are condemned.
     pub kill: Option<KillPlan>,
 }
 
 impl PolicyPlan {
+    /// The policy with a custom order of the waiting tasks.
+    #[must_use]
+    pub fn with_order(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        order: impl OrderPlan + 'static,
+    ) -> Self {
+        Self { order: (name.into(), Arc::new(order)), ..self }
+    }
+
+    /// The policy with a custom rule about running tasks, alone.
+    #[must_use]
+    pub fn with_speculation(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        rule: impl SpeculationPlan + 'static,
+    ) -> Self {
+        Self { speculation: (name.into(), Arc::new(rule)), second_speculation: None, ..self }
+    }
+
     /// The policy with this detector at work, asked at every heartbeat; its copies go before
     /// waiting tasks.
     #[must_use]
     pub fn with_detector(self, detector: DetectorPlan, heartbeat_s: f64) -> Self {
-        let speculation = (detector.name(), watch::around(detector, heartbeat_s));
+        let speculation = (detector.name().to_owned().into(), watch::around(detector, heartbeat_s));
         Self { speculation, second_speculation: None, ..self }
     }
 
@@ -369,16 +394,17 @@ impl FromStr for PolicyPlan {
             }
         }
         let default = |notation| Notation::parse("policy", notation);
-        let mut rules = rules.into_iter().filter(|(name, _)| *name != "none");
+        let named = |(name, plan): (&'static str, _)| (Cow::Borrowed(name), plan);
+        let mut rules = rules.into_iter().filter(|(name, _)| *name != "none").map(named);
         let plan = Self {
             order: match order {
-                Some(order) => order,
-                None => ("fifo", fifo::read(&mut default("fifo")?)?),
+                Some((name, order)) => (name.into(), order),
+                None => ("fifo".into(), fifo::read(&mut default("fifo")?)?),
             },
             placement: placement.unwrap_or(Placement::FirstFree),
             speculation: match rules.next() {
                 Some(speculation) => speculation,
-                None => ("none", none::read(&mut default("none")?)?),
+                None => ("none".into(), none::read(&mut default("none")?)?),
             },
             second_speculation: rules.next(),
             kill: condemns,
@@ -416,7 +442,7 @@ fn known() -> impl Iterator<Item = &'static str> {
 
 impl fmt::Display for PolicyPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_part(f, self.order.0, &self.order.1.parameters())?;
+        write_part(f, &self.order.0, &self.order.1.parameters())?;
         if self.placement != Placement::FirstFree {
             let found = PLACEMENTS.iter().find(|(_, placement)| *placement == self.placement);
             write!(f, "+{}", found.expect("every placement is listed").0)?;
