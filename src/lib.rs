@@ -62,8 +62,6 @@
 //! others; here it is put to work in a simulated cluster with one slow machine.
 //!
 //! ```
-//! use std::sync::Arc;
-//!
 //! use jobfate::replay::cluster::Cluster;
 //! use jobfate::replay::detectors::{Detector, DetectorPlan, Flag, GroupInfo, Plan, Scene};
 //! use jobfate::replay::engine::{Plan as Replay, replay};
@@ -96,7 +94,7 @@
 //! let (cluster, _) = Cluster::of_speeds(vec![1.0, 1.0, 0.1]).check()?;
 //! let workload = Workload::plain(3, Column::Same(100_000_000)).check()?; // 100 s of work each
 //! let nothing: PolicyPlan = "fifo".parse()?;
-//! let own = DetectorPlan::own("too-long", Arc::new(TooLong(150.0)));
+//! let own = DetectorPlan::built("too-long", TooLong(150.0));
 //! let copies = nothing.clone().with_detector(own, 10.0);
 //! let makespan = |policy| replay(&Replay::new(&cluster, &workload, policy)).makespan_us;
 //! assert_eq!(makespan(&nothing), Some(1_000_000_000));
@@ -107,8 +105,6 @@
 //! # A policy of one's own
 //!
 //! ```
-//! use std::sync::Arc;
-//!
 //! use jobfate::replay::policies::{Order, OrderPlan, PolicyPlan};
 //! use jobfate::replay::state::{Phase, State};
 //!
@@ -147,7 +143,7 @@
 //! # use jobfate::replay::cluster::Cluster;
 //! # use jobfate::replay::engine::{Plan as Replay, replay};
 //! # use jobfate::replay::workload::{Column, Workload};
-//! let lifo = PolicyPlan { order: ("lifo", Arc::new(Stack::default())), .."fifo".parse()? };
+//! let lifo = "fifo".parse::<PolicyPlan>()?.with_order("lifo", Stack::default());
 //! let (cluster, _) = Cluster::of_speeds(vec![1.0]).check()?;
 //! let workload = Workload::plain(3, Column::Same(1_000_000)).check()?;
 //! let outcome = replay(&Replay::new(&cluster, &workload, &lifo));

@@ -17,8 +17,8 @@ use arrow::record_batch::RecordBatch;
 
 use super::FactError;
 use super::events::{
-    EntityId, Event, EventType, Histories, Rows, add_optional_cells, i32_column, i64_column, is_terminal,
-    starts_of,
+    EntityId, Event, EventType, Histories, Rows, add_optional_cells, i32_column, i64_column,
+    is_terminal, starts_of,
 };
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::{Lake, LakeError};

@@ -273,7 +273,10 @@ mod tests {
         }
         let both: PolicyPlan = "poisson+yarn".parse().unwrap();
         assert_eq!(both.to_string().parse::<PolicyPlan>().unwrap(), both);
-        assert_eq!((&*both.speculation.0, &*both.second_speculation.unwrap().0), ("poisson", "yarn"));
+        assert_eq!(
+            (&*both.speculation.0, &*both.second_speculation.unwrap().0),
+            ("poisson", "yarn")
+        );
         let alone: PolicyPlan = "none+yarn".parse().unwrap();
         assert_eq!(alone, "yarn".parse().unwrap());
         let check = |text: &str, expected: &str| {

@@ -108,11 +108,8 @@ impl OwnRule {
             })
             .collect();
         let ended = task.windows.partition_point(|window| window.start_us <= at_us);
-        let windows: Vec<_> = task.windows[..ended]
-            .iter()
-            .copied()
-            .filter(|window| window.end_us <= at_us)
-            .collect();
+        let windows: Vec<_> =
+            task.windows[..ended].iter().copied().filter(|window| window.end_us <= at_us).collect();
         let job_end_us = task.job_end_us.filter(|&end_us| end_us <= at_us);
         let seen = TaskView { events, attempts: &attempts, windows: &windows, job_end_us, ..*task };
         self.rule.kill_us(&seen, parameter)
