@@ -150,14 +150,14 @@ impl<'a> KillWatch<'a> {
 
     /// An attempt of a task that had one before begins.
     pub(super) fn restarted(&mut self, task: u32, now_us: i64) {
-        let Some(wanted) = self.threshold(Rule::Restarts) else { return };
+        let Some(wanted) = self.threshold(&Rule::Restarts) else { return };
         let restarts_us = self.restarts_us.entry(task).or_default();
         restarts_us.push_back(now_us);
         while restarts_us.front().is_some_and(|&restart_us| restart_us < now_us - HOUR_US) {
             restarts_us.pop_front();
         }
         if wanted <= i64::try_from(restarts_us.len()).unwrap_or(i64::MAX) {
-            self.fire(task, Rule::Restarts);
+            self.fire(task, &Rule::Restarts);
         }
     }
 
@@ -172,29 +172,29 @@ impl<'a> KillWatch<'a> {
         self.dead_us[idx] += ran_us;
         let reached =
             |threshold: Option<i64>, found| threshold.is_some_and(|wanted| wanted <= found);
-        if reached(self.threshold(Rule::Failures), i64::from(self.in_row[idx])) {
-            self.fire(task, Rule::Failures);
+        if reached(self.threshold(&Rule::Failures), i64::from(self.in_row[idx])) {
+            self.fire(task, &Rule::Failures);
         }
-        if reached(self.threshold(Rule::DeadTime), self.dead_us[idx] / MICROS_PER_SECOND) {
-            self.fire(task, Rule::DeadTime);
+        if reached(self.threshold(&Rule::DeadTime), self.dead_us[idx] / MICROS_PER_SECOND) {
+            self.fire(task, &Rule::DeadTime);
         }
     }
 
     /// Whether a task is condemned, which has had so many events.
     pub(super) fn condemns(&mut self, state: &State<'_>, task: u32, events: u16) -> bool {
-        if self.threshold(Rule::Events).is_some_and(|threshold| threshold < i64::from(events)) {
-            self.fire(task, Rule::Events);
+        if self.threshold(&Rule::Events).is_some_and(|threshold| threshold < i64::from(events)) {
+            self.fire(task, &Rule::Events);
         }
         let all = (1_u8 << self.plan.conditions.len()) - 1;
         self.fired[task as usize] == all && !self.plan.spares(state.workload, task)
     }
 
-    fn threshold(&self, rule: Rule) -> Option<i64> {
-        self.plan.conditions.iter().find(|(other, _)| *other == rule).map(|found| found.1)
+    fn threshold(&self, rule: &Rule) -> Option<i64> {
+        self.plan.conditions.iter().find(|(other, _)| other == rule).map(|found| found.1)
     }
 
-    fn fire(&mut self, task: u32, rule: Rule) {
-        let position = self.plan.conditions.iter().position(|(other, _)| *other == rule);
+    fn fire(&mut self, task: u32, rule: &Rule) {
+        let position = self.plan.conditions.iter().position(|(other, _)| other == rule);
         self.fired[task as usize] |= 1 << position.expect("only conditions fire");
     }
 }

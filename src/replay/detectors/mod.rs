@@ -351,7 +351,7 @@ impl DetectorPlan {
     /// `prototype`.
     pub fn own(
         name: impl Into<Cow<'static, str>>,
-        prototype: impl Detector + Clone + fmt::Debug + Send + Sync + 'static,
+        prototype: impl Detector + Clone + fmt::Debug + Sync + 'static,
     ) -> Self {
         Self::built(name, Prototype(prototype))
     }
@@ -447,7 +447,7 @@ fn write_to(
 #[derive(Debug)]
 struct Prototype<D>(D);
 
-impl<D: Detector + Clone + fmt::Debug + Send + Sync + 'static> Plan for Prototype<D> {
+impl<D: Detector + Clone + fmt::Debug + Sync + 'static> Plan for Prototype<D> {
     fn build(&self, _: &GroupInfo<'_>) -> Box<dyn Detector> {
         Box::new(self.0.clone())
     }

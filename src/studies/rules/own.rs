@@ -102,9 +102,10 @@ impl OwnRule {
         let events = &task.events[..task.events.partition_point(|event| event.time_us <= at_us)];
         let begun = task.attempts.iter().filter(|attempt| attempt.start_us <= at_us);
         let attempts: Vec<Attempt> = begun
-            .map(|attempt| match attempt.end_us <= at_us {
-                true => *attempt,
-                false => Attempt { end_us: at_us, ended_by: EndedBy::Nothing, ..*attempt },
+            .map(|attempt| {
+                let is_over = attempt.end_us <= at_us;
+                let open = Attempt { end_us: at_us, ended_by: EndedBy::Nothing, ..*attempt };
+                if is_over { *attempt } else { open }
             })
             .collect();
         let ended = task.windows.partition_point(|window| window.start_us <= at_us);
@@ -129,7 +130,7 @@ mod tests {
     const HOUR: i64 = 3_600_000_000;
 
     /// SUBMIT, SCHEDULE, EVICT again and again, an event every ten minutes.
-    fn check(rule: RuleGrid) -> Result<Vec<i64>, RuleError> {
+    fn check(rule: &RuleGrid) -> Result<Vec<i64>, RuleError> {
         let events: Vec<Event> = (0_i64..12)
             .map(|idx| Event {
                 time_us: idx * 600_000_000,
@@ -159,27 +160,27 @@ mod tests {
         let evicted = |task: &TaskView<'_>, count: i64| {
             task.nth_within(EventType::Evict, usize::try_from(count).ok()?, HOUR)
         };
-        assert_eq!(check(RuleGrid::own("evicted", [1, 2, 3], evicted)).unwrap(), [20, 50, 80]);
+        assert_eq!(check(&RuleGrid::own("evicted", [1, 2, 3], evicted)).unwrap(), [20, 50, 80]);
         let half = |task: &TaskView<'_>, count: i64| {
             task.nth_within(EventType::Evict, usize::try_from(count).ok()?, HOUR / 3)
         };
-        assert_eq!(check(RuleGrid::own("evicted", [1, 2], half)).unwrap(), [20]);
+        assert_eq!(check(&RuleGrid::own("evicted", [1, 2], half)).unwrap(), [20]);
     }
 
     #[test]
     fn a_custom_rule_that_breaks_its_promise_is_refused() {
         let eager = |_: &TaskView<'_>, count: i64| Some(HOUR / count);
-        let refused = check(RuleGrid::own("eager", [1, 2], eager)).unwrap_err();
+        let refused = check(&RuleGrid::own("eager", [1, 2], eager)).unwrap_err();
         assert!(matches!(refused, RuleError::NotLenient { before: 1, after: 2, .. }), "{refused}");
         let late = |_: &TaskView<'_>, count: i64| (count == 2).then_some(HOUR);
-        let refused = check(RuleGrid::own("late", [1, 2], late)).unwrap_err();
+        let refused = check(&RuleGrid::own("late", [1, 2], late)).unwrap_err();
         assert!(matches!(refused, RuleError::NotLenient { .. }), "{refused}");
         // Kills at the start whatever is evicted at the end.
         let ahead = |task: &TaskView<'_>, _: i64| {
             let is_evicted = task.events.last()?.kind() == Some(EventType::Evict);
             is_evicted.then(|| task.events[0].time_us)
         };
-        let refused = check(RuleGrid::own("ahead", [1], ahead)).unwrap_err();
+        let refused = check(&RuleGrid::own("ahead", [1], ahead)).unwrap_err();
         assert!(matches!(refused, RuleError::LooksAhead { at_us: 0, .. }), "{refused}");
     }
 
