@@ -75,7 +75,7 @@ fn a_killed_shard_goes_on(after: Duration) -> bool {
 fn read_until(is_over: &AtomicBool) -> usize {
     let mut looks = 0;
     while !is_over.load(Ordering::Relaxed) {
-        match Lake::open(&WIDE.path("at-once")) {
+        match Lake::open(WIDE.path("at-once")) {
             Ok(lake) => lake.check_sums().unwrap(),
             Err(error) => assert!(matches!(error.kind, LakeErrorKind::NoLake), "{error:?}"),
         }

@@ -329,7 +329,7 @@ fn an_edited_manifest_is_refused_by_name() {
             _ => 7.into(),
         };
         fs::write(&path, json.to_string()).unwrap();
-        let error = Lake::open(&place.path("lake")).expect_err("an edit");
+        let error = Lake::open(place.path("lake")).expect_err("an edit");
         assert_eq!(error.path, path);
     }
     for edited in [text.replace("  \"checksum\"", "  \"sum\""), text.replace("\"rows\"", "\"row\"")]

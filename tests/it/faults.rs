@@ -151,7 +151,7 @@ impl Trial {
     /// What is recorded is whole, even before the repair.
     fn assert_nothing_corrupted(&self) {
         if self.lake().join("manifest.json").exists() {
-            Lake::open(&self.lake()).unwrap().check_sums().unwrap();
+            Lake::open(self.lake()).unwrap().check_sums().unwrap();
         }
         if let Some(before) = &self.before {
             let run = self.place.run(&["report", "found", "--out", "report"]);
@@ -420,7 +420,7 @@ fn an_analysis_reads_less_of_a_lake_that_it_has_just_written() {
     let found: usize = fs::read_to_string(path).unwrap().trim().parse().unwrap();
     assert!(0 < written && written < found, "{written} reads and {found}");
     // The promise to a lake that was there before: a changed byte is found.
-    let lake = Lake::open(&trial.lake()).unwrap();
+    let lake = Lake::open(trial.lake()).unwrap();
     let file = lake.manifest.tables.values().flat_map(|entry| &entry.files).next().unwrap();
     let mut bytes = fs::read(trial.lake().join(&file.path)).unwrap();
     let middle = bytes.len() / 2;

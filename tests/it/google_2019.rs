@@ -54,7 +54,7 @@ fn json_and_parquet_make_the_same_lake() {
     place.ingest(&["--buckets", "2"]).ok();
     to_parquet(&place.path("trace"), &place.path("tables"));
     place.run(&["ingest", "tables", "--lake", "other", "--buckets", "2"]).ok();
-    let other = jobfate::lake::Lake::open(&place.path("other")).unwrap();
+    let other = jobfate::lake::Lake::open(place.path("other")).unwrap();
     assert_eq!(other.source(), Source::Google2019);
     let (one, other) = (contents(&place.lake()), contents(&other));
     let rows: usize = one.values().map(Vec::len).sum();

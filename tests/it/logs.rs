@@ -155,7 +155,7 @@ fn the_same_log_plain_zipped_in_a_folder_and_in_shards() {
             place.run(&[&args[..], &["--shard", shard]].concat()).ok();
         }
         place.run(&["ingest", "trace", "--lake", "shards", "--max-rejects", "100%"]).ok();
-        assert_eq!(dump(&plain.lake()), dump(&Lake::open(&place.path("shards")).unwrap()));
+        assert_eq!(dump(&plain.lake()), dump(&Lake::open(place.path("shards")).unwrap()));
         // As gzip, said to be what it is.
         let zipped = Place::new();
         for name in [&[name], beside].concat() {

@@ -139,7 +139,7 @@ proptest! {
                 place.run(&[&args[..], &more].concat()).ok();
             }
         }
-        let other = jobfate::lake::Lake::open(&place.path("other")).unwrap();
+        let other = jobfate::lake::Lake::open(place.path("other")).unwrap();
         prop_assert_eq!(contents(&other), contents(&place.lake()));
     }
 }

@@ -112,7 +112,7 @@ fn parts_in_two_steps_give_the_same_rows() {
         let path = place.path(lake);
         assert_eq!(
             contents(&jobfate::lake::Lake::open(&path).unwrap()),
-            contents(&jobfate::lake::Lake::open(&place.path("whole")).unwrap()),
+            contents(&jobfate::lake::Lake::open(place.path("whole")).unwrap()),
             "{first} first"
         );
     }
@@ -133,7 +133,7 @@ fn steps_along_the_segments_give_the_same_bytes() {
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn shards_side_by_side_give_the_same_rows_and_are_folded() {
     let place = &*WIDE;
-    let whole = contents(&jobfate::lake::Lake::open(&place.path("whole")).unwrap());
+    let whole = contents(&jobfate::lake::Lake::open(place.path("whole")).unwrap());
     for count in [2, 3] {
         let lake = format!("shards-{count}");
         let path = place.path(&lake);
@@ -202,5 +202,5 @@ fn a_bad_part_does_not_keep_the_others_out() {
     place.ingest(&[]).ok();
     let repaired = contents(&place.lake());
     place.run(&["ingest", "trace", "--lake", "other"]).ok();
-    assert_eq!(repaired, contents(&jobfate::lake::Lake::open(&place.path("other")).unwrap()));
+    assert_eq!(repaired, contents(&jobfate::lake::Lake::open(place.path("other")).unwrap()));
 }

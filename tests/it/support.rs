@@ -182,7 +182,7 @@ impl Place {
     }
 
     pub(crate) fn lake(&self) -> Lake {
-        Lake::open(&self.path("lake")).unwrap()
+        Lake::open(self.path("lake")).unwrap()
     }
 
     /// The rejects of a part as they lie in the lake; an empty text where there are none.
@@ -369,7 +369,7 @@ pub(crate) const LINE: &str = "600,,7,0,u,1,n,l\n";
 pub(crate) fn assert_repaired(place: &Place, more: &[&str]) {
     place.ingest(more).ok();
     place.run(&[&["ingest", "trace", "--lake", "undisturbed"], more].concat()).ok();
-    let undisturbed = Lake::open(&place.path("undisturbed")).unwrap();
+    let undisturbed = Lake::open(place.path("undisturbed")).unwrap();
     assert_eq!(contents(&place.lake()), contents(&undisturbed));
     place.lake().check_sums().unwrap();
 }
