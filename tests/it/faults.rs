@@ -15,7 +15,7 @@ use std::time::Duration;
 use jobfate::faults::{Code, Failure, PartsFailed};
 use jobfate::lake::{Lake, LakeError, LakeErrorKind};
 use jobfate::replay::cluster::ClusterError;
-use jobfate::replay::detect::TooManyHeartbeats;
+use jobfate::replay::detect::DetectPlanError;
 use jobfate::replay::detectors::DetectorPlan;
 use jobfate::results::ResultError;
 use jobfate::sources::{SourceError, SourceErrorKind};
@@ -536,7 +536,7 @@ fn every_kind_of_error_has_its_code() {
         (ResultError::Changed { path: file(), result: file() }.into(), Code::BadData),
         (ClusterError::Empty.into(), Code::BadData),
         ("p".parse::<DetectorPlan>().unwrap_err().into(), Code::Usage),
-        (TooManyHeartbeats { heartbeats: 1, most: 0, heartbeat_us: 1 }.into(), Code::Usage),
+        (DetectPlanError::Truths { found: 0 }.into(), Code::Usage),
         (lake(LakeErrorKind::OtherVersion { found: 9 }).into(), Code::BadData),
         (lake(LakeErrorKind::Io(io(io::ErrorKind::StorageFull))).into(), Code::Environment),
         (lake(LakeErrorKind::Busy).into(), Code::Environment),
