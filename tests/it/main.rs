@@ -46,6 +46,7 @@
 //!  options    every option of every command refuses what it cannot mean
 //!  layering   a layer uses only those before it
 //!  shipping   what a release says of itself agrees, and the files of the package
+//!  circles    no two files need each other
 //!  tidy       the dependencies of tests change no other; no leftovers in the sources
 //! ```
 //!
@@ -66,6 +67,8 @@ mod bad_input;
 mod bad_lakes;
 #[cfg(test)]
 mod causality;
+#[cfg(test)]
+mod circles;
 #[cfg(test)]
 mod concurrent;
 #[cfg(test)]

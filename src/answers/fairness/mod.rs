@@ -22,6 +22,7 @@ use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 
 pub(crate) mod charts;
+pub mod gathered;
 pub mod plan;
 mod room;
 mod span;

@@ -1,29 +1,25 @@
 //! What `fairness` asks: lakes, intervals, indices.
-//!
-//! In: flags. Out: what was gathered from the lakes, and every index evaluated over it.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::answers::Said;
-use crate::answers::fairness::span::Align;
-use crate::answers::fairness::{
-    Ceiling, Found, Show, Span, Wanted, parse_ceiling, room, span, what_if,
-};
+use clap::ValueEnum;
+
+use crate::answers::fairness::{Ceiling, Show, Wanted, parse_ceiling};
 use crate::defaults;
-use crate::digits;
 use crate::facts::window::OpenAttempts;
-use crate::fairness::accounts::Tree;
-use crate::fairness::factors::Factors;
-use crate::fairness::gather::{Accrual, By, Counts, Machines, gather};
-use crate::fairness::history::History;
-use crate::fairness::indices::{self, Formulated, Index};
-use crate::fairness::program::Program;
-use crate::fairness::series::{Series, evaluate};
-use crate::fairness::{formula, template};
+use crate::fairness::gather::{Accrual, By, Machines};
 use crate::faults::{Result, Usage};
-use crate::progress;
 use crate::studies::ledger::CpuDefinition;
+
+/// How the clocks of several lakes are laid side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Align {
+    /// Times as they are in the lakes
+    #[default]
+    Clock,
+    /// Every lake's first event at 0
+    Start,
+}
 
 /// Whose use is gathered, and what indices make of it.
 #[derive(clap::Args, Clone, Debug)]
@@ -209,78 +205,13 @@ impl FairnessPlan {
     }
 
     /// How many custom indices there are.
-    fn own_count(&self) -> usize {
+    pub(crate) fn own_count(&self) -> usize {
         self.index_file.len() + self.formula.len() + self.index_program.len()
     }
 
     /// The folders of the lakes.
     pub fn folders(&self) -> Vec<PathBuf> {
-        self.lake.iter().map(|text| span::named_lake(text).1).collect()
-    }
-}
-
-/// Whether the ends of attempts are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
-    /// Only where an index reads them.
-    AsIndicesRead,
-    /// In any case.
-    Kept,
-}
-
-/// What was gathered, and the indices that are to read it.
-pub struct Gathered {
-    span: Span,
-    history: History,
-    counts: Counts,
-    indices: Vec<(String, Box<dyn Index>)>,
-}
-
-/// Gathers the use of all users.
-///
-/// # Errors
-/// Something is asked for that cannot be, would not fit into memory, or cannot be read.
-pub fn gather_all(
-    plan: &FairnessPlan,
-    until: Until,
-    ends: Ends,
-    say: fn(&Said),
-) -> Result<Gathered> {
-    check(plan)?;
-    let indices = indices_of(plan)?;
-    let mut span = span::plan(plan, until)?;
-    span.plan.keeps_ends =
-        ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
-    span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
-    room::check(&span, &indices)?.iter().for_each(say);
-    let (mut history, counts) = gather(&span.clusters, &span.plan).map_err(room::refusal)?;
-    if let Some(path) = &plan.accounts {
-        history.tree = Tree::load(path, &history.people)?;
-        if 0 < history.tree.unlisted {
-            let count = digits::counted(history.tree.unlisted as u64, "user");
-            say(&Said::warning(format!("{count} not among the accounts, put under (others)")));
-        }
-    }
-    Ok(Gathered { span, history, counts, indices })
-}
-
-impl Gathered {
-    /// Feeds every index.
-    ///
-    /// # Errors
-    /// A program of one's own did not answer as agreed.
-    pub fn evaluate(self, say: fn(&Said)) -> Result<Found> {
-        let Self { span, history, counts, mut indices } = self;
-        progress::expect(indices.len() as u64 * u64::from(history.grid.count));
-        let series: Vec<Series> = indices
-            .iter_mut()
-            .map(|(label, index)| evaluate(label, index.as_mut(), &history))
-            .collect::<Result<_, _>>()?;
-        for series in &series {
-            let remarks = series.remarks.iter();
-            remarks.for_each(|it| say(&Said::warning(format!("{}: {it}", series.index))));
-        }
-        Ok(Found { span, history, counts, series })
+        self.lake.iter().map(|text| named_lake(text).1).collect()
     }
 }
 
@@ -323,64 +254,21 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
     Ok(())
 }
 
-/// The indices that were asked for, built-in ones first.
-pub(crate) fn indices_of(plan: &FairnessPlan) -> Result<Vec<(String, Box<dyn Index>)>> {
-    let mut texts: Vec<&str> = plan.index.iter().map(String::as_str).collect();
-    let has_own = 0 < plan.own_count();
-    if texts.is_empty() && plan.what_if {
-        texts.extend(what_if::DEFAULT);
-    } else if texts.is_empty() && !has_own {
-        texts.extend(["metered", "condor"]);
-    }
-    let mut all: Vec<(String, Box<dyn Index>)> = Vec::new();
-    for text in texts {
-        all.push((text.to_owned(), indices::parse(text)?));
-    }
-    for path in &plan.index_file {
-        let index = template::load(path)?;
-        all.push((index.name(), index));
-    }
-    for pair in &plan.formula {
-        let (name, path) = named(pair, "--formula", "FILE")?;
-        let text = crate::fairness::read_text(Path::new(path))?;
-        let formula = formula::parse(&text, &[]).map_err(|place| {
-            crate::fairness::FairnessError::Formula { path: PathBuf::from(path), place }
-        })?;
-        let index = Formulated::new(name, formula, Factors::default(), Factors::default());
-        all.push((name.to_owned(), Box::new(index)));
-    }
-    for pair in &plan.index_program {
-        let (name, command) = named(pair, "--index-program", "PROGRAM")?;
-        let words = command.split_whitespace().map(str::to_owned).collect();
-        let limit = Duration::from_secs_f64(plan.time_limit);
-        all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
-    }
-    // Of those that are built in the text may be longer: it names files.
-    let built_in = all.len() - plan.own_count();
-    if let Some((name, _)) = all[built_in..].iter().find(|(name, _)| NAME_MAX < name.len()) {
-        let cut: String = name.chars().take(20).collect();
-        let text = format!("the name `{cut}...` of an index is longer than {NAME_MAX} bytes");
-        return Err(Usage(text).into());
-    }
-    let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
-    names.sort();
-    if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
-        return Err(Usage(format!("two indices are called `{twice}`")).into());
-    }
-    Ok(all)
-}
-
-pub(crate) fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)> {
-    match pair.split_once('=') {
-        Some((name, rest)) if !name.trim().is_empty() && !rest.trim().is_empty() => {
-            Ok((name.trim(), rest.trim()))
+/// `NAME=DIR`, or a folder that is called by its last part.
+pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
+    match text.split_once('=') {
+        Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
+            (name.to_owned(), PathBuf::from(path))
         }
-        _ => Err(Usage(format!("{flag} `{pair}` is not of the form NAME={what}")).into()),
+        _ => {
+            let path = PathBuf::from(text);
+            let name = path
+                .file_name()
+                .map_or_else(|| text.to_owned(), |name| name.to_string_lossy().into_owned());
+            (name, path)
+        }
     }
 }
-
-/// A longer name of an index would not fit the names of its files.
-pub(crate) const NAME_MAX: usize = 100;
 
 /// Whether single machines are told apart.
 pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {

@@ -1,11 +1,7 @@
 //! Which lakes, and which intervals of them.
 
-use std::path::{Path, PathBuf};
-
-use clap::ValueEnum;
-
 use crate::answers::fairness::Span;
-use crate::answers::fairness::plan::{FairnessPlan, Until, machines_of};
+use crate::answers::fairness::plan::{Align, FairnessPlan, Until, machines_of, named_lake};
 use crate::defaults::{self, Defaults};
 use crate::facts::window::Windows;
 use crate::fairness::gather::{By, Cluster, Plan};
@@ -15,16 +11,6 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND};
-
-/// How the clocks of several lakes are laid side by side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Align {
-    /// Times as they are in the lakes
-    #[default]
-    Clock,
-    /// Every lake's first event at 0
-    Start,
-}
 
 /// More intervals than this are refused: they would fill memory for nothing to be seen.
 const INTERVALS_MAX: i64 = 200_000;
@@ -128,22 +114,6 @@ fn unit_of(clusters: &[Cluster], cpu: CpuDefinition) -> Result<&'static str> {
             cpu.unit(other.lake.source())
         ))
         .into()),
-    }
-}
-
-/// `NAME=DIR`, or a folder that is called by its last part.
-pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
-    match text.split_once('=') {
-        Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
-            (name.to_owned(), PathBuf::from(path))
-        }
-        _ => {
-            let path = PathBuf::from(text);
-            let name = path
-                .file_name()
-                .map_or_else(|| text.to_owned(), |name| name.to_string_lossy().into_owned());
-            (name, path)
-        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::answers::fairness::plan::{Ends, FairnessPlan, Until, gather_all};
+use crate::answers::fairness::gathered::{Ends, gather_all};
+use crate::answers::fairness::plan::{FairnessPlan, Until};
 use crate::answers::fairness::{Found, charts};
 use crate::answers::reproduce::ota::sentences::Sentence;
 use crate::answers::reproduce::study::{Study, parameters_in_words};

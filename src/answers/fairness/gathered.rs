@@ -1,0 +1,145 @@
+//! The use of all users, and every index evaluated over it.
+//!
+//! In: a plan. Out: what was gathered from the lakes, and what the indices made of it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::answers::Said;
+use crate::answers::fairness::plan::{FairnessPlan, Until, check};
+use crate::answers::fairness::{Found, Span, room, span, what_if};
+use crate::digits;
+use crate::fairness::accounts::Tree;
+use crate::fairness::factors::Factors;
+use crate::fairness::gather::{Counts, gather};
+use crate::fairness::history::History;
+use crate::fairness::indices::{self, Formulated, Index};
+use crate::fairness::program::Program;
+use crate::fairness::series::{Series, evaluate};
+use crate::fairness::{formula, template};
+use crate::faults::{Result, Usage};
+use crate::progress;
+
+/// Whether the ends of attempts are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Only where an index reads them.
+    AsIndicesRead,
+    /// In any case.
+    Kept,
+}
+
+/// What was gathered, and the indices that are to read it.
+pub struct Gathered {
+    span: Span,
+    history: History,
+    counts: Counts,
+    indices: Vec<(String, Box<dyn Index>)>,
+}
+
+/// Gathers the use of all users.
+///
+/// # Errors
+/// Something is asked for that cannot be, would not fit into memory, or cannot be read.
+pub fn gather_all(
+    plan: &FairnessPlan,
+    until: Until,
+    ends: Ends,
+    say: fn(&Said),
+) -> Result<Gathered> {
+    check(plan)?;
+    let indices = indices_of(plan)?;
+    let mut span = span::plan(plan, until)?;
+    span.plan.keeps_ends =
+        ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
+    span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
+    room::check(&span, &indices)?.iter().for_each(say);
+    let (mut history, counts) = gather(&span.clusters, &span.plan).map_err(room::refusal)?;
+    if let Some(path) = &plan.accounts {
+        history.tree = Tree::load(path, &history.people)?;
+        if 0 < history.tree.unlisted {
+            let count = digits::counted(history.tree.unlisted as u64, "user");
+            say(&Said::warning(format!("{count} not among the accounts, put under (others)")));
+        }
+    }
+    Ok(Gathered { span, history, counts, indices })
+}
+
+impl Gathered {
+    /// Feeds every index.
+    ///
+    /// # Errors
+    /// A program of one's own did not answer as agreed.
+    pub fn evaluate(self, say: fn(&Said)) -> Result<Found> {
+        let Self { span, history, counts, mut indices } = self;
+        progress::expect(indices.len() as u64 * u64::from(history.grid.count));
+        let series: Vec<Series> = indices
+            .iter_mut()
+            .map(|(label, index)| evaluate(label, index.as_mut(), &history))
+            .collect::<Result<_, _>>()?;
+        for series in &series {
+            let remarks = series.remarks.iter();
+            remarks.for_each(|it| say(&Said::warning(format!("{}: {it}", series.index))));
+        }
+        Ok(Found { span, history, counts, series })
+    }
+}
+
+/// The indices that were asked for, built-in ones first.
+fn indices_of(plan: &FairnessPlan) -> Result<Vec<(String, Box<dyn Index>)>> {
+    let mut texts: Vec<&str> = plan.index.iter().map(String::as_str).collect();
+    let has_own = 0 < plan.own_count();
+    if texts.is_empty() && plan.what_if {
+        texts.extend(what_if::DEFAULT);
+    } else if texts.is_empty() && !has_own {
+        texts.extend(["metered", "condor"]);
+    }
+    let mut all: Vec<(String, Box<dyn Index>)> = Vec::new();
+    for text in texts {
+        all.push((text.to_owned(), indices::parse(text)?));
+    }
+    for path in &plan.index_file {
+        let index = template::load(path)?;
+        all.push((index.name(), index));
+    }
+    for pair in &plan.formula {
+        let (name, path) = named(pair, "--formula", "FILE")?;
+        let text = crate::fairness::read_text(Path::new(path))?;
+        let formula = formula::parse(&text, &[]).map_err(|place| {
+            crate::fairness::FairnessError::Formula { path: PathBuf::from(path), place }
+        })?;
+        let index = Formulated::new(name, formula, Factors::default(), Factors::default());
+        all.push((name.to_owned(), Box::new(index)));
+    }
+    for pair in &plan.index_program {
+        let (name, command) = named(pair, "--index-program", "PROGRAM")?;
+        let words = command.split_whitespace().map(str::to_owned).collect();
+        let limit = Duration::from_secs_f64(plan.time_limit);
+        all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
+    }
+    // Of those that are built in the text may be longer: it names files.
+    let built_in = all.len() - plan.own_count();
+    if let Some((name, _)) = all[built_in..].iter().find(|(name, _)| NAME_MAX < name.len()) {
+        let cut: String = name.chars().take(20).collect();
+        let text = format!("the name `{cut}...` of an index is longer than {NAME_MAX} bytes");
+        return Err(Usage(text).into());
+    }
+    let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
+    names.sort();
+    if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
+        return Err(Usage(format!("two indices are called `{twice}`")).into());
+    }
+    Ok(all)
+}
+
+fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)> {
+    match pair.split_once('=') {
+        Some((name, rest)) if !name.trim().is_empty() && !rest.trim().is_empty() => {
+            Ok((name.trim(), rest.trim()))
+        }
+        _ => Err(Usage(format!("{flag} `{pair}` is not of the form NAME={what}")).into()),
+    }
+}
+
+/// A longer name of an index would not fit the names of its files.
+const NAME_MAX: usize = 100;
