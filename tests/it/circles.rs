@@ -105,7 +105,7 @@ fn names_of(module: &[String], code: &str, known: &BTreeSet<Module>) -> Names {
             body.push_str(statement);
             continue;
         };
-        let is_handed_on = statement[..at].trim_end().ends_with(|c: char| c == 'b' || c == ')')
+        let is_handed_on = statement[..at].trim_end().ends_with(['b', ')'])
             && statement[..at].rsplit('\n').next().unwrap_or_default().trim().starts_with("pub");
         body.push_str(&statement[..at]);
         for path in paths(statement[at + 4..].trim_end_matches(';')) {
