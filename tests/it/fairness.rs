@@ -1,5 +1,4 @@
-//! `jobfate fairness`: usage against the ledger and an independent script, indices of one's own,
-//! and what bad input gives.
+//! `jobfate fairness`: usage against the ledger, an independent script and logs drawn by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +27,7 @@ const SMALL: &str = "; MaxProcs: 8
 3 7200 600 1800 4 -1 -1 4 -1 -1 1 2 2 -1 1 1 -1 -1
 ";
 
-fn small() -> Place {
+pub(crate) fn small() -> Place {
     let place = Place::new();
     fs::write(place.path("small.swf"), SMALL).unwrap();
     place.run(&["ingest", "small.swf", "--lake", "lake"]).ok();
@@ -36,7 +35,7 @@ fn small() -> Place {
 }
 
 /// The values of one column of one index, by user and interval.
-fn series(place: &Place, more: &[&str]) -> BTreeMap<(String, String, String), Vec<f64>> {
+pub(crate) fn series(place: &Place, more: &[&str]) -> BTreeMap<(String, String, String), Vec<f64>> {
     let args = ["fairness", "--show", "series", "--format", "csv"];
     let run = place.run(&[&args, more].concat()).ok();
     let mut all: BTreeMap<_, Vec<f64>> = BTreeMap::new();
@@ -48,7 +47,7 @@ fn series(place: &Place, more: &[&str]) -> BTreeMap<(String, String, String), Ve
     all
 }
 
-fn of<'a>(
+pub(crate) fn of<'a>(
     all: &'a BTreeMap<(String, String, String), Vec<f64>>,
     index: &str,
     user: &str,
@@ -158,211 +157,6 @@ fn usage_is_that_of_the_ledger() {
 }
 
 #[test]
-fn indices_of_ones_own_are_named_and_compared_like_the_others() {
-    let place = small();
-    fs::write(place.path("condor.formula"), "let beta = 0.5 ^ (dt / 86400)\nstate rup = 0.5\nupdate rup = beta * rup + (1 - beta) * usage\ndisplay eup = rup\n").unwrap();
-    let new = place.run(&[
-        "fairness",
-        "new",
-        "bill.toml",
-        "--template",
-        "metered",
-        "--set",
-        "name=bill",
-        "--set",
-        "price=3600",
-    ]);
-    assert!(new.ok().stderr.contains("wrote bill.toml"));
-    fs::write(place.path("last.sh"), LAST).unwrap();
-    let all = series(
-        &place,
-        &[
-            "--accrual",
-            "end",
-            "--index",
-            "condor",
-            "--index",
-            "metered",
-            "--formula",
-            "own=condor.formula",
-            "--index-file",
-            "bill.toml",
-            "--index-program",
-            "last=sh last.sh",
-        ],
-    );
-    for user in ["1", "2"] {
-        assert_eq!(of(&all, "own", user, "eup"), of(&all, "condor", user, "eup"));
-        assert_eq!(of(&all, "bill", user, "used"), of(&all, "metered", user, "rv"));
-        assert_eq!(of(&all, "bill", user, "bill"), of(&all, "metered", user, "rv"));
-    }
-    assert_eq!(of(&all, "last", "1", "last"), [7200.0, 7200.0]);
-    let compared = place.run(&[
-        "fairness",
-        "--what-if",
-        "--index",
-        "metered",
-        "--formula",
-        "own=condor.formula",
-        "--format",
-        "json",
-        "--out",
-        "out",
-    ]);
-    let compared = compared.ok().json();
-    assert_eq!(compared["what_if"][0]["other"], "own");
-    for file in [
-        "result.json",
-        "series.csv",
-        "series.parquet",
-        "fairness-own.svg",
-        "fairness-own.png",
-        "fairness-metered.svg",
-    ] {
-        assert!(place.path("out").join(file).is_file(), "{file}");
-    }
-}
-
-/// Says what each user used last.
-const LAST: &str = r#"tab=$(printf '\t')
-while IFS="$tab" read -r word user machine cpu rest; do case $word in
-    begin) printf 'columns\tlast\n' ;;
-    use) [ "$cpu" = 0 ] || printf 'value\t%s\t%s\n' "$user" "$cpu" ;;
-    done) echo done ;;
-esac; done"#;
-
-#[test]
-fn several_lakes_are_one_view_with_each_cluster_in_it() {
-    let place = small();
-    let args = [
-        "fairness", "--lake", "one=lake", "--lake", "two=lake", "--show", "clusters", "--format",
-        "csv",
-    ];
-    let merged = place.run(&args).ok();
-    assert_eq!(
-        merged.stdout_text(),
-        "cluster,cpu_s,unit,share,users,heaviest,heaviest_share\n\
-         one,21600.0,processor-s,0.5,2,1,0.6666666666666666\n\
-         two,21600.0,processor-s,0.5,2,1,0.6666666666666666\n"
-    );
-    let users = place
-        .run(&[&args[..5], &["--same-users", "no", "--show", "users", "--format", "csv"]].concat());
-    let names: Vec<String> = users
-        .ok()
-        .stdout_text()
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').next().unwrap().to_owned())
-        .collect();
-    assert_eq!(names, ["one/1", "two/1", "one/2", "two/2"]);
-}
-
-#[test]
-fn mistakes_are_refused_with_their_place() {
-    let place = small();
-    fs::write(place.path("bad.formula"), "state u = 0\nupdate u = u + usge\ndisplay u\n").unwrap();
-    fs::write(
-        place.path("bad.toml"),
-        "name = \"x\"\ntemplate = \"decay\"\n[parameters]\nhalf = 1\n",
-    )
-    .unwrap();
-    let check = |more: &[&str], code: i32, parts: &[&str]| {
-        let run = place.run(&[&["fairness"], more].concat());
-        assert_eq!(run.code, Some(code), "{more:?}: {}", run.stderr);
-        for part in parts {
-            assert!(run.stderr.contains(part), "{more:?}: {}", run.stderr);
-        }
-    };
-    check(&["--index", "condr"], 2, &["there is no index `condr` (known: metered, condor"]);
-    check(&["--index", "condor:halflife=1"], 2, &["has no parameter `halflife`"]);
-    check(
-        &["--formula", "x=bad.formula"],
-        2,
-        &[
-            "line 2, column 16",
-            "did you mean `usage`?",
-            "  update u = u + usge\n                 ^^^^",
-        ],
-    );
-    check(&["--formula", "bad.formula"], 2, &["is not of the form NAME=FILE"]);
-    check(&["--formula", "x=none.formula"], 4, &["could not read `none.formula`"]);
-    check(&["--index-file", "bad.toml"], 2, &["`bad.toml` is wrong in line 4, column 1"]);
-    check(
-        &["--index-program", "x=sleep 30", "--time-limit", "0.3"],
-        3,
-        &["within the time limit of 0.3 s"],
-    );
-    check(&["--index-program", "x=echo hello"], 3, &["it began with \"hello\""]);
-    check(
-        &["--index-program", "x=false"],
-        3,
-        &["it ended (exit status: 1) before it had answered"],
-    );
-    check(&["--index-program", "x=no-such-program-7"], 4, &["could not start the index `x`"]);
-    check(&["--cpu", "published"], 2, &["`published` CPU time is known per job"]);
-    check(&["--cpu", "measured"], 3, &["a trace of kind swf has no table `task_usage`"]);
-    check(&["--by", "site", "--from", "100"], 2, &["leave nothing of the trace"]);
-    check(&["--interval", "0"], 2, &["--interval is a number"]);
-    check(&["--lake", "lake", "--lake", "./lake"], 2, &["two lakes are called `lake`"]);
-    check(&["--index", "jain", "--index", "jain"], 2, &["two indices are called `jain`"]);
-    check(&["--lake", "nowhere"], 4, &["there is no lake"]);
-    let long = "x".repeat(300);
-    fs::write(place.path("x.formula"), "display usage").unwrap();
-    for (flag, of) in [("--formula", "x.formula"), ("--index-program", "cat")] {
-        check(&[flag, &format!("{long}={of}"), "--out", "long"], 2, &["is longer than 100 bytes"]);
-    }
-    check(&["--index", &long, "--out", "long"], 2, &["there is no index"]);
-    let far = ["--interval", "3600", "--window-end", "4294967295"];
-    check(
-        &far,
-        2,
-        &["intervals are too many", "take an earlier --window-end (the last event is at 9600 s)"],
-    );
-}
-
-#[test]
-fn long_parameters_of_an_index_make_no_long_file_names() {
-    let place = small();
-    let folder = place.path(&"f".repeat(200));
-    fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("one.txt"), "user 1 2\n").unwrap();
-    fs::write(folder.join("two.txt"), "user 1 3\n").unwrap();
-    let index = |name: &str| format!("condor:factors={}", folder.join(name).display());
-    let (one, two) = (index("one.txt"), index("two.txt"));
-    place.run(&["fairness", "--index", &one, "--index", &two, "--out", "out"]).ok();
-    let charts = fs::read_dir(place.path("out"))
-        .unwrap()
-        .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "svg"));
-    assert_eq!(charts.count(), 2, "one for each");
-}
-
-#[test]
-fn a_lake_in_which_nothing_ran_has_empty_answers() {
-    let place = Place::new();
-    let idle = "1 0 -1 -1 -1 -1 -1 2 -1 -1 5 1 1 -1 1 1 -1 -1\n";
-    fs::write(place.path("idle.swf"), idle).unwrap();
-    place.run(&["ingest", "idle.swf", "--lake", "lake"]).ok();
-    for index in [
-        "metered",
-        "condor",
-        "slurm",
-        "fair-tree",
-        "sge",
-        "jain",
-        "gini",
-        "cv",
-        "max-min",
-        "drf",
-        "slowdown",
-    ] {
-        let run = place.run(&["fairness", "--index", index, "--format", "json"]).ok();
-        assert!(run.stderr.contains("nothing was used in the span"), "{}", run.stderr);
-        assert_eq!(run.json()["users"].as_array().unwrap().len(), 0, "{index}");
-    }
-    place.run(&["fairness", "--what-if", "--out", "out"]).ok();
-}
-
-#[test]
 fn an_independent_script_computes_the_same_series() {
     let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let check = Command::new(&python).args(["-c", "import numpy"]).output();
@@ -449,7 +243,7 @@ fn the_google_parts_have_usage_per_user() {
 }
 
 /// Ten hours in which `heavy` holds 4 processors; `late` comes in the sixth.
-fn no_machines() -> Place {
+pub(crate) fn no_machines() -> Place {
     let place = Place::new();
     let mut log = String::new();
     for hour in 0..10 {
@@ -528,120 +322,6 @@ fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
     assert_eq!(of(&drf, "drf", "1", "cpu_share")[0], 0.5);
 }
 
-#[test]
-fn orders_are_compared_where_both_indices_tell_users_apart() {
-    let place = no_machines();
-    let pair = |index: &str| {
-        // Both run in the last interval.
-        let base = ["fairness", "--what-if", "--days", "0.4", "--format", "json"];
-        let args = [&base[..], &["--index", "metered", "--index", index]].concat();
-        place.run(&args).ok().json()["what_if"][0].clone()
-    };
-    let sge = pair("sge");
-    assert_eq!((&sge["users"], &sge["spearman_end"]), (&2.into(), &1.0.into()), "{sge}");
-    assert_eq!((&sge["users_moved"], &sge["most_places"]), (&0.into(), &0.0.into()), "{sge}");
-    // Nobody waits: both users share one place, half a place from that of the metered order.
-    let slowdown = pair("slowdown");
-    assert_eq!(slowdown["spearman_end"], serde_json::Value::Null, "{slowdown}");
-    assert_eq!(
-        (&slowdown["users_moved"], &slowdown["most_places"]),
-        (&2.into(), &0.5.into()),
-        "{slowdown}"
-    );
-}
-
-#[test]
-fn lines_of_files_that_say_nothing_are_told() {
-    let place = small();
-    fs::write(place.path("factors.txt"), "user alise 2\nuser 1 2\n").unwrap();
-    let said = place.run(&["fairness", "--index", "condor:factors=factors.txt"]).ok();
-    let text = said.text();
-    assert!(
-        text.contains("1 line of its files say nothing") && text.contains("user alise"),
-        "{text}"
-    );
-    // Equal usage is equal, whatever groups the users are in.
-    let queues = place.run(&["fairness", "--by", "queue", "--index", "jain", "--show", "series"]);
-    assert!(queues.ok().stdout_text().contains("jain"), "it is told");
-}
-
-/// The example of Slurm's manual for `FairShare=parent`: T is dissolved, so that user 1 has half of
-/// the shares and three quarters of the usage.
-#[test]
-fn an_account_with_parent_is_dissolved() {
-    let place = Place::new();
-    let job = |number: u32, run_s: u32| {
-        format!("{number} 0 0 {run_s} 1 -1 -1 1 -1 -1 1 {number} 1 -1 1 1 -1 -1\n")
-    };
-    fs::write(place.path("two.swf"), format!("{}{}", job(1, 3000), job(2, 1000))).unwrap();
-    fs::write(place.path("accounts.txt"), "T parent\nT/1 1\n2 1\n").unwrap();
-    place.run(&["ingest", "two.swf", "--lake", "lake"]).ok();
-    let all = series(
-        &place,
-        &[
-            "--index",
-            "fair-tree:half_life_s=0",
-            "--index",
-            "slurm:half_life_s=0",
-            "--accounts",
-            "accounts.txt",
-        ],
-    );
-    let of = |index: &str, user: &str, column: &str| *of(&all, index, user, column).last().unwrap();
-    assert_eq!(of("fair-tree:half_life_s=0", "1", "factor"), 0.5);
-    assert_eq!(of("fair-tree:half_life_s=0", "2", "factor"), 1.0);
-    assert_eq!(of("fair-tree:half_life_s=0", "1", "level_fs"), 0.5 / 0.75);
-    assert_eq!(of("fair-tree:half_life_s=0", "2", "level_fs"), 0.5 / 0.25);
-    assert_eq!(of("slurm:half_life_s=0", "1", "factor"), 2.0_f64.powf(-0.75 / 0.5));
-    assert_eq!(of("slurm:half_life_s=0", "2", "factor"), 2.0_f64.powf(-0.25 / 0.5));
-}
-
-/// Who runs has a share, whenever it is charged.
-#[test]
-fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {
-    //  user 1 holds 468 processors for four hours, user 2 one of them in the first.
-    let place = Place::new();
-    let jobs = "1 0 0 14400 468 -1 -1 468 -1 -1 1 1 1 -1 1 1 -1 -1\n\
-                2 0 0 3600 1 -1 -1 1 -1 -1 1 2 1 -1 1 1 -1 -1\n";
-    fs::write(place.path("two.swf"), jobs).unwrap();
-    place.run(&["ingest", "two.swf", "--lake", "lake"]).ok();
-    for accrual in ["end", "running"] {
-        for index in ["condor", "htcondor", "sge"] {
-            let all = series(&place, &["--index", index, "--accrual", accrual]);
-            let shares = of(&all, index, "1", "share");
-            assert!(shares[..4].iter().all(|&share| 0.0 < share), "{index} {accrual}: {shares:?}");
-            assert_eq!(shares[1..4], [1.0; 3], "{index} {accrual}: nobody else runs");
-            let both = shares[0] + of(&all, index, "2", "share")[0];
-            assert!((both - 1.0).abs() < 1e-12, "{index} {accrual}: {both}");
-        }
-        let all = series(&place, &["--index", "condor", "--accrual", accrual]);
-        let charged = of(&all, "condor", "1", "charged_cpu_s");
-        let each = 468.0 * 3600.0;
-        let expected = if accrual == "end" {
-            [0.0, 0.0, 0.0, 0.0, 4.0 * each]
-        } else {
-            [each, each, each, each, 0.0]
-        };
-        assert_eq!(charged, expected, "{accrual}");
-    }
-}
-
-/// Suggestions compare what ran with what ran, whenever it is charged.
-#[test]
-fn suggestions_are_the_same_whenever_usage_is_charged() {
-    let place = no_machines();
-    let of = |accrual: &str| {
-        let args = ["fairness", "--accrual", accrual, "--ceiling", "40%", "--early", "1"];
-        let found = place.run(&[&args[..], &["--days", "0.3", "--format", "json"]].concat());
-        found.ok().json()["suggestions"].clone()
-    };
-    assert_eq!(of("end"), of("running"));
-    // 8 hours of 4 processors, and 2 of one: 40 % of 34 core-hours are passed in the fourth hour.
-    assert_eq!(of("end")["hold_back"][0]["passed_at_s"], 4.0 * 3600.0);
-    let ceiling = of("end")["limits"]["ceiling_cpu_s"].as_f64().unwrap();
-    assert!((ceiling - 0.4 * 34.0 * 3600.0).abs() < 1e-6, "{ceiling}");
-}
-
 /// A job of a drawn log: user, processors, run time, and the mean CPU time per processor that the
 /// log tells, if it does.
 type LoggedJob = (u8, u8, u16, Option<u16>);
@@ -697,91 +377,6 @@ proptest! {
             }
         }
     }
-}
-
-#[test]
-fn a_priority_factor_is_of_a_user_and_a_machine() {
-    let place = small();
-    fs::write(place.path("factors.txt"), "user 1 2\nuser 2 on cluster lake 4\n").unwrap();
-    let all = series(&place, &["--index", "condor:factors=factors.txt"]);
-    let index = "condor:factors=factors.txt";
-    for (user, anywhere, there) in [("1", 2.0, 2.0), ("2", 1.0, 4.0)] {
-        let rup = of(&all, index, user, "rup");
-        for (column, factor) in [("eup", anywhere), ("eup_on_cluster_lake", there)] {
-            let expected: Vec<f64> = rup.iter().map(|rup| rup * factor).collect();
-            assert_eq!(of(&all, index, user, column), expected, "{user} {column}");
-        }
-    }
-    let last = |user: &str, column: &str| *of(&all, index, user, column).last().unwrap();
-    // Both run in the last hour: shares on the machines are in proportion to 1/EUP there.
-    let (one, two) = (last("1", "share_on_cluster_lake"), last("2", "share_on_cluster_lake"));
-    let eups = (last("1", "eup_on_cluster_lake"), last("2", "eup_on_cluster_lake"));
-    assert!((one + two - 1.0).abs() < 1e-12 && (one * eups.0 - two * eups.1).abs() < 1e-9);
-}
-
-#[test]
-fn users_times_intervals_are_bounded_before_anything_is_gathered() {
-    let place = Place::new();
-    let job = |user: u32| format!("{user} {user} 0 10 1 -1 -1 1 -1 -1 1 {user} 1 -1 1 1 -1 -1\n");
-    let log: String = (1..=20_000).map(job).collect();
-    fs::write(place.path("many.swf"), log).unwrap();
-    place.run(&["ingest", "many.swf", "--lake", "lake"]).ok();
-    let run = place.run(&["fairness", "--interval", "1"]);
-    assert_eq!(run.code, Some(2), "{}", run.stderr);
-    for part in
-        ["20,001 users in 20,010 intervals with 6 columns", "GiB", "take a longer --interval"]
-    {
-        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
-    }
-    let window = place.run(&["fairness", "--interval", "60", "--index", "jain:window_s=1e9"]);
-    assert_eq!(window.code, Some(0), "{}", window.stderr);
-    place.run(&["fairness"]).ok();
-}
-
-#[test]
-fn answers_for_machines_hold_no_words_among_numbers() {
-    let place = no_machines();
-    let run = place.run(&["fairness", "--top", "1", "--format", "csv"]).ok();
-    let mut lines = run.stdout_text().lines();
-    assert_eq!(
-        lines.next().unwrap(),
-        "user,cpu_s,unit,share,ran_cpu_s,peak_cores,peak_at_s,first_use_s,last_use_s,\
-         largest_step_share,metered_cv,condor_eup"
-    );
-    assert_eq!(lines.count(), 1, "the rest is a note");
-    assert!(run.stderr.contains("1 more user used the other 9.1 %"), "{}", run.stderr);
-    let all = place.run(&["fairness", "--index", "jain", "--show", "series", "--format", "csv"]);
-    let text = all.ok();
-    assert!(text.stdout_text().lines().all(|line| !line.contains("(all)")), "no user, no name");
-    // A job without a user.
-    let nobody = "1 0 0 60 1 -1 -1 1 -1 -1 1 -1 1 -1 1 1 -1 -1\n";
-    fs::write(place.path("nobody.swf"), nobody).unwrap();
-    place.run(&["ingest", "nobody.swf", "--lake", "other"]).ok();
-    let answer = place.run(&["fairness", "--lake", "other", "--format", "json"]).ok().json();
-    assert!(answer["users"][0]["user"].is_null() && answer["clusters"][0]["heaviest"].is_null());
-}
-
-#[test]
-fn one_user_is_a_sentence_and_what_if_names_the_users() {
-    let place = Place::new();
-    let job = "1 0 0 3600 1 -1 -1 1 -1 -1 1 7 1 -1 1 1 -1 -1\n";
-    fs::write(place.path("one.swf"), job).unwrap();
-    place.run(&["ingest", "one.swf", "--lake", "lake"]).ok();
-    let run = place.run(&["fairness", "--what-if", "--format", "csv"]).ok();
-    assert_eq!(run.stdout_text().lines().count(), 1, "no row of nothing");
-    let run = place.run(&["fairness", "--what-if"]).ok();
-    assert!(run.stdout_text().starts_with("There is one user, 7, who used"), "{}", run.text());
-    let place = no_machines();
-    let args = ["fairness", "--days", "0.4", "--what-if", "--index", "metered", "--index", "sge"];
-    let places = place.run(&[&args[..], &["--show", "places", "--format", "csv"]].concat()).ok();
-    assert_eq!(
-        places.stdout_text(),
-        "one,other,user,place_one,place_other,places_up\nmetered,sge,1,1.0,1.0,0.0\n\
-         metered,sge,2,2.0,2.0,0.0\n"
-    );
-    let json = place.run(&[&args[..], &["--format", "json"]].concat()).ok();
-    assert_eq!(json.json()["what_if_places"][0]["user"], "1");
-    assert!(json.stderr.contains("sge beside metered: heavier nobody; lighter nobody"));
 }
 
 /// A submission may lie behind the window (time 2^63 - 1), and its job may have ended before.

@@ -39,7 +39,9 @@
 //!  formats    the same table in CSV, JSON and Parquet, and lines that fit a terminal
 //!  easy       backfilling delays nobody: the rule as it is defined, and the first job left alone
 //!  causality  what fairness says of a time depends on nothing after it
-//!  fairness   usage per user and indices: against the ledger, a script, and with every mistake
+//!  fairness   usage per user: against the ledger, an independent script, and drawn by hand
+//!  fairness_use  wrong or empty input of `fairness`: refused with its place, or an empty answer
+//!  indices    custom indices beside the built-in ones, orders, shares, suggestions
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
@@ -86,6 +88,8 @@ mod engines;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]
+mod fairness_use;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod formats;
@@ -93,6 +97,8 @@ mod formats;
 mod google_2019;
 #[cfg(test)]
 mod help;
+#[cfg(test)]
+mod indices;
 #[cfg(test)]
 mod layering;
 #[cfg(test)]
