@@ -2,8 +2,6 @@
 //!
 //! In: a ledger. Out: its rows, the line that shows that it closes, and what was counted as 0.
 
-use std::collections::BTreeMap;
-
 use arrow::record_batch::RecordBatch;
 use clap::Args;
 use serde_json::{Value, json};
@@ -18,11 +16,26 @@ use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer};
 use crate::studies::fold::Asked;
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, of};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
 use crate::studies::outcomes::Classes;
+
+/// The shares that a ledger gives.
+pub const SHARES: [Share; 2] = [
+    share(
+        "share",
+        "cpu (or memory) of the row",
+        "total: outcomes, unmatched and outside_attempts together",
+    ),
+    share(
+        "largest_job_share",
+        "cpu (or memory) of the one job with most",
+        "cpu (or memory) of the row",
+    ),
+];
 
 /// The answer in all its forms.
 pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
@@ -58,7 +71,7 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     json["resource"] = json!(resource);
     json[format!("closed_with_job_{}", resource.name())] = json!(ledger.closed_with_job_sum);
     json["rows"] = Value::Array(rows(table));
-    json["of"] = json!(of(resource).iter().copied().collect::<BTreeMap<_, _>>());
+    shares::put(&mut json, &SHARES);
     json
 }
 

@@ -19,6 +19,7 @@ use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::{Lake, TableEntry};
 use crate::results::frame::Frame;
+use crate::results::shares::{self, Share, share};
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
@@ -166,6 +167,10 @@ impl Choice {
     }
 }
 
+/// The shares that are given.
+pub const SHARES: [Share; 1] =
+    [share("share", "count of the row", "total: all jobs, or tasks, of the table")];
+
 /// The answer in all its forms.
 pub fn answer<'a>(
     lake: &Lake,
@@ -192,10 +197,12 @@ pub(crate) fn json_of(outcome: &Classification, of: &'static str) -> Value {
         censored: Some(outcome.censored),
         ..Censoring::default()
     };
-    json!({
+    let mut json = json!({
         "rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences,
-        "censoring": censoring, "of": {"share": format!("all {of} of the table")},
-    })
+        "censoring": censoring,
+    });
+    shares::put(&mut json, &SHARES);
+    json
 }
 
 /// The rows as columns; an outcome of many sequences has none.

@@ -20,6 +20,7 @@ use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
@@ -31,6 +32,17 @@ use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;
 use crate::studies::outcomes::Classes;
 use crate::studies::samples::{Group, OutcomeOf, Samples, Split, Waits, What, collect};
+
+/// The shares that are given: of a survival curve, of chances, of distributions.
+pub const SHARES: [Share; 3] = [
+    share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
+    share(
+        "chance",
+        "those of them whose job finished",
+        "tasks with at least so many events, of jobs that have ended",
+    ),
+    share("share_at_or_below", "values at or below value", "values of the row: count"),
+];
 
 /// What is described, and how it is split.
 #[derive(clap::Args, Clone, Debug)]
@@ -191,14 +203,12 @@ impl Described {
     fn json(&self) -> serde_json::Value {
         let what = self.question.what;
         let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": rows(&self.table)});
-        match what {
-            What::JobSurvival => json["of"] = json!({"share": "jobs that were scheduled"}),
-            What::FinishGivenEvents => {
-                let of = "tasks with at least so many events, of jobs that have ended";
-                json["of"] = json!({"chance": of});
-            }
-            _ => {}
-        }
+        let given = match what {
+            What::JobSurvival => &SHARES[..1],
+            What::FinishGivenEvents => &SHARES[1..2],
+            _ => &SHARES[2..],
+        };
+        shares::put(&mut json, given);
         let is_empty = rows(&self.table).iter().all(|row| row["count"] == 0);
         if let Some(assumed) = &self.assumed {
             json[store::NOTHING] = assumed.as_str().into();
@@ -561,6 +571,8 @@ pub(crate) fn summary_table(rows: &[Summary], question: Question) -> RecordBatch
         .unit(unit)
         .text("unit", rows.iter().map(|_| unit))
         .about("The unit of the values; that of the variance is its square")
+        .text("variance_unit", rows.iter().map(|_| format!("{unit}^2")))
+        .about("The unit of the variance")
         .count("censored", rows.iter().map(|row| row.censored))
         .maybe_text(
             "at_least",

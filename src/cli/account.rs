@@ -6,19 +6,23 @@ use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::account::{
-    CpuChoice, ResourceChoice, answer, closing_line, counts_line, table_of,
+    CpuChoice, ResourceChoice, SHARES, answer, closing_line, counts_line, table_of,
 };
 use jobfate::answers::edges;
 use jobfate::facts::query::Settings;
 use jobfate::facts::window::Windows;
 use jobfate::faults::{Result, Usage};
 use jobfate::lake::Lake;
+use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::schema::Table;
 use jobfate::studies::fold::{Asked, Study, fold};
 use jobfate::studies::ledger::{CpuDefinition, GroupBy, ledger};
 use jobfate::studies::meter::{MemoryDefinition, Meter};
 use jobfate::studies::of_facts;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv";
 
 /// Add up CPU time or memory time per outcome
 ///
@@ -38,7 +42,7 @@ use jobfate::studies::of_facts;
 /// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv"
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
 )]
 pub(crate) struct AccountArgs {
     #[command(flatten)]

@@ -5,11 +5,15 @@ use clap::Args;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
 use crate::cli::shown;
-use jobfate::answers::classify::{By, Choice, answer, classification, table_of};
+use jobfate::answers::classify::{By, Choice, SHARES, answer, classification, table_of};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
+use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::studies::outcomes::Classes;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results";
 
 /// Count jobs or tasks by what became of them
 ///
@@ -17,7 +21,7 @@ use jobfate::studies::outcomes::Classes;
 /// per thread.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results"
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
 )]
 pub(crate) struct ClassifyArgs {
     /// What is counted

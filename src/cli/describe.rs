@@ -5,12 +5,16 @@ use clap::Args;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
-use jobfate::answers::describe::{DescribePlan, described, edges_of, question};
+use jobfate::answers::describe::{DescribePlan, SHARES, described, edges_of, question};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
+use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::schema::Table;
 use jobfate::studies::samples::What;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority";
 
 /// Describe how long, how many and how often
 ///
@@ -33,7 +37,7 @@ use jobfate::studies::samples::What;
 /// bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority"
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
 )]
 pub(crate) struct DescribeArgs {
     #[command(flatten)]

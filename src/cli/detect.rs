@@ -6,10 +6,16 @@ use clap::Args;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::detect::plan::{DetectAsked, prepare};
-use jobfate::answers::detect::{answer, counts_line, detect_into, put_details, settings, table_of};
+use jobfate::answers::detect::{
+    SHARES, answer, counts_line, detect_into, put_details, settings, table_of,
+};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
+use jobfate::results::shares;
 use jobfate::results::store::Origin;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors poisson:window_s=60 late yarn:estimator=simple\n  jobfate detect --lake lake --detectors late:budget=0.1 spark:version=3 --heartbeat 30\n  jobfate detect --lake lake --progress siblings --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480";
 
 /// Replay straggler detectors over recorded history
 ///
@@ -23,7 +29,7 @@ use jobfate::results::store::Origin;
 /// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors poisson:window_s=60 late yarn:estimator=simple\n  jobfate detect --lake lake --detectors late:budget=0.1 spark:version=3 --heartbeat 30\n  jobfate detect --lake lake --progress siblings --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480"
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
 )]
 pub(crate) struct DetectArgs {
     #[command(flatten)]

@@ -10,13 +10,17 @@ use crate::cli::shown;
 use jobfate::answers::edges;
 use jobfate::answers::sweep::plan::asked;
 use jobfate::answers::sweep::{
-    SweepPlan, answer, check_sides, harmed_table, put_details, selection_line, selection_table,
-    sweep_all, table_of,
+    SHARES, SweepPlan, answer, check_sides, harmed_table, put_details, selection_line,
+    selection_table, sweep_all, table_of,
 };
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
+use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::results::view::View;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results\n  jobfate sweep --lake lake --cpu slots --thresholds 10,50 --group-by priority";
 
 /// Sweep the threshold at which hopeless tasks are killed
 ///
@@ -24,11 +28,9 @@ use jobfate::results::view::View;
 /// instant; harmed are finished jobs with a condemned task. `published` CPU is known per job
 /// only: its saved part is in proportion to the measured one.
 ///
-/// Shares are of the loaded tables: `saved_*` of the CPU of all jobs of the outcome,
-/// `harmed_jobs_share` of the finished jobs with tasks loaded, `destroyed_cpu_share` of the CPU of
-/// finished jobs, `net_share` of the CPU of jobs that did not finish. `largest_saved_share` and
-/// `largest_destroyed_share` are the part that one job makes up of the CPU saved, or destroyed, in
-/// all: near 1, the sum is that of a single job. `condemned_at_end` counts condemned tasks that had
+/// Shares are of the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the part
+/// that one job makes up of the CPU saved, or destroyed, in all: near 1, the sum is that of a single
+/// job. `condemned_at_end` counts condemned tasks that had
 /// finished by the instant of their kill: they save nothing, yet harm their jobs. Without
 /// `job_events` no outcome is known, and what depends on one stays empty.
 ///
@@ -36,7 +38,7 @@ use jobfate::results::view::View;
 /// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results\n  jobfate sweep --lake lake --cpu slots --thresholds 10,50 --group-by priority"
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
 )]
 pub(crate) struct SweepArgs {
     #[command(flatten)]
@@ -65,7 +67,10 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         Some(step) => harmed_table(&study, step),
         None => table_of(swept.shown(), study.unit()),
     };
-    let selected = swept.selection.as_ref().map(|found| (found, selection_table(found)));
+    let selected = swept
+        .selection
+        .as_ref()
+        .map(|found| (found, selection_table(found, &swept.sweeps, study.unit())));
     let answer = answer(&args.plan, windows, &study, &swept, &table);
     if let Some(files) = &mut files {
         put_details(&study, &swept, selected.as_ref().map(|found| &found.1), files)?;

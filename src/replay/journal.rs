@@ -116,6 +116,12 @@ impl Kind {
                 | Self::Cut
         )
     }
+
+    /// Whether it ends an attempt that came to nothing although the task goes on: another was
+    /// quicker or takes its place.
+    pub fn is_waste(self) -> bool {
+        matches!(self, Self::Cancel | Self::Restart | Self::Evict | Self::Lost)
+    }
 }
 
 /// A line of the journal.

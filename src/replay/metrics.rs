@@ -121,6 +121,11 @@ pub struct Metrics {
     pub copies: (u64, u64),
     /// CPU time of all attempts, however they ended, CPU-s.
     pub cpu_s: f64,
+    /// The part of `cpu_s` that one job makes up, the one with most; `None` where that is 0.
+    pub largest_used_share: Option<f64>,
+    /// The part that one job makes up of what was wasted: on attempts that were overtaken, started
+    /// anew, lost with their machine or had to make room.
+    pub largest_wasted_share: Option<f64>,
     /// Tasks that a kill rule condemned.
     pub condemned_tasks: usize,
     /// Attempts that finished their task.
@@ -195,6 +200,14 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
     fates
 }
 
+impl Metrics {
+    /// CPU time of attempts that came to nothing, CPU-s: overtaken, started anew, lost with their
+    /// machine, or gone to make room.
+    pub fn wasted_cpu_s(&self) -> f64 {
+        self.overtaken.cpu_s + self.restarted.cpu_s + self.lost.cpu_s + self.evicted.cpu_s
+    }
+}
+
 impl Fates {
     /// First submit to first start, s.
     fn waiting_s(&self, task: usize) -> Option<f64> {
@@ -235,6 +248,7 @@ pub fn measure(
 ) -> Metrics {
     let fates = fates(journal, workload.task_count);
     let mut tally = Tally::new(journal, &fates, sample_count);
+    tally.by_job = vec![[0; 2]; workload.job_count()];
     tally.read(journal, workload, cluster);
     let tasks = || 0..workload.task_count;
     let finished: Vec<usize> = tasks().filter(|&task| fates.run_us[task].is_some()).collect();
@@ -258,6 +272,8 @@ pub fn measure(
         utilisation: tally.utilisation(),
         copies: tally.copies,
         cpu_s: cpu_seconds(tally.endings.iter().map(|ending| ending.2).sum()),
+        largest_used_share: tally.largest_share(0),
+        largest_wasted_share: tally.largest_share(1),
         condemned_tasks: tally.condemned_tasks,
         useful: tally.endings(Kind::Finish),
         overtaken: tally.endings(Kind::Cancel),
@@ -416,6 +432,8 @@ struct Tally {
     first_us: i64,
     last_us: i64,
     endings: [(u64, i128, i128); super::journal::KINDS.len()],
+    /// Per job: CPU-µs (millionths) used and wasted.
+    by_job: Vec<[i128; 2]>,
     copies: (u64, u64),
     condemned_tasks: usize,
     /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
@@ -442,6 +460,7 @@ impl Tally {
             first_us,
             last_us,
             endings: [(0, 0, 0); super::journal::KINDS.len()],
+            by_job: Vec::new(),
             copies: (0, 0),
             condemned_tasks: 0,
             stretches: vec![[0; 3]; sample_count.max(1)],
@@ -503,6 +522,9 @@ impl Tally {
                 let time_us = i128::from(at_us - start_us);
                 ending.1 += time_us;
                 ending.2 += time_us * cpu;
+                let own = &mut self.by_job[workload.job.get(entry.task) as usize];
+                own[0] += time_us * cpu;
+                own[1] += if entry.kind.is_waste() { time_us * cpu } else { 0 };
                 if entry.kind == Kind::Finish {
                     self.copies.1 += u64::from(is_copy);
                 }
@@ -533,6 +555,12 @@ impl Tally {
     fn endings(&self, kind: Kind) -> Endings {
         let (count, time_us, cpu_time) = self.endings[kind as usize];
         Endings { count, time_s: shown(time_us) / 1e6, cpu_s: cpu_seconds(cpu_time) }
+    }
+
+    /// The part of the used (0) or wasted (1) CPU time that is of one job.
+    fn largest_share(&self, which: usize) -> Option<f64> {
+        let amounts = || self.by_job.iter().map(|job| job[which]);
+        ratio(amounts().max()?, amounts().sum())
     }
 
     fn utilisation(&self) -> Option<f64> {

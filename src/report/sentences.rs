@@ -220,13 +220,13 @@ fn kill(answer: &Value) -> Option<String> {
     let saved = row["saved_share"]["failed"].as_f64();
     let saved = saved.map_or_else(String::new, |share| {
         let said = aside([
-            bounds(&interval["saved_share"]["failed"], percent),
+            bounds(interval, "saved_share_failed", percent),
             most_of(&row["largest_saved_share"]["failed"], "it"),
         ]);
         format!(" would have saved {} of the CPU of failed jobs{said} and", percent(share))
     });
     #[expect(clippy::cast_possible_truncation, reason = "a count of jobs, shown whole")]
-    let jobs = bounds(&interval["harmed_jobs"], |jobs| grouped_signed(jobs.round() as i64));
+    let jobs = bounds(interval, "harmed_jobs", |jobs| grouped_signed(jobs.round() as i64));
     let harmed = row["harmed_jobs"].as_u64()?;
     let harmed = match answer["finished_jobs_with_tasks"].as_u64() {
         Some(all) => format!("{} of {} with tasks", grouped(harmed), counted(all, "finished job")),
@@ -251,8 +251,9 @@ fn most_of(largest: &Value, sum: &str) -> Option<String> {
 }
 
 /// `95 % interval 5.2 % to 38.4 %`; nothing where jobs were not resampled.
-fn bounds(interval: &Value, text: impl Fn(f64) -> String) -> Option<String> {
-    let (low, high) = interval[0].as_f64().zip(interval[1].as_f64())?;
+fn bounds(interval: &Value, name: &str, text: impl Fn(f64) -> String) -> Option<String> {
+    let bound = |side: &str| interval[format!("{name}_{side}")].as_f64();
+    let (low, high) = bound("low").zip(bound("high"))?;
     Some(format!("95 % interval {} to {}", text(low), text(high)))
 }
 
@@ -460,7 +461,8 @@ mod tests {
         let row = |largest: f64| {
             json!({"rule": "events", "rows": [{"threshold": 10, "harmed_jobs": 8,
                 "saved_share": {"failed": 0.349}, "destroyed_cpu": 100.0,
-                "interval": {"saved_share": {"failed": [0.052, 0.384]}, "harmed_jobs": [4.0, 14.0]},
+                "interval": {"saved_share_failed_low": 0.052, "saved_share_failed_high": 0.384,
+                    "harmed_jobs_low": 4.0, "harmed_jobs_high": 14.0},
                 "harmed": [{"destroyed_cpu": largest}, {"destroyed_cpu": 1.0}]}]})
         };
         let said = "Killing tasks after 10 events would have saved 34.9 % of the CPU of failed jobs (95 % interval 5.2 % to 38.4 %) and would have harmed 8 finished jobs (95 % interval 4 to 14)";

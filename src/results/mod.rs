@@ -24,6 +24,7 @@ pub mod frame;
 mod glossary;
 pub mod marks;
 mod scope;
+pub mod shares;
 pub mod store;
 mod stored;
 pub mod view;

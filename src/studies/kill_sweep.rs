@@ -5,7 +5,7 @@
 //! pass over the data. Two bounds stand beside the rules: never to kill (0 saved, 0 harmed), and
 //! an oracle that kills exactly the tasks of jobs that do not finish, at their first event.
 //!
-//! Every share has one table under it: the jobs whose tasks are loaded ([`OF`]). Without
+//! Every share has one table under it: the jobs whose tasks are loaded. Without
 //! `job_events` no outcome is known, and what depends on one is null.
 
 use serde::Serialize;
@@ -18,19 +18,6 @@ use super::selection::Interval;
 pub use super::sums::HarmedJob;
 use super::sums::{HARMED_NAMED, Largest, PartSums, StepSums};
 use crate::units::CpuTime;
-
-/// What each share of a sweep is a share of.
-pub const OF: [(&str, &str); 9] = [
-    ("saved_share", "CPU of all jobs of the outcome, in the loaded parts"),
-    ("largest_saved_share", "saved_cpu of the outcome"),
-    ("largest_saved_in_all", "saved_cpu of all jobs that did not finish or are unmatched"),
-    ("harmed_jobs_share", "finished jobs with tasks loaded"),
-    ("destroyed_cpu_share", "CPU of finished jobs, in the loaded parts"),
-    ("largest_destroyed_share", "destroyed_cpu"),
-    ("harmed_jobs_cpu_share", "CPU of finished jobs, in the loaded parts"),
-    ("largest_harmed_cpu_share", "harmed_jobs_cpu"),
-    ("net_share", "CPU of jobs that did not finish or are unmatched, in the loaded parts"),
-];
 
 /// What one parameter of a rule would have done; what depends on the outcome of jobs is none where
 /// no outcome is known.

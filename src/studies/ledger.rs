@@ -9,7 +9,7 @@ pub use super::asked::{GroupBy, UNKNOWN, UNMATCHED};
 use super::censoring::Censoring;
 use super::fold::Study;
 pub use super::meter::CpuDefinition;
-use super::meter::{Meter, Resource};
+use super::meter::Meter;
 use super::outcomes::Classes;
 use crate::units::CpuTime;
 
@@ -33,18 +33,6 @@ pub struct LedgerRow {
     pub share: Option<f64>,
     /// The part of `amount` that one job makes up, the one with most.
     pub largest_job_share: Option<f64>,
-}
-
-/// What each share of a ledger is a share of.
-pub const fn of(resource: Resource) -> [(&'static str, &'static str); 2] {
-    let of_row = match resource {
-        Resource::Cpu => "cpu of the row",
-        Resource::Memory => "memory of the row",
-    };
-    [
-        ("share", "total: outcomes, unmatched and outside_attempts together"),
-        ("largest_job_share", of_row),
-    ]
 }
 
 /// CPU time (or memory time) per outcome.

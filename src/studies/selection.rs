@@ -4,8 +4,7 @@
 //! and scored on the rest, and intervals from resampling jobs. A choice uses nothing that
 //! was not known when it was made: only jobs that had ended by then.
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 use super::asked::UNMATCHED;
 use super::fold::Study;
@@ -138,18 +137,43 @@ fn best(scores: &[Score]) -> usize {
     best
 }
 
-/// Intervals of one parameter under resampling of jobs: 2.5 % and 97.5 % quantiles.
-#[derive(Clone, Debug, Serialize)]
+/// Intervals of one parameter under resampling of jobs: 2.5 % and 97.5 % quantiles. In JSON
+/// each is two numbers, `<name>_low` and `<name>_high`, as in the columns of tables.
+#[derive(Clone, Debug)]
 pub struct Interval {
-    /// CPU saved by outcome, as a share of all CPU of the outcome; null where a resampling had
+    /// CPU saved by outcome, as a share of all CPU of the outcome; none where a resampling had
     /// no CPU of it.
-    pub saved_share: Map<String, Value>,
+    pub saved_share: Vec<(&'static str, Option<(f64, f64)>)>,
     /// Net CPU saved, as a share of the CPU of jobs that did not finish.
     pub net_share: Option<(f64, f64)>,
     /// Finished jobs harmed.
     pub harmed_jobs: Option<(f64, f64)>,
     /// CPU destroyed, as a share of the CPU of finished jobs.
     pub destroyed_cpu_share: Option<(f64, f64)>,
+}
+
+impl Interval {
+    /// The bounds of what is saved of an outcome.
+    pub fn saved_share_of(&self, outcome: &str) -> Option<(f64, f64)> {
+        self.saved_share.iter().find(|(name, _)| *name == outcome)?.1
+    }
+}
+
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let saved = self.saved_share.iter();
+        let saved = saved.map(|(outcome, bounds)| (format!("saved_share_{outcome}"), *bounds));
+        let others = [
+            ("net_share", self.net_share),
+            ("harmed_jobs", self.harmed_jobs),
+            ("destroyed_cpu_share", self.destroyed_cpu_share),
+        ];
+        let all = saved.chain(others.map(|(name, bounds)| (name.to_owned(), bounds)));
+        to.collect_map(all.flat_map(|(name, bounds)| {
+            let (low, high) = bounds.unzip();
+            [(format!("{name}_low"), low), (format!("{name}_high"), high)]
+        }))
+    }
 }
 
 /// The figures of a resampling, in the order in which [`intervals`] takes them out again.
@@ -177,9 +201,9 @@ pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
         figure += 1;
         bounds(&mut values)
     };
-    let names: Vec<&str> = study.outcomes().iter().copied().chain([UNMATCHED]).collect();
+    let names: Vec<&'static str> = study.outcomes().iter().copied().chain([UNMATCHED]).collect();
     let mut interval = || Interval {
-        saved_share: names.iter().map(|&name| (name.to_owned(), json!(next()))).collect(),
+        saved_share: names.iter().map(|&name| (name, next())).collect(),
         net_share: next(),
         harmed_jobs: next(),
         destroyed_cpu_share: next(),

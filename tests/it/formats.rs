@@ -124,6 +124,119 @@ fn csv_json_and_parquet_say_the_same() {
     }
 }
 
+/// Questions with `--out`, whose further tables have units as well.
+const KEPT: &[&str] = &[
+    "classify",
+    "describe",
+    "describe --what job-survival",
+    "describe --what tasks-per-job",
+    "account --cpu slots",
+    "sweep --cpu slots --rules events,failures,dead-time --bootstrap 20 --train-until 0.25",
+    "sweep --cpu slots --thresholds 2,5 --harmed 2",
+    "detect --detectors late poisson",
+    "fairness --cpu requested",
+    "replay --policies fifo fifo+wqr:copies=2",
+    "replay --policies fifo easy --seeds 2 --sample 0.5",
+];
+
+/// The column that says in a CSV what a column counts whose name does not say it.
+fn column_of_unit(name: &str) -> Option<&'static str> {
+    let name = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high")).unwrap_or(name);
+    let plain = ["train_", "test_", "hindsight_"].iter().find_map(|begin| name.strip_prefix(begin));
+    match plain.unwrap_or(name) {
+        "variance" => Some("variance_unit"),
+        "threshold" if name == "hindsight_threshold" => Some("hindsight_threshold_unit"),
+        "threshold" => Some("threshold_unit"),
+        "chosen_threshold" => Some("chosen_threshold_unit"),
+        "mean" | "median" | "p25" | "p75" | "p90" | "p99" | "value" | "gain" => Some("unit"),
+        // CPU of one machine is a share of the largest, or a number of processors.
+        "cpu" => None,
+        plain if plain.ends_with("_cpu") || plain.ends_with("cpu_s") => Some("unit"),
+        _ => None,
+    }
+}
+
+/// The CSV files of a folder, with their names.
+fn csv_files(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let tables = files.filter(|path| path.extension().is_some_and(|end| end == "csv"));
+    tables
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn every_csv_says_its_units_and_json_has_its_bounds() {
+    let place = place();
+    let mut seen = std::collections::BTreeSet::new();
+    for (number, question) in KEPT.iter().enumerate() {
+        let out = format!("out{number}");
+        let answer = ask(&place, question, &["--format", "json", "--out", &out]).ok().json();
+        for (file, text) in csv_files(&place.path(&out)) {
+            let mut reader = csv::Reader::from_reader(&text[..]);
+            let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+            let at = |name: &str| header.iter().position(|one| one == name);
+            let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+            for (column, name) in header.iter().enumerate() {
+                // The values of an index have the unit of that index.
+                let Some(unit) = column_of_unit(name).filter(|_| file != "series.csv") else {
+                    continue;
+                };
+                let place = at(unit)
+                    .unwrap_or_else(|| panic!("{question}: {file}: `{name}` lacks `{unit}`"));
+                for row in rows.iter().filter(|row| !row[column].is_empty()) {
+                    assert!(!row[place].is_empty(), "{question}: {file}: {name} {row:?}");
+                    if name == "variance" {
+                        let square = format!("{}^2", &row[at("unit").unwrap()]);
+                        assert_eq!(row[place], square, "{question}: {file}");
+                    }
+                }
+                seen.insert(unit);
+            }
+            let is_of_answer = file == "sweep.csv" || file == "replay.csv";
+            for name in header.iter().filter(|name| is_of_answer && name.ends_with("_low")) {
+                let high = name.replace("_low", "_high");
+                assert!(at(&high).is_some(), "{question}: {file}: {high}");
+                for bound in [name, &high] {
+                    let key = bound.strip_prefix("response_s_").unwrap_or(bound);
+                    let key = key.strip_prefix("difference_s_").map_or(key, |_| "mean_low");
+                    let json = json!({"rows": answer["rows"], "policies": answer["policies"]});
+                    assert!(has_key(&json, key), "{question}: {file}: {bound}");
+                }
+            }
+        }
+        let pairs = json!({"rows": answer["rows"], "rules": answer["rules"]});
+        assert!(!has_bare_pair(&pairs), "{question}: bounds have names");
+    }
+    let units = ["chosen_threshold_unit", "hindsight_threshold_unit", "threshold_unit", "unit"];
+    assert!(units.iter().chain(&["variance_unit"]).all(|unit| seen.contains(unit)), "{seen:?}");
+}
+
+/// Whether a value holds this key somewhere, with a number or nothing under it.
+fn has_key(value: &Value, key: &str) -> bool {
+    match value {
+        Value::Object(object) => object
+            .iter()
+            .any(|(name, inner)| (name == key && !inner.is_array()) || has_key(inner, key)),
+        Value::Array(array) => array.iter().any(|inner| has_key(inner, key)),
+        _ => false,
+    }
+}
+
+/// Whether a value holds two numbers that no name tells apart.
+fn has_bare_pair(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => object.values().any(has_bare_pair),
+        Value::Array(array) => {
+            (array.len() == 2 && array.iter().all(Value::is_f64)) || array.iter().any(has_bare_pair)
+        }
+        _ => false,
+    }
+}
+
 /// Whether two cells are of one type and value; numbers but for the last digit, in which readers
 /// of JSON differ.
 fn is_same(one: &Value, other: &Value) -> bool {

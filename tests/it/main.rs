@@ -42,6 +42,7 @@
 //!  fairness   usage per user: against the ledger, an independent script, and drawn by hand
 //!  fairness_use  wrong or empty input of `fairness`: refused with its place, or an empty answer
 //!  indices    custom indices beside the built-in ones, orders, shares, suggestions
+//!  shares     each share names what it is of, and is that
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
@@ -131,6 +132,8 @@ mod resume;
 mod security;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod shares;
 #[cfg(test)]
 mod shipping;
 #[cfg(test)]

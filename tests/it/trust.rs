@@ -56,12 +56,16 @@ fn every_rule_has_its_rows_and_intervals() {
         for row in rows {
             let line = lines.next().unwrap();
             assert!(line.starts_with(&format!("{rule},{},", row["threshold"])), "{rule}: {line}");
-            let low_high = |value: &Value| (value[0].as_f64().unwrap(), value[1].as_f64().unwrap());
-            let (low, high) = low_high(&row["interval"]["harmed_jobs"]);
+            let low_high = |name: &str| {
+                let bound =
+                    |side: &str| row["interval"][format!("{name}_{side}")].as_f64().unwrap();
+                (bound("low"), bound("high"))
+            };
+            let (low, high) = low_high("harmed_jobs");
             let harmed = row["harmed_jobs"].as_f64().unwrap();
             // Where a few jobs are harmed the interval lies around their number.
             assert!(low <= harmed && harmed <= high, "{rule}: {low} {harmed} {high}");
-            let (low, high) = low_high(&row["interval"]["net_share"]);
+            let (low, high) = low_high("net_share");
             assert!(low <= high);
             spread += usize::from(low < high);
         }

@@ -14,10 +14,33 @@ use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
 use crate::replay::detectors::{Action, DetectorPlan, End};
 use crate::results::frame::Frame;
+use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
 
 pub(crate) mod charts;
 pub mod plan;
+
+/// The shares that scores and copies give, and the rates.
+pub const SHARES: [Share; 10] = [
+    share("precision", "hits", "flags on judged tasks: hits and false_alarms"),
+    share("recall", "hits", "stragglers: hits and missed"),
+    share("f1", "twice the hits", "stragglers and flags on judged tasks together"),
+    share(
+        "lead_median_share",
+        "time from the flag to the end of the attempt",
+        "length of the attempt; the median over hits",
+    ),
+    share("lost_share", "lost_s", "slot time of all attempts of the groups: task_hours"),
+    share(
+        "earlier_share",
+        "earlier_s",
+        "time from first event to last end, summed over the groups: response_hours",
+    ),
+    share("false_alarms_per_task_hour", "false_alarms", "task_hours"),
+    share("rate_in_shift", "false_alarms_in_shift", "task_hours in hours of a shift"),
+    share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other hours compared"),
+    share("ratio_to_before", "length_median_s of the hour", "the median of the hours before"),
+];
 
 /// Which detectors were asked for, and which were added for a curve or a comparison of windows.
 pub struct Lineup {
@@ -224,12 +247,14 @@ pub(crate) fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineu
         "stragglers": outcome.stragglers,
         "counts": outcome.counts,
         "task_hours": outcome.task_hours,
+        "response_hours": outcome.response_hours,
         "rows": &outcome.rows[..lineup.asked],
         "added": &outcome.rows[lineup.asked..],
         "curves": curves,
         "copies": outcome.copies,
         "shifts": outcome.shifts,
     });
+    shares::put(&mut json, &SHARES);
     if outcome.counts.groups == 0 {
         let nothing = format!(
             "No job or phase has {} that finished (--min-tasks): there is nothing to judge a detector by.",

@@ -17,6 +17,7 @@ use crate::fairness::usage::{self, UserUsage};
 use crate::faults::Result;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files, Origin};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
@@ -27,6 +28,23 @@ pub mod plan;
 mod room;
 mod span;
 pub(crate) mod what_if;
+
+/// The shares that are given; values of indices are none of them.
+pub const SHARES: [Share; 5] = [
+    share(
+        "share",
+        "cpu_s of the user, cluster or machine",
+        "total_cpu_s: CPU time of all that is charged in the span",
+    ),
+    share(
+        "largest_step_share",
+        "cpu_s of the user in their heaviest interval",
+        "cpu_s of the user",
+    ),
+    share("heaviest_share", "cpu_s of the heaviest user of the cluster", "cpu_s of the cluster"),
+    share("load", "CPU in use in the interval", "CPU of the machines there, in the interval"),
+    share("load_before", "CPU in use in the interval before", "CPU of the machines there, in it"),
+];
 
 /// What is shown on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -474,6 +492,7 @@ fn json_of(found: &Found, wanted: &Wanted) -> Value {
         "suggestions": found.suggestions(wanted),
         "indices": indices,
     });
+    shares::put(&mut answer, &SHARES);
     if users.len() < 2 && wanted.show == Show::Heaviest && found.span.plan.by == By::User {
         answer[store::NOTHING] = alone(found, &users).into();
     }

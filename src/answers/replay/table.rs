@@ -5,14 +5,35 @@ use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::replay::experiments::Estimate;
-use crate::replay::metrics::{Metrics, Spread};
+use crate::replay::metrics::Spread;
 use crate::results::frame::Frame;
+use crate::results::shares::{Share, share};
+
+/// The shares that a replay gives.
+pub const SHARES: [Share; 5] = [
+    share(
+        "utilisation",
+        "CPU asked for by attempts times their time",
+        "CPU of the machines there times their time, from the first submit to the last event",
+    ),
+    share("cpu_share", "the same in a stretch of time", "the same in it (`utilisation` over time)"),
+    share("largest_used_share", "used_cpu_s of the one job with most", "used_cpu_s"),
+    share("largest_wasted_share", "wasted_cpu_s of the one job with most", "wasted_cpu_s"),
+    share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
+];
 
 /// A figure of a replay.
 struct Figure {
     name: &'static str,
     is_count: bool,
     value: fn(&Run) -> Option<f64>,
+}
+
+impl Figure {
+    /// The unit of CPU time where it is one; others say theirs in their names, or have none.
+    fn unit<'a>(&self, of_cpu: &'a str) -> &'a str {
+        if self.name.ends_with("cpu_s") { of_cpu } else { "" }
+    }
 }
 
 const fn count(name: &'static str, value: fn(&Run) -> Option<f64>) -> Figure {
@@ -24,7 +45,7 @@ const fn quantity(name: &'static str, value: fn(&Run) -> Option<f64>) -> Figure 
 }
 
 /// Every figure, in the order of the table.
-const FIGURES: [Figure; 24] = [
+const FIGURES: [Figure; 26] = [
     quantity("makespan_s", |run| run.metrics.makespan_s),
     count("finished", |run| whole(run.metrics.finished as u64)),
     count("refused", |run| whole(run.refused.len() as u64)),
@@ -42,7 +63,9 @@ const FIGURES: [Figure; 24] = [
     count("preemptions", |run| whole(run.metrics.evicted.count)),
     count("condemned", |run| whole(run.metrics.condemned_tasks as u64)),
     quantity("used_cpu_s", |run| Some(run.metrics.cpu_s)),
-    quantity("wasted_cpu_s", |run| Some(wasted_cpu_s(&run.metrics))),
+    quantity("largest_used_share", |run| run.metrics.largest_used_share),
+    quantity("wasted_cpu_s", |run| Some(run.metrics.wasted_cpu_s())),
+    quantity("largest_wasted_share", |run| run.metrics.largest_wasted_share),
     quantity("response_s_change", |run| run.paired.mean_change_s),
     count("jobs_hurt", |run| whole(run.paired.hurt as u64)),
     count("jobs_helped", |run| whole(run.paired.helped as u64)),
@@ -52,7 +75,7 @@ const FIGURES: [Figure; 24] = [
 ];
 
 /// The columns that tell policies apart; all others are asked for.
-const VIEW: [&str; 13] = [
+const VIEW: [&str; 14] = [
     "policy",
     "seeds",
     "makespan_s",
@@ -64,6 +87,7 @@ const VIEW: [&str; 13] = [
     "slowdown_mean",
     "utilisation",
     "wasted_cpu_s",
+    "largest_wasted_share",
     "difference_s*",
     "jobs_hurt",
 ];
@@ -79,12 +103,6 @@ fn whole(count: u64) -> Option<f64> {
 
 fn response(run: &Run, value: fn(Spread) -> f64) -> Option<f64> {
     run.metrics.job_response_s.map(value)
-}
-
-/// CPU time spent on attempts that were overtaken, started anew, lost with their machine or had to
-/// make room, CPU-s.
-fn wasted_cpu_s(metrics: &Metrics) -> f64 {
-    metrics.overtaken.cpu_s + metrics.restarted.cpu_s + metrics.lost.cpu_s + metrics.evicted.cpu_s
 }
 
 /// A figure of every policy over the seeds; `None` where it is unknown under one of them.
@@ -107,7 +125,7 @@ fn difference_s(run: &Run, first: &Run) -> Option<f64> {
 }
 
 /// The table: `runs` are by seed and policy. Over several seeds every figure is a mean.
-pub fn of(runs: &[Vec<Run>]) -> RecordBatch {
+pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     let names = runs[0].iter().map(|run| run.policy.as_str());
     let mut frame = Frame::default().text("policy", names);
     if runs.len() == 1 {
@@ -118,15 +136,17 @@ pub fn of(runs: &[Vec<Run>]) -> RecordBatch {
                 let counts = values.map(|value| value.map(|count| count as i64));
                 frame.maybe_int(figure.name, counts)
             } else {
-                frame.float(figure.name, values)
+                frame.float(figure.name, values).unit(figure.unit(unit))
             };
         }
-        return frame.view(&VIEW).batch();
+        return with_unit(frame, &runs[0], unit);
     }
     frame = frame.count("seeds", runs[0].iter().map(|_| runs.len() as u64));
     for figure in &FIGURES {
         let found = estimates(runs, |run, _| (figure.value)(run));
-        frame = frame.float(figure.name, found.iter().map(|found| found.map(|found| found.mean)));
+        frame = frame
+            .float(figure.name, found.iter().map(|found| found.map(|found| found.mean)))
+            .unit(figure.unit(unit));
         if figure.name == RESPONSE {
             let differences = estimates(runs, difference_s);
             frame = bounds_of(frame, RESPONSE, &found)
@@ -134,7 +154,12 @@ pub fn of(runs: &[Vec<Run>]) -> RecordBatch {
             frame = bounds_of(frame, "difference_s", &differences);
         }
     }
-    frame.view(&VIEW).batch()
+    with_unit(frame, &runs[0], unit)
+}
+
+/// Ends the table with the unit of its CPU time.
+fn with_unit(frame: Frame, runs: &[Run], unit: &str) -> RecordBatch {
+    frame.text("unit", runs.iter().map(|_| unit)).view(&VIEW).batch()
 }
 
 /// The columns of the bounds of the 95 % interval of a figure.
@@ -167,7 +192,7 @@ pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
     let mut json = json!({
         "policy": run.policy,
         "metrics": run.metrics,
-        "wasted_cpu_s": wasted_cpu_s(&run.metrics),
+        "wasted_cpu_s": run.metrics.wasted_cpu_s(),
         "against_first": run.paired,
         "refused": run.refused.len(),
         "depth_cuts": run.depth_cuts,

@@ -78,10 +78,7 @@ fn saved_chart(study: &Study, sweep: &Sweep, definition: &str) -> Chart {
         .map(|outcome| {
             curve(outcome, outcome_tone(outcome), sweep, &|row| {
                 let share = row.saved_share[outcome].as_f64()?;
-                let bounds = row.interval.as_ref().and_then(|interval| {
-                    let bounds = interval.saved_share[outcome].as_array()?;
-                    Some((bounds.first()?.as_f64()?, bounds.get(1)?.as_f64()?))
-                });
+                let bounds = row.interval.as_ref().and_then(|found| found.saved_share_of(outcome));
                 Some((share * 100.0, bounds.map(percent)))
             })
         })

@@ -3,8 +3,6 @@
 //! In: a study of kill rules. Out: rows per rule and threshold, all rules in one plane, and what the past
 //! would have chosen.
 
-use std::collections::BTreeMap;
-
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
@@ -13,10 +11,11 @@ use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::results::frame::Frame;
+use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{
-    OF, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
+    Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
 };
 use crate::studies::ledger::UNMATCHED;
 use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
@@ -25,6 +24,35 @@ pub(crate) mod charts;
 pub mod plan;
 
 pub use plan::SweepPlan;
+
+/// The shares that a sweep gives; of some jobs where they are grouped.
+pub const SHARES: [Share; 9] = [
+    share("saved_share", "saved_cpu of the outcome", "CPU of all jobs of the outcome"),
+    share(
+        "largest_saved_share",
+        "saved_cpu of the one job with most",
+        "saved_cpu (in JSON of the outcome; in the table of all jobs that did not finish)",
+    ),
+    share(
+        "largest_saved_in_all",
+        "saved_cpu of the one job with most",
+        "saved_cpu of all jobs that did not finish or are unmatched",
+    ),
+    share("harmed_jobs_share", "harmed_jobs", "finished jobs with tasks loaded"),
+    share("destroyed_cpu_share", "destroyed_cpu", "CPU of finished jobs, in the loaded parts"),
+    share("largest_destroyed_share", "destroyed_cpu of the one job with most", "destroyed_cpu"),
+    share("harmed_jobs_cpu_share", "harmed_jobs_cpu", "CPU of finished jobs, in the loaded parts"),
+    share(
+        "largest_harmed_cpu_share",
+        "harmed_jobs_cpu of the one job with most",
+        "harmed_jobs_cpu",
+    ),
+    share(
+        "net_share",
+        "net_cpu",
+        "CPU of jobs that did not finish or are unmatched, in the loaded parts",
+    ),
+];
 
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
 pub struct Swept {
@@ -113,7 +141,6 @@ pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
         "classes": study.asked.classes,
         "unit": study.unit(),
         "censoring": study.censoring(),
-        "of": OF.iter().copied().collect::<BTreeMap<_, _>>(),
         "finished_jobs_with_tasks": finished_jobs(study),
         "attempts_closed_with_job": study.closed_with_job.attempts,
         "closed_with_job_cpu": study.closed_with_job_sum(),
@@ -123,6 +150,7 @@ pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
         "rules": &swept.sweeps[1..],
         "plane": plane(study, &swept.sweeps),
     });
+    shares::put(&mut json, &SHARES);
     if study.asked.sweep_by.is_some() {
         json["groups"] = json!(swept.groups);
     }
@@ -221,6 +249,7 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
             "destroyed_cpu_share",
             "net_share",
             "largest_saved_share",
+            "largest_destroyed_share",
         ])
         .batch()
 }
@@ -236,10 +265,7 @@ pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bo
             let name = format!("saved_share_{outcome}");
             frame = frame.float(&name, rows().map(|row| row.saved_share[outcome].as_f64()));
             if is_resampled {
-                let bounds = rows().map(|row| {
-                    let bounds = row.interval.as_ref()?.saved_share[outcome].as_array()?;
-                    Some((bounds.first()?.as_f64()?, bounds.get(1)?.as_f64()?))
-                });
+                let bounds = rows().map(|row| row.interval.as_ref()?.saved_share_of(outcome));
                 frame = bounds_of(frame, &name, bounds);
             }
         }
@@ -253,6 +279,11 @@ pub(crate) fn counted_in(sweeps: &[Sweep]) -> &'static str {
     if sweeps.iter().all(|sweep| sweep.threshold_unit == first) { first } else { "" }
 }
 
+/// What the threshold of a rule counts; nothing of `never` and the oracle, which have none.
+fn unit_of_threshold(sweeps: &[Sweep], rule: &str) -> Option<&'static str> {
+    sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit)
+}
+
 /// All rules in one plane, as the chart of them shows it.
 pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
     let points = plane(study, sweeps);
@@ -261,6 +292,7 @@ pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
     Frame::default()
         .text("rule", rows().map(|point| point.rule.as_str()))
         .maybe_int("threshold", rows().map(|point| point.threshold))
+        .maybe_text("threshold_unit", rows().map(|point| unit_of_threshold(sweeps, &point.rule)))
         .count("harmed_jobs", rows().map(|point| point.harmed_jobs))
         .float("net_cpu", rows().map(|point| Some(point.net_cpu)))
         .unit(unit)
@@ -282,25 +314,37 @@ pub(crate) fn bounds_of(
 }
 
 /// What was chosen among each rule, and among all of them, with its score on both parts.
-pub fn selection_table(selection: &Selection) -> RecordBatch {
+pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let several = if selection.rules.len() == 1 { None } else { Some(&selection.chosen) };
     let rows = || selection.rules.iter().chain(several);
     let score = |frame: Frame, name: &str, of: fn(&Choice) -> &Score| {
         frame
             .float(&format!("{name}_net_cpu"), rows().map(|row| Some(of(row).net_cpu)))
+            .unit(unit)
             .count(&format!("{name}_harmed_jobs"), rows().map(|row| of(row).harmed_jobs))
             .float(&format!("{name}_gain"), rows().map(|row| Some(of(row).gain)))
+            .unit(unit)
     };
     let mut frame = Frame::default()
         .text("among", rows().map(|row| row.among.as_str()))
         .text("chosen_rule", rows().map(|row| row.train.rule.as_str()))
-        .maybe_int("chosen_threshold", rows().map(|row| row.train.threshold));
+        .maybe_int("chosen_threshold", rows().map(|row| row.train.threshold))
+        .maybe_text(
+            "chosen_threshold_unit",
+            rows().map(|row| unit_of_threshold(sweeps, &row.train.rule)),
+        );
     frame = score(frame, "train", |row| &row.train);
     frame = score(frame, "test", |row| &row.test);
     frame
         .text("hindsight_rule", rows().map(|row| row.hindsight.rule.as_str()))
         .maybe_int("hindsight_threshold", rows().map(|row| row.hindsight.threshold))
+        .maybe_text(
+            "hindsight_threshold_unit",
+            rows().map(|row| unit_of_threshold(sweeps, &row.hindsight.rule)),
+        )
         .float("hindsight_gain", rows().map(|row| Some(row.hindsight.gain)))
+        .unit(unit)
+        .text("unit", rows().map(|_| unit))
         .batch()
 }
 
@@ -328,5 +372,7 @@ pub fn harmed_table(study: &Study, step: usize) -> RecordBatch {
         .maybe_text("job_name", harmed.iter().map(|job| job.job_name.as_deref()))
         .count("condemned_tasks", harmed.iter().map(|job| job.condemned_tasks))
         .float("destroyed_cpu", harmed.iter().map(|job| Some(job.destroyed_cpu)))
+        .unit(study.unit())
+        .text("unit", harmed.iter().map(|_| study.unit()))
         .batch()
 }

@@ -537,7 +537,10 @@ impl Analysis {
         }
         let table = sweep::table_of(swept.shown(), study.unit());
         let answer = sweep::answer(&args.plan, self.windows, &study, &swept, &table);
-        let selected = swept.selection.as_ref().map(|found| (found, sweep::selection_table(found)));
+        let selected = swept
+            .selection
+            .as_ref()
+            .map(|found| (found, sweep::selection_table(found, &swept.sweeps, study.unit())));
         let mut files = self.files(answer.name)?;
         sweep::put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
         self.publish(&answer, files)?;

@@ -11,9 +11,13 @@ use jobfate::answers::fairness::gathered::{Ends, gather_all};
 use jobfate::answers::fairness::plan::{FairnessPlan, Until};
 use jobfate::fairness::program::{self};
 use jobfate::faults::Result;
+use jobfate::results::shares;
 use jobfate::units::parse_micros;
 
 mod new;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay";
 
 /// Say who used how much, when, and how fairly
 ///
@@ -29,7 +33,7 @@ mod new;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_long_help = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay"
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&answer::SHARES))
 )]
 pub(crate) struct FairnessArgs {
     #[command(subcommand)]

@@ -24,7 +24,9 @@ use jobfate::progress;
 use jobfate::replay::history::{self, History};
 use jobfate::replay::journal::Journal;
 use jobfate::replay::policies::PolicyPlan;
+use jobfate::results::shares;
 use jobfate::results::store::{Answer, Origin};
+use jobfate::studies::ledger::CpuDefinition;
 
 pub(crate) mod journal;
 
@@ -47,7 +49,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// per thread; besides 500 bytes for each task that is replayed.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", defaults::policies_help())
+    after_long_help = format!(
+        "{}\n\n{}\n\n{EXAMPLES}", defaults::policies_help(), shares::help(&answers::table::SHARES)
+    )
 )]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
@@ -101,21 +105,25 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     for run in &runs[0] {
         report(run, &first.history).iter().for_each(console::say);
     }
-    let table = answers::table::of(&runs);
+    let unit = CpuDefinition::Requested.unit(lake.source());
+    let table = answers::table::of(&runs, unit);
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
         let count = first.remarks.len();
         assumptions.push(format!("{count} impossible changes of machines are left out."));
     }
+    let mut json = json!({
+        "unit": unit,
+        "policies": (0..policies.len()).map(|idx| answers::table::json_of(&runs, idx)).collect::<Vec<Value>>(),
+        "machines": first.cluster.machine_count(),
+        "history": first.history.counts,
+        "assumptions": assumptions,
+    });
+    shares::put(&mut json, &answers::table::SHARES);
     let answer = Answer {
         name: "replay",
         table: &table,
-        json: json!({
-            "policies": (0..policies.len()).map(|idx| answers::table::json_of(&runs, idx)).collect::<Vec<Value>>(),
-            "machines": first.cluster.machine_count(),
-            "history": first.history.counts,
-            "assumptions": assumptions,
-        }),
+        json,
         settings: json!({
             "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<String>>(),
             "history": history_plan(&args.plan, &lake, args.plan.seed), "seeds": args.plan.seeds,

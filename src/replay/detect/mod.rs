@@ -160,6 +160,8 @@ pub struct DetectOutcome {
     pub counts: GroupCounts,
     /// Time that attempts ran, hours.
     pub task_hours: f64,
+    /// From the first submit to the last end of each group, hours.
+    pub response_hours: f64,
     /// Stragglers by ground truth, in the order of the plan.
     pub stragglers: Vec<u64>,
     /// By detector.
@@ -269,7 +271,8 @@ impl Sums {
 
     fn outcome(self, plan: &DetectPlan) -> DetectOutcome {
         #[expect(clippy::cast_precision_loss, reason = "hours are shown, not added up")]
-        let task_hours = self.running_us as f64 / 3.6e9;
+        let [task_hours, response_hours] =
+            [self.running_us, self.span_us].map(|micros| micros as f64 / 3.6e9);
         let names: Vec<String> =
             plan.detectors.iter().map(|detector| detector.written().to_owned()).collect();
         let rows = names
@@ -301,6 +304,7 @@ impl Sums {
         DetectOutcome {
             counts: self.counts,
             task_hours,
+            response_hours,
             stragglers: self.stragglers,
             rows,
             copies,

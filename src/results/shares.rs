@@ -1,0 +1,44 @@
+//! What each share of an answer is: a part over a whole.
+//!
+//! In: the shares that a command gives. Out: their numerators and denominators, for the answer's
+//! JSON and for the help, so that neither can name others than the other does.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+/// A share that an answer gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The column; bounds of its interval and the same by outcome begin with this name.
+    pub name: &'static str,
+    /// The numerator.
+    pub part: &'static str,
+    /// The denominator.
+    pub whole: &'static str,
+}
+
+/// `name` is `part` over `whole`.
+pub const fn share(name: &'static str, part: &'static str, whole: &'static str) -> Share {
+    Share { name, part, whole }
+}
+
+/// Puts what each share is of into the JSON of an answer, under `of`, and under `numerators` what
+/// is divided by it.
+pub fn put(json: &mut Value, shares: &[Share]) {
+    let by_name = |text: fn(&Share) -> &'static str| -> BTreeMap<&str, &str> {
+        shares.iter().map(|share| (share.name, text(share))).collect()
+    };
+    json["of"] = json!(by_name(|share| share.whole));
+    json["numerators"] = json!(by_name(|share| share.part));
+}
+
+/// The shares for the help of a command, one per line.
+pub fn help(shares: &[Share]) -> String {
+    let mut text = "Shares, with numerator and denominator:".to_owned();
+    for Share { name, part, whole } in shares {
+        write!(text, "\n  {name}: {part} / {whole}").expect("a text takes all");
+    }
+    text
+}
