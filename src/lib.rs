@@ -246,6 +246,7 @@ pub mod files;
 pub mod fuzzing;
 pub mod lake;
 pub mod notation;
+pub mod prelude;
 pub mod progress;
 pub mod replay;
 pub mod report;

@@ -28,6 +28,7 @@ fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
         bytes: 0,
         beside: None,
         owners: None,
+        own: None,
     };
     let mut parser = parser_of(&part, text).expect("nothing beside it is read");
     let (mut all, mut block) = (RowBlock::new(table, source, 0), RowBlock::new(table, source, 0));

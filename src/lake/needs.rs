@@ -103,6 +103,7 @@ mod tests {
             bytes: 1000,
             beside: None,
             owners: None,
+            own: None,
         };
         for (name, expected) in [
             ("part-00000-of-00500.csv.gz", 1100),

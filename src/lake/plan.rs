@@ -304,6 +304,7 @@ mod tests {
             source: Source::Google2011,
             beside: None,
             owners: None,
+            own: None,
             table: Table::TaskUsage,
             part: 0,
             of: None,

@@ -24,7 +24,7 @@ const LINE_MAX: usize = 64 * 1024 * 1024;
 
 /// Whole lines of a part; `text()` ends with a line feed.
 #[derive(Debug, Default)]
-pub(crate) struct TextBlock {
+pub struct TextBlock {
     buffer: Vec<u8>,
     len: usize,
 }
@@ -53,7 +53,7 @@ impl TextBlock {
     }
 
     /// The lines.
-    pub(crate) fn text(&self) -> &[u8] {
+    pub fn text(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
 }

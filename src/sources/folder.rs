@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::google_2019::owners::Owners;
+use super::parser::OwnParser;
 use super::{SourceError, SourceErrorKind};
 use crate::schema::{PARTS_MAX, Source, Table};
 
@@ -32,6 +33,8 @@ pub struct RawPart {
     pub beside: Option<PathBuf>,
     /// Who submitted the jobs whose tasks it tells of, where its rows do not say.
     pub owners: Option<Arc<Owners>>,
+    /// Who reads it, where it is of a custom format.
+    pub own: Option<OwnParser>,
 }
 
 impl RawPart {
@@ -58,7 +61,22 @@ impl RawPart {
             return fail(SourceErrorKind::PartNumber);
         }
         let (path, bytes) = (path.to_owned(), about.len());
-        Ok(Self { source, table, part, of, path, bytes, beside: None, owners: None })
+        Ok(Self { source, table, part, of, path, bytes, beside: None, owners: None, own: None })
+    }
+
+    /// A file of a custom format as a part of a table.
+    ///
+    /// # Errors
+    /// As [`of_file`](Self::of_file).
+    pub(crate) fn of_own(
+        like: Source,
+        table: Table,
+        number: u32,
+        path: &Path,
+        parser: &OwnParser,
+    ) -> Result<Self, SourceError> {
+        let part = Self::of_file(like, table, (number, None), path)?;
+        Ok(Self { own: Some(parser.clone()), ..part })
     }
 
     /// The path below the trace folder, as it stands in checksum lists: `<table>/<file>`, or the

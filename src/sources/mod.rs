@@ -25,6 +25,7 @@ pub(crate) mod google_2011;
 pub(crate) mod google_2019;
 pub(crate) mod gwf;
 pub(crate) mod log;
+pub mod parser;
 pub mod part;
 pub mod rows;
 pub(crate) mod rumen;
@@ -33,13 +34,14 @@ pub(crate) mod swf;
 mod tests;
 pub mod trace;
 
+pub use blocks::TextBlock;
 pub(crate) use digest::hex;
 pub use digest::{RawDigest, digest_file};
 pub use folder::{RawPart, TraceFolder};
 pub use google_2019::owners::Owners;
 pub use part::Notes;
 pub(crate) use rows::range_of;
-pub use rows::{Cells, ColumnData, Reject, RejectReason, RowBlock};
+pub use rows::{Cell, Cells, ColumnData, Reject, RejectReason, RowBlock};
 pub use trace::open_trace;
 
 /// The parser for a part whose text begins with `begin`.
@@ -47,6 +49,10 @@ pub(crate) fn parser_of(
     part: &RawPart,
     begin: &[u8],
 ) -> Result<Box<dyn part::PartParser>, SourceError> {
+    if let Some(own) = &part.own {
+        let (table, part, path) = (part.table, part.part, &part.path);
+        return Ok(own.of(parser::OwnPart { table, part, path, begin }));
+    }
     Ok(match part.source {
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
         Source::Google2019 | Source::Google2019AllocSets => {
@@ -60,6 +66,9 @@ pub(crate) fn parser_of(
 
 /// What a line of a part should be, for a message about a file in which none is.
 pub(crate) fn expected_line(part: &RawPart) -> String {
+    if part.own.is_some() {
+        return format!("a row of table `{}`", part.table);
+    }
     match part.source {
         Source::Google2011 => {
             let count = part.table.columns(part.source).len();

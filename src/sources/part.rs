@@ -5,13 +5,13 @@
 //! a sink, then a [`PartSummary`]. Blocks are parsed while the next one is inflated, so that the last part of a table does not
 //! leave cores idle, and a block is parsed on the same core, still in its cache, when none is.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SourceError;
 use super::blocks::{BlockReader, TextBlock};
 use super::digest::RawDigest;
 use super::folder::RawPart;
+pub use super::parser::{HandOut, Notes, PartParser};
 use super::rows::RowBlock;
 use crate::progress::Watch;
 
@@ -24,43 +24,6 @@ pub struct PartSummary {
     pub line_count: u64,
     /// What the file says of itself.
     pub notes: Notes,
-}
-
-/// What a file says of itself, and what had to be assumed to make rows of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// The lines of its header as key and value, in file order; a key may come again.
-    pub header: Vec<(String, String)>,
-    /// How often each assumption was made, by its wording.
-    pub remarks: BTreeMap<&'static str, u64>,
-}
-
-/// Takes the rows so far, and leaves none.
-pub(crate) type HandOut<'a> = dyn FnMut(&mut RowBlock) + 'a;
-
-/// Makes rows of the text of one part, block by block.
-///
-/// This is what a format brings. It sees whole lines in file order, fills the rows and rejects of
-/// the block it is given, and never reads a file but what stands `beside` its part.
-pub(crate) trait PartParser: Send {
-    /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, whose
-    /// old rows are forgotten, and says in `rows.line_count` how many lines there were. Where the
-    /// text makes more rows than fit into memory, some are handed out before the rest is parsed.
-    fn parse(
-        &mut self,
-        text: &TextBlock,
-        first_line: u64,
-        rows: &mut RowBlock,
-        hand_out: &mut HandOut<'_>,
-    );
-
-    /// Adds the rows and rejects that only the end of the file can tell, to rows without any.
-    fn finish(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
-
-    /// What the file says of itself; asked after [`PartParser::finish`].
-    fn notes(&mut self) -> Notes {
-        Notes::default()
-    }
 }
 
 /// Shared by everything that runs for a user: how far it is, and whether it should stop.

@@ -168,7 +168,7 @@ impl ColumnData {
 
 /// A value on its way into a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
+pub enum Cell<'a> {
     /// Nothing.
     Missing,
     /// A time, an id or a large number.

@@ -67,6 +67,7 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
         bytes: 0,
         beside: None,
         owners: None,
+        own: None,
     };
     let mut parser = parser_of(&part, text.as_bytes()).unwrap();
     let mut block = RowBlock::new(table, source, 0);

@@ -69,6 +69,7 @@ fn samples(place: &Place, is_gzip: bool) -> Vec<Sample> {
                 path,
                 beside: None,
                 owners: None,
+                own: None,
             };
             Sample { part, bytes }
         })

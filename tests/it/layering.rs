@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "units", "faults", "progress", "digits", "cells", "notation", "claims", "schema", "sources",
     "files", "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "results",
-    "answers", "report", "fuzzing",
+    "answers", "report", "prelude", "fuzzing",
 ];
 
-/// Stands beside the way: uses none of the layers but [`FAULTS`], and no layer uses it.
+/// Offers what programs need, a made-up lake among it.
+const FRONT_DOOR: &str = "prelude";
+
+/// Stands beside the way: uses none of the layers but [`FAULTS`], and only [`FRONT_DOOR`] uses it.
 const BESIDE: &str = "synth";
 
 /// What every layer uses.
@@ -34,6 +37,7 @@ fn forbidden_paths<'a>(layer: &str, source: &'a str) -> Vec<&'a str> {
         target == layer
             || (layer != PROGRAM && ROOT_ITEMS.contains(&target))
             || (target == FAULTS && layer == BESIDE)
+            || (target == BESIDE && layer == FRONT_DOOR)
             || own.zip(other).is_some_and(|(own, other)| other < own)
     };
     source

@@ -1,0 +1,107 @@
+//! Straggler detectors, scored on recorded history.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::{Error, watched};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::progress::{Progress, Watch};
+use crate::replay::detect::progress::ProgressModel;
+use crate::replay::detect::truth::Truth;
+use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, detect};
+use crate::replay::detectors::DetectorPlan;
+
+/// What is asked of straggler detectors; made by [`Lake::detect`].
+#[derive(Clone, Debug)]
+#[must_use = "a question does nothing until it is asked"]
+pub struct DetectQuestion<'a> {
+    lake: &'a Lake,
+    watch: Option<Arc<Watch>>,
+    window_end_us: Option<i64>,
+    plan: DetectPlan,
+}
+
+impl Lake {
+    /// Asks whom these detectors would have flagged, and how right that was.
+    ///
+    /// ```
+    /// use jobfate::prelude::*;
+    ///
+    /// let sample = Sample::lake()?;
+    /// let found = sample.detect(["late".parse()?, "spark".parse()?]).run()?;
+    /// for row in &found.rows {
+    ///     println!("{}: precision {:?}", row.detector, row.scores[0].precision);
+    /// }
+    /// assert_eq!(found.rows.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn detect(&self, detectors: impl IntoIterator<Item = DetectorPlan>) -> DetectQuestion<'_> {
+        let plan = DetectPlan::of(detectors.into_iter().collect());
+        DetectQuestion { lake: self, watch: None, window_end_us: None, plan }
+    }
+}
+
+impl DetectQuestion<'_> {
+    /// Where progress comes from; [`ProgressModel::Siblings`] by default, which is what an operator
+    /// could have known. The other two are oracles: they look at an attempt's own end.
+    pub fn progress(mut self, model: ProgressModel) -> Self {
+        self.plan.walk.progress = model;
+        self
+    }
+
+    /// Time between two heartbeats, µs; 10 s by default.
+    pub fn heartbeat(mut self, heartbeat_us: i64) -> Self {
+        self.plan.walk.heartbeat_us = heartbeat_us;
+        self
+    }
+
+    /// What a straggler is, by one or several definitions.
+    pub fn truths(mut self, truths: impl IntoIterator<Item = Truth>) -> Self {
+        self.plan.truths = truths.into_iter().collect();
+        self
+    }
+
+    /// Groups of fewer finished tasks are left out; 10 by default.
+    pub fn tasks_min(mut self, tasks_min: usize) -> Self {
+        self.plan.tasks_min = tasks_min;
+        self
+    }
+
+    /// Closes what is open at this instant of the trace clock, µs, instead of the last event.
+    pub fn window_end(self, end_us: i64) -> Self {
+        Self { window_end_us: Some(end_us), ..self }
+    }
+
+    /// Tells `callback` how far the call is, in rows, and stops when it breaks; the call's error
+    /// [is cancelled](Error::is_cancelled) then. [`run_with`](Self::run_with) has handed out all
+    /// flags of whole buckets by that time; nothing else is kept.
+    pub fn on_progress(
+        self,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    }
+
+    /// Runs the detectors over the history of the lake.
+    ///
+    /// # Errors
+    /// A table is missing or does not read, the settings make no sense, or the callback said to
+    /// stop.
+    pub fn run(&self) -> Result<DetectOutcome, Error> {
+        self.run_with(|_| ())
+    }
+
+    /// The same, and hands out every flag, bucket by bucket.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(&self, mut take: impl FnMut(&[FlagRow])) -> Result<DetectOutcome, Error> {
+        let lake = watched(self.lake, self.watch.as_ref());
+        let windows = Windows::of(&lake, self.window_end_us);
+        detect(&lake, windows, &self.plan, |flags| {
+            take(flags);
+            Ok::<(), Error>(())
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! The one error that the front door returns.
+
+use thiserror::Error;
+
+use crate::facts::FactError;
+use crate::fairness::FairnessError;
+use crate::fairness::gather::GatherError;
+use crate::faults::Fault;
+use crate::lake::{LakeError, LakeErrorKind};
+use crate::replay::detect::DetectPlanError;
+use crate::sources::SourceError;
+use crate::synth::SynthError;
+
+/// A question could not be asked or answered. It says what could not be done; why follows through
+/// [`source`](std::error::Error::source).
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The lake could not be read or written.
+    #[error(transparent)]
+    Lake(#[from] LakeError),
+    /// A fact could not be computed from it.
+    #[error(transparent)]
+    Fact(#[from] FactError),
+    /// A raw trace could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Usage could not be gathered.
+    #[error(transparent)]
+    Gather(#[from] GatherError),
+    /// An index could not be read, or failed.
+    #[error(transparent)]
+    Index(#[from] FairnessError),
+    /// Detectors cannot be run in this way.
+    #[error(transparent)]
+    Detect(#[from] DetectPlanError),
+    /// A made-up trace could not be written.
+    #[error(transparent)]
+    Synth(#[from] SynthError),
+    /// A setting that makes no sense.
+    #[error("{0}")]
+    Setting(String),
+}
+
+impl Error {
+    /// Whether the caller's own callback stopped the call.
+    pub fn is_cancelled(&self) -> bool {
+        let lake = match self {
+            Self::Lake(error)
+            | Self::Fact(FactError::Lake(error))
+            | Self::Gather(GatherError::Fact(FactError::Lake(error))) => error,
+            _ => return false,
+        };
+        matches!(lake.kind, LakeErrorKind::Cancelled)
+    }
+
+    /// What to do about it, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        let fault: &dyn Fault = match self {
+            Self::Lake(error) => error,
+            Self::Fact(error) => error,
+            Self::Source(error) => error,
+            Self::Index(error) => error,
+            Self::Detect(error) => error,
+            Self::Synth(error) => error,
+            Self::Gather(_) | Self::Setting(_) => return None,
+        };
+        Fault::hint(fault).map(std::borrow::Cow::into_owned)
+    }
+}

@@ -1,0 +1,160 @@
+//! A raw trace into a lake, with progress and a way to stop.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+use crate::lake::ingest::{FailedPart, ingest};
+use crate::lake::manifest::Origin;
+use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
+use crate::lake::{Lake, PartEntry};
+use crate::progress::{self, Progress, Watch};
+use crate::schema::{Source, Table};
+use crate::sources::parser::{OwnParser, ParserOf};
+use crate::sources::part;
+use crate::sources::{RawPart, open_trace};
+
+/// An ingest on its way.
+#[derive(Debug)]
+#[must_use = "nothing is ingested until it is run"]
+pub struct Ingest {
+    plan: IngestPlan,
+    watch: Watch,
+}
+
+/// What an ingest did.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Ingested {
+    /// The lake, unless nothing was stored in a new one.
+    pub lake: Option<Lake>,
+    /// Parts stored by this run, by table and number.
+    pub stored: Vec<(Table, PartEntry)>,
+    /// Parts that the lake had already.
+    pub skipped: usize,
+    /// Parts with a fault.
+    pub failed: Vec<FailedPart>,
+    /// Whether the callback stopped it. Every part in [`stored`](Self::stored) is whole in the lake;
+    /// a part that was being read is not there at all. The same ingest run again does the rest.
+    pub is_cancelled: bool,
+}
+
+impl Ingested {
+    /// Rows that this run stored.
+    pub fn rows(&self) -> u64 {
+        self.stored.iter().map(|(_, part)| part.rows).sum()
+    }
+}
+
+impl Ingest {
+    /// The trace in a folder or file; its kind is told from what is there.
+    ///
+    /// # Errors
+    /// There is no trace, or none of a known kind.
+    pub fn of(trace: impl AsRef<Path>) -> Result<Self, Error> {
+        let folder = open_trace(trace.as_ref(), None, None)?;
+        let parts = choose_parts(&folder, None, None);
+        Ok(Self::new(folder.source, Origin::of_folder(trace.as_ref()), parts))
+    }
+
+    /// Files of another format, which `parser` reads: each is a part of a table. Its rows have the
+    /// columns, the units and the conventions of `like`, which is what the lake says of itself.
+    ///
+    /// # Errors
+    /// A file is not there, or is not a regular file.
+    pub fn own(
+        like: Source,
+        files: impl IntoIterator<Item = (Table, PathBuf)>,
+        parser: impl ParserOf + 'static,
+    ) -> Result<Self, Error> {
+        let parser = OwnParser::new(parser);
+        let mut parts: BTreeMap<Table, Vec<RawPart>> = BTreeMap::new();
+        for (table, path) in files {
+            let of_table = parts.entry(table).or_default();
+            let number = u32::try_from(of_table.len()).unwrap_or(u32::MAX);
+            of_table.push(RawPart::of_own(like, table, number, &path, &parser)?);
+        }
+        Ok(Self::new(like, Origin::Sample, parts))
+    }
+
+    fn new(source: Source, origin: Origin, parts: BTreeMap<Table, Vec<RawPart>>) -> Self {
+        let plan = IngestPlan {
+            lake: PathBuf::from("lake"),
+            source,
+            origin,
+            parts,
+            max_rejects: MaxRejects::default(),
+            bucket_count: None,
+            shard: None,
+            threads: progress::core_count(),
+            cut: Cut::default(),
+        };
+        Self { plan, watch: Watch::default() }
+    }
+
+    /// The folder of the lake, `lake` by default; parts that it has already are passed over.
+    pub fn into(mut self, lake: impl Into<PathBuf>) -> Self {
+        self.plan.lake = lake.into();
+        self
+    }
+
+    /// Takes only these tables.
+    pub fn tables(mut self, tables: impl IntoIterator<Item = Table>) -> Self {
+        let tables: Vec<Table> = tables.into_iter().collect();
+        self.plan.parts.retain(|table, _| tables.contains(table));
+        self
+    }
+
+    /// How many lines of a part may give no row; 0.1 % by default.
+    pub fn max_rejects(mut self, max: MaxRejects) -> Self {
+        self.plan.max_rejects = max;
+        self
+    }
+
+    /// Over how many buckets jobs are spread in a new lake; by size by default.
+    pub fn buckets(mut self, count: u32) -> Self {
+        self.plan.bucket_count = Some(count);
+        self
+    }
+
+    /// This program's share of the work, where several fill one lake.
+    pub fn shard(mut self, shard: Shard) -> Self {
+        self.plan.shard = Some(shard);
+        self
+    }
+
+    /// How many threads; one per core by default.
+    pub fn threads(mut self, count: usize) -> Self {
+        self.plan.threads = count;
+        self
+    }
+
+    /// Tells `callback` how far the ingest is, in bytes of raw files, and stops when it breaks;
+    /// [`Ingested::is_cancelled`] says what is kept.
+    pub fn on_progress(
+        mut self,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        self.watch = Watch::new(callback);
+        self
+    }
+
+    /// Reads what the lake does not have yet.
+    ///
+    /// # Errors
+    /// What is wrong with the lake, the settings or the machine. Faults of single parts stand in
+    /// [`Ingested::failed`].
+    pub fn run(self) -> Result<Ingested, Error> {
+        let progress = part::Progress { watch: self.watch, ..part::Progress::default() };
+        let outcome = ingest(&self.plan, &progress)?;
+        let is_there = !outcome.stored.is_empty() || 0 < outcome.skipped;
+        Ok(Ingested {
+            lake: if is_there { Some(Lake::open(&self.plan.lake)?) } else { None },
+            stored: outcome.stored,
+            skipped: outcome.skipped,
+            failed: outcome.failed,
+            is_cancelled: outcome.is_cancelled,
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! The front door: everything that most programs need, by one `use jobfate::prelude::*`.
+//!
+//! Questions are builders in the order in which they are said: what is asked of, how, and then the
+//! answer. Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call
+//! that takes seconds takes a callback ([`Progress`]) that may stop it.
+
+mod batches;
+mod detect;
+mod error;
+mod ingest;
+mod sample;
+mod study;
+mod usage;
+
+use std::sync::Arc;
+
+pub use self::batches::Batches;
+pub use self::detect::DetectQuestion;
+pub use self::error::Error;
+pub use self::ingest::{Ingest, Ingested};
+pub use self::sample::Sample;
+pub use self::study::StudyQuestion;
+pub use self::usage::{Gathered, Usage};
+use crate::defaults::Defaults;
+pub use crate::facts::events::{Event, EventType};
+pub use crate::facts::query::{Query, Settings};
+pub use crate::facts::tasks::{Attempt, EndedBy, TaskView};
+pub use crate::facts::window::Windows;
+pub use crate::fairness::FairnessError;
+pub use crate::fairness::gather::{Accrual, By};
+pub use crate::fairness::history::{History, Person, Step, Used};
+pub use crate::fairness::indices::{Heavier, Index, Readings, parse as index};
+pub use crate::fairness::series::Series;
+pub use crate::fairness::usage::UserUsage;
+pub use crate::lake::plan::{MaxRejects, Shard};
+pub use crate::lake::{Lake, LakeError, LakeErrorKind};
+pub use crate::progress::Progress;
+use crate::progress::Watch;
+pub use crate::replay::cluster::Cluster;
+pub use crate::replay::detect::progress::ProgressModel;
+pub use crate::replay::detect::score::Score;
+pub use crate::replay::detect::truth::Truth;
+pub use crate::replay::detect::{DetectOutcome, DetectorRow, FlagRow};
+pub use crate::replay::detectors::{
+    Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Plan as BuildDetector,
+    Progress as TaskProgress, Running, Scene,
+};
+pub use crate::replay::engine::{Outcome, Plan as ReplayPlan, replay};
+pub use crate::replay::policies::{Order, OrderPlan, PolicyPlan};
+pub use crate::replay::state::{Phase, State};
+pub use crate::replay::workload::{Column, Workload};
+pub use crate::schema::{Source, Table, row_id};
+pub use crate::sources::parser::{HandOut, Notes, OwnPart, ParserOf, PartParser};
+pub use crate::sources::{Cell, Reject, RejectReason, RowBlock, TextBlock};
+pub use crate::studies::fold::Study;
+pub use crate::studies::kill_sweep::{HarmedJob, Sweep, SweepRow};
+pub use crate::studies::ledger::{GroupBy, Ledger, LedgerRow};
+use crate::studies::meter::CpuDefinition;
+pub use crate::studies::meter::MemoryDefinition;
+pub use crate::studies::outcomes::Classes;
+pub use crate::studies::rules::{Condemn, RuleError, RuleGrid as KillRule};
+
+/// A second on the trace clock, µs.
+pub const SECOND: i64 = 1_000_000;
+
+/// An hour on the trace clock, µs.
+pub const HOUR: i64 = 3600 * SECOND;
+
+/// A day on the trace clock, µs.
+pub const DAY: i64 = 24 * HOUR;
+
+/// What CPU time means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cpu {
+    /// [`Measured`](Self::Measured) where the lake knows what was used, and otherwise
+    /// [`Requested`](Self::Requested), or [`Slots`](Self::Slots) in a log of map-reduce jobs.
+    #[default]
+    BestAvailable,
+    /// Mean CPU rate times length of the usage windows, inside attempts; of a log the CPU time that
+    /// it tells.
+    Measured,
+    /// Job duration times mean CPU rate times mean machine capacity: the definition of 2017.
+    Published,
+    /// CPU request times time running.
+    Requested,
+    /// Time running.
+    Slots,
+}
+
+impl Cpu {
+    /// The definition that it is for these lakes together.
+    fn of(self, lakes: &[&Lake]) -> CpuDefinition {
+        match self {
+            Self::BestAvailable => Defaults::of_all(lakes).cpu,
+            Self::Measured => CpuDefinition::Measured,
+            Self::Published => CpuDefinition::Published,
+            Self::Requested => CpuDefinition::Requested,
+            Self::Slots => CpuDefinition::Slots,
+        }
+    }
+}
+
+/// The lake as a question reads it.
+fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
+    watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
+}

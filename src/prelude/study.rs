@@ -1,0 +1,138 @@
+//! What became of every job, what it cost, and what kill rules would have saved.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::{Cpu, Error, watched};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::progress::{Progress, Watch};
+use crate::studies::fold::{Asked, Study, fold};
+use crate::studies::kill_sweep::{Sweep, sweep};
+use crate::studies::ledger::{GroupBy, Ledger, ledger};
+use crate::studies::meter::{MemoryDefinition, Meter};
+use crate::studies::outcomes::Classes;
+use crate::studies::rules::RuleGrid;
+
+/// What is asked about the outcomes of jobs; made by [`Lake::study`].
+#[derive(Clone, Debug)]
+#[must_use = "a question does nothing until it is asked"]
+pub struct StudyQuestion<'a> {
+    lake: &'a Lake,
+    watch: Option<Arc<Watch>>,
+    cpu: Cpu,
+    memory: Option<MemoryDefinition>,
+    window_end_us: Option<i64>,
+    asked: Asked,
+}
+
+impl Lake {
+    /// Asks what became of every job, and what it cost.
+    ///
+    /// ```
+    /// use jobfate::prelude::*;
+    ///
+    /// let sample = Sample::lake()?;
+    /// let ledger = sample.study().cpu(Cpu::BestAvailable).ledger()?;
+    /// let shares: f64 = ledger.rows.iter().filter_map(|row| row.share).sum();
+    /// assert!(0.9 < shares && shares <= 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn study(&self) -> StudyQuestion<'_> {
+        StudyQuestion {
+            lake: self,
+            watch: None,
+            cpu: Cpu::default(),
+            memory: None,
+            window_end_us: None,
+            asked: Asked::default(),
+        }
+    }
+}
+
+impl StudyQuestion<'_> {
+    /// What CPU time means; [`Cpu::BestAvailable`] by default.
+    pub fn cpu(self, cpu: Cpu) -> Self {
+        Self { cpu, memory: None, ..self }
+    }
+
+    /// Adds up memory times time instead of CPU time.
+    pub fn memory(self, memory: MemoryDefinition) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    /// How outcomes are told; by the exact event sequence by default.
+    pub fn outcomes(mut self, classes: Classes) -> Self {
+        self.asked.classes = classes;
+        self
+    }
+
+    /// Splits the ledger; by each of several in turn where it is called again.
+    pub fn by(mut self, group: GroupBy) -> Self {
+        self.asked.groups.push(group);
+        self
+    }
+
+    /// Sweeps a kill rule, beside those that were named before.
+    pub fn rule(mut self, rule: RuleGrid) -> Self {
+        self.asked.rules.push(rule);
+        self
+    }
+
+    /// Spares tasks that have finished by the instant at which a rule kills them.
+    pub fn spare_finished(mut self) -> Self {
+        self.asked.spares_finished = true;
+        self
+    }
+
+    /// Closes what is open at this instant of the trace clock, µs, instead of the last event.
+    pub fn window_end(self, end_us: i64) -> Self {
+        Self { window_end_us: Some(end_us), ..self }
+    }
+
+    /// Tells `callback` how far the call is, in rows, and stops when it breaks. Nothing is kept of
+    /// a call that is stopped; its error [is cancelled](Error::is_cancelled).
+    pub fn on_progress(
+        self,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    }
+
+    /// Reads the lake once and adds everything up.
+    ///
+    /// # Errors
+    /// What the question needs is not in the lake or does not read, a kill rule makes no sense, or
+    /// the callback said to stop.
+    pub fn run(&self) -> Result<Study, Error> {
+        let meter = match self.memory {
+            Some(memory) => Meter::Memory(memory),
+            None => Meter::Cpu(self.cpu.of(&[self.lake])),
+        };
+        let asked = Asked { meter, ..self.asked.clone() };
+        let windows = Windows::of(self.lake, self.window_end_us);
+        Ok(fold(&watched(self.lake, self.watch.as_ref()), windows, &asked)?)
+    }
+
+    /// CPU time by outcome.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn ledger(&self) -> Result<Ledger, Error> {
+        Ok(ledger(&self.run()?))
+    }
+
+    /// What each kill rule would have saved and destroyed, threshold by threshold, in the order in
+    /// which the rules were named.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and there is no rule.
+    pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
+        if self.asked.rules.is_empty() {
+            let text = "there is no kill rule to sweep; name one with `rule`";
+            return Err(Error::Setting(text.to_owned()));
+        }
+        let study = self.run()?;
+        Ok((0..self.asked.rules.len()).map(|rule_idx| sweep(&study, rule_idx)).collect())
+    }
+}

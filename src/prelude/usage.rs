@@ -1,0 +1,138 @@
+//! Who used how much and when, and what an index of fairness makes of it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::{Cpu, Error, HOUR, watched};
+use crate::defaults::Defaults;
+use crate::facts::window::Windows;
+use crate::fairness::gather::{Accrual, By, Cluster, Counts, Machines, Plan, gather};
+use crate::fairness::history::{Grid, History};
+use crate::fairness::indices::Index;
+use crate::fairness::series::{Series, evaluate};
+use crate::fairness::usage::{UserUsage, users};
+use crate::lake::Lake;
+use crate::progress::{Progress, Watch};
+use crate::schema::Table;
+
+/// Which usage is gathered from a lake.
+#[derive(Clone, Debug)]
+#[must_use = "a question does nothing until it is asked"]
+pub struct Usage<'a> {
+    lake: &'a Lake,
+    watch: Option<Arc<Watch>>,
+    interval_us: i64,
+    cpu: Cpu,
+    by: By,
+    accrual: Option<Accrual>,
+}
+
+/// Usage over time, ready for any number of indices.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Gathered {
+    /// Who used what in which interval.
+    pub history: History,
+    /// What was counted on the way.
+    pub counts: Counts,
+}
+
+impl<'a> Usage<'a> {
+    /// Usage by user and hour, from the first event of the lake to its last.
+    ///
+    /// ```
+    /// use jobfate::prelude::*;
+    ///
+    /// let sample = Sample::lake()?;
+    /// let usage = Usage::of(&sample).every(HOUR).cpu(Cpu::Requested).gather()?;
+    /// let jain = usage.evaluate(&mut *index("jain")?)?;
+    /// assert_eq!(jain.overall, ["jain", "users"]);
+    /// assert!(jain.overall_values.iter().all(|value| !(*value < 0.0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(lake: &'a Lake) -> Self {
+        let (cpu, by) = (Cpu::default(), By::User);
+        Self { lake, watch: None, interval_us: HOUR, cpu, by, accrual: None }
+    }
+
+    /// The length of an interval, µs.
+    pub fn every(self, interval_us: i64) -> Self {
+        Self { interval_us, ..self }
+    }
+
+    /// What CPU time means; [`Cpu::BestAvailable`] by default. [`Cpu::Published`] is refused: it
+    /// knows whole jobs only.
+    pub fn cpu(self, cpu: Cpu) -> Self {
+        Self { cpu, ..self }
+    }
+
+    /// What usage is told apart by; users by default.
+    pub fn by(self, by: By) -> Self {
+        Self { by, ..self }
+    }
+
+    /// When CPU time is charged; as it runs by default.
+    pub fn accrual(self, accrual: Accrual) -> Self {
+        Self { accrual: Some(accrual), ..self }
+    }
+
+    /// Tells `callback` how far [`gather`](Self::gather) is, in rows, and stops when it breaks.
+    /// Nothing is kept of a call that is stopped; its error [is cancelled](Error::is_cancelled).
+    pub fn on_progress(
+        self,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    }
+
+    /// Reads the lake.
+    ///
+    /// # Errors
+    /// A table is missing or does not read, the settings make no sense, there is more of it than
+    /// memory is given for, or the callback said to stop.
+    pub fn gather(&self) -> Result<Gathered, Error> {
+        let lake = watched(self.lake, self.watch.as_ref());
+        let cpu = self.cpu.of(&[&lake]);
+        cpu.check(&lake)?;
+        let windows = Windows::of(&lake, None);
+        let parts = &lake.require(Table::TaskEvents)?.parts;
+        let first_us = parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
+        let interval_us = self.interval_us.max(1);
+        let start_us = first_us.div_euclid(interval_us) * interval_us;
+        // What ends at the very end lies in the interval that begins there.
+        let length_us = windows.task_end_us.saturating_sub(start_us).saturating_add(1);
+        let count = length_us.div_euclid(interval_us) + i64::from(length_us % interval_us != 0);
+        let count = u32::try_from(count)
+            .map_err(|_| Error::Setting(format!("{count} intervals are too many")))?;
+        let plan = Plan {
+            cpu,
+            accrual: self.accrual.unwrap_or(Defaults::of(&lake).accrual),
+            by: self.by,
+            machines: Machines::Each,
+            separate_users: false,
+            grid: Grid { start_us, interval_us: self.interval_us, count },
+            shown_from: 0,
+            keeps_ends: true,
+            keeps_machines: true,
+        };
+        let cluster = Cluster { name: "lake".to_owned(), lake, windows, shift_us: 0 };
+        let (history, counts) = gather(&[cluster], &plan)?;
+        Ok(Gathered { history, counts })
+    }
+}
+
+impl Gathered {
+    /// The values of an index at the end of every interval.
+    ///
+    /// # Errors
+    /// The index fails.
+    pub fn evaluate(&self, index: &mut dyn Index) -> Result<Series, Error> {
+        let label = index.name();
+        Ok(evaluate(&label, index, &self.history)?)
+    }
+
+    /// Who used how much, the heaviest first.
+    pub fn users(&self) -> Vec<UserUsage> {
+        users(&self.history)
+    }
+}

@@ -1,0 +1,109 @@
+//! What a format brings: a parser that makes rows of the text of a part.
+//!
+//! In: whole lines of text, block by block. Out: typed rows and rejects. The formats that come with
+//! the program implement it, and so does a custom one ([`ParserOf`]).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::blocks::TextBlock;
+use super::rows::RowBlock;
+use crate::schema::Table;
+
+/// What a file says of itself, and what had to be assumed to make rows of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// The lines of its header as key and value, in file order; a key may come again.
+    pub header: Vec<(String, String)>,
+    /// How often each assumption was made, by its wording.
+    pub remarks: BTreeMap<&'static str, u64>,
+}
+
+/// Takes the rows so far, and leaves none.
+pub type HandOut<'a> = dyn FnMut(&mut RowBlock) + 'a;
+
+/// Makes rows of the text of one part, block by block.
+///
+/// This is what a format brings. It sees whole lines in file order, fills the rows and rejects of
+/// the block it is given, and never reads a file but what stands `beside` its part.
+pub trait PartParser: Send {
+    /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, whose
+    /// old rows are forgotten, and says in `rows.line_count` how many lines there were. Where the
+    /// text makes more rows than fit into memory, some are handed out before the rest is parsed.
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    );
+
+    /// Adds the rows and rejects that only the end of the file can tell, to rows without any.
+    fn finish(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
+
+    /// What the file says of itself; asked after [`PartParser::finish`].
+    fn notes(&mut self) -> Notes {
+        Notes::default()
+    }
+}
+
+/// A part of a custom format, as its parser gets to know it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct OwnPart<'a> {
+    /// The table that its rows are of.
+    pub table: Table,
+    /// Its number among the parts of the table, from 0; see [`row_id`](crate::schema::row_id).
+    pub part: u32,
+    /// The file.
+    pub path: &'a Path,
+    /// How its text begins.
+    pub begin: &'a [u8],
+}
+
+/// Makes the parser of a part of a custom format.
+pub trait ParserOf: Send + Sync {
+    /// The parser of a part.
+    fn parser(&self, part: OwnPart<'_>) -> Box<dyn PartParser>;
+}
+
+impl<F> ParserOf for F
+where
+    F: Fn(OwnPart<'_>) -> Box<dyn PartParser> + Send + Sync,
+{
+    fn parser(&self, part: OwnPart<'_>) -> Box<dyn PartParser> {
+        self(part)
+    }
+}
+
+/// A custom format, shared by its parts.
+#[derive(Clone)]
+pub struct OwnParser(Arc<dyn ParserOf>);
+
+impl OwnParser {
+    /// The format that `parser` reads.
+    pub fn new(parser: impl ParserOf + 'static) -> Self {
+        Self(Arc::new(parser))
+    }
+
+    /// The parser of a part.
+    pub(super) fn of(&self, part: OwnPart<'_>) -> Box<dyn PartParser> {
+        self.0.parser(part)
+    }
+}
+
+impl fmt::Debug for OwnParser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnParser")
+    }
+}
+
+impl PartialEq for OwnParser {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for OwnParser {}
