@@ -12,6 +12,7 @@ mod sample;
 mod study;
 mod usage;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use self::batches::Batches;
@@ -51,7 +52,7 @@ pub use crate::replay::state::{Phase, State};
 pub use crate::replay::workload::{Column, Workload};
 pub use crate::schema::{Source, Table, row_id};
 pub use crate::sources::parser::{HandOut, Notes, OwnPart, ParserOf, PartParser};
-pub use crate::sources::{Cell, Reject, RejectReason, RowBlock, TextBlock};
+pub use crate::sources::{Cell, Reject, RejectReason, RowBlock, RowError, TextBlock};
 pub use crate::studies::fold::Study;
 pub use crate::studies::kill_sweep::{HarmedJob, Sweep, SweepRow};
 pub use crate::studies::ledger::{GroupBy, Ledger, LedgerRow};
@@ -98,6 +99,19 @@ impl Cpu {
             Self::Requested => CpuDefinition::Requested,
             Self::Slots => CpuDefinition::Slots,
         }
+    }
+}
+
+impl Lake {
+    /// The same lake, whose reads tell `callback` how far they are, in rows, and stop when it
+    /// breaks: for calls that take a lake and have no `on_progress` of their own, as
+    /// [`Query::run`] does. A call that is stopped keeps nothing.
+    #[must_use]
+    pub fn on_progress(
+        &self,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        self.watched(&Arc::new(Watch::new(callback)))
     }
 }
 

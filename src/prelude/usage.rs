@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Cpu, Error, HOUR, watched};
 use crate::defaults::Defaults;
 use crate::facts::window::Windows;
-use crate::fairness::gather::{Accrual, By, Cluster, Counts, Machines, Plan, gather};
+use crate::fairness::gather::{Accrual, By, Cluster, Counts, GatherError, Machines, Plan, gather};
 use crate::fairness::history::{Grid, History};
 use crate::fairness::indices::Index;
 use crate::fairness::series::{Series, evaluate};
@@ -97,7 +97,10 @@ impl<'a> Usage<'a> {
         let windows = Windows::of(&lake, None);
         let parts = &lake.require(Table::TaskEvents)?.parts;
         let first_us = parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
-        let interval_us = self.interval_us.max(1);
+        let interval_us = self.interval_us;
+        if interval_us < 1 {
+            return Err(GatherError::Intervals { count: 0, interval_us }.into());
+        }
         let start_us = first_us.div_euclid(interval_us) * interval_us;
         // What ends at the very end lies in the interval that begins there.
         let length_us = windows.task_end_us.saturating_sub(start_us).saturating_add(1);
@@ -110,7 +113,7 @@ impl<'a> Usage<'a> {
             by: self.by,
             machines: Machines::Each,
             separate_users: false,
-            grid: Grid { start_us, interval_us: self.interval_us, count },
+            grid: Grid { start_us, interval_us, count },
             shown_from: 0,
             keeps_ends: true,
             keeps_machines: true,

@@ -41,7 +41,7 @@ pub use folder::{RawPart, TraceFolder};
 pub use google_2019::owners::Owners;
 pub use part::Notes;
 pub(crate) use rows::range_of;
-pub use rows::{Cell, Cells, ColumnData, Reject, RejectReason, RowBlock};
+pub use rows::{Cell, Cells, ColumnData, Reject, RejectReason, RowBlock, RowError};
 pub use trace::open_trace;
 
 /// The parser for a part whose text begins with `begin`.

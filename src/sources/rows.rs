@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use crate::schema::{Column, ColumnType, Source, Table};
+use thiserror::Error;
+
+use crate::schema::{AMOUNT_MAX, Column, ColumnType, Source, Table};
 
 /// The cells of one column; a missing cell holds a placeholder and stands in `nulls`.
 #[derive(Debug, PartialEq)]
@@ -270,6 +272,45 @@ impl RowBlock {
         self.table.columns(self.source)
     }
 
+    /// Whether the table has a column of this name.
+    pub fn has_column(&self, name: &str) -> bool {
+        self.column_list().iter().any(|column| column.name == name)
+    }
+
+    /// Adds a row of a custom format, its cells by the names of their columns; those that are not
+    /// named are missing.
+    ///
+    /// # Errors
+    /// A cell does not fit its column, or one that every row has is missing; the row is not added.
+    pub fn add(&mut self, row_id: i64, cells: &[(&str, Cell<'_>)]) -> Result<(), RowError> {
+        let columns = self.column_list();
+        let mut row = vec![Cell::Missing; columns.len()];
+        for &(name, cell) in cells {
+            let fail = |problem| Err(RowError { column: name.to_owned(), problem });
+            let Some(idx) = columns.iter().position(|column| column.name == name) else {
+                return fail("is not a column of the table");
+            };
+            if let Some(problem) = misfit(columns[idx].kind, cell) {
+                return fail(problem);
+            }
+            row[idx] = cell;
+        }
+        let is_needed = |(column, cell): &(&Column, &Cell<'_>)| {
+            column.is_mandatory && matches!(cell, Cell::Missing)
+        };
+        if let Some((column, _)) = columns.iter().zip(&row).find(is_needed) {
+            let problem = "is missing, and every row has it";
+            return Err(RowError { column: column.name.to_owned(), problem });
+        }
+        self.push_row(row_id, &row);
+        Ok(())
+    }
+
+    /// Keeps a line that gave no row: the column at fault (empty where it is the line), and why.
+    pub fn reject(&mut self, line: u64, column: &'static str, reason: RejectReason, raw: &[u8]) {
+        self.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+    }
+
     /// Adds a row, its cells in the order of the columns.
     pub(crate) fn push_row(&mut self, row_id: i64, cells: &[Cell<'_>]) {
         debug_assert_eq!(cells.len(), self.columns.len(), "a row has every column");
@@ -348,6 +389,39 @@ impl RowBlock {
             _ => unreachable!("times and ids are stored as i64"),
         }
     }
+}
+
+/// Why a cell cannot stand in a column of a kind.
+fn misfit(kind: ColumnType, cell: Cell<'_>) -> Option<&'static str> {
+    let fits = match (kind, cell) {
+        (_, Cell::Missing)
+        | (ColumnType::Id | ColumnType::Long, Cell::I64(_))
+        | (ColumnType::Int, Cell::I32(_))
+        | (ColumnType::Bool, Cell::Bool(_))
+        | (ColumnType::Text, Cell::Text(_))
+        | (ColumnType::Floats, Cell::Floats(_)) => true,
+        (ColumnType::Time, Cell::I64(time)) if time < 0 => return Some("is a time below 0"),
+        (ColumnType::Time, Cell::I64(_)) => true,
+        (ColumnType::Event(last), Cell::I32(number)) if !(0..=last).contains(&number) => {
+            return Some("is not a number of an event");
+        }
+        (ColumnType::Event(_), Cell::I32(_)) => true,
+        (ColumnType::Float, Cell::F32(value)) => value.is_finite(),
+        (ColumnType::Amount, Cell::F32(value)) if !(0.0..=AMOUNT_MAX).contains(&value) => {
+            return Some("is not an amount from 0 to 1,048,576");
+        }
+        (ColumnType::Amount, Cell::F32(_)) => true,
+        _ => false,
+    };
+    (!fits).then_some("does not hold cells of this type")
+}
+
+/// A row of a custom format that does not fit its table.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("column `{column}` {problem}")]
+pub struct RowError {
+    column: String,
+    problem: &'static str,
 }
 
 /// A line that could not be used. Kept, counted and reported; never dropped.

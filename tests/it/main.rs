@@ -103,6 +103,8 @@ mod indices;
 #[cfg(test)]
 mod layering;
 #[cfg(test)]
+mod library;
+#[cfg(test)]
 mod logs;
 #[cfg(test)]
 mod mandai;

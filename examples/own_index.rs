@@ -1,0 +1,40 @@
+// A custom index of fairness: `LAKE=lake cargo run --example own_index`.
+
+use jobfate::prelude::*;
+
+/// How much of what everybody used so far was used by the heaviest user.
+#[derive(Default)]
+struct Top(Vec<f64>);
+
+impl std::fmt::Display for Top {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("top")
+    }
+}
+
+impl Index for Top {
+    fn columns(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn overall(&self) -> Vec<String> {
+        vec!["top".to_owned()]
+    }
+    fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
+        self.0 = vec![0.0; history.people.len()];
+        Ok(())
+    }
+    fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
+        self.0.iter_mut().zip(step.used).for_each(|(sum, used)| *sum += used.cpu_s);
+        out.overall[0] = self.0.iter().copied().fold(0.0, f64::max) / self.0.iter().sum::<f64>();
+        Ok(())
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "this is a program of its own")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let sample = Sample::lake()?;
+    let usage = Usage::of(&sample).every(HOUR).cpu(Cpu::Requested).gather()?;
+    let series = usage.evaluate(&mut Top::default())?;
+    println!("{:.3?}", series.overall_values);
+    Ok(())
+}

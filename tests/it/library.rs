@@ -1,0 +1,330 @@
+//! What the library promises to programs that are built on it.
+//!
+//! The programs of `examples/` run; what makes no sense is refused; a call that its caller stops
+//! leaves nothing half done behind.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use jobfate::prelude::*;
+
+/// A program of `examples/`, compiled into the tests.
+macro_rules! example {
+    ($name:ident) => {
+        mod $name {
+            include!(concat!("../../examples/", stringify!($name), ".rs"));
+
+            #[test]
+            fn runs() {
+                main().unwrap();
+            }
+        }
+    };
+}
+
+example!(outcomes);
+example!(own_kill_rule);
+example!(own_detector);
+example!(own_index);
+example!(own_source);
+example!(ingest);
+
+/// Stops a call at its `number`-th word, and counts the words that came after.
+fn stop_at(
+    number: u64,
+) -> (impl FnMut(Progress) -> ControlFlow<()> + Send + 'static, Arc<Mutex<Vec<Progress>>>) {
+    let words = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&words);
+    let callback = move |progress: Progress| {
+        let mut told = told.lock().unwrap();
+        told.push(progress);
+        if told.len() as u64 == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    (callback, words)
+}
+
+#[test]
+fn progress_rises_to_the_end_of_every_question() {
+    let sample = Sample::lake().unwrap();
+    let check = |ask: &dyn Fn(Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>)| {
+        let (callback, words) = stop_at(0);
+        ask(Box::new(callback));
+        let words = words.lock().unwrap();
+        let last = words.last().expect("it was told of something");
+        assert_eq!(last.done, last.total);
+        assert!(0 < last.total && 4 <= words.len(), "{} words", words.len());
+        assert!(words.windows(2).all(|pair| pair[0].done <= pair[1].done));
+    };
+    check(&|callback| drop(sample.study().on_progress(callback).ledger().unwrap()));
+    check(&|callback| {
+        let late = "late".parse().unwrap();
+        drop(sample.detect([late]).on_progress(callback).run().unwrap());
+    });
+    check(&|callback| drop(Usage::of(&sample).on_progress(callback).gather().unwrap()));
+}
+
+#[test]
+fn a_question_that_is_stopped_says_so_and_goes_no_further() {
+    let sample = Sample::lake().unwrap();
+    let whole = format!("{:?}", sample.study().ledger().unwrap());
+    for number in [1, 2, 5] {
+        let (callback, words) = stop_at(number);
+        let error = sample.study().on_progress(callback).ledger().unwrap_err();
+        assert!(error.is_cancelled(), "{error}");
+        assert_eq!(words.lock().unwrap().len() as u64, number, "not called again");
+        let (callback, words) = stop_at(number);
+        let error = Usage::of(&sample).on_progress(callback).gather().unwrap_err();
+        assert!(error.is_cancelled(), "{error}");
+        assert_eq!(words.lock().unwrap().len() as u64, number);
+    }
+    assert_eq!(format!("{:?}", sample.study().ledger().unwrap()), whole, "the lake is as it was");
+}
+
+#[test]
+fn detectors_that_are_stopped_have_handed_out_whole_buckets() {
+    let sample = Sample::lake().unwrap();
+    let question = || {
+        let late: DetectorPlan = "late:min_age_s=0".parse().unwrap();
+        sample.detect([late, "hadoop".parse().unwrap()]).tasks_min(2)
+    };
+    let mut all = Vec::new();
+    question().run_with(|flags| all.push(flags.to_vec())).unwrap();
+    assert_eq!(all.len(), 4, "one hand-out for each bucket");
+    assert!(all.iter().any(|flags| !flags.is_empty()));
+    // Stops in the bucket after the second.
+    let is_enough = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&is_enough);
+    let stop = move |_| match told.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let mut kept = Vec::new();
+    let error = question()
+        .on_progress(stop)
+        .run_with(|flags| {
+            kept.push(flags.to_vec());
+            is_enough.store(kept.len() == 2, Ordering::Relaxed);
+        })
+        .unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(kept, all[..2], "two buckets, whole");
+}
+
+#[test]
+#[cfg(feature = "sql")]
+fn a_query_that_is_stopped_gives_no_rows() {
+    let sample = Sample::lake().unwrap();
+    let settings = Settings { windows: Windows::of(&sample, None), thresholds: vec![1] };
+    let query = Query::find("q01").unwrap();
+    let rows = query.run(&sample, &settings).unwrap().num_rows();
+    assert!(0 < rows);
+    let (callback, words) = stop_at(2);
+    let watched = sample.on_progress(callback);
+    let error = Error::from(query.run(&watched, &settings).unwrap_err());
+    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(words.lock().unwrap().len(), 2);
+    assert_eq!(query.run(&sample, &settings).unwrap().num_rows(), rows);
+}
+
+#[test]
+fn an_ingest_that_is_stopped_keeps_whole_parts_and_goes_on_later() {
+    let trace = Sample::trace().unwrap();
+    let ingest = |lake: &str| Ingest::of(&trace).unwrap().into(trace.join(lake)).buckets(2);
+    let whole = ingest("whole").run().unwrap();
+    let rows = |lake: &Lake| -> u64 {
+        let tables = Table::ALL.into_iter().filter(|&table| lake.has(table));
+        tables
+            .flat_map(|table| lake.batches(table).columns(["row_id"]).unwrap())
+            .map(|batch| batch.num_rows() as u64)
+            .sum()
+    };
+    assert_eq!(whole.rows(), rows(whole.lake.as_ref().unwrap()));
+    let mut kept = Vec::new();
+    for share in [0.0, 0.5, 0.7, 0.9] {
+        let callback = move |progress: Progress| match progress.share() < share {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        let stopped = ingest("stopped").threads(1).on_progress(callback).run().unwrap();
+        assert!(stopped.is_cancelled);
+        // What it says it stored is what a reader finds, on top of what was there.
+        let there = stopped.lake.as_ref().map_or(0, rows);
+        assert_eq!(there, kept.last().copied().unwrap_or(0) + stopped.rows());
+        kept.push(there);
+    }
+    assert!(0 < kept[3] && kept[3] < whole.rows(), "stopped in the middle: {kept:?}");
+    let rest = ingest("stopped").run().unwrap();
+    assert!(!rest.is_cancelled && 0 < rest.skipped);
+    assert_eq!(kept[3] + rest.rows(), whole.rows());
+    let [one, other] = [&whole, &rest].map(|ingested| ingested.lake.as_ref().unwrap());
+    let text = |lake: &Lake| format!("{:?}", lake.study().ledger().unwrap());
+    assert_eq!(text(one), text(other));
+    std::fs::remove_dir_all(trace).unwrap();
+}
+
+#[test]
+fn the_rows_of_an_ingest_in_progress_are_those_that_are_stored() {
+    use jobfate::lake::ingest::ingest;
+    use jobfate::lake::manifest::Origin;
+    use jobfate::lake::plan::{Cut, IngestPlan, choose_parts};
+    use jobfate::sources::part;
+
+    let trace = Sample::trace().unwrap();
+    // One bad part spoils its segment, which is read again without it.
+    let bad = std::fs::read_dir(trace.join("task_events")).unwrap().next().unwrap().unwrap();
+    let bytes = std::fs::read(bad.path()).unwrap();
+    std::fs::write(bad.path(), &bytes[..bytes.len() / 2]).unwrap();
+    let folder = jobfate::sources::open_trace(&trace, None, None).unwrap();
+    let plan = IngestPlan {
+        lake: trace.join("lake"),
+        source: folder.source,
+        origin: Origin::Original,
+        parts: choose_parts(&folder, None, None),
+        max_rejects: MaxRejects::default(),
+        bucket_count: Some(2),
+        shard: None,
+        threads: 2,
+        cut: Cut::default(),
+    };
+    let progress = part::Progress::default();
+    let outcome = ingest(&plan, &progress).unwrap();
+    assert_eq!(outcome.failed.len(), 1);
+    let stored: u64 = outcome.stored.iter().map(|(_, part)| part.rows).sum();
+    assert_eq!(progress.rows.load(Ordering::Relaxed), stored);
+    std::fs::remove_dir_all(trace).unwrap();
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_reason() {
+    let sample = Sample::lake().unwrap();
+    let trace = Sample::trace().unwrap();
+    let check = |refused: Result<(), Error>, part: &str| {
+        let error = refused.expect_err(part);
+        let mut said = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            said = format!("{said}: {error}");
+            cause = error.source();
+        }
+        assert!(said.contains(part), "{said}");
+    };
+    let events = || "events".parse::<KillRule>().unwrap();
+    let swept = |grid: &[i64]| sample.study().rule(events().over(grid.to_vec())).sweeps().map(drop);
+    check(swept(&[40, 10]), "threshold 10 follows 40, but thresholds ascend");
+    check(swept(&[10, 10]), "threshold 10 follows 10");
+    check(swept(&[]), "kill rule `events` has no thresholds");
+    check(sample.study().sweeps().map(drop), "there is no kill rule to sweep");
+    let usage = || Usage::of(&sample);
+    check(usage().cpu(Cpu::Published).gather().map(drop), "cannot be `published`");
+    check(usage().every(0).gather().map(drop), "intervals of 0 µs");
+    check(usage().every(-HOUR).gather().map(drop), "intervals of -3600000000 µs");
+    let mut gathered = usage().gather().unwrap();
+    gathered.history.keeps_ends = false;
+    let slowdown = gathered.evaluate(&mut *index("slowdown").unwrap()).map(drop);
+    check(slowdown, "reads the ends of tasks, which were not gathered");
+    let late = || "late".parse::<DetectorPlan>().unwrap();
+    check(sample.detect([late()]).truths([]).run().map(drop), "0 ground truths");
+    check(sample.detect([late()]).heartbeat(0).run().map(drop), "a heartbeat every 0 µs");
+    check(sample.detect([late(), late()]).run().map(drop), "two detectors are called `late`");
+    let rows = || sample.batches(Table::TaskEvents);
+    check(rows().bucket(99).columns(["time_us"]).map(drop), "no bucket 99: the lake has 4, from 0");
+    check(rows().columns(["tim_us"]).map(drop), "table `task_events` has no column `tim_us`");
+    let ingest = || Ingest::of(&trace).unwrap().into(trace.join("lake"));
+    check(ingest().buckets(0).run().map(drop), "the number of buckets is 0");
+    check(ingest().threads(0).run().map(drop), "the number of threads is 0");
+    assert!(!trace.join("lake").exists(), "nothing was made");
+    assert!(Shard::new(7, 3).is_err() && Shard::new(0, 3).is_err() && Shard::new(3, 3).is_ok());
+    std::fs::remove_dir_all(trace).unwrap();
+}
+
+/// An own index that fails in its own way.
+struct Capped(Arc<AtomicU64>);
+
+#[derive(Debug)]
+struct TooMuch(f64);
+
+impl std::fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} CPU-seconds are too much", self.0)
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+impl std::fmt::Display for Capped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("capped")
+    }
+}
+
+impl Index for Capped {
+    fn columns(&self) -> Vec<String> {
+        vec!["used".to_owned()]
+    }
+
+    fn begin(&mut self, _: &History) -> Result<(), FairnessError> {
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step<'_>, _: &mut Readings) -> Result<(), FairnessError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        match step.used.iter().find(|used| 10.0 < used.cpu_s) {
+            Some(used) => Err(FairnessError::own(&*self, TooMuch(used.cpu_s))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn an_own_index_runs_on_another_thread_and_fails_with_its_own_error() {
+    let sample = Sample::lake().unwrap();
+    let usage = Usage::of(&sample).gather().unwrap();
+    let steps = Arc::new(AtomicU64::new(0));
+    let mut index: Box<dyn Index> = Box::new(Capped(Arc::clone(&steps)));
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| usage.evaluate(&mut *index).unwrap_err()).join().unwrap()
+    });
+    assert_eq!(error.to_string(), "the index `capped` failed");
+    let cause = std::error::Error::source(&error).expect("it has a cause");
+    assert!(cause.downcast_ref::<TooMuch>().is_some(), "{cause}");
+    assert!(0 < steps.load(Ordering::Relaxed));
+}
+
+#[test]
+fn own_detectors_are_told_apart_by_their_parameters() {
+    #[derive(Clone, Debug)]
+    struct Old(f64);
+
+    impl Detector for Old {
+        fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
+            let old = |running: &Running| self.0 < running.age_s(scene.now_us);
+            let running = scene.running.iter().enumerate();
+            let wanted = running.filter(|(_, running)| old(running) && !running.was_copied);
+            flags.extend(wanted.map(|(position, _)| Flag::copy(position)));
+        }
+    }
+
+    let sample = Sample::lake().unwrap();
+    let old =
+        |age_s: f64| DetectorPlan::own(format!("old-{}", 1), Old(age_s)).parameter("age_s", age_s);
+    let found = sample.detect([old(100.0), old(1000.0)]).tasks_min(2).run().unwrap();
+    assert_eq!(found.rows[0].detector, "old-1:age_s=100");
+    assert_eq!(found.rows[1].detector, "old-1:age_s=1000");
+    assert!(found.rows[1].flags < found.rows[0].flags, "the patient one flags fewer");
+}
+
+#[test]
+fn an_own_kill_rule_that_is_a_built_in_one_in_other_words_gives_the_same_sweep() {
+    let sample = Sample::lake().unwrap();
+    let grid = [1, 2, 5, 10, 20];
+    let built_in = "events".parse::<KillRule>().unwrap().over(grid);
+    let own = KillRule::own("more-events", grid, |task: &TaskView<'_>, count: i64| {
+        Some(task.events.get(usize::try_from(count).ok()?)?.time_us)
+    });
+    let sweeps = sample.study().rule(built_in).rule(own).sweeps().unwrap();
+    assert_eq!(sweeps[1].rule, "more-events");
+    let rows = |sweep: &Sweep| format!("{:?}", sweep.rows);
+    assert_eq!(rows(&sweeps[0]), rows(&sweeps[1]));
+    assert!(sweeps[0].rows.iter().any(|row| row.net_cpu.is_some_and(|net| net != 0.0)));
+}
