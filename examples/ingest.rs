@@ -1,12 +1,12 @@
-// Ingests a trace, tells how far it is, and stops half-way if asked to: `TRACE=trace cargo run --example ingest`.
+//! Ingests a trace, tells how far it is, and stops half-way if asked to: `TRACE=trace cargo run --example ingest`.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use std::ops::ControlFlow::{Break, Continue};
 use std::path::PathBuf;
 
 use jobfate::prelude::*;
 
-#[expect(clippy::print_stdout, reason = "this is a program of its own")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let given = std::env::var_os("TRACE").map(PathBuf::from);
     let trace = given.clone().map_or_else(Sample::trace, Ok)?;
     let lake = std::env::temp_dir().join(format!("half-lake-{}", std::process::id()));
@@ -19,7 +19,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let second = Ingest::of(&trace)?.into(&lake).run()?;
     println!("the rest: {} rows, {} parts skipped", second.rows(), second.skipped);
     std::fs::remove_dir_all(lake)?;
-    Ok(if given.is_none() {
-        std::fs::remove_dir_all(trace)?
-    })
+    given.map_or_else(|| std::fs::remove_dir_all(trace), |_| Ok(()))?;
+    Ok(())
 }

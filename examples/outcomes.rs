@@ -1,9 +1,9 @@
-// What became of every job, and what the lost ones cost: `LAKE=lake cargo run --example outcomes`.
+//! What became of every job, and what the lost ones cost: `LAKE=lake cargo run --example outcomes`.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
-#[expect(clippy::print_stdout, reason = "this is a program of its own")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
     let lake = match std::env::var_os("LAKE") {
         Some(path) => Lake::open(path)?,

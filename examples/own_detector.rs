@@ -1,4 +1,5 @@
-// A custom straggler detector beside a published one: `LAKE=lake cargo run --example own_detector`.
+//! A custom straggler detector beside a published one: `LAKE=lake cargo run --example own_detector`.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
@@ -19,8 +20,7 @@ impl Detector for TooLong {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "this is a program of its own")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
     let lake = match std::env::var_os("LAKE") {
         Some(path) => Lake::open(path)?,

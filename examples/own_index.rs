@@ -1,4 +1,5 @@
-// A custom index of fairness: `LAKE=lake cargo run --example own_index`.
+//! A custom index of fairness: `LAKE=lake cargo run --example own_index`.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
@@ -30,8 +31,7 @@ impl Index for Top {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "this is a program of its own")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
     let usage = Usage::of(&sample).every(HOUR).cpu(Cpu::Requested).gather()?;
     let series = usage.evaluate(&mut Top::default())?;

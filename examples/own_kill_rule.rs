@@ -1,4 +1,5 @@
-// A custom kill rule beside a built-in one: `LAKE=lake cargo run --example own_kill_rule`.
+//! A custom kill rule beside a built-in one: `LAKE=lake cargo run --example own_kill_rule`.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
@@ -7,8 +8,7 @@ fn failed_in_a_day(task: &TaskView<'_>, count: i64) -> Option<i64> {
     task.nth_within(EventType::Fail, usize::try_from(count).ok()?, DAY)
 }
 
-#[expect(clippy::print_stdout, reason = "this is a program of its own")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
     let lake = match std::env::var_os("LAKE") {
         Some(path) => Lake::open(path)?,

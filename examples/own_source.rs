@@ -1,4 +1,5 @@
-// A custom format, `job submit_s start_s end_s user` line by line, made into a lake.
+//! A custom format, `job submit_s start_s end_s user` line by line, made into a lake.
+#![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
@@ -32,8 +33,7 @@ impl PartParser for Lines {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "this is a program of its own")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("jobfate-own-source-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let log = folder.join("jobs.log");

@@ -45,13 +45,14 @@ pub enum Error {
 impl Error {
     /// Whether the caller's own callback stopped the call.
     pub fn is_cancelled(&self) -> bool {
-        let lake = match self {
+        match self {
             Self::Lake(error)
             | Self::Fact(FactError::Lake(error))
-            | Self::Gather(GatherError::Fact(FactError::Lake(error))) => error,
-            _ => return false,
-        };
-        matches!(lake.kind, LakeErrorKind::Cancelled)
+            | Self::Gather(GatherError::Fact(FactError::Lake(error))) => {
+                matches!(error.kind, LakeErrorKind::Cancelled)
+            }
+            _ => false,
+        }
     }
 
     /// What to do about it, where that is known.

@@ -393,27 +393,25 @@ impl RowBlock {
 
 /// Why a cell cannot stand in a column of a kind.
 fn misfit(kind: ColumnType, cell: Cell<'_>) -> Option<&'static str> {
-    let fits = match (kind, cell) {
+    let problem = match (kind, cell) {
+        (ColumnType::Time, Cell::I64(time)) if time < 0 => "is a time below 0",
+        (ColumnType::Event(last), Cell::I32(number)) if !(0..=last).contains(&number) => {
+            "is not a number of an event"
+        }
+        (ColumnType::Amount, Cell::F32(value)) if !(0.0..=AMOUNT_MAX).contains(&value) => {
+            "is not an amount from 0 to 1,048,576"
+        }
+        (ColumnType::Float, Cell::F32(value)) if !value.is_finite() => "is not a finite number",
         (_, Cell::Missing)
-        | (ColumnType::Id | ColumnType::Long, Cell::I64(_))
-        | (ColumnType::Int, Cell::I32(_))
+        | (ColumnType::Id | ColumnType::Long | ColumnType::Time, Cell::I64(_))
+        | (ColumnType::Int | ColumnType::Event(_), Cell::I32(_))
+        | (ColumnType::Float | ColumnType::Amount, Cell::F32(_))
         | (ColumnType::Bool, Cell::Bool(_))
         | (ColumnType::Text, Cell::Text(_))
-        | (ColumnType::Floats, Cell::Floats(_)) => true,
-        (ColumnType::Time, Cell::I64(time)) if time < 0 => return Some("is a time below 0"),
-        (ColumnType::Time, Cell::I64(_)) => true,
-        (ColumnType::Event(last), Cell::I32(number)) if !(0..=last).contains(&number) => {
-            return Some("is not a number of an event");
-        }
-        (ColumnType::Event(_), Cell::I32(_)) => true,
-        (ColumnType::Float, Cell::F32(value)) => value.is_finite(),
-        (ColumnType::Amount, Cell::F32(value)) if !(0.0..=AMOUNT_MAX).contains(&value) => {
-            return Some("is not an amount from 0 to 1,048,576");
-        }
-        (ColumnType::Amount, Cell::F32(_)) => true,
-        _ => false,
+        | (ColumnType::Floats, Cell::Floats(_)) => return None,
+        _ => "does not hold cells of this type",
     };
-    (!fits).then_some("does not hold cells of this type")
+    Some(problem)
 }
 
 /// A row of a custom format that does not fit its table.

@@ -9,26 +9,48 @@ use std::sync::{Arc, Mutex};
 
 use jobfate::prelude::*;
 
-/// A program of `examples/`, compiled into the tests.
-macro_rules! example {
-    ($name:ident) => {
-        mod $name {
-            include!(concat!("../../examples/", stringify!($name), ".rs"));
+#[path = "../../examples/ingest.rs"]
+mod ingest;
+#[path = "../../examples/outcomes.rs"]
+mod outcomes;
+#[path = "../../examples/own_detector.rs"]
+mod own_detector;
+#[path = "../../examples/own_index.rs"]
+mod own_index;
+#[path = "../../examples/own_kill_rule.rs"]
+mod own_kill_rule;
+#[path = "../../examples/own_source.rs"]
+mod own_source;
 
-            #[test]
-            fn runs() {
-                main().unwrap();
-            }
-        }
-    };
+#[test]
+fn the_programs_of_the_examples_run() {
+    outcomes::main().unwrap();
+    own_kill_rule::main().unwrap();
+    own_detector::main().unwrap();
+    own_index::main().unwrap();
+    own_source::main().unwrap();
+    ingest::main().unwrap();
 }
 
-example!(outcomes);
-example!(own_kill_rule);
-example!(own_detector);
-example!(own_index);
-example!(own_source);
-example!(ingest);
+#[test]
+fn every_example_is_short_and_run() {
+    let own = include_str!("library.rs");
+    for entry in std::fs::read_dir(super::support::repository().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(own.contains(&format!("    {name}::main()")), "{name} is not run");
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        let most = if name == "own_source" { 50 } else { 40 };
+        assert!(lines <= most, "{name} has {lines} lines");
+    }
+}
+
+/// What a callback is given as.
+type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
+
+fn stop_if(is_enough: bool) -> ControlFlow<()> {
+    if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
 
 /// Stops a call at its `number`-th word, and counts the words that came after.
 fn stop_at(
@@ -39,7 +61,7 @@ fn stop_at(
     let callback = move |progress: Progress| {
         let mut told = told.lock().unwrap();
         told.push(progress);
-        if told.len() as u64 == number { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        stop_if(told.len() as u64 == number)
     };
     (callback, words)
 }
@@ -47,7 +69,7 @@ fn stop_at(
 #[test]
 fn progress_rises_to_the_end_of_every_question() {
     let sample = Sample::lake().unwrap();
-    let check = |ask: &dyn Fn(Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>)| {
+    let check = |ask: &dyn Fn(Callback)| {
         let (callback, words) = stop_at(0);
         ask(Box::new(callback));
         let words = words.lock().unwrap();
@@ -95,10 +117,7 @@ fn detectors_that_are_stopped_have_handed_out_whole_buckets() {
     // Stops in the bucket after the second.
     let is_enough = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&is_enough);
-    let stop = move |_| match told.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    };
+    let stop = move |_| stop_if(told.load(Ordering::Relaxed));
     let mut kept = Vec::new();
     let error = question()
         .on_progress(stop)
@@ -142,10 +161,7 @@ fn an_ingest_that_is_stopped_keeps_whole_parts_and_goes_on_later() {
     assert_eq!(whole.rows(), rows(whole.lake.as_ref().unwrap()));
     let mut kept = Vec::new();
     for share in [0.0, 0.5, 0.7, 0.9] {
-        let callback = move |progress: Progress| match progress.share() < share {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        };
+        let callback = move |progress: Progress| stop_if(share <= progress.share());
         let stopped = ingest("stopped").threads(1).on_progress(callback).run().unwrap();
         assert!(stopped.is_cancelled);
         // What it says it stored is what a reader finds, on top of what was there.
