@@ -15,7 +15,7 @@ use jobfate::results::shares;
 use jobfate::results::store::Origin;
 
 /// How it is called.
-const EXAMPLES: &str = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors poisson:window_s=60 late yarn:estimator=simple\n  jobfate detect --lake lake --detectors late:budget=0.1 spark:version=3 --heartbeat 30\n  jobfate detect --lake lake --progress siblings --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480";
+const EXAMPLES: &str = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors poisson:window_s=60 late yarn:estimator=simple\n  jobfate detect --lake lake --detectors late:budget=0.1 spark:version=3 --heartbeat 30\n  jobfate detect --lake lake --progress linear --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480";
 
 /// Replay straggler detectors over recorded history
 ///

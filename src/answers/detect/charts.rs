@@ -45,12 +45,12 @@ pub(crate) fn charts(
 
 fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
     format!(
-        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}, heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged{}.",
+        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}; heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged{}.",
         plan.truths[0].words(),
         grouped(outcome.counts.judged_tasks),
         grouped(outcome.counts.groups),
         grouped(outcome.stragglers[0]),
-        plan.walk.progress,
+        plan.walk.progress.caption(),
         crate::units::micros_to_seconds(plan.walk.heartbeat_us),
         super::closed(outcome.counts),
     )

@@ -65,8 +65,9 @@ const BUDGETS: [Option<f64>; 8] =
     [Some(0.005), Some(0.01), Some(0.02), Some(0.05), Some(0.1), Some(0.2), Some(0.5), None];
 
 impl DetectPlan {
-    /// These detectors under the usual settings: a heartbeat every 10 s, linear progress without
-    /// noise, the usual truths, groups of at least 10 judged tasks.
+    /// These detectors under the usual settings: a heartbeat every 10 s, progress as an operator
+    /// could have known it ([`ProgressModel::Siblings`]) without noise, the usual truths, groups of
+    /// at least 10 judged tasks.
     pub fn of(detectors: Vec<DetectorPlan>) -> Self {
         Self {
             detectors,

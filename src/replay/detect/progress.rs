@@ -19,13 +19,26 @@ use crate::replay::detectors::Progress;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ProgressModel {
-    /// Time run over the final length: an oracle for progress
-    #[default]
+    /// An oracle: time run over the final length, which nobody knows then
     Linear,
-    /// CPU so far over the attempt's own total: needs `task_usage`
+    /// An oracle: CPU so far over the attempt's own total; needs `task_usage`
     Usage,
-    /// Work so far over the median total of finished siblings
+    /// What an operator knows: work so far over the median total of finished siblings
+    #[default]
     Siblings,
+}
+
+impl ProgressModel {
+    /// Whether it looks at an attempt's own end, which nobody knows while it runs.
+    pub const fn is_oracle(self) -> bool {
+        matches!(self, Self::Linear | Self::Usage)
+    }
+
+    /// The model in a caption: an oracle is called one.
+    pub fn caption(self) -> String {
+        let who = if self.is_oracle() { "an oracle" } else { "what an operator knows" };
+        format!("{self}, {who}")
+    }
 }
 
 impl fmt::Display for ProgressModel {
