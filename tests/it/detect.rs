@@ -59,7 +59,7 @@ fn jobs_of_years_are_judged_or_refused_in_seconds() {
     place.part("task_events", 0, rows);
     place.ingest(&[]).ok();
     let begin = now();
-    let judged = detect(&place, &["--detectors", "late", "hadoop"]);
+    let judged = detect(&place, &["--detectors", "late", "hadoop", "--progress", "linear"]);
     assert_eq!(judged["counts"]["groups"], 200);
     for more in [["--progress", "siblings"], ["--noise", "0.2"]] {
         let run = place.run(&[&["detect"], &more[..]].concat());
