@@ -29,6 +29,8 @@ mod waiting;
 pub mod workload;
 
 #[cfg(test)]
+mod drawn;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod shortcuts;

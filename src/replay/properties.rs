@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::cluster::{Change, Cluster, MachineChange, Notice, Utilisation};
+use super::drawn::drawn;
 use super::engine::{Outcome, Plan, replay};
 use super::journal::{Entry, Kind};
 use super::metrics::{fates, job_ends, measure};
@@ -16,7 +17,7 @@ use super::state::Phase;
 use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 
 /// Random workloads on random clusters for each property.
-const CASES: u32 = 10_000;
+const CASES: u32 = drawn(10_000);
 
 const ORDERS: [&str; 10] = [
     "fifo",

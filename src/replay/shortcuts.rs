@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::drawn::drawn;
 use super::engine::{Outcome, Plan, replay};
 use super::policies::{Order, OrderPlan, Passing, PolicyPlan, sleepless};
 use super::properties::{cluster, machine, notice, task, workload};
@@ -77,7 +78,7 @@ fn policies() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: drawn(3_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn waiting_tasks_that_are_searched_start_as_one_by_one(
@@ -146,7 +147,7 @@ fn watched() -> impl Strategy<Value = (String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: drawn(1_500), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Groups of several tasks with a straggler here and there, on machines most of which have the
     /// same speed; they come, go and grow.

@@ -13,6 +13,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::super::drawn::drawn;
 use super::testing::SECOND;
 use super::{
     Action, DetectorPlan, End, Ended, Finished, GroupInfo, KINDS, Progress, Running, Scene,
@@ -253,7 +254,7 @@ fn up_to(raised: &[Raised], now_s: i64) -> Vec<Raised> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: drawn(48), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_same_history_gives_the_same_flags(history in a_history()) {

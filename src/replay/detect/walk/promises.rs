@@ -9,6 +9,7 @@ use super::super::testing::{Story, group_of};
 use super::*;
 use crate::facts::tasks::Window;
 use crate::replay::detectors::KINDS;
+use crate::replay::drawn::drawn;
 
 const S: i64 = 1_000_000;
 
@@ -216,7 +217,7 @@ fn detectors() -> Vec<DetectorPlan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: drawn(40), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn late_decides_by_exact_fractions(draws in even_draws()) {
         prop_assume!(draws.iter().any(|draw| draw.3 != 0));
@@ -255,7 +256,7 @@ fn measured(mut stories: Vec<Story>) -> Vec<Story> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: drawn(2), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn quiet_detectors_flag_as_if_asked_at_every_heartbeat(draws in uneven_draws(), stretch in 1_i64..40) {
         let group = group_of(&measured(stories(&draws)), 0, END_S * S);
