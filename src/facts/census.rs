@@ -23,12 +23,12 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::FactError;
-use super::events::{self, Event, Histories, i32_column, i64_column, is_terminal};
+use super::events::{self, Event, Histories, i32_column, i64_column};
 use super::jobs::{SEQUENCE_OUTCOMES, by_sequence};
 use super::tasks::{closed, open_since};
 use super::window::{JobEnds, Windows};
 use crate::lake::Lake;
-use crate::schema::{Column, ROW_ID, Table};
+use crate::schema::{Column, EventType, ROW_ID, Table};
 use crate::units::micros_to_seconds;
 
 /// Counts of one table by name.
@@ -260,33 +260,20 @@ impl State {
     }
 
     /// The state after an event, and whether the state machine knows the transition.
-    const fn after(self, event_type: u8) -> (Self, bool) {
+    const fn after(self, event_type: EventType) -> (Self, bool) {
         match event_type {
-            0 => (Self::Pending, matches!(self, Self::Unsubmitted | Self::Dead)),
-            1 => (Self::Running, matches!(self, Self::Pending)),
-            2 | 4 => (Self::Dead, matches!(self, Self::Running)),
-            3 | 5 | 6 => (Self::Dead, matches!(self, Self::Pending | Self::Running)),
-            7 => (self, matches!(self, Self::Pending)),
-            8 => (self, matches!(self, Self::Running)),
-            _ => (self, true),
+            EventType::Submit => (Self::Pending, matches!(self, Self::Unsubmitted | Self::Dead)),
+            EventType::Schedule => (Self::Running, matches!(self, Self::Pending)),
+            EventType::Evict | EventType::Finish => (Self::Dead, matches!(self, Self::Running)),
+            EventType::Fail | EventType::Kill | EventType::Lost => {
+                (Self::Dead, matches!(self, Self::Pending | Self::Running))
+            }
+            EventType::UpdatePending => (self, matches!(self, Self::Pending)),
+            EventType::UpdateRunning => (self, matches!(self, Self::Running)),
+            EventType::Queue | EventType::Enable => (self, true),
         }
     }
 }
-
-/// Names of the event types of jobs and tasks.
-const EVENT_NAMES: [&str; 11] = [
-    "SUBMIT",
-    "SCHEDULE",
-    "EVICT",
-    "FAIL",
-    "FINISH",
-    "KILL",
-    "LOST",
-    "UPDATE_PENDING",
-    "UPDATE_RUNNING",
-    "QUEUE",
-    "ENABLE",
-];
 
 fn count_histories(tally: &mut Tally, histories: &Histories) {
     tally.add("entities", histories.len() as u64);
@@ -317,20 +304,20 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     let mut state = State::Unsubmitted;
     for (idx, event) in events.iter().enumerate() {
         let (next, is_legal) = state.after(event.event_type);
-        if idx == 0 && event.event_type != 0 {
+        if idx == 0 && event.event_type != EventType::Submit {
             // Begun before the first loaded part: nothing can be said of this transition.
             tally.add("first event is not SUBMIT", 1);
         } else if !is_legal {
             tally.add("illegal transitions", 1);
-            let name = EVENT_NAMES[usize::from(event.event_type)];
+            let name = event.event_type.name();
             tally.add(format!("illegal: {name} {}", state.name()), 1);
         }
-        if state == State::Pending && is_terminal(event.event_type) {
+        if state == State::Pending && event.event_type.is_terminal() {
             tally.add("ended while pending", 1);
         }
         state = match (idx, event.event_type) {
-            (0, 7) => State::Pending,
-            (0, 8) => State::Running,
+            (0, EventType::UpdatePending) => State::Pending,
+            (0, EventType::UpdateRunning) => State::Running,
             _ => next,
         };
     }
@@ -425,7 +412,7 @@ mod tests {
             .map(|(idx, digit)| Event {
                 time_us: idx,
                 row_id: idx,
-                event_type: digit - b'0',
+                event_type: EventType::of(digit - b'0').unwrap(),
                 row: 0,
             })
             .collect();

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::FactError;
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Table};
+use crate::schema::{EventType, ROW_ID, Table};
 
 /// A job (with task 0) or a task.
 pub type EntityId = (i64, i32);
@@ -34,61 +34,10 @@ pub struct Event {
     pub time_us: i64,
     /// The file order.
     pub row_id: i64,
-    /// What, by the numbers of the lake.
-    pub event_type: u8,
+    /// What it says.
+    pub event_type: EventType,
     /// The row in the order in which the bucket was read.
     pub row: u32,
-}
-
-/// What an event of a job or task says, by the numbers of the lake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum EventType {
-    /// It may be scheduled from now on.
-    Submit = 0,
-    /// It begins to run on a machine.
-    Schedule = 1,
-    /// It lost its machine to something else.
-    Evict = 2,
-    /// It failed by its own fault.
-    Fail = 3,
-    /// It did its work.
-    Finish = 4,
-    /// Its user, or another program, killed it.
-    Kill = 5,
-    /// Its end is missing in the trace.
-    Lost = 6,
-    /// What it asks for changed while it waited.
-    UpdatePending = 7,
-    /// What it asks for changed while it ran.
-    UpdateRunning = 8,
-}
-
-impl EventType {
-    /// Every type, by number.
-    pub const ALL: [Self; 9] = [
-        Self::Submit,
-        Self::Schedule,
-        Self::Evict,
-        Self::Fail,
-        Self::Finish,
-        Self::Kill,
-        Self::Lost,
-        Self::UpdatePending,
-        Self::UpdateRunning,
-    ];
-
-    /// Whether it ends an attempt.
-    pub const fn is_terminal(self) -> bool {
-        is_terminal(self as u8)
-    }
-}
-
-impl Event {
-    /// What it says; `None` for a number that the lake does not know.
-    pub fn kind(&self) -> Option<EventType> {
-        EventType::ALL.get(usize::from(self.event_type)).copied()
-    }
 }
 
 /// Events in the order of the file, on their way to [`Histories`].
@@ -118,7 +67,7 @@ impl Rows {
             self.events.push(Event {
                 time_us: times[row],
                 row_id: row_ids[row],
-                event_type: u8::try_from(types[row]).expect("ingest checks event numbers"),
+                event_type: EventType::of(types[row]).expect("readers check event numbers"),
                 row: u32::try_from(self.events.len()).expect("a bucket has fewer than 2^32 rows"),
             });
         }
@@ -128,7 +77,7 @@ impl Rows {
     pub fn histories(self) -> Histories {
         let starts = starts_of(&self.owners, self.ids.len());
         let mut next = starts.clone();
-        let blank = Event { time_us: 0, row_id: 0, event_type: 0, row: 0 };
+        let blank = Event { time_us: 0, row_id: 0, event_type: EventType::Submit, row: 0 };
         let mut events = vec![blank; self.events.len()];
         for (event, owner) in self.events.into_iter().zip(self.owners) {
             let slot = &mut next[owner as usize];
@@ -252,11 +201,6 @@ pub(super) fn add_optional_cells<T: ArrowPrimitiveType>(
     cells.extend(column.as_primitive::<T>().iter());
 }
 
-/// Whether the type is one that ends an attempt: EVICT, FAIL, FINISH, KILL, LOST.
-pub const fn is_terminal(event_type: u8) -> bool {
-    matches!(event_type, 2..=6)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -299,7 +243,8 @@ mod tests {
         ];
         let histories = Histories::of(Table::TaskEvents, &batches);
         assert_eq!(histories.ids, [(1, 0), (1, 1)]);
-        let types: Vec<u8> = histories.events(0).iter().map(|event| event.event_type).collect();
+        let types: Vec<i32> =
+            histories.events(0).iter().map(|event| event.event_type.number()).collect();
         assert_eq!(types, [0, 1, 4]);
         assert_eq!(histories.find((1, 1)), Some(1));
         assert_eq!(histories.find((2, 0)), None);

@@ -10,10 +10,10 @@ use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::FactError;
-use super::events::{Event, Histories, is_terminal, optional_cells};
+use super::events::{Event, Histories, optional_cells};
 use super::tables::Fact;
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Table};
+use crate::schema::{EventType, ROW_ID, Table};
 
 /// Outcomes told by the exact event sequence.
 pub const SEQUENCE_OUTCOMES: [&str; 5] = ["finished", "failed", "killed", "running", "other"];
@@ -69,10 +69,7 @@ impl Job {
 
 /// Writes event types as digits; 10 is `A`.
 pub fn write_sequence(events: &[Event], text: &mut String) {
-    text.extend(events.iter().map(|event| match event.event_type {
-        digit @ 0..=9 => char::from(b'0' + digit),
-        letter => char::from(b'A' + letter - 10),
-    }));
+    text.extend(events.iter().map(|event| char::from(event.event_type.digit())));
 }
 
 /// The event types as digits.
@@ -85,12 +82,20 @@ pub fn sequence_of(events: &[Event]) -> String {
 /// The outcome by the exact sequence, as a position in [`SEQUENCE_OUTCOMES`].
 pub fn by_sequence(events: &[Event]) -> u8 {
     match events {
-        [first, second] if first.event_type == 0 && second.event_type == 1 => 3,
-        [first, second, third] if first.event_type == 0 && second.event_type == 1 => {
+        [first, second]
+            if first.event_type == EventType::Submit
+                && second.event_type == EventType::Schedule =>
+        {
+            3
+        }
+        [first, second, third]
+            if first.event_type == EventType::Submit
+                && second.event_type == EventType::Schedule =>
+        {
             match third.event_type {
-                4 => 0,
-                3 => 1,
-                5 => 2,
+                EventType::Finish => 0,
+                EventType::Fail => 1,
+                EventType::Kill => 2,
                 _ => 4,
             }
         }
@@ -100,19 +105,14 @@ pub fn by_sequence(events: &[Event]) -> u8 {
 
 /// The outcome by the last terminal event, as a position in [`TERMINAL_OUTCOMES`].
 pub fn by_terminal(events: &[Event]) -> u8 {
-    match events
-        .iter()
-        .rev()
-        .map(|event| event.event_type)
-        .find(|&kind| kind <= 1 || is_terminal(kind))
-    {
+    match events.iter().rev().map(|event| event.event_type).find(|kind| kind.is_deciding()) {
         None => 7,
-        Some(0) => 5,
-        Some(1) => 6,
-        Some(2) => 3,
-        Some(3) => 1,
-        Some(4) => 0,
-        Some(5) => 2,
+        Some(EventType::Submit) => 5,
+        Some(EventType::Schedule) => 6,
+        Some(EventType::Evict) => 3,
+        Some(EventType::Fail) => 1,
+        Some(EventType::Finish) => 0,
+        Some(EventType::Kill) => 2,
         Some(_) => 4,
     }
 }
@@ -192,8 +192,8 @@ impl Jobs {
                     sequence: sequence_of(events),
                     by_sequence: by_sequence(events),
                     by_terminal: by_terminal(events),
-                    first_submit_us: first(0),
-                    first_schedule_us: first(1),
+                    first_submit_us: first(EventType::Submit),
+                    first_schedule_us: first(EventType::Schedule),
                     last_event_us: events.last().map_or(0, |event| event.time_us),
                     user: largest(&users),
                     name: largest(&job_names),
@@ -281,7 +281,7 @@ mod tests {
             .map(|(idx, digit)| Event {
                 time_us: idx,
                 row_id: idx,
-                event_type: digit - b'0',
+                event_type: EventType::of(digit - b'0').unwrap(),
                 row: 0,
             })
             .collect()

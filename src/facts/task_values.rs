@@ -10,9 +10,9 @@
 //!  open      SUBMIT ------------------------| end of the window
 //! ```
 
-use super::events::is_terminal;
 use super::tasks::TaskView;
 use super::window::Windows;
+use crate::schema::EventType;
 
 /// A time spent waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,10 @@ impl WaitEnd {
 }
 
 fn first_submit(task: &TaskView<'_>) -> Option<i64> {
-    task.events.iter().find(|event| event.event_type == 0).map(|event| event.time_us)
+    task.events
+        .iter()
+        .find(|event| event.event_type == EventType::Submit)
+        .map(|event| event.time_us)
 }
 
 /// Whether the task was submitted before the window, so that its wait is not known.
@@ -68,10 +71,10 @@ pub fn wait_of(task: &TaskView<'_>, windows: Windows) -> Option<Wait> {
     let schedule = task
         .events
         .iter()
-        .skip_while(|event| event.event_type != 0)
-        .find(|event| event.event_type == 1)
+        .skip_while(|event| event.event_type != EventType::Submit)
+        .find(|event| event.event_type == EventType::Schedule)
         .map(|event| event.time_us);
-    let own = task.events.last().filter(|event| is_terminal(event.event_type));
+    let own = task.events.last().filter(|event| event.event_type.is_terminal());
     let own = own.map(|event| event.time_us).filter(|&end_us| end_us <= window_end_us);
     let (until, end) = match (schedule, own.or(task.job_end_us)) {
         (Some(schedule), _) if schedule <= window_end_us => (schedule, WaitEnd::Started),

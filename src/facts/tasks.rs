@@ -17,12 +17,11 @@ use arrow::record_batch::RecordBatch;
 
 use super::FactError;
 use super::events::{
-    EntityId, Event, EventType, Histories, Rows, add_optional_cells, i32_column, i64_column,
-    is_terminal, starts_of,
+    EntityId, Event, Histories, Rows, add_optional_cells, i32_column, i64_column, starts_of,
 };
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::{Lake, LakeError};
-use crate::schema::{ROW_ID, Source, Table};
+use crate::schema::{EventType, ROW_ID, Source, Table};
 use crate::units::{CpuRate, CpuTime};
 
 /// From a SCHEDULE to the next terminal event or SCHEDULE; without one, to the end of its job
@@ -53,7 +52,7 @@ pub struct Attempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
     /// An event of its task, of this type.
-    Event(u8),
+    Event(EventType),
     /// The end of its job: the loaded parts hold no end of its own.
     Job,
     /// Nothing: it is open, and closed at the end of the window.
@@ -62,7 +61,7 @@ pub enum EndedBy {
 
 impl EndedBy {
     /// The type of the event of its task that ended it.
-    pub const fn event(self) -> Option<u8> {
+    pub const fn event(self) -> Option<EventType> {
         match self {
             Self::Event(event_type) => Some(event_type),
             Self::Job | Self::Nothing => None,
@@ -139,13 +138,12 @@ pub struct TaskView<'a> {
 impl TaskView<'_> {
     /// The last event that decides whether the task pends, runs or has ended.
     fn deciding(&self) -> Option<&Event> {
-        self.events.iter().rev().find(|event| is_deciding(event))
+        self.events.iter().rev().find(|event| event.event_type.is_deciding())
     }
 
     /// When it finished, µs, if that was its end.
     pub fn finish_us(&self) -> Option<i64> {
-        const FINISH: u8 = 4;
-        let last = self.deciding().filter(|event| event.event_type == FINISH);
+        let last = self.deciding().filter(|event| event.event_type == EventType::Finish);
         last.map(|event| event.time_us).filter(|&time_us| time_us < i64::MAX)
     }
 
@@ -155,7 +153,7 @@ impl TaskView<'_> {
         let times: Vec<i64> = self
             .events
             .iter()
-            .filter(|event| event.kind() == Some(kind))
+            .filter(|event| event.event_type == kind)
             .map(|event| event.time_us)
             .collect();
         let is_close = |row: &&[i64]| row[row.len() - 1].saturating_sub(row[0]) <= within_us;
@@ -167,14 +165,9 @@ impl TaskView<'_> {
     pub fn is_open(&self, window_end_us: i64) -> bool {
         let has_ended = self
             .deciding()
-            .is_some_and(|event| is_terminal(event.event_type) && event.time_us <= window_end_us);
+            .is_some_and(|event| event.event_type.is_terminal() && event.time_us <= window_end_us);
         !has_ended && self.job_end_us.is_none()
     }
-}
-
-/// Whether an event decides what state a task is in: SUBMIT, SCHEDULE and what ends it.
-const fn is_deciding(event: &Event) -> bool {
-    event.event_type <= 1 || is_terminal(event.event_type)
 }
 
 /// Counts of usage rows that the ledger names.
@@ -412,16 +405,16 @@ impl Tasks {
     fn attempts_of(&self, job_end_us: Option<i64>, events: &[Event], attempts: &mut Vec<Attempt>) {
         attempts.clear();
         let mut is_open = false;
-        for event in
-            events.iter().filter(|event| event.event_type == 1 || is_terminal(event.event_type))
-        {
+        for event in events.iter().filter(|event| {
+            event.event_type == EventType::Schedule || event.event_type.is_terminal()
+        }) {
             // What happens after the window leaves an attempt open.
             if is_open && event.time_us < i64::MAX {
                 let open = attempts.last_mut().expect("an open attempt is there");
                 open.end_us = event.time_us;
                 open.ended_by = EndedBy::Event(event.event_type);
             }
-            is_open = event.event_type == 1;
+            is_open = event.event_type == EventType::Schedule;
             if is_open {
                 // Until an end of its own is found.
                 let (end_us, ended_by) = match job_end_us.filter(|_| event.time_us < i64::MAX) {
@@ -448,16 +441,22 @@ fn has_open_task(histories: &Histories) -> bool {
     (0..histories.len()).any(|task| {
         let mut known =
             histories.events(task).iter().rev().filter(|event| event.time_us < i64::MAX);
-        known.find(|event| is_deciding(event)).is_none_or(|event| event.event_type <= 1)
+        known
+            .find(|event| event.event_type.is_deciding())
+            .is_none_or(|event| !event.event_type.is_terminal())
     })
 }
 
 /// When the attempt of a task began that has no end of its own in the loaded parts, µs. There is
 /// one at most, apart from what begins after the window (at 2^63-1).
 pub(super) fn open_since(events: &[Event]) -> Option<i64> {
-    let is_deciding = |event: &&Event| event.event_type == 1 || is_terminal(event.event_type);
+    let is_deciding =
+        |event: &&Event| event.event_type == EventType::Schedule || event.event_type.is_terminal();
     let mut known = events.iter().rev().filter(|event| event.time_us < i64::MAX);
-    known.find(is_deciding).filter(|event| event.event_type == 1).map(|event| event.time_us)
+    known
+        .find(is_deciding)
+        .filter(|event| event.event_type == EventType::Schedule)
+        .map(|event| event.time_us)
 }
 
 /// The end of a usage window; one that ends after the trace (at 2^63-1) is open and ends with it.
@@ -672,7 +671,7 @@ mod tests {
         Attempt {
             start_us,
             end_us,
-            ended_by: EndedBy::Event(3),
+            ended_by: EndedBy::Event(EventType::Fail),
             cpu_request: Some(0.5),
             memory: None,
             cpu_used: None,

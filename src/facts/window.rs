@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::FactError;
-use super::events::{i32_column, i64_column, is_terminal};
+use super::events::{i32_column, i64_column};
 
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Source, Table};
+use crate::schema::{EventType, ROW_ID, Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
 /// End of the window of the whole 2011 trace (600 s and 29 days), as published:
@@ -151,10 +151,10 @@ impl JobEnds {
             let (row_ids, times) = (i64_column(&batch, ROW_ID), i64_column(&batch, "time_us"));
             let jobs = i64_column(&batch, "job_id");
             for (row, &event_type) in i32_column(&batch, "event_type").iter().enumerate() {
-                let is_end = u8::try_from(event_type).is_ok_and(is_terminal);
-                if !is_end && !matches!(event_type, 0 | 1) {
+                let Some(kind) = EventType::of(event_type).filter(|kind| kind.is_deciding()) else {
                     continue;
-                }
+                };
+                let is_end = kind.is_terminal();
                 let event = Deciding { time_us: times[row], row_id: row_ids[row], is_end };
                 let known = last.entry(jobs[row]).or_insert(event);
                 if (known.time_us, known.row_id) < (event.time_us, event.row_id) {

@@ -208,6 +208,7 @@ mod tests {
     use super::*;
     use crate::facts::events::Event;
     use crate::facts::tasks::{Attempt, EndedBy, TaskView};
+    use crate::schema::EventType;
     use crate::studies::rules::{Owner, RuleGrid};
 
     fn plan(text: &str) -> Result<KillPlan, String> {
@@ -319,7 +320,8 @@ mod tests {
         /// Told event by event, the rules fire when those of the sweep do, which see all at once.
         #[test]
         fn the_rules_are_those_of_the_sweep(life in lives(), rules in rules()) {
-            let event = |time_us: i64, event_type: u8| Event { time_us, row_id: 0, event_type, row: 0 };
+            let kind = |number: u8| EventType::of(number).unwrap();
+            let event = |time_us: i64, number| Event { time_us, row_id: 0, event_type: kind(number), row: 0 };
             let (mut events, mut attempts) = (vec![event(0, 0)], Vec::new());
             let mut now_us = 0;
             for &(waits, runs, how) in &life {
@@ -329,7 +331,7 @@ mod tests {
                 attempts.push(Attempt {
                     start_us,
                     end_us: now_us,
-                    ended_by: EndedBy::Event(how),
+                    ended_by: EndedBy::Event(kind(how)),
                     cpu_request: None,
                     memory: None,
                     cpu_used: None,

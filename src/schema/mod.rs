@@ -13,8 +13,10 @@ use std::str::FromStr;
 use thiserror::Error;
 
 mod columns;
+mod event;
 mod source;
 
+pub use event::EventType;
 pub use source::{Source, UnknownSource};
 
 /// The version of the lake's layout and columns, written into every manifest.

@@ -36,7 +36,7 @@ use super::fields;
 use super::folder::RawPart;
 use super::part::{HandOut, Notes, PartParser};
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
-use crate::schema::{Table, row_id};
+use crate::schema::{EventType, Table, row_id};
 use crate::units::MICROS_PER_SECOND;
 
 /// A column and what is wrong there.
@@ -85,12 +85,12 @@ pub(super) struct LogJob<'a> {
     pub remark: Option<&'static str>,
 }
 
-const SUBMIT: i32 = 0;
-const SCHEDULE: i32 = 1;
-const EVICT: i32 = 2;
-const FAIL: i32 = 3;
-const FINISH: i32 = 4;
-const KILL: i32 = 5;
+const SUBMIT: i32 = EventType::Submit.number();
+const SCHEDULE: i32 = EventType::Schedule.number();
+const EVICT: i32 = EventType::Evict.number();
+const FAIL: i32 = EventType::Fail.number();
+const FINISH: i32 = EventType::Finish.number();
+const KILL: i32 = EventType::Kill.number();
 
 /// Lines of a header that are kept, and bytes of them.
 const HEADER_LINES_MAX: u64 = 10_000;

@@ -7,12 +7,12 @@
 use rayon::prelude::*;
 
 use crate::facts::FactError;
-use crate::facts::events::{Event, is_terminal};
+use crate::facts::events::Event;
 use crate::facts::jobs::{Jobs, by_terminal};
 use crate::facts::tasks::{Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{EventType, Table};
 
 /// Events of a task that is submitted, runs and ends; a long task has more.
 const EVENTS_OF_ONE_LIFE: usize = 3;
@@ -66,9 +66,8 @@ impl FailedOrKilled {
 
 /// Whether a SUBMIT follows an event that ends a task.
 fn is_submitted_again(events: &[Event]) -> bool {
-    const SUBMIT: u8 = 0;
-    let after_an_end = events.iter().skip_while(|event| !is_terminal(event.event_type));
-    after_an_end.into_iter().any(|event| event.event_type == SUBMIT)
+    let after_an_end = events.iter().skip_while(|event| !event.event_type.is_terminal());
+    after_an_end.into_iter().any(|event| event.event_type == EventType::Submit)
 }
 
 /// Counts the long tasks of failed and killed jobs, and those that failed or were killed themselves.
@@ -119,7 +118,7 @@ mod tests {
                 .map(|(row, digit)| Event {
                     time_us: i64::from(row),
                     row_id: i64::from(row),
-                    event_type: digit - b'0',
+                    event_type: EventType::of(digit - b'0').unwrap(),
                     row,
                 })
                 .collect();

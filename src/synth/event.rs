@@ -1,48 +1,9 @@
-//! The nine event types of jobs and tasks, and the rules that read a sequence of them: classes,
+//! The rules that read a sequence of events: classes,
 //! attempts, legal transitions. DESIGN.md section 4 is the definition.
 
 use std::collections::BTreeMap;
 
-/// What happened to a job or task; the number is the trace's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Event {
-    Submit,
-    Schedule,
-    Evict,
-    Fail,
-    Finish,
-    Kill,
-    Lost,
-    UpdatePending,
-    UpdateRunning,
-}
-
-impl Event {
-    /// The trace's number as a digit.
-    pub(super) const fn digit(self) -> u8 {
-        b'0' + self as u8
-    }
-
-    /// The trace's name.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Submit => "SUBMIT",
-            Self::Schedule => "SCHEDULE",
-            Self::Evict => "EVICT",
-            Self::Fail => "FAIL",
-            Self::Finish => "FINISH",
-            Self::Kill => "KILL",
-            Self::Lost => "LOST",
-            Self::UpdatePending => "UPDATE_PENDING",
-            Self::UpdateRunning => "UPDATE_RUNNING",
-        }
-    }
-
-    /// Whether the event ends an attempt.
-    pub(super) const fn is_terminal(self) -> bool {
-        matches!(self, Self::Evict | Self::Fail | Self::Finish | Self::Kill | Self::Lost)
-    }
-}
+pub(super) use crate::schema::EventType as Event;
 
 /// Returns the event types as digits, `014`.
 pub(super) fn sequence(events: impl Iterator<Item = Event>) -> String {
@@ -77,7 +38,7 @@ pub(super) fn terminal_class(events: impl Iterator<Item = Event>) -> usize {
         Event::Lost => 4,
         Event::Submit => 5,
         Event::Schedule => 6,
-        Event::UpdatePending | Event::UpdateRunning => class,
+        _ => class,
     })
 }
 
@@ -103,7 +64,9 @@ pub(super) fn count_illegal(
     let mut state = State::Dead;
     for event in events {
         let (next, legal) = match (state, event) {
-            (_, Event::UpdatePending | Event::UpdateRunning) => (state, true),
+            (_, Event::UpdatePending | Event::UpdateRunning | Event::Queue | Event::Enable) => {
+                (state, true)
+            }
             (State::Dead, Event::Submit) => (State::Pending, true),
             (_, Event::Submit) => (State::Pending, false),
             (State::Pending, Event::Schedule) => (State::Running, true),

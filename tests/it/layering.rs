@@ -15,11 +15,11 @@ const LAYERS: [&str; 22] = [
 /// Offers what programs need, a made-up lake among it.
 const FRONT_DOOR: &str = "prelude";
 
-/// Stands beside the way: uses none of the layers but [`FAULTS`], and only [`FRONT_DOOR`] uses it.
+/// Stands beside the way: uses none of the layers but [`BELOW`], and only [`FRONT_DOOR`] uses it.
 const BESIDE: &str = "synth";
 
-/// What every layer uses.
-const FAULTS: &str = "faults";
+/// What it uses, too: the errors, and the types of events.
+const BELOW: [&str; 2] = ["faults", "schema"];
 
 /// Belongs to the program and not to the library: of `crate::` it has only itself.
 const PROGRAM: &str = "cli";
@@ -36,8 +36,8 @@ fn forbidden_paths<'a>(layer: &str, source: &'a str) -> Vec<&'a str> {
         let (own, other) = (rank(layer), rank(target));
         target == layer
             || (layer != PROGRAM && ROOT_ITEMS.contains(&target))
-            || (target == FAULTS && layer == BESIDE)
             || (target == BESIDE && layer == FRONT_DOOR)
+            || (BELOW.contains(&target) && layer == BESIDE)
             || own.zip(other).is_some_and(|(own, other)| other < own)
     };
     source

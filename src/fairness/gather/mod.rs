@@ -32,7 +32,7 @@ use crate::facts::jobs::Jobs;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Table};
+use crate::schema::{EventType, ROW_ID, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
@@ -444,16 +444,19 @@ impl Fold<'_> {
         let mut since: Option<(i64, u32)> = None;
         let mut request = None;
         for event in task.events {
-            let (is_submit, is_update) = (event.event_type == 0, event.event_type == 7);
+            let (is_submit, is_update) = (
+                event.event_type == EventType::Submit,
+                event.event_type == EventType::UpdatePending,
+            );
             if let Some((from_us, row)) = since
-                && (event.event_type <= 6 || is_update)
+                && (event.event_type.is_deciding() || is_update)
             {
                 self.wait(task, row, [from_us, event.time_us], request);
             }
             if is_submit || is_update && since.is_some() {
                 request = self.extra.cpu[event.row as usize].or(request);
                 since = Some((event.time_us, since.map_or(event.row, |(_, row)| row)));
-            } else if event.event_type <= 6 {
+            } else if event.event_type.is_deciding() {
                 (since, request) = (None, None);
             }
         }
@@ -597,8 +600,8 @@ fn submit_of(task: &TaskView<'_>, attempt: &Attempt) -> Option<i64> {
     let mut submit = None;
     for event in task.events.iter().take_while(|event| event.row != attempt.row) {
         match event.event_type {
-            0 => submit = submit.or(Some(event.time_us)),
-            1..=6 => submit = None,
+            EventType::Submit => submit = submit.or(Some(event.time_us)),
+            kind if kind.is_deciding() => submit = None,
             _ => {}
         }
     }

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::facts::events::is_terminal;
 use crate::facts::tasks::{EndedBy, TaskView, Window};
 use crate::facts::window::Windows;
 use crate::replay::detectors::{End, NO_MACHINE};
+use crate::schema::EventType;
 
 /// An attempt of history.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,12 +157,12 @@ impl GroupSizes {
     /// Counts a task.
     pub fn add(&mut self, task: &TaskView<'_>, windows: Windows) {
         let known = task.events.iter().filter(|event| event.time_us < i64::MAX);
-        let starts = known.filter(|event| event.event_type == 1).count();
+        let starts = known.filter(|event| event.event_type == EventType::Schedule).count();
         let last = task
             .attempts
             .iter()
             .take(starts)
-            .rfind(|attempt| attempt.ended_by == EndedBy::Event(4));
+            .rfind(|attempt| attempt.ended_by == EndedBy::Event(EventType::Finish));
         let is_judged = last.is_some_and(|attempt| !windows.is_before(attempt.start_us));
         *self.0.entry(key_of(task)).or_insert(0) += u32::from(is_judged);
     }
@@ -221,8 +221,10 @@ impl GroupBuilder {
         for event in task.events.iter().filter(|event| event.time_us < i64::MAX) {
             let number = u32::try_from(next).expect("a task has fewer than 2^32 attempts");
             match event.event_type {
-                0 if !is_running => row.changes.push((event.time_us, What::Submitted)),
-                1 => {
+                EventType::Submit if !is_running => {
+                    row.changes.push((event.time_us, What::Submitted))
+                }
+                EventType::Schedule => {
                     if is_running {
                         row.changes.push((event.time_us, What::Ended(number - 1)));
                     }
@@ -230,7 +232,7 @@ impl GroupBuilder {
                     next += 1;
                     is_running = true;
                 }
-                kind if is_terminal(kind) => {
+                kind if kind.is_terminal() => {
                     let what = if is_running { What::Ended(number - 1) } else { What::Over };
                     row.changes.push((event.time_us, what));
                     is_running = false;
@@ -248,9 +250,9 @@ impl GroupBuilder {
             let pieces = pieces_of(task.windows, attempt.start_us, attempt.end_us, &mut raw.pieces);
             let how = match attempt.ended_by {
                 EndedBy::Nothing => None,
-                EndedBy::Event(4) => Some(End::Finished),
+                EndedBy::Event(EventType::Finish) => Some(End::Finished),
                 // One that ends with its job has not finished as far as anyone knows.
-                EndedBy::Event(5) | EndedBy::Job => Some(End::Killed),
+                EndedBy::Event(EventType::Kill) | EndedBy::Job => Some(End::Killed),
                 EndedBy::Event(_) => Some(End::Failed),
             };
             row.attempts.push(RawAttempt {

@@ -5,9 +5,10 @@
 //! once; anything else is only there to be looked at. The window ends with the longest line.
 
 use super::groups::{Group, GroupBuilder};
-use crate::facts::events::{Event, is_terminal};
+use crate::facts::events::Event;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Window};
 use crate::facts::window::{OpenAttempts, Windows};
+use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
 /// Seconds per column.
@@ -62,10 +63,11 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
         let mut events = Vec::new();
         let mut attempts: Vec<Attempt> = Vec::new();
         let mut is_open = false;
-        for (row, &(time_us, event_type)) in (0_u32..).zip(&story.events) {
+        for (row, &(time_us, number)) in (0_u32..).zip(&story.events) {
+            let event_type = EventType::of(number).unwrap();
             events.push(Event { time_us, row_id: i64::from(row), event_type, row });
-            let is_start = event_type == 1;
-            if !is_start && !is_terminal(event_type) {
+            let is_start = event_type == EventType::Schedule;
+            if !is_start && !event_type.is_terminal() {
                 continue;
             }
             if is_open {

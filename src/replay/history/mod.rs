@@ -20,11 +20,11 @@ use serde::Serialize;
 use super::random::{Draws, Purpose};
 use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
-use crate::facts::events::{Event, is_terminal, optional_cells};
+use crate::facts::events::{Event, optional_cells};
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
-use crate::schema::{Source, Table};
+use crate::schema::{EventType, Source, Table};
 
 mod assumptions;
 mod machines;
@@ -309,7 +309,8 @@ fn item(
     let begun_us = begun_us(view, windows);
     let inside = |at_us: i64| if windows.is_before(at_us) { begun_us } else { at_us };
     let first = view.events.first()?;
-    let submit = view.events.iter().find(|event| event.event_type == 0).unwrap_or(first);
+    let submit =
+        view.events.iter().find(|event| event.event_type == EventType::Submit).unwrap_or(first);
     let arrival_us = inside(submit.time_us.min(first.time_us));
     let is_late = plan.until_us.is_some_and(|until_us| until_us <= arrival_us);
     if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
@@ -317,7 +318,7 @@ fn item(
     }
     let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
     let last = view.attempts.last();
-    let ended = view.events.iter().rev().find(|event| is_terminal(event.event_type));
+    let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
     let ended_by = last.map(|attempt| attempt.ended_by);
     // Without an end of its own: it runs on, or its job has ended meanwhile.
     let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
@@ -327,8 +328,8 @@ fn item(
         _ if is_open => (Fate::Finishes, last_us),
         None => (Fate::Finishes, None),
         Some(event) => match event.event_type {
-            4 => (Fate::Finishes, last_us),
-            3 => (Fate::Fails, last_us),
+            EventType::Finish => (Fate::Finishes, last_us),
+            EventType::Fail => (Fate::Fails, last_us),
             _ if plan.killed == KilledTasks::RunTime && ends(last, event) => {
                 (Fate::Stopped, last_us)
             }
@@ -341,19 +342,23 @@ fn item(
     };
     counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
     counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
-    counts.never_back +=
-        u64::from(!is_open && ended.is_some_and(|event| matches!(event.event_type, 2 | 6)));
+    counts.never_back += u64::from(
+        !is_open
+            && ended.is_some_and(|event| {
+                matches!(event.event_type, EventType::Evict | EventType::Lost)
+            }),
+    );
     counts.began_before += u64::from(windows.is_before(first.time_us));
     let carries_last = fate.is_endless();
     counts.stopped += u64::from(fate == Fate::Stopped);
     counts.killed_at_age += u64::from(carries_last);
     let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
-    let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(3);
+    let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
     let failures = view.attempts[..earlier].iter().filter(is_failed);
     let failures: Vec<i64> =
         failures.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
     let kept = failures.len() + view.attempts.len() - earlier;
-    let is_killed = ended_by == Some(EndedBy::Event(5));
+    let is_killed = ended_by == Some(EndedBy::Event(EventType::Kill));
     let ends_here = usize::from(carries_last && is_killed);
     let dropped = view.attempts.len() - kept;
     counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;

@@ -12,12 +12,13 @@ use super::super::fields::NAME_MAX;
 use super::super::rows::RejectReason;
 use super::tasks::{Fault, List, LoggedAttempt, LoggedTask};
 use super::unescaped;
+use crate::schema::EventType;
 
-const SUBMIT: i32 = 0;
-const SCHEDULE: i32 = 1;
-const FAIL: i32 = 3;
-const FINISH: i32 = 4;
-const KILL: i32 = 5;
+const SUBMIT: i32 = EventType::Submit.number();
+const SCHEDULE: i32 = EventType::Schedule.number();
+const FAIL: i32 = EventType::Fail.number();
+const FINISH: i32 = EventType::Finish.number();
+const KILL: i32 = EventType::Kill.number();
 
 /// A job without its tasks; times are milliseconds, -1 or 0 where they are missing.
 #[derive(Debug, Deserialize)]

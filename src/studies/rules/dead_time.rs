@@ -3,13 +3,14 @@
 //! Known at the end of an attempt and not before: only then is it dead.
 
 use crate::facts::tasks::{Attempt, TaskView};
+use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
 /// The end of the attempt with which the sum is reached, for each sum that is.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
-    const FINISH: u8 = 4;
     let mut dead_us = 0;
-    let is_dead = |attempt: &&Attempt| attempt.ended_by.event().is_some_and(|kind| kind != FINISH);
+    let is_dead =
+        |attempt: &&Attempt| attempt.ended_by.event().is_some_and(|kind| kind != EventType::Finish);
     for attempt in task.attempts.iter().filter(is_dead) {
         dead_us += attempt.length_us();
         while grid

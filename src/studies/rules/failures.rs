@@ -1,14 +1,13 @@
 //! FAIL so many times in a row, with no other end of an attempt between.
 
-use crate::facts::events::is_terminal;
 use crate::facts::tasks::TaskView;
+use crate::schema::EventType;
 
 /// The time of the last failure of the first long enough row, for each length that is reached.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
-    const FAIL: u8 = 3;
     let mut row = 0;
-    for event in task.events.iter().filter(|event| is_terminal(event.event_type)) {
-        row = if event.event_type == FAIL { row + 1 } else { 0 };
+    for event in task.events.iter().filter(|event| event.event_type.is_terminal()) {
+        row = if event.event_type == EventType::Fail { row + 1 } else { 0 };
         while grid.get(times.len()).is_some_and(|&wanted| wanted <= row) {
             times.push(event.time_us);
         }

@@ -407,6 +407,7 @@ mod tests {
     use super::*;
     use crate::facts::events::Event;
     use crate::facts::tasks::{Attempt, EndedBy};
+    use crate::schema::EventType;
 
     /// A task of one event per minute.
     fn check(rule: &str, grid: &[i64], sequence: &str, expected_minutes: &[i64]) {
@@ -415,12 +416,12 @@ mod tests {
             .map(|(idx, digit)| Event {
                 time_us: idx * 60_000_000,
                 row_id: idx,
-                event_type: digit - b'0',
+                event_type: EventType::of(digit - b'0').unwrap(),
                 row: 0,
             })
             .collect();
         let mut attempts: Vec<Attempt> = Vec::new();
-        for pair in events.windows(2).filter(|pair| pair[0].event_type == 1) {
+        for pair in events.windows(2).filter(|pair| pair[0].event_type == EventType::Schedule) {
             attempts.push(Attempt {
                 start_us: pair[0].time_us,
                 end_us: pair[1].time_us,

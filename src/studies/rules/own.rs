@@ -123,8 +123,9 @@ fn name_of(task: &TaskView<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::facts::events::{Event, EventType};
+    use crate::facts::events::Event;
     use crate::facts::tasks::TaskView;
+    use crate::schema::EventType;
     use crate::studies::rules::{Owner, RuleError, RuleGrid};
 
     const HOUR: i64 = 3_600_000_000;
@@ -135,7 +136,7 @@ mod tests {
             .map(|idx| Event {
                 time_us: idx * 600_000_000,
                 row_id: idx,
-                event_type: u8::try_from(idx % 3).unwrap(),
+                event_type: EventType::of(idx % 3).unwrap(),
                 row: 0,
             })
             .collect();
@@ -177,7 +178,7 @@ mod tests {
         assert!(matches!(refused, RuleError::NotLenient { .. }), "{refused}");
         // Kills at the start whatever is evicted at the end.
         let ahead = |task: &TaskView<'_>, _: i64| {
-            let is_evicted = task.events.last()?.kind() == Some(EventType::Evict);
+            let is_evicted = task.events.last()?.event_type == EventType::Evict;
             is_evicted.then(|| task.events[0].time_us)
         };
         let refused = check(&RuleGrid::own("ahead", [1], ahead)).unwrap_err();
