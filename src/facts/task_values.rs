@@ -46,7 +46,7 @@ impl WaitEnd {
     }
 }
 
-fn first_submit(task: &TaskView<'_>) -> Option<i64> {
+pub(crate) fn first_submit(task: &TaskView<'_>) -> Option<i64> {
     task.events
         .iter()
         .find(|event| event.event_type == EventType::Submit)

@@ -222,7 +222,7 @@ impl GroupBuilder {
             let number = u32::try_from(next).expect("a task has fewer than 2^32 attempts");
             match event.event_type {
                 EventType::Submit if !is_running => {
-                    row.changes.push((event.time_us, What::Submitted))
+                    row.changes.push((event.time_us, What::Submitted));
                 }
                 EventType::Schedule => {
                     if is_running {

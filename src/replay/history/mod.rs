@@ -21,6 +21,7 @@ use super::random::{Draws, Purpose};
 use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
 use crate::facts::events::{Event, optional_cells};
+use crate::facts::task_values::first_submit;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
@@ -293,6 +294,11 @@ fn ends(attempt: Option<&Attempt>, event: &Event) -> bool {
     })
 }
 
+/// Whether a task lost its machine, or the trace its end.
+const fn has_lost_machine(event: &Event) -> bool {
+    matches!(event.event_type, EventType::Evict | EventType::Lost)
+}
+
 /// What happened before the window is moved to its beginning, or to the task's next event.
 fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
     let known = view.events.iter().map(|event| event.time_us);
@@ -309,9 +315,8 @@ fn item(
     let begun_us = begun_us(view, windows);
     let inside = |at_us: i64| if windows.is_before(at_us) { begun_us } else { at_us };
     let first = view.events.first()?;
-    let submit =
-        view.events.iter().find(|event| event.event_type == EventType::Submit).unwrap_or(first);
-    let arrival_us = inside(submit.time_us.min(first.time_us));
+    let submit_us = first_submit(view).unwrap_or(first.time_us);
+    let arrival_us = inside(submit_us.min(first.time_us));
     let is_late = plan.until_us.is_some_and(|until_us| until_us <= arrival_us);
     if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
         return None;
@@ -342,12 +347,7 @@ fn item(
     };
     counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
     counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
-    counts.never_back += u64::from(
-        !is_open
-            && ended.is_some_and(|event| {
-                matches!(event.event_type, EventType::Evict | EventType::Lost)
-            }),
-    );
+    counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
     counts.began_before += u64::from(windows.is_before(first.time_us));
     let carries_last = fate.is_endless();
     counts.stopped += u64::from(fate == Fate::Stopped);
