@@ -116,7 +116,7 @@ fn no_snapshot_waits() {
     assert_eq!(waiting, Vec::<String>::new());
 }
 
-/// The counts of the table of reliability are those of the tests.
+/// The counts in the reliability table equal the constants of the tests.
 #[test]
 fn the_page_of_reliability_counts_what_the_tests_do() {
     let read = |path: &str| fs::read_to_string(repository().join(path)).unwrap();
@@ -129,19 +129,19 @@ fn the_page_of_reliability_counts_what_the_tests_do() {
     for (what, count) in [
         ("`ingest` is killed", faults::KILLS),
         ("`analyze` is killed", faults::KILLS),
-        ("a `sweep` whose folder holds an earlier one is killed", faults::RESULT_KILLS),
+        ("a `sweep` is killed whose folder holds an earlier result", faults::RESULT_KILLS),
         ("SIGINT or SIGTERM in an `ingest`", faults::SIGNALS),
         ("SIGINT or SIGTERM in an `analyze`", analysis::SIGNALS.len()),
-        ("two `ingest` begin", concurrent::PAIRS),
+        ("two `ingest` start", concurrent::PAIRS),
         ("one of two shards", concurrent::SHARDS_KILLED),
         ("a system call of `ingest` fails", faults::INGEST_FAULTS),
         ("a system call of `analyze` fails", faults::ANALYZE_FAULTS),
         ("a system call of a `sweep` fails", faults::RESULT_FAULTS),
         ("one of seven commands is killed", 7 * publish::KILLS_INSIDE),
         ("a system call of one of the seven", 7 * publish::FAULTS_INSIDE),
-        ("an `analyze` is killed over", publish::ANALYSES_KILLED),
+        ("an `analyze` is killed while", publish::ANALYSES_KILLED),
         ("a trace of 2019 or a grid log is changed", 2 * whole::MUTATED),
-        ("the trace breaks", faults::INPUT_FAULTS),
+        ("the trace becomes unreadable", faults::INPUT_FAULTS),
         ("a disk that is really full", faults::FULL_DISKS),
         ("a bit flips in a gzip part", corrupt::FLIPS),
         ("a bit flips in a plain part", corrupt::FLIPS),
@@ -152,7 +152,7 @@ fn the_page_of_reliability_counts_what_the_tests_do() {
         let told = row(what).split(" | ").nth(1).unwrap().split(' ').next().unwrap();
         assert_eq!(told, jobfate::digits::grouped(count as u64), "{what}");
     }
-    let asked = format!("of {} questions", corrupt::ASKED_FLIPS);
+    let asked = format!("of {} commands", corrupt::ASKED_FLIPS);
     assert!(row("a bit flips in the lake").contains(&asked), "{asked}");
     assert!(row("random workloads").contains("| 10,000 for each"));
     assert!(read("src/replay/properties.rs").contains("const CASES: u32 = drawn(10_000);"));
