@@ -196,10 +196,13 @@ fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
 fn said(help: &str, behind: &str) -> u64 {
     let at = help.find("\nMemory: ").expect("the help speaks of memory");
     let words: Vec<&str> = help[at..].split_whitespace().collect();
-    let place = words
-        .windows(behind.split(' ').count() + 1)
-        .find(|some| some[1..].iter().map(|word| word.trim_end_matches(',')).eq(behind.split(' ')));
-    place.unwrap_or_else(|| panic!("no number before `{behind}`: {help}"))[0].parse().unwrap()
+    let place = words.windows(behind.split(' ').count() + 1).find(|some| {
+        some[1..].iter().map(|word| word.trim_end_matches([',', '.', ';'])).eq(behind.split(' '))
+    });
+    place.unwrap_or_else(|| panic!("no number before `{behind}`: {help}"))[0]
+        .replace(',', "")
+        .parse()
+        .unwrap()
 }
 
 /// Promise: every command that reads a lake takes no more than its help says, by rows.
@@ -230,6 +233,10 @@ fn each_command_takes_what_its_help_says() {
         "query q02 --format csv",
         "verify",
         "report stored --out pages",
+        "replay --policies fifo --out runs --journal",
+        "journal runs/journal-1.parquet",
+        "reproduce ota",
+        "analyze --out whole",
     ] {
         let args: Vec<&str> = command.split(' ').collect();
         let help = place.run(&[args[0], "--help"]).ok().stdout_text().to_owned();
@@ -238,18 +245,79 @@ fn each_command_takes_what_its_help_says() {
                 let json = fs::metadata(place.path("stored/result.json")).unwrap().len();
                 said(&help, "bytes for each byte") * json
             }
-            "replay" => {
+            "journal" => 0,
+            "replay" | "analyze" => {
                 let besides = said(&help, "bytes for each task");
                 said(&help, "bytes for each row") * ROWS + besides * JOBS
             }
             _ => said(&help, "bytes for each row") * ROWS,
         };
-        let base = if args[0] == "verify" { 200 } else { said(&help, "MB") };
-        let args =
-            if args[0] == "report" { args } else { [&args[..], &["--lake", "lake"]].concat() };
+        let base = match args[0] {
+            "verify" => 200,
+            "reproduce" => 150,
+            _ => said(&help, "MB"),
+        };
+        let args = match args[0] {
+            "report" | "journal" => args,
+            _ => [&args[..], &["--lake", "lake"]].concat(),
+        };
         let (code, text, most) = peak(&place, &args);
         assert_eq!(code, Some(0), "{command}: {text}");
         let bound = base * MB + more;
         assert!(most < bound, "{command}: {} MB of {}", most / MB, bound / MB);
     }
+}
+
+/// Promise: what reads no lake, or that of another trace, takes no more than its help says either.
+#[test]
+fn commands_without_a_log_take_what_their_help_says() {
+    const JOBS: u64 = 3000;
+    let place = Place::new();
+    let help = |command: &str| place.run(&[command, "--help"]).ok().stdout_text().to_owned();
+    let synth = help("synth");
+    let bound = said(&synth, "MB") * MB + said(&synth, "bytes for each job") * JOBS;
+    for (folder, more) in [("trace", &["--days", "1"][..]), ("cell", &["--source", "google-2019"])]
+    {
+        let jobs = JOBS.to_string();
+        let args = [&["synth", folder, "--jobs", &jobs], more].concat();
+        let (code, text, most) = peak(&place, &args);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(most < bound, "{args:?}: {} MB of {}", most / MB, bound / MB);
+    }
+    let reproduce = help("reproduce");
+    for study in ["tan", "asahara", "cui"] {
+        let (code, text, most) = peak(&place, &["reproduce", study, "--runs", "1"]);
+        assert_eq!(code, Some(0), "{text}");
+        let bound = said(&reproduce, "MB per thread") * MB;
+        assert!(most < bound, "reproduce {study}: {} MB of {}", most / MB, bound / MB);
+    }
+    place.run(&["ingest", "trace", "--lake", "lake", "--buckets", "1"]).ok();
+    let lake = place.lake();
+    let rows: u64 = lake.manifest.tables.values().map(jobfate::lake::TableEntry::rows).sum();
+    let (code, text, most) = peak(&place, &["reproduce", "mandai", "--lake", "lake"]);
+    assert!(matches!(code, Some(0 | 1)), "{text}");
+    let bound = 150 * MB + said(&reproduce, "bytes for each row") * rows;
+    assert!(reproduce.contains("mandai and ota 150 MB"), "{reproduce}");
+    assert!(most < bound, "reproduce mandai: {} MB of {}", most / MB, bound / MB);
+}
+
+/// Promise: every command says how much memory it takes.
+#[test]
+fn every_command_states_its_memory() {
+    let place = Place::new();
+    for command in jobfate_commands(&place) {
+        let help = place.run(&[&command, "--help"]).ok().stdout_text().to_owned();
+        // These write a text that they hold already.
+        let is_exempt = ["completions", "man"].contains(&command.as_str());
+        assert!(is_exempt || help.contains("\nMemory: "), "{command}: {help}");
+    }
+}
+
+/// The names of all commands, from the help.
+fn jobfate_commands(place: &Place) -> Vec<String> {
+    let help = place.run(&["--help"]).ok().stdout_text().to_owned();
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }

