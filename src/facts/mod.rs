@@ -25,9 +25,12 @@ pub mod published;
 pub mod query;
 mod run;
 pub mod spark;
+mod spent;
 pub mod tables;
 pub mod task_values;
+mod task_view;
 pub mod tasks;
+mod told;
 pub mod window;
 
 /// A fact could not be computed.

@@ -13,15 +13,16 @@
 //!                                                             an entry, removed by the next run
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::journal::{self, Journal, JournalEntry};
-use super::manifest::{MANIFEST, Manifest, PartEntry, manifest_files, segment_of};
+use super::leftovers::remove_leftovers;
+use super::locks::{LOCK, lock, own_manifest_path, work_folder};
+use super::manifest::{Manifest, PartEntry, manifest_files};
 use super::plan::{IngestPlan, MaxRejects, Segment, bucket_count_of, segments};
 use super::rejects::{self, RejectLog, Rejected};
 use super::writer::{SegmentWriter, WrittenFile};
@@ -166,76 +167,6 @@ struct State {
     outcome: IngestOutcome,
 }
 
-/// The file that a process locks while it writes into a lake.
-const LOCK: &str = ".lock";
-
-/// Locks of a lake, that of the whole lake first; they end with the process, however it ends.
-struct Locks(Vec<File>);
-
-/// An ingest without shards excludes every other; a shard excludes only its own number.
-fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
-    let fail = |error| LakeError::new(&plan.lake, LakeErrorKind::Io(error));
-    loop {
-        let locks = try_lock(plan)?;
-        // A run that left nothing behind may have removed the folder or the file meanwhile; a lock
-        // on a file without a name would exclude no other process.
-        let held = locks.0[0].metadata().map_err(fail)?;
-        let named = fs::metadata(plan.lake.join(LOCK));
-        if named.is_ok_and(|named| (named.dev(), named.ino()) == (held.dev(), held.ino())) {
-            return Ok(locks);
-        }
-        files::create_folder(&plan.lake).map_err(fail)?;
-    }
-}
-
-fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
-    let open = |name: &str| {
-        let path = plan.lake.join(name);
-        File::create(&path).map_err(|error| LakeError::new(&path, LakeErrorKind::Io(error)))
-    };
-    let busy = |result: Result<(), TryLockError>| match result {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(LakeError::new(&plan.lake, LakeErrorKind::Busy)),
-        Err(TryLockError::Error(error)) => {
-            Err(LakeError::new(&plan.lake, LakeErrorKind::Io(error)))
-        }
-    };
-    let all = open(LOCK)?;
-    let Some(shard) = plan.shard else {
-        busy(all.try_lock())?;
-        return Ok(Locks(vec![all]));
-    };
-    busy(all.try_lock_shared())?;
-    // Programs that cut the work into another number of shards would store parts twice.
-    let own_count = format!("-of-{}", shard.count());
-    for entry in fs::read_dir(&plan.lake)
-        .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?
-    {
-        let entry = entry.map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(".lock-") && !name.ends_with(&own_count) {
-            busy(open(&name)?.try_lock())?;
-        }
-    }
-    let own = open(&format!(".lock-{}-of-{}", shard.index(), shard.count()))?;
-    busy(own.try_lock())?;
-    Ok(Locks(vec![all, own]))
-}
-
-fn own_manifest_path(plan: &IngestPlan) -> PathBuf {
-    plan.lake.join(match plan.shard {
-        None => MANIFEST.to_owned(),
-        Some(shard) => format!("manifest-{}-of-{}.json", shard.index(), shard.count()),
-    })
-}
-
-fn work_folder(plan: &IngestPlan) -> PathBuf {
-    plan.lake.join(match plan.shard {
-        None => ".work".to_owned(),
-        Some(shard) => format!(".work-{}-of-{}", shard.index(), shard.count()),
-    })
-}
-
 /// Removes what a run made that stored nothing that can be asked: its manifest with the files in
 /// it and, of a lake that no other process writes into and that holds nothing, the folders and the
 /// lock. Returns whether its manifest is gone. What cannot be removed is left: the next run takes a
@@ -360,69 +291,6 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
         }
     }
     Ok(())
-}
-
-/// Removes what a killed run left: its work folder, and files that no manifest records.
-fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
-    let fail = |path: &Path, error| LakeError::new(path, LakeErrorKind::Io(error));
-    let work = work_folder(plan);
-    if work.exists() {
-        fs::remove_dir_all(&work).map_err(|error| fail(&work, error))?;
-    }
-    if plan.shard.is_some() {
-        // Another shard may just have renamed a file that it has not recorded yet.
-        return Ok(());
-    }
-    let recorded: BTreeSet<PathBuf> = manifest
-        .tables
-        .values()
-        .flat_map(|entry| &entry.files)
-        .map(|file| plan.lake.join(&file.path))
-        .collect();
-    for entry in fs::read_dir(&plan.lake).map_err(|error| fail(&plan.lake, error))? {
-        let path = entry.map_err(|error| fail(&plan.lake, error))?.path();
-        let name =
-            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if is_work_of_shard(&name) {
-            fs::remove_dir_all(&path).map_err(|error| fail(&path, error))?;
-        }
-    }
-    for table in Table::ALL {
-        let folder = plan.lake.join(table.name());
-        for file in segment_files(&folder).map_err(|error| fail(&folder, error))? {
-            if !recorded.contains(&file) {
-                fs::remove_file(&file).map_err(|error| fail(&file, error))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether a name is `.work-I-of-N`.
-fn is_work_of_shard(name: &str) -> bool {
-    let numbers = name.strip_prefix(".work-").and_then(|rest| rest.split_once("-of-"));
-    numbers.is_some_and(|(index, count)| [index, count].into_iter().all(is_number))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The files in the folder of a table that this program may have made; links lead elsewhere and
-/// are left alone.
-fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    if !fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir()) {
-        return Ok(found);
-    }
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
-        if kind.is_file() && segment_of(&name).is_some() {
-            found.push(entry.path());
-        }
-    }
-    Ok(found)
 }
 
 /// Stores a segment, again without a part that turns out to be bad.

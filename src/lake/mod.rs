@@ -28,6 +28,8 @@ pub mod gaps;
 pub mod ingest;
 mod integrity;
 mod journal;
+mod leftovers;
+mod locks;
 pub mod manifest;
 pub mod needs;
 pub mod plan;

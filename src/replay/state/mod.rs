@@ -5,9 +5,6 @@
 //! slot; the only links are numbers. Policies read, the engine alone writes.
 
 use std::cell::Cell;
-use std::collections::hash_map::Entry;
-
-use rustc_hash::FxHashMap;
 
 use super::cluster::{Cluster, Drawn};
 use super::detectors::Progress;
@@ -17,120 +14,11 @@ use super::random::{Draws, Purpose};
 use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
 
-/// Where a task stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Not submitted yet.
-    Future,
-    /// Submitted, but its group has to wait for another.
-    Held,
-    /// Waiting for a machine.
-    Waiting,
-    /// At least one attempt runs, or is believed to.
-    Running,
-    /// Done.
-    Finished,
-    /// Failed for good.
-    Failed,
-    /// Killed by its user.
-    Killed,
-    /// Killed by a kill rule.
-    Condemned,
-    /// Larger than any machine.
-    Refused,
-}
+mod columns;
+mod siblings;
 
-impl Phase {
-    /// Whether nothing more will become of it.
-    pub const fn is_over(self) -> bool {
-        matches!(
-            self,
-            Self::Finished | Self::Failed | Self::Killed | Self::Condemned | Self::Refused
-        )
-    }
-}
-
-/// What an attempt is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// The task's own.
-    Original,
-    /// Beside another of the same task.
-    Copy,
-    /// To measure a machine; its result is thrown away.
-    Probe,
-}
-
-/// Machines, one entry each.
-#[derive(Clone, Debug)]
-pub struct Machines {
-    /// Whether it is there.
-    pub is_present: Vec<bool>,
-    /// What it has.
-    pub capacity: Vec<Room>,
-    /// What of it is free; nothing while it is gone.
-    pub free: Vec<Room>,
-    /// Work per µs of an attempt that runs alone.
-    pub speed: Vec<f64>,
-    /// Cores to share.
-    pub cores: Vec<f64>,
-    /// Attempts that run on it.
-    pub running: Vec<u32>,
-    /// The first of them.
-    pub first: Vec<u32>,
-}
-
-/// Running attempts, one entry per slot; slots are used again.
-#[derive(Clone, Debug, Default)]
-pub struct Attempts {
-    /// The task; `NONE` in an empty slot.
-    pub task: Vec<u32>,
-    /// The machine.
-    pub machine: Vec<u32>,
-    /// When it began, µs.
-    pub start_us: Vec<i64>,
-    /// What it is for.
-    pub role: Vec<Role>,
-    /// Its number among the attempts of its task, from 1.
-    pub number: Vec<u16>,
-    /// Whether its machine is gone without anyone knowing.
-    pub is_lost: Vec<bool>,
-    /// Work it has to do in all.
-    pub(super) work: Vec<f64>,
-    /// Work that was left at `since_us`.
-    pub(super) left: Vec<f64>,
-    pub(super) since_us: Vec<i64>,
-    /// Work per µs since then, without the load of others.
-    pub(super) rate: Vec<f64>,
-    /// What is known of that time already; of another attempt if it begins elsewhere.
-    drawn: Vec<Cell<Drawn>>,
-    pub(super) generation: Vec<u32>,
-    /// Next and previous on the same machine.
-    pub(super) next: Vec<u32>,
-    pub(super) previous: Vec<u32>,
-    /// Next of the same task.
-    pub(super) sister: Vec<u32>,
-    pub(super) empty: Vec<u32>,
-}
-
-/// Tasks, one entry each.
-#[derive(Clone, Debug)]
-pub struct Tasks {
-    /// Where it stands.
-    pub phase: Vec<Phase>,
-    /// Attempts started so far, copies and probes included.
-    pub started: Vec<u16>,
-    /// Tries that have failed.
-    pub failed: Vec<u16>,
-    /// Submits, schedules and ends so far, without those of copies.
-    pub events: Vec<u16>,
-    /// One of its running attempts.
-    pub first: Vec<u32>,
-    /// When its first attempt began, µs.
-    pub first_start_us: Vec<Option<i64>>,
-    /// When it was over, µs.
-    pub end_us: Vec<Option<i64>>,
-}
+pub use self::columns::{Attempts, Machines, Phase, Role, Tasks};
+use self::siblings::Siblings;
 
 /// The state of a replay.
 #[derive(Debug)]
@@ -166,46 +54,6 @@ pub struct State<'a> {
     noise: Draws,
     slow: Draws,
     rerun: Draws,
-}
-
-/// How many tasks of a job are on a machine, for jobs with tasks that keep apart.
-#[derive(Debug, Default)]
-struct Siblings {
-    /// By job; empty if no task keeps apart.
-    keeps_apart: Vec<bool>,
-    /// By job and machine.
-    counts: FxHashMap<(u32, u32), u32>,
-}
-
-impl Siblings {
-    fn new(workload: &Workload) -> Self {
-        let mut keeps_apart = Vec::new();
-        for task in (0..).take(workload.task_count).filter(|&task| workload.is_apart.get(task)) {
-            if keeps_apart.is_empty() {
-                keeps_apart = vec![false; workload.job_count()];
-            }
-            keeps_apart[workload.job.get(task) as usize] = true;
-        }
-        Self { keeps_apart, counts: FxHashMap::default() }
-    }
-
-    #[inline]
-    fn counts(&self, job: u32) -> bool {
-        self.keeps_apart.get(job as usize).is_some_and(|&keeps| keeps)
-    }
-
-    fn come(&mut self, job: u32, machine: u32) {
-        *self.counts.entry((job, machine)).or_default() += 1;
-    }
-
-    fn go(&mut self, job: u32, machine: u32) {
-        if let Entry::Occupied(mut count) = self.counts.entry((job, machine)) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
-    }
 }
 
 /// An attempt takes at least this share of its task's work, however the noise falls.
@@ -512,29 +360,6 @@ impl<'a> State<'a> {
         self.attempts.generation[idx] = self.attempts.generation[idx].wrapping_add(1);
         self.attempts.empty.push(slot);
         self.live -= 1;
-    }
-}
-
-impl Attempts {
-    #[cold]
-    fn grow(&mut self) -> u32 {
-        let slot = u32::try_from(self.task.len()).expect("fewer attempts than tasks");
-        self.task.push(NONE);
-        self.machine.push(0);
-        self.start_us.push(0);
-        self.role.push(Role::Original);
-        self.number.push(0);
-        self.is_lost.push(false);
-        self.work.push(0.0);
-        self.left.push(0.0);
-        self.since_us.push(0);
-        self.rate.push(0.0);
-        self.drawn.push(Cell::default());
-        self.generation.push(0);
-        self.next.push(NONE);
-        self.previous.push(NONE);
-        self.sister.push(NONE);
-        slot
     }
 }
 

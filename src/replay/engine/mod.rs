@@ -11,117 +11,28 @@
 //! What fails, waits behind its equals; what was evicted, restarted or lost with a machine, before
 //! them. A failure is the task's: it ends every copy of that try.
 
-use super::cluster::{Change, Cluster, Notice};
+use super::cluster::{Change, Notice};
 use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
 use super::kill::KillWatch;
 use super::placement::Finder;
-use super::policies::{Depth, Heartbeat, Order, Passing, PolicyPlan, Speculation};
+use super::policies::{Depth, Order, Passing, Speculation};
 use super::queue::EventQueue;
 use super::room::Room;
 use super::state::{Phase, Role, State, Tasks};
-use super::workload::{Fate, NONE, Workload};
+use super::workload::{Fate, NONE};
 use crate::progress;
 
 mod backfill;
 mod changes;
 mod hand_out;
+mod plan;
 mod preemption;
 
 use self::backfill::Plans;
+use self::plan::QUIET_PERIODS;
+pub use self::plan::{Keep, Outcome, Plan, Sum, heartbeats};
 use self::preemption::Preemption;
-
-/// What is to be replayed.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan<'a> {
-    /// The machines, checked.
-    pub cluster: &'a Cluster,
-    /// The tasks, checked.
-    pub workload: &'a Workload,
-    /// The rules.
-    pub policy: &'a PolicyPlan,
-    /// Where random numbers come from.
-    pub seed: u64,
-    /// Whether the journal is kept.
-    pub journal: Keep,
-    /// When the replay is cut off, µs; never by default.
-    pub until_us: i64,
-}
-
-impl<'a> Plan<'a> {
-    /// A replay to the end with a journal.
-    pub fn new(cluster: &'a Cluster, workload: &'a Workload, policy: &'a PolicyPlan) -> Self {
-        Self { cluster, workload, policy, seed: 0, journal: Keep::Journal, until_us: i64::MAX }
-    }
-}
-
-/// What is kept of a replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// Every line of the journal.
-    Journal,
-    /// What became of the tasks, and sums.
-    Sums,
-}
-
-/// Numbers of one way in which attempts end.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sum {
-    /// Attempts.
-    pub count: u64,
-    /// Their time on machines, µs.
-    pub time_us: i128,
-    /// Their time on machines x the CPU they asked for, millionths of a CPU-µs.
-    pub cpu_time: i128,
-    /// Work they had done, µs at speed 1.
-    pub work: f64,
-}
-
-/// What came out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The journal, if it was wanted.
-    pub journal: Option<Journal>,
-    /// Where each task stands.
-    pub phase: Vec<Phase>,
-    /// When its first attempt began, µs; `None` if none did.
-    pub first_start_us: Vec<Option<i64>>,
-    /// When it was over, µs; `None` if it was not.
-    pub end_us: Vec<Option<i64>>,
-    /// When the last task was over, µs; `None` if some never were.
-    pub makespan_us: Option<i64>,
-    /// When the replay ended, µs.
-    pub last_us: i64,
-    /// Attempts by how they ended: by [`Kind`].
-    pub sums: Vec<Sum>,
-    /// Copies started.
-    pub copies: u64,
-    /// Copies that finished their task.
-    pub copies_won: u64,
-    /// Copies and originals that were cancelled because another finished: time and work of copies.
-    pub lost_copies: Sum,
-    /// Tasks larger than any machine.
-    pub refused: Vec<u32>,
-    /// Tasks that were not over when nothing more could happen.
-    pub unfinished: usize,
-    /// Instants at which tasks waited beyond the depth of the order although a machine had room;
-    /// `None` for an order without a depth.
-    pub depth_cuts: Option<u64>,
-    /// Events handled, void ones included.
-    pub events: u64,
-}
-
-impl Outcome {
-    /// The sum of the attempts that ended so.
-    pub fn sum(&self, kind: Kind) -> Sum {
-        self.sums[kind as usize]
-    }
-
-    /// Time of all attempts on machines, µs.
-    pub fn machine_time_us(&self) -> i128 {
-        self.sums.iter().map(|sum| sum.time_us).sum()
-    }
-}
 
 /// Replays the plan.
 pub fn replay(plan: &Plan<'_>) -> Outcome {
@@ -132,49 +43,11 @@ pub fn replay(plan: &Plan<'_>) -> Outcome {
 /// hours at one a second.
 const QUIET_BEATS_MAX: u32 = 10_000;
 
-/// Periods of a timer without any start or end, after which it goes on just before the next event:
-/// five weeks of heartbeats every three seconds. Logs hold tasks of 2^31 s, and nobody waits for
-/// heartbeats of a thousand years.
-const QUIET_PERIODS: i64 = 1_000_000;
-
 /// Tasks that are over between two messages about progress.
 const TOLD_AT_ONCE: usize = 1024;
 
 /// The same of reorderings with nothing to be put in order: a week of them every minute.
 const QUIET_REORDERS: i64 = 10_000;
-
-/// How many heartbeats a replay may have at most, if the rule about running tasks has any: as many
-/// as fit the time in which something to be judged runs, one task after another, and no more than
-/// `QUIET_PERIODS` between two events.
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-pub fn heartbeats(workload: &Workload, policy: &PolicyPlan) -> Option<f64> {
-    let Heartbeat { period_us, sees_lone_tasks } = policy.heartbeat()?;
-    let mut sizes = vec![0_u32; workload.group_count()];
-    let tasks = || (0..).take(workload.task_count);
-    for task in tasks() {
-        sizes[workload.group.get(task) as usize] += 1;
-    }
-    let (mut begin_us, mut end_us, mut sum_us, mut tries) = (f64::INFINITY, 0.0_f64, 0.0, 0.0);
-    for task in tasks() {
-        if !sees_lone_tasks && sizes[workload.group.get(task) as usize] < 2 {
-            continue;
-        }
-        let failures = workload.failures.of(task);
-        let last_us = match workload.fate.get(task) {
-            Fate::Killed { age_us } => age_us,
-            _ => workload.work_us.get(task),
-        };
-        let takes_us =
-            failures.iter().chain([&last_us]).map(|&work_us| work_us as f64).sum::<f64>();
-        let arrival_us = workload.arrival_us.get(task) as f64;
-        begin_us = begin_us.min(arrival_us);
-        end_us = end_us.max(arrival_us + takes_us);
-        sum_us += takes_us;
-        tries += 1.0 + failures.len() as f64;
-    }
-    let busy_us = sum_us.min((end_us - begin_us).max(0.0));
-    Some((busy_us / period_us.max(1) as f64).min(2.0 * tries * QUIET_PERIODS as f64))
-}
 
 struct Engine<'a> {
     state: State<'a>,

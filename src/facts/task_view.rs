@@ -1,0 +1,151 @@
+//! A task with its events, attempts and usage windows side by side.
+
+use super::events::Event;
+use crate::schema::{EventType, Source};
+use crate::units::{CpuRate, CpuTime};
+
+/// From a SCHEDULE to the next terminal event or SCHEDULE; without one, to the end of its job
+/// ([`OpenAttempts::JobEnd`]) or of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attempt {
+    /// The SCHEDULE, µs.
+    pub start_us: i64,
+    /// The end, µs; the end of the window where the attempt is open.
+    pub end_us: i64,
+    /// What ended it.
+    pub ended_by: EndedBy,
+    /// The CPU request on the SCHEDULE row.
+    pub cpu_request: Option<f32>,
+    /// The memory request on the SCHEDULE row, or the memory that a log says was used, where
+    /// memory was asked for.
+    pub memory: Option<f32>,
+    /// Where it ran.
+    pub machine_id: Option<i64>,
+    /// The CPU time that a log says it used on all its processors together, where it was asked
+    /// for; `None` where the log does not say.
+    pub cpu_used: Option<CpuTime>,
+    /// The SCHEDULE row, in the order in which the bucket's `task_events` are read.
+    pub row: u32,
+}
+
+/// What ended an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// An event of its task, of this type.
+    Event(EventType),
+    /// The end of its job: the loaded parts hold no end of its own.
+    Job,
+    /// Nothing: it is open, and closed at the end of the window.
+    Nothing,
+}
+
+impl EndedBy {
+    /// The type of the event of its task that ended it.
+    pub const fn event(self) -> Option<EventType> {
+        match self {
+            Self::Event(event_type) => Some(event_type),
+            Self::Job | Self::Nothing => None,
+        }
+    }
+}
+
+impl Attempt {
+    /// The rate of its CPU request; nothing without one.
+    pub fn requested_rate(&self) -> CpuRate {
+        self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
+    }
+
+    /// The memory that it asked for, or used, as a rate; nothing where that is not known.
+    pub fn held_memory(&self) -> CpuRate {
+        self.memory.map_or(CpuRate::ZERO, CpuRate::new)
+    }
+
+    /// The rate of the CPU time that a log says it used, spread over its run, and that of its
+    /// request where the log does not say; nothing for traces whose usage windows say it.
+    pub fn used_rate(&self, source: Source) -> CpuRate {
+        match self.cpu_used {
+            _ if !source.is_log() => CpuRate::ZERO,
+            Some(used) => used.per(self.length_us()),
+            None => self.requested_rate(),
+        }
+    }
+
+    /// Whether it is open at the end of the window.
+    pub fn is_open(&self) -> bool {
+        self.ended_by == EndedBy::Nothing
+    }
+
+    /// How long it ran, µs.
+    pub fn length_us(&self) -> i64 {
+        self.end_us - self.start_us
+    }
+}
+
+/// A usage window of a task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Start, µs.
+    pub start_us: i64,
+    /// End, µs; not before the start.
+    pub end_us: i64,
+    /// Mean CPU rate, or the memory that was asked for; zero where there is none.
+    pub rate: f32,
+    pub(crate) row_id: i64,
+}
+
+/// What is known of one task.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskView<'a> {
+    /// The job.
+    pub job_id: i64,
+    /// The number within the job.
+    pub task_index: i32,
+    /// The events, in order.
+    pub events: &'a [Event],
+    /// The attempts, in order; they do not overlap.
+    pub attempts: &'a [Attempt],
+    /// The usage windows in (start, `row_id`) order; they may overlap.
+    pub windows: &'a [Window],
+    /// The priority last seen.
+    pub priority: i32,
+    /// The phase of its job that it belongs to, where the source knows phases.
+    pub phase: Option<&'a str>,
+    /// The end of its job, where that lies before the end of the window and attempts end with their
+    /// jobs, µs.
+    pub job_end_us: Option<i64>,
+}
+
+impl TaskView<'_> {
+    /// The last event that decides whether the task pends, runs or has ended.
+    fn deciding(&self) -> Option<&Event> {
+        self.events.iter().rev().find(|event| event.event_type.is_deciding())
+    }
+
+    /// When it finished, µs, if that was its end.
+    pub fn finish_us(&self) -> Option<i64> {
+        let last = self.deciding().filter(|event| event.event_type == EventType::Finish);
+        last.map(|event| event.time_us).filter(|&time_us| time_us < i64::MAX)
+    }
+
+    /// The first instant at which so many events of a type lie within a time, µs: that of the last
+    /// of them. `None` where it never comes to that, and for 0 events.
+    pub fn nth_within(&self, kind: EventType, count: usize, within_us: i64) -> Option<i64> {
+        let times: Vec<i64> = self
+            .events
+            .iter()
+            .filter(|event| event.event_type == kind)
+            .map(|event| event.time_us)
+            .collect();
+        let is_close = |row: &&[i64]| row[row.len() - 1].saturating_sub(row[0]) <= within_us;
+        let mut rows = (0 < count).then(|| times.windows(count))?;
+        rows.find(is_close).map(|row| row[count - 1])
+    }
+
+    /// Whether it pends or runs at the end of the window, so that it may still have events.
+    pub fn is_open(&self, window_end_us: i64) -> bool {
+        let has_ended = self
+            .deciding()
+            .is_some_and(|event| event.event_type.is_terminal() && event.time_us <= window_end_us);
+        !has_ended && self.job_end_us.is_none()
+    }
+}

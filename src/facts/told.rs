@@ -1,0 +1,74 @@
+//! What a log says that its jobs used: CPU time and memory.
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+
+use crate::lake::{Lake, LakeError};
+use crate::schema::Table;
+use crate::units::CpuTime;
+
+/// The column of logs with the mean CPU time that a job used per processor.
+pub(super) const CPU_TIME: &str = "cpu_time_us";
+
+/// Whether the lake is one of a log that tells the CPU time of any of its jobs.
+///
+/// # Errors
+/// A file does not read.
+pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
+    tells(lake, CPU_TIME)
+}
+
+/// Whether any task event has a value in this column.
+pub(super) fn tells(lake: &Lake, column: &'static str) -> Result<bool, LakeError> {
+    let mut is_told = false;
+    if lake.has_column(Table::TaskEvents, column) {
+        for bucket in 0..lake.bucket_count() {
+            if is_told {
+                break;
+            }
+            lake.scan(Table::TaskEvents, Some(bucket), &[column], |batch| {
+                is_told |= batch.column(0).null_count() < batch.num_rows();
+            })?;
+        }
+    }
+    Ok(is_told)
+}
+
+/// The CPU time used by row: the mean per processor on all processors that it had, or else asked
+/// for.
+pub(super) fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
+    let each = batch.column_by_name(CPU_TIME).expect("the column was asked for");
+    let rows = each.as_primitive::<Int64Type>().iter().zip(processors_of(batch));
+    used.extend(rows.map(|(each_us, processors)| {
+        Some(CpuTime::of_slot(each_us?) * u32::try_from(processors?).ok()?)
+    }));
+}
+
+/// The processors by row that a job had, or else asked for.
+pub(super) fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<i32>> {
+    let ints = |name: &str| {
+        batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int32Type>()
+    };
+    let (had, asked) = (ints("processors"), ints("requested_processors"));
+    had.iter().zip(asked).map(|(had, asked)| had.filter(|&count| 0 < count).or(asked))
+}
+
+/// Whether the lake is one of a log that tells the memory of any of its jobs.
+///
+/// # Errors
+/// A file does not read.
+pub fn tells_used_memory(lake: &Lake) -> Result<bool, LakeError> {
+    tells(lake, USED_MEMORY)
+}
+
+/// The memory used by row: the mean per processor on all processors that it had, or else asked for.
+pub(super) fn add_used_memory(memory: &mut Vec<Option<f32>>, batch: &RecordBatch) {
+    let each = batch.column_by_name(USED_MEMORY).expect("the column was asked for");
+    let rows = each.as_primitive::<Float32Type>().iter().zip(processors_of(batch));
+    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
+    memory.extend(rows.map(|(each, processors)| Some(each? * processors? as f32)));
+}
+
+/// The column of logs with the mean memory that a job used per processor, KiB.
+pub(super) const USED_MEMORY: &str = "used_memory_kib";
