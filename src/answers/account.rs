@@ -4,9 +4,10 @@
 
 use arrow::record_batch::RecordBatch;
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::answers::edges;
+use crate::answers::{edges, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::{self, Defaults};
 use crate::digits;
@@ -227,7 +228,7 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
 }
 
 /// What CPU time means and how outcomes are told.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuChoice {
     /// What CPU time means
     #[arg(long, value_enum, long_help = defaults::cpu_help())]
@@ -246,9 +247,14 @@ impl CpuChoice {
     }
 }
 
-/// What is added up; for every command that adds up something over tasks and time.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct ResourceChoice {
+/// What is added up, and how it is split.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AccountPlan {
+    #[command(flatten)]
+    #[serde(skip)]
+    pub choice: CpuChoice,
+
     /// What is added up
     #[arg(long, value_enum, default_value_t)]
     pub resource: Resource,
@@ -260,14 +266,30 @@ pub struct ResourceChoice {
     /// processes of the task used, `assigned` what its container had, used or not.
     #[arg(long, value_enum)]
     pub memory: Option<MemoryDefinition>,
+
+    /// Split the outcomes by class, priority or user
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
+    #[serde(deserialize_with = "words::commas")]
+    pub group_by: Vec<GroupBy>,
 }
 
-impl ResourceChoice {
+impl AccountPlan {
+    /// What the plan asks of a lake.
+    ///
+    /// # Errors
+    /// A definition of the other resource was chosen.
+    pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
+        let meter = self.meter(lake)?;
+        let (classes, groups) = (self.choice.classes, self.group_by.clone());
+        Ok(Asked { meter, classes, groups, ..Asked::default() })
+    }
+
     /// The definition that was chosen, or else the default of the lake.
     ///
     /// # Errors
     /// A definition of the other resource was chosen.
-    pub fn meter(self, cpu: Option<CpuDefinition>, lake: &Lake) -> Result<Meter, Usage> {
+    fn meter(&self, lake: &Lake) -> Result<Meter, Usage> {
+        let cpu = self.choice.cpu;
         let refused = |option: &str, resource: Resource| {
             let name = resource.name();
             Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::answers::account::keyed;
@@ -45,7 +45,8 @@ pub const SHARES: [Share; 3] = [
 ];
 
 /// What is described, and how it is split.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DescribePlan {
     /// What is described
     #[arg(long, value_enum, default_value_t)]
@@ -53,6 +54,7 @@ pub struct DescribePlan {
 
     /// How outcomes are told: sequence or terminal
     #[arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")]
+    #[serde(skip)]
     pub classes: Classes,
 
     /// Split by the end of each task, not of its job
@@ -99,7 +101,7 @@ pub(crate) const fn title(what: What) -> &'static str {
 }
 
 /// Whether values that the window's end cut off are in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Censored {
     /// In, up to the window's end, and counted

@@ -4,15 +4,18 @@
 //! and captions are the same on a terminal, in a file and on a page. A file per study.
 
 pub mod account;
+pub mod analysis;
 pub mod classify;
 pub mod describe;
 pub mod detect;
 pub mod edges;
 pub mod fairness;
+pub mod ingest;
 pub mod replay;
 pub mod reproduce;
 pub mod sweep;
 pub mod verify;
+pub mod words;
 
 /// What is said beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

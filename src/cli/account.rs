@@ -5,9 +5,7 @@ use clap::Args;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
-use jobfate::answers::account::{
-    CpuChoice, ResourceChoice, SHARES, answer, closing_line, counts_line, table_of,
-};
+use jobfate::answers::account::{AccountPlan, SHARES, answer, closing_line, counts_line, table_of};
 use jobfate::answers::edges;
 use jobfate::facts::query::Settings;
 use jobfate::facts::window::Windows;
@@ -46,14 +44,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate acco
 )]
 pub(crate) struct AccountArgs {
     #[command(flatten)]
-    pub choice: CpuChoice,
-
-    #[command(flatten)]
-    pub resource: ResourceChoice,
-
-    /// Split the outcomes by class, priority or user
-    #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
-    pub group_by: Vec<GroupBy>,
+    pub plan: AccountPlan,
 
     #[command(flatten)]
     pub attempts: AttemptArgs,
@@ -65,23 +56,16 @@ pub(crate) struct AccountArgs {
     pub answer: AnswerArgs,
 }
 
-/// What the options ask of a lake.
-pub(crate) fn asked(args: &AccountArgs, lake: &Lake) -> Result<Asked, Usage> {
-    let meter = args.resource.meter(args.choice.cpu, lake)?;
-    let (classes, groups) = (args.choice.classes, args.group_by.clone());
-    Ok(Asked { meter, classes, groups, ..Asked::default() })
-}
-
 pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
-    if args.group_by.contains(&GroupBy::Priority) {
+    if args.plan.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
     let files = shown::files(args.answer.out.as_deref(), "account")?;
-    let asked = asked(args, &lake)?;
+    let asked = args.plan.asked(&lake)?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
-    let table = table_of(&ledger, &args.group_by);
+    let table = table_of(&ledger, &args.plan.group_by);
     console::note(closing_line(&ledger));
     if let Some(counts) = counts_line(&ledger) {
         console::note(counts);

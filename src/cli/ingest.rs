@@ -8,14 +8,14 @@ use clap::Args;
 use super::console::{self, Bar, Counts};
 use super::exit;
 use super::{Stop, stop_on_signal};
+use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::digits::{counted, grouped};
-use jobfate::faults::{Interrupted, PartsFailed, Result, Usage};
+use jobfate::faults::{Interrupted, PartsFailed, Result};
 use jobfate::lake::ingest::{IngestOutcome, ingest};
 use jobfate::lake::needs::Needs;
-use jobfate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
-use jobfate::lake::{Lake, Origin, PartEntry, told};
+use jobfate::lake::plan::IngestPlan;
+use jobfate::lake::{Lake, PartEntry, told};
 use jobfate::schema::{Column, ROW_ID, Source, Table};
-use jobfate::sources::open_trace;
 use jobfate::studies::checks;
 
 /// Read a downloaded trace into a lake of Parquet tables
@@ -51,134 +51,11 @@ pub(crate) struct IngestArgs {
     pub choice: IngestChoice,
 }
 
-/// What to ingest and how; shared with `analyze`.
-#[derive(Args, Debug, Default)]
-pub(crate) struct IngestChoice {
-    /// Kind of trace, told from its content by default
-    ///
-    /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets takes the alloc sets
-    /// of that trace for jobs, and leaves the jobs out.
-    #[arg(long, value_name = "KIND")]
-    pub source: Option<Source>,
-
-    /// Table whose parts lie flat in `TRACE_DIR`
-    ///
-    /// Only of the Google trace.
-    #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
-    pub table: Option<Table>,
-
-    /// Tables to ingest, all by default
-    ///
-    /// For example `--tables job_events,task_events`.
-    #[arg(long, value_name = "TABLE,...", value_delimiter = ',')]
-    pub tables: Option<Vec<Table>>,
-
-    /// Numbers of the parts to ingest, all by default
-    ///
-    /// For example `--parts 0-13,15`. Tables of a single part (`machine_events`,
-    /// `machine_attributes`) are always taken whole.
-    #[arg(long, value_name = "RANGES", value_parser = parse_ranges)]
-    pub parts: Option<PartNumbers>,
-
-    /// Most lines of a part that may give no row
-    ///
-    /// A count (`100`) or a share of the part's lines (`0.1%`). Lines that give no row are kept
-    /// under `rejects/` in the lake with line, column and reason, the first 256 MB of each part;
-    /// all are counted. A part with more than allowed is not ingested, and the exit code is 3.
-    #[arg(long, value_name = "COUNT|PERCENT", default_value = "0.1%")]
-    pub max_rejects: MaxRejects,
-
-    /// Number of buckets of a new lake, by size by default
-    ///
-    /// Rows are spread over buckets by job. More buckets need less memory per question; fewer
-    /// make larger files.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub buckets: Option<u32>,
-
-    /// This program's share of the work, `I/N`
-    ///
-    /// N programs, on N machines with a shared file system, fill one lake side by side: give
-    /// each the same arguments and its own I from 1 to N.
-    #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
-
-    /// Begin although disk or memory seem too small
-    ///
-    /// Before it begins, ingest tells from the sizes of the files how much of both it will take,
-    /// and refuses where there is less.
-    #[arg(long)]
-    pub force: bool,
-
-    /// Number of threads, one per core by default
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-}
-
-/// Numbers given as ranges.
-#[derive(Clone, Debug)]
-pub(crate) struct PartNumbers(BTreeSet<u32>);
-
-fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
-    let bad = || format!("`{text}` is no list of part numbers such as `0-13,15`");
-    let mut numbers = BTreeSet::new();
-    for range in text.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) =
-            (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
-        if last < first || 1_000_000 < last {
-            return Err(bad());
-        }
-        numbers.extend(first..=last);
-    }
-    Ok(PartNumbers(numbers))
-}
-
 /// A lake smaller than this needs no word on its size, bytes.
 const FORECAST_FROM: u64 = 1 << 30;
 
 /// Failed parts that are shown with their first rejects and a hint.
 const FAILED_SHOWN: usize = 3;
-
-/// What is to be done, checked against the folder.
-pub(crate) fn plan(args: &IngestArgs) -> Result<IngestPlan> {
-    let choice = &args.choice;
-    check_table(choice.source, choice.table)?;
-    let folder = open_trace(&args.trace, choice.source, choice.table)?;
-    for name in &folder.ignored {
-        console::warn(format!("`{name}` is no table of the trace and no part of one: passed over"));
-    }
-    let numbers = choice.parts.as_ref().map(|parts| &parts.0);
-    let parts = choose_parts(&folder, choice.tables.as_deref(), numbers);
-    if parts.is_empty() {
-        return Err(Usage("none of the chosen tables and parts is in the folder".to_owned()).into());
-    }
-    for table in choice.tables.iter().flatten().filter(|table| !parts.contains_key(table)) {
-        console::warn(format!(
-            "table `{table}` is not in the folder, or none of the chosen parts is"
-        ));
-    }
-    Ok(IngestPlan {
-        lake: args.lake.clone(),
-        source: folder.source,
-        origin: Origin::of_folder(&args.trace),
-        parts,
-        max_rejects: choice.max_rejects,
-        bucket_count: choice.buckets,
-        shard: choice.shard,
-        threads: choice.threads.map_or_else(jobfate::progress::core_count, usize::from),
-        cut: Cut::default(),
-    })
-}
-
-/// Only the Google trace comes in parts that can lie flat in a folder.
-pub(crate) fn check_table(source: Option<Source>, table: Option<Table>) -> Result<()> {
-    match (source, table) {
-        (Some(source), Some(_)) if source != Source::Google2011 => {
-            Err(Usage(format!("--table is for google-2011; a {source} log is one file")).into())
-        }
-        _ => Ok(()),
-    }
-}
 
 /// Says what the plan will take, and refuses it where the machine has less.
 fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
@@ -224,7 +101,7 @@ pub(crate) fn run_plan(plan: &IngestPlan, is_forced: bool, stop: &Stop) -> Resul
 }
 
 pub(crate) fn run(args: &IngestArgs) -> Result<()> {
-    let plan = plan(args)?;
+    let plan = plan(&args.trace, &args.lake, &args.choice, console::say)?;
     let stop = stop_on_signal()?;
     let started = jobfate::progress::now();
     let outcome = run_plan(&plan, args.choice.force, &stop)?;
@@ -339,18 +216,4 @@ fn own_columns(table: Table) -> Vec<(Column, Vec<&'static str>)> {
         }
     }
     own
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn part_ranges_are_read() {
-        let numbers = parse_ranges("0-2,5").unwrap().0;
-        assert_eq!(numbers.into_iter().collect::<Vec<u32>>(), [0, 1, 2, 5]);
-        for odd in ["", "a", "3-1", "1-", "-1", "0-99999999"] {
-            assert!(parse_ranges(odd).is_err(), "{odd}");
-        }
-    }
 }

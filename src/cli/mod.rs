@@ -65,7 +65,7 @@ struct Cli {
 }
 
 /// Flags of every command that answers a question from a lake.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct AnswerArgs {
     /// Folder of the lake
     #[arg(long, value_name = "DIR", default_value = "lake")]
@@ -179,9 +179,14 @@ pub(crate) struct AttemptArgs {
 
 /// Where the windows end; an end before the last event would cut history short, and is refused.
 pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
+    windows_to(lake, args.window_end)
+}
+
+/// The same, of an end by itself.
+pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows> {
     let last = Windows::of(lake, None);
     let last_us = last.job_end_us.max(last.task_end_us);
-    match args.window_end {
+    match window_end {
         Some(end) if end < last_us => Err(Usage(format!(
             "--window-end {} is before the last event, at {} s",
             micros_to_seconds(end),

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
 use crate::cli::shown;
+use jobfate::answers::ingest::check_table;
 use jobfate::answers::verify::{Trust, absent, check_part, describe, lake_report, raw_table, same};
 use jobfate::faults::{CheckFailed, Failure, Result};
 use jobfate::lake::Lake;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<()> {
 }
 
 fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
-    super::ingest::check_table(args.source, args.table)?;
+    check_table(args.source, args.table)?;
     let folder = open_trace(trace, args.source, args.table)?;
     let sums = Checksums::of_folder(&folder.path)?;
     let files = shown::files(args.answer.out.as_deref(), "verify")?;

@@ -9,7 +9,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::FactError;
 use super::events::{i32_column, i64_column};
@@ -67,7 +67,7 @@ pub struct Windows {
 ///  job-end         |--------- attempt -----|
 ///  window-end      |--------- attempt ------------------------| end of task_events
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenAttempts {
     /// At the end of its job; at the window's end if the job is open

@@ -11,7 +11,7 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("swf", traces::swf),
@@ -21,6 +21,7 @@ pub const TARGETS: [Target; 10] = [
     ("thresholds", texts::thresholds),
     ("formula", texts::formula),
     ("template", texts::template),
+    ("config", texts::config),
     ("manifest", texts::manifest),
 ];
 

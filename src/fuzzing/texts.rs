@@ -5,6 +5,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use super::choice;
+use crate::answers::analysis::Config;
 use crate::answers::sweep::plan::parse_grid;
 use crate::fairness::formula::{self, MachineNumber, Number, Text, Values};
 use crate::fairness::template;
@@ -111,6 +112,20 @@ pub fn template(input: &[u8]) {
     match template::File::read(text) {
         Err(mistake) => says_where(text, &mistake),
         Ok(file) => formula_of(&file.formula, &file.parameters),
+    }
+}
+
+/// Files of whole analyses: what is settled can be written and asked again.
+pub fn config(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    match Config::read(text) {
+        Err(mistake) => says_where(text, &mistake),
+        Ok(config) => {
+            let written = config.toml();
+            let again = Config::read(&written).unwrap_or_else(|mistake| panic!("{mistake}"));
+            assert_eq!(again.toml(), written);
+            assert_eq!(again.json(), config.json());
+        }
     }
 }
 

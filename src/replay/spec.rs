@@ -141,6 +141,8 @@ impl FromStr for Given {
 /// Nodes, their speeds and sizes, the load of others, and failures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSpec {
+    /// As it was written.
+    written: String,
     nodes: u32,
     speeds: Law,
     cpu: f64,
@@ -177,6 +179,7 @@ impl FromStr for ClusterSpec {
         let (seconds, amount) = ("a time in seconds", "an amount from 0.000001 to 1000000");
         let span = 0.0..=1e9;
         let spec = Self {
+            written: text.to_owned(),
             nodes: notation.take_if(
                 "nodes",
                 "a number of nodes from 1 to 1000000",
@@ -203,6 +206,12 @@ impl FromStr for ClusterSpec {
         };
         notation.finish()?;
         Ok(spec)
+    }
+}
+
+impl fmt::Display for ClusterSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
     }
 }
 

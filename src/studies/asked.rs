@@ -1,7 +1,7 @@
 //! What is asked of a lake, and what is known of each of its jobs while its bucket is at hand.
 
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::meter::Meter;
 use super::outcomes::Classes;
@@ -16,7 +16,7 @@ pub const UNMATCHED: &str = "unmatched";
 pub const UNKNOWN: &str = "-";
 
 /// What jobs are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupBy {
     /// Scheduling class of the job, last seen

@@ -7,14 +7,14 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::facts::tasks::{Usage, tells_cpu_time};
 use crate::lake::{Lake, LakeError};
 use crate::schema::{Source, Table};
 
 /// What tasks ask for and use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
     /// CPU time
@@ -51,7 +51,7 @@ impl Resource {
 }
 
 /// What CPU time means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum CpuDefinition {
     /// Mean CPU rate times length of the usage windows, inside attempts; of a log the CPU time used
@@ -106,7 +106,7 @@ impl fmt::Display for CpuDefinition {
 }
 
 /// What memory means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryDefinition {
     /// Mean canonical (user-accessible) memory times length of the usage windows, inside attempts

@@ -10,7 +10,7 @@ use std::fmt;
 use clap::ValueEnum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::censoring::Censoring;
 use super::counted::{Counted, Edges, Value};
@@ -25,7 +25,7 @@ use crate::lake::Lake;
 use crate::schema::Table;
 
 /// What is described.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// First SCHEDULE to last event of each job
@@ -330,7 +330,7 @@ pub(super) fn edges_of(wait: Wait) -> Edges {
 }
 
 /// Which waits are described, by how they ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Waits {
     /// All of them

@@ -2,7 +2,10 @@
 //!
 //! In: flags. Out: a plan, and the line-up of detectors that it asks for.
 
+use serde::{Deserialize, Serialize};
+
 use crate::answers::detect::{Curve, Lineup};
+use crate::answers::words::{parsed, parsed_list, readers, texts};
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::replay::detect::DetectPlan;
@@ -15,7 +18,8 @@ use crate::replay::detectors::{DetectorPlan, KINDS};
 use crate::schema::Table;
 
 /// What is asked of detectors.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DetectAsked {
     /// Detectors to compare, one word each; `all` for every one
     ///
@@ -27,6 +31,7 @@ pub struct DetectAsked {
 
     /// Time between heartbeats
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_heartbeat)]
+    #[serde(deserialize_with = "heartbeat")]
     pub heartbeat: f64,
 
     /// Where progress comes from
@@ -42,6 +47,7 @@ pub struct DetectAsked {
     /// 0.2 makes a reported rate look some 20 % too high or too low, drawn anew at each heartbeat
     /// from the seed; progress never goes back.
     #[arg(long, value_name = "DEVIATION", default_value_t = 0.0, value_parser = parse_noise)]
+    #[serde(deserialize_with = "noise")]
     pub noise: f64,
 
     /// Seed of noise and of drawn replacements
@@ -60,6 +66,7 @@ pub struct DetectAsked {
     /// `median:1.5` (longer than 1.5 times the median of the group's finished tasks), `mean:1.5`,
     /// `p90` (R-7 percentile), all strictly greater.
     #[arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_values_t = Truth::DEFAULTS)]
+    #[serde(with = "texts")]
     pub truth: Vec<Truth>,
 
     /// Phase to look at, where the trace knows phases
@@ -70,6 +77,7 @@ pub struct DetectAsked {
 
     /// Fewest finished tasks of a group that is judged
     #[arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks)]
+    #[serde(deserialize_with = "min_tasks")]
     pub min_tasks: usize,
 
     /// How long the replacement of a flagged task takes
@@ -87,12 +95,67 @@ pub struct DetectAsked {
     /// Adds `poisson:window_s=W` for each, and the same with window and bin in proportion to the
     /// group's median task (`scale_s=30`: as the paper's, if tasks take 30 s).
     #[arg(long, value_name = "SECONDS,...", value_delimiter = ',', value_parser = parse_window)]
+    #[serde(deserialize_with = "window_lengths")]
     pub windows: Vec<u32>,
 }
 
+impl Default for DetectAsked {
+    /// What is asked where no flag is given.
+    fn default() -> Self {
+        Self {
+            detectors: vec![DetectorList::all()],
+            heartbeat: 10.0,
+            progress: ProgressModel::default(),
+            work: Work::default(),
+            noise: 0.0,
+            seed: 1,
+            every_heartbeat: false,
+            truth: Truth::DEFAULTS.to_vec(),
+            phase: None,
+            min_tasks: 10,
+            replacement: Replacement::default(),
+            curve: false,
+            windows: Vec::new(),
+        }
+    }
+}
+
+readers! {
+    heartbeat: f64 = parsed(parse_heartbeat);
+    noise: f64 = parsed(parse_noise);
+    min_tasks: usize = parsed(parse_min_tasks);
+}
+
+fn window_lengths<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<u32>, D::Error> {
+    parsed_list(source, parse_window)
+}
+
 /// Detectors in the order in which they are shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DetectorList(pub Vec<DetectorPlan>);
+
+impl DetectorList {
+    /// Every one.
+    fn all() -> Self {
+        parse_detectors("all").expect("every detector has parameters by default")
+    }
+}
+
+impl Serialize for DetectorList {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if *self == Self::all() {
+            return to.serialize_str("all");
+        }
+        let words: Vec<&str> = self.0.iter().map(DetectorPlan::written).collect();
+        to.serialize_str(&words.join(" "))
+    }
+}
+
+impl<'de> Deserialize<'de> for DetectorList {
+    fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        parsed(source, parse_detectors)
+    }
+}
 
 pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
     let mut detectors: Vec<DetectorPlan> = Vec::new();

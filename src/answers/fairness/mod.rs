@@ -1,6 +1,8 @@
 //! What was found as tables, as `result.json` and series, and as a few lines of notes.
 
+use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
@@ -73,6 +75,23 @@ pub enum Ceiling {
     Seconds(f64),
     /// Percent of all usage of the span.
     Percent(f64),
+}
+
+impl FromStr for Ceiling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_ceiling(text)
+    }
+}
+
+impl fmt::Display for Ceiling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seconds(seconds) => write!(f, "{seconds}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
 }
 
 pub(crate) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {

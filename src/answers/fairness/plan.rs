@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 use crate::answers::fairness::{Ceiling, Show, Wanted, parse_ceiling};
+use crate::answers::words::{readers, text};
 use crate::defaults;
 use crate::facts::window::OpenAttempts;
 use crate::fairness::gather::{Accrual, By, Machines};
@@ -12,7 +14,8 @@ use crate::faults::{Result, Usage};
 use crate::studies::ledger::CpuDefinition;
 
 /// How the clocks of several lakes are laid side by side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Align {
     /// Times as they are in the lakes
     #[default]
@@ -22,14 +25,17 @@ pub enum Align {
 }
 
 /// Whose use is gathered, and what indices make of it.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FairnessPlan {
     /// Folder of a lake, or NAME=DIR; repeat to merge clusters
     #[arg(long, value_name = "DIR", default_value = "lake")]
+    #[serde(skip)]
     pub lake: Vec<String>,
 
     /// What CPU time means
     #[arg(long, value_enum, long_help = defaults::cpu_help())]
+    #[serde(skip)]
     pub cpu: Option<CpuDefinition>,
 
     /// When CPU time is charged
@@ -111,6 +117,7 @@ pub struct FairnessPlan {
     /// Users and machines are numbered in the order in which they come. A user without a value
     /// keeps the last one. In the end stdin is closed, and the program must end with status 0.
     #[arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM")]
+    #[serde(skip)]
     pub index_program: Vec<String>,
 
     /// Longest run of an index program, in seconds
@@ -128,7 +135,8 @@ pub struct FairnessPlan {
     pub accounts: Option<PathBuf>,
 
     /// Whether the same name on two lakes is one user
-    #[arg(long, value_name = "YES_OR_NO", value_parser = clap::builder::BoolishValueParser::new(), default_value = "yes", action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "YES_OR_NO", value_parser = parse_yes, default_value = "yes", action = clap::ArgAction::Set)]
+    #[serde(serialize_with = "yes_or_no", deserialize_with = "is_yes")]
     pub same_users: bool,
 
     /// How the clocks of several lakes are laid side by side
@@ -141,6 +149,7 @@ pub struct FairnessPlan {
 
     /// What is shown on stdout
     #[arg(long, value_enum, default_value_t)]
+    #[serde(skip)]
     pub show: Show,
 
     /// Compare the orders of users under all indices
@@ -148,12 +157,14 @@ pub struct FairnessPlan {
     /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week. A table
     /// of pairs of indices; `--show places` names every user with the place under each.
     #[arg(long)]
+    #[serde(skip)]
     pub what_if: bool,
 
     /// Usage of a user that is too much, CPU-seconds or N%
     ///
     /// Of what ran in the span, whenever it is charged, as all suggestions are.
     #[arg(long, value_name = "CPU_SECONDS", default_value = "10%", value_parser = parse_ceiling)]
+    #[serde(with = "text")]
     pub ceiling: Ceiling,
 
     /// Days within which the ceiling is passed early
@@ -195,6 +206,24 @@ impl Default for FairnessPlan {
             free: 0.5,
         }
     }
+}
+
+readers! {
+    is_yes: bool = parsed(parse_yes);
+}
+
+/// Reads a yes or a no, in any of the usual words.
+fn parse_yes(text: &str) -> Result<bool, String> {
+    match text.to_lowercase().as_str() {
+        "y" | "yes" | "t" | "true" | "on" | "1" => Ok(true),
+        "n" | "no" | "f" | "false" | "off" | "0" => Ok(false),
+        _ => Err(format!("`{text}` is neither `yes` nor `no`")),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn yes_or_no<S: serde::Serializer>(is_yes: &bool, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(if *is_yes { "yes" } else { "no" })
 }
 
 impl FairnessPlan {

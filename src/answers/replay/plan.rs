@@ -2,7 +2,10 @@
 //!
 //! In: flags and a lake. Out: what is replayed, and the policies.
 
+use serde::{Deserialize, Serialize};
+
 use crate::answers::replay::Setting;
+use crate::answers::words::{maybe, parsed, readers, text};
 use crate::defaults::{self, Defaults};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -18,7 +21,8 @@ use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Table;
 
 /// What is replayed, and under which policies.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReplayPlan {
     /// Policies, one word each; the first is compared with
     ///
@@ -44,28 +48,34 @@ pub struct ReplayPlan {
     /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key lists the known. CPU and
     /// memory are in the units of the lake's requests.
     #[arg(long, value_name = "SPEC", value_parser = parse_cluster)]
+    #[serde(with = "maybe")]
     pub cluster: Option<ClusterSpec>,
 
     /// Begin with tasks that arrive from here on
     ///
     /// In hours of the trace clock. The cluster is empty then.
     #[arg(long, value_name = "HOURS", default_value_t = 0.0, value_parser = parse_hours)]
+    #[serde(deserialize_with = "hours")]
     pub from: f64,
 
     /// Leave out tasks that arrive from here on
     #[arg(long, value_name = "HOURS", value_parser = parse_hours)]
+    #[serde(deserialize_with = "maybe_hours")]
     pub until: Option<f64>,
 
     /// Share of the jobs, drawn by the seed
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    #[serde(deserialize_with = "share")]
     pub sample: f64,
 
     /// Share of the lake's machines, drawn by the seed
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    #[serde(deserialize_with = "share")]
     pub machines: f64,
 
     /// Factor of the capacities of the lake's machines
     #[arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = defaults::overcommit_help())]
+    #[serde(deserialize_with = "overcommit")]
     pub overcommit: Option<f64>,
 
     /// What a copy or a restart has to do
@@ -82,10 +92,12 @@ pub struct ReplayPlan {
     /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
     /// On a faster or slower machine an estimate shrinks or grows with the speed.
     #[arg(long, value_name = "RULE", default_value_t = Estimates::Requested)]
+    #[serde(with = "text")]
     pub estimates: Estimates,
 
     /// Factor of the arrival rate
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load)]
+    #[serde(deserialize_with = "load")]
     pub load: f64,
 
     /// Seed of samples and of everything drawn
@@ -97,29 +109,90 @@ pub struct ReplayPlan {
     /// The table then holds means over them, with 95 % confidence intervals of the mean response
     /// and of its difference to that of the first policy under the same seed. Pictures and
     /// journals are those of the first seed.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = parse_seeds)]
+    #[serde(deserialize_with = "seeds")]
     pub seeds: u64,
 
     /// A job is hurt or helped by more than so many seconds
     ///
     /// And by more than --tolerance-share of its response under the first policy.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
+    #[serde(deserialize_with = "seconds")]
     pub tolerance_s: f64,
 
     /// And by more than this share of its response
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance)]
+    #[serde(deserialize_with = "tolerance")]
     pub tolerance_share: f64,
 }
 
 impl ReplayPlan {
+    /// Whether what was chosen can stand together.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn check(&self) -> Result<(), String> {
+        if self.cluster.is_some() && self.overcommit.is_some() {
+            return Err("`overcommit` cannot be used with `cluster`".to_owned());
+        }
+        Ok(())
+    }
+
     /// By how much a job is hurt or helped at least.
     pub fn tolerance(&self) -> Tolerance {
         Tolerance { seconds: self.tolerance_s, share: self.tolerance_share }
     }
 }
 
+impl Default for ReplayPlan {
+    /// What is asked where no flag is given.
+    fn default() -> Self {
+        Self {
+            policies: Vec::new(),
+            cluster: None,
+            from: 0.0,
+            until: None,
+            sample: 1.0,
+            machines: 1.0,
+            overcommit: None,
+            reruns: RerunWork::default(),
+            killed: None,
+            estimates: Estimates::Requested,
+            load: 1.0,
+            seed: 1,
+            seeds: 1,
+            tolerance_s: 1.0,
+            tolerance_share: 0.01,
+        }
+    }
+}
+
+readers! {
+    hours: f64 = parsed(parse_hours);
+    maybe_hours: Option<f64> = parsed_if(parse_hours);
+    share: f64 = parsed(parse_share);
+    overcommit: Option<f64> = parsed_if(parse_overcommit);
+    load: f64 = parsed(parse_load);
+    seeds: u64 = parsed(parse_seeds);
+    seconds: f64 = parsed(parse_seconds);
+    tolerance: f64 = parsed(parse_tolerance);
+}
+
+impl Serialize for PolicyList {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let words: Vec<&str> = self.0.iter().map(|(word, _)| word.as_str()).collect();
+        to.serialize_str(&words.join(" "))
+    }
+}
+
+impl<'de> Deserialize<'de> for PolicyList {
+    fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        parsed(source, parse_policies)
+    }
+}
+
 /// Policies as they were written, in the order in which they are shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PolicyList(Vec<(String, PolicyPlan)>);
 
 pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
@@ -187,6 +260,11 @@ pub(crate) fn parse_hours(text: &str) -> Result<f64, String> {
 
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     number(text, "share above 0 and up to 1", |share| 0.0 < share && share <= 1.0)
+}
+
+fn parse_seeds(text: &str) -> Result<u64, String> {
+    let count = text.parse::<u64>().ok().filter(|count| (1..=1000).contains(count));
+    count.ok_or_else(|| format!("`{text}` is not a number of seeds from 1 to 1000"))
 }
 
 pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {

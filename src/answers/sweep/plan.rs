@@ -3,10 +3,14 @@
 //! In: flags. Out: a plan, and what it asks of a lake.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::answers::account::CpuChoice;
+use crate::answers::words::{readers, text, texts};
 use crate::facts::window::first_event_us;
-use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
@@ -14,12 +18,14 @@ use crate::studies::rules::{Rule, RuleGrid};
 use crate::units::MICROS_PER_DAY;
 
 /// What a sweep asks.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SweepPlan {
     /// Thresholds of events, a list of numbers and ranges
     ///
     /// `FIRST..=LAST:STEP` or numbers, for example `10..=400:10` or `5,10,20..=100:20`.
     #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10..=400:10")]
+    #[serde(with = "text")]
     pub thresholds: Grid,
 
     /// Rules to compare; --harmed applies to the first
@@ -30,9 +36,11 @@ pub struct SweepPlan {
     /// by priority, class or user. --thresholds is the grid of events; the
     /// other rules have grids of their own.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = "events")]
+    #[serde(with = "texts")]
     pub rules: Vec<RuleGrid>,
 
     #[command(flatten)]
+    #[serde(skip)]
     pub choice: CpuChoice,
 
     /// Choose on the first DAYS of the trace, score on the rest
@@ -42,11 +50,13 @@ pub struct SweepPlan {
     /// choice in hindsight. Only jobs with tasks loaded count; with none of them on either side the
     /// choice is refused. The gain is the net CPU saved less --price for each harmed job. A
     /// second table shows them, `sweep-selection.csv` in --out.
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
+    #[serde(deserialize_with = "days")]
     pub train_until: Option<f64>,
 
     /// Price of a harmed job, in CPU-seconds
     #[arg(long, value_name = "CPU_SECONDS", default_value_t = 3600.0, value_parser = parse_price)]
+    #[serde(deserialize_with = "price")]
     pub price: f64,
 
     /// Resamplings of jobs for confidence intervals, 0 for none
@@ -54,6 +64,7 @@ pub struct SweepPlan {
     /// Each parameter of each rule gets its 95 % interval (columns `_low` and `_high`, bands and
     /// whiskers in the charts). 1000 are usual, 100,000 the most.
     #[arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds)]
+    #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
 
     /// Seed of the resampling
@@ -76,15 +87,65 @@ pub struct SweepPlan {
 
     /// List the harmed jobs of one threshold instead of the sweep
     #[arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..))]
+    #[serde(skip)]
     pub harmed: Option<i64>,
+}
+
+impl Default for SweepPlan {
+    /// What is asked where no flag is given.
+    fn default() -> Self {
+        Self {
+            thresholds: Grid((1..=40).map(|step| step * 10).collect()),
+            rules: vec!["events".parse().expect("the rule has a grid by default")],
+            choice: CpuChoice::default(),
+            train_until: None,
+            price: 3600.0,
+            bootstrap: 0,
+            seed: 1,
+            group_by: None,
+            spare_finishing: false,
+            harmed: None,
+        }
+    }
+}
+
+readers! {
+    price: f64 = parsed(parse_price);
+    rounds: usize = parsed(parse_rounds);
+    days: Option<f64> = parsed_if(parse_days);
 }
 
 /// Thresholds, ascending, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid(pub Vec<i64>);
 
+impl FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_grid(text)
+    }
+}
+
+impl fmt::Display for Grid {
+    /// As a range where the steps are all the same, otherwise as a list.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [first, second, .., last]
+                if self.0.windows(2).all(|pair| pair[1] - pair[0] == second - first) =>
+            {
+                write!(f, "{first}..={last}:{}", second - first)
+            }
+            numbers => {
+                let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                f.write_str(&words.join(","))
+            }
+        }
+    }
+}
+
 /// More days than any trace has.
-pub(crate) const DAYS_MAX: f64 = 36_500.0;
+const DAYS_MAX: f64 = 36_500.0;
 
 /// Most points of a grid.
 pub(crate) const GRID_MAX: usize = 10_000;
@@ -144,6 +205,11 @@ pub(crate) fn parse_price(text: &str) -> Result<f64, String> {
     }
 }
 
+fn parse_days(text: &str) -> Result<f64, String> {
+    let days = text.parse::<f64>().ok().filter(|days| (0.0..=DAYS_MAX).contains(days));
+    days.ok_or_else(|| format!("`{text}` is not a number of days from 0 to {DAYS_MAX}"))
+}
+
 /// Resamplings at most.
 pub(crate) const ROUNDS_MAX: usize = 100_000;
 
@@ -155,12 +221,8 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 }
 
 /// What the flags ask of the lake.
-pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
+pub fn asked(plan: &SweepPlan, lake: &Lake) -> Asked {
     let days = plan.train_until;
-    if days.is_some_and(|days| !(0.0..=DAYS_MAX).contains(&days)) {
-        let days = days.unwrap_or_default();
-        return Err(Usage(format!("--train-until {days} is no number of days")).into());
-    }
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -169,7 +231,7 @@ pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
     let split_us = days.map(|days| first_event_us(lake) + (days * MICROS_PER_DAY as f64) as i64);
     let rules = rules_of(plan);
     let place = |threshold| rules[0].grid.binary_search(&threshold).expect("the grid holds it");
-    Ok(Asked {
+    Asked {
         all_harmed_at: plan.harmed.map(place),
         rules,
         split_us,
@@ -178,12 +240,22 @@ pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
         sweep_by: plan.group_by,
         spares_finished: plan.spare_finishing,
         ..plan.choice.asked(lake)
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_grid_is_written_as_it_is_read(numbers in proptest::collection::btree_set(1_i64..60, 1..9)) {
+            let grid = Grid(numbers.into_iter().collect());
+            prop_assert_eq!(parse_grid(&grid.to_string()), Ok(grid));
+        }
+    }
 
     #[test]
     fn grids_are_lists_and_ranges() {

@@ -12,19 +12,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
-use clap::{Args, CommandFactory, Parser};
+use clap::Args;
 use serde_json::json;
 
-use self::config::{Config, Setting};
-use super::account::AccountArgs;
-use super::describe::DescribeArgs;
-use super::ingest::{self, IngestArgs, IngestChoice};
-use super::sweep::SweepArgs;
-use super::{Cli, Command, Stop, console, stop_on_signal, synth};
+use super::fairness::{self, FairnessArgs};
+use super::replay::{self, ReplayArgs};
+use super::{AnswerArgs, AttemptArgs, Stop, console, ingest, stop_on_signal, synth};
 use crate::cli::shown;
+use jobfate::answers::account::AccountPlan;
+use jobfate::answers::analysis::{self, Config, Definitions, usual};
 use jobfate::answers::classify::{self, By, Choice};
-use jobfate::answers::describe::{describe, question};
+use jobfate::answers::describe::{DescribePlan, describe, question};
+use jobfate::answers::fairness::plan::FairnessPlan;
+use jobfate::answers::ingest::{IngestChoice, plan};
+use jobfate::answers::sweep::SweepPlan;
 use jobfate::answers::verify::Trust;
+use jobfate::answers::words::{self, Setting};
 use jobfate::answers::{account, detect, sweep, verify};
 use jobfate::facts::window::Windows;
 use jobfate::faults::{Bug, Context, Result, Usage};
@@ -41,9 +44,6 @@ use jobfate::studies::fold::fold;
 use jobfate::studies::ledger::ledger;
 use jobfate::studies::samples::What;
 use jobfate::synth::{SynthConfig, remove_unfinished};
-
-pub(crate) mod config;
-mod defaults;
 
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml";
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
         Some(path) => Config::load(path)?,
         None => Config::default(),
     };
-    let choice = ingest_choice(&mut config, &args.choice)?;
+    let choice = config.ingest(&args.choice)?;
     let out = args.out.clone().or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
     // From here to the end no other analysis writes into the folder.
     let lock = shown::lock(&out)?;
@@ -132,14 +132,14 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
             config.set("trace", option, Setting::One(path_text(path)?));
         }
     }
-    let stored = read_in(trace, &lake, choice, &stop)?;
+    let stored = read_in(trace, &lake, (&args.choice, &choice), &stop)?;
     let lake = Lake::open(&lake)?;
     let parts: usize = lake.manifest.tables.values().map(|entry| entry.parts.len()).sum();
     let trust = if stored == parts { Trust::JustWritten } else { Trust::Nothing };
-    defaults::settle(&mut config, &lake)?;
-    console::note(defaults::table(&config, lake.source()));
+    usual::settle(&mut config, &lake)?;
+    console::note(usual::table(&config, lake.source()));
     // Nothing that a command would refuse is found out after hours.
-    config.check().map_err(Usage)?;
+    config.check()?;
     // The file that a user wrote stays as it is.
     if !is_users {
         files::write_whole(&file, config.toml().as_bytes())
@@ -160,7 +160,7 @@ fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
     report::check_place(&out.join(REPORT))?;
     Marks::check(out)?;
     let is_taken = match std::fs::read(file) {
-        Ok(bytes) => !is_users && !bytes.starts_with(config::FIRST_WORDS.as_bytes()),
+        Ok(bytes) => !is_users && !bytes.starts_with(analysis::FIRST_WORDS.as_bytes()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
         Err(error) => {
             return Err(error).with_context(|| format!("could not read `{}`", file.display()));
@@ -193,11 +193,11 @@ fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
 fn read_in(
     trace: Option<PathBuf>,
     lake: &Path,
-    choice: IngestChoice,
+    (given, choice): (&IngestChoice, &IngestChoice),
     stop: &Stop,
 ) -> Result<usize> {
     let Some(trace) = trace else {
-        if let Some((option, _)) = given_options().into_iter().next() {
+        if let Some(option) = words::write(given).keys().next() {
             let text = format!("--{option} says how a trace is read, and no TRACE_DIR is given");
             return Err(Usage(text).into());
         }
@@ -206,62 +206,10 @@ fn read_in(
         return Ok(0);
     };
     console::note(format!("ingest {} into {}", trace.display(), lake.display()));
-    let is_forced = choice.force;
-    let plan = ingest::plan(&IngestArgs { trace, lake: lake.to_owned(), choice })?;
-    let outcome = ingest::run_plan(&plan, is_forced, stop)?;
+    let plan = plan(&trace, lake, choice, console::say)?;
+    let outcome = ingest::run_plan(&plan, choice.force, stop)?;
     stop.at_once()?;
     Ok(outcome.stored.len())
-}
-
-/// Options of `ingest` that an analysis can hold, as far as the command line names them.
-fn given_options() -> Vec<(String, Setting)> {
-    // Only the process's own words tell what was given from what is a default.
-    let matches = Cli::command().try_get_matches_from(std::env::args_os());
-    let matches = matches.ok();
-    let Some(matches) = matches.as_ref().and_then(|all| all.subcommand_matches("analyze")) else {
-        return Vec::new();
-    };
-    let is_given = |option: &&str| {
-        matches.value_source(option) == Some(clap::parser::ValueSource::CommandLine)
-    };
-    let options = ["source", "table", "tables", "parts", "max_rejects", "buckets"];
-    let setting = |option: &str| {
-        let raw = matches.get_raw(option).into_iter().flatten();
-        let words: Vec<String> = raw.map(|word| word.to_string_lossy().into_owned()).collect();
-        let setting = match words.as_slice() {
-            [word] => Setting::One(word.clone()),
-            _ => Setting::Many(words),
-        };
-        (option.replace('_', "-"), setting)
-    };
-    options.into_iter().filter(is_given).map(setting).collect()
-}
-
-/// The choice of `ingest`: of the file, and before it of the command line, which is put into it.
-fn ingest_choice(config: &mut Config, given: &IngestChoice) -> Result<IngestChoice> {
-    for (option, setting) in given_options() {
-        config.set("trace", &option, setting);
-    }
-    let parsed: IngestArgs = match parse("ingest", config.words("trace"), &["-"])? {
-        Command::Ingest(args) => args,
-        _ => return Err(Bug("`ingest` is parsed as itself".to_owned()).into()),
-    };
-    let &IngestChoice { shard, force, threads, .. } = given;
-    Ok(IngestChoice { shard, force, threads, ..parsed.choice })
-}
-
-/// Parses a command's words with its own parser.
-fn parse(command: &str, words: Vec<String>, further: &[&str]) -> Result<Command> {
-    let all = ["jobfate", command].into_iter().map(str::to_owned).chain(words);
-    let all = all.chain(further.iter().map(|word| (*word).to_owned()));
-    match Cli::try_parse_from(all) {
-        Ok(cli) => Ok(cli.command),
-        Err(error) => {
-            let said = error.to_string();
-            let first = said.lines().next().unwrap_or_default();
-            Err(Usage(format!("{command}: {}", first.trim_start_matches("error: "))).into())
-        }
-    }
 }
 
 /// Makes the synthetic trace, or takes the one that an earlier run made.
@@ -317,10 +265,8 @@ impl Analysis {
         config: Config,
         is_again: bool,
     ) -> Result<Self> {
-        let Command::Account(args) = parse("account", config.words("account"), &[])? else {
-            return Err(Bug("`account` is parsed as itself".to_owned()).into());
-        };
-        let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
+        let Definitions { window_end, open_attempts, .. } = config.definitions()?;
+        let windows = super::windows_to(&lake, window_end)?.closing(open_attempts);
         let source = lake.source();
         let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
         // What is asked, and of what: results of another lake are of another analysis.
@@ -349,7 +295,7 @@ impl Analysis {
                 verified = Some(self.verify()?);
                 continue;
             }
-            let made_from = made_from(&[step, &self.inputs], &self.config.words(step));
+            let made_from = made_from(&[step, &self.inputs], &self.config.asked(step));
             if !self.is_again && self.marks.has(step, &made_from) {
                 say(": done before");
                 self.marks.adopt(step)?;
@@ -441,7 +387,7 @@ impl Analysis {
     }
 
     fn classify(&self) -> Result<()> {
-        let classes = self.sweep_args()?.plan.choice.classes;
+        let classes = self.config.definitions()?.classes;
         for by in [By::Job, By::Task] {
             if self.is_missing(by.table(), by.answer())? {
                 continue;
@@ -459,64 +405,44 @@ impl Analysis {
     }
 
     fn describe(&self) -> Result<()> {
-        let is_what = |word: &String| word.starts_with("--what=");
-        let (whats, rest): (Vec<String>, Vec<String>) =
-            self.config.words("describe").into_iter().partition(is_what);
-        for what in whats {
-            let Command::Describe(args) = parse("describe", rest.clone(), &[&what])? else {
-                return Err(Bug("`describe` is parsed as itself".to_owned()).into());
-            };
+        for plan in self.config.plans::<DescribePlan>()? {
             let mut missing = false;
-            for table in args.plan.what.tables(args.plan.group_by) {
-                missing = missing || self.is_missing(table, args.plan.what.name())?;
+            for table in plan.what.tables(plan.group_by) {
+                missing = missing || self.is_missing(table, plan.what.name())?;
             }
             if !missing {
-                self.describe_one(&args)?;
+                self.describe_one(&plan)?;
             }
         }
         Ok(())
     }
 
-    fn describe_one(&self, args: &DescribeArgs) -> Result<()> {
+    fn describe_one(&self, plan: &DescribePlan) -> Result<()> {
         let bar = console::Bar::of_work("describe", "rows");
-        let described = describe(&self.lake, self.windows, question(&args.plan)?)?;
+        let described = describe(&self.lake, self.windows, question(plan)?)?;
         drop(bar);
         let answer = described.answer(self.windows);
         let mut files = self.files(answer.name)?;
         described.put_details(&mut files)?;
         self.publish(&answer, files)?;
-        if args.plan.what == What::JobDurations {
+        if plan.what == What::JobDurations {
             show_answer("job durations (s)", &answer)?;
         }
         Ok(())
-    }
-
-    fn account_args(&self) -> Result<AccountArgs> {
-        match parse("account", self.config.words("account"), &[])? {
-            Command::Account(args) => Ok(args),
-            _ => Err(Bug("`account` is parsed as itself".to_owned()).into()),
-        }
-    }
-
-    fn sweep_args(&self) -> Result<SweepArgs> {
-        match parse("sweep", self.config.words("sweep"), &[])? {
-            Command::Sweep(args) => Ok(args),
-            _ => Err(Bug("`sweep` is parsed as itself".to_owned()).into()),
-        }
     }
 
     fn account(&self) -> Result<()> {
         if self.is_missing(Table::TaskEvents, "account")? {
             return Ok(());
         }
-        let args = self.account_args()?;
-        let asked = super::account::asked(&args, &self.lake)?;
+        let plan: AccountPlan = self.config.plan()?;
+        let asked = plan.asked(&self.lake)?;
         if !self.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
             let noun = asked.meter.resource().title();
             console::note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
         }
         let book = ledger(&fold(&self.lake, self.windows, &asked)?);
-        let table = account::table_of(&book, &args.group_by);
+        let table = account::table_of(&book, &plan.group_by);
         let answer = account::answer(&book, self.windows, &table);
         self.store(&answer)?;
         let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
@@ -529,15 +455,15 @@ impl Analysis {
         if self.is_missing(Table::TaskEvents, "sweep")? {
             return Ok(());
         }
-        let args = self.sweep_args()?;
-        let study = fold(&self.lake, self.windows, &sweep::plan::asked(&args.plan, &self.lake)?)?;
-        let mut swept = sweep::sweep_all(&study, args.plan.price);
+        let plan: SweepPlan = self.config.plan()?;
+        let study = fold(&self.lake, self.windows, &sweep::plan::asked(&plan, &self.lake))?;
+        let mut swept = sweep::sweep_all(&study, plan.price);
         if let Err(error) = sweep::check_sides(&study) {
             console::note(format!("skipped: the rule that the past would have chosen ({error})"));
             swept.selection = None;
         }
         let table = sweep::table_of(swept.shown(), study.unit());
-        let answer = sweep::answer(&args.plan, self.windows, &study, &swept, &table);
+        let answer = sweep::answer(&plan, self.windows, &study, &swept, &table);
         let selected = swept
             .selection
             .as_ref()
@@ -562,10 +488,7 @@ impl Analysis {
         if self.is_missing(Table::TaskEvents, "detect")? {
             return Ok(());
         }
-        let Command::Detect(args) = parse("detect", self.config.words("detect"), &[])? else {
-            return Err(Bug("`detect` is parsed as itself".to_owned()).into());
-        };
-        let (lineup, plan) = detect::plan::prepare(&args.asked, &self.lake)?;
+        let (lineup, plan) = detect::plan::prepare(&self.config.plan()?, &self.lake)?;
         let mut files = self.files("detect")?;
         files.are_made_from(&Origin::of(&self.lake), &detect::settings(&plan, self.windows));
         let bar = console::Bar::of_work("detect", "rows");
@@ -589,7 +512,12 @@ impl Analysis {
             }
         }
         console::data("\nother policies\n")?;
-        self.command("replay", self.config.words("replay"))
+        let Definitions { window_end, open_attempts, .. } = self.config.definitions()?;
+        let out = Some(self.out().join("replay"));
+        let lake = self.lake.path.clone();
+        let answer = AnswerArgs { lake, out, window_end, ..AnswerArgs::default() };
+        let attempts = AttemptArgs { open_attempts };
+        replay::run(&ReplayArgs { plan: self.config.plan()?, journal: false, attempts, answer })
     }
 
     /// Who used how much, by hour; by day where the trace is long.
@@ -597,20 +525,12 @@ impl Analysis {
         if self.is_missing(Table::TaskEvents, "fairness")? {
             return Ok(());
         }
-        let mut words = self.config.words("fairness");
-        // Published CPU is known per job and not over time.
-        for word in words.iter_mut().filter(|word| *word == "--cpu=published") {
-            "--cpu=measured".clone_into(word);
-        }
         console::data("\nheaviest users\n")?;
-        self.command("fairness", words)
-    }
-
-    /// Runs a command whose results have a folder of their own.
-    fn command(&self, name: &str, words: Vec<String>) -> Result<()> {
-        let folder = format!("--out={}", path_text(&self.out().join(name))?);
-        let lake = format!("--lake={}", path_text(&self.lake.path)?);
-        parse(name, words, &[&lake, &folder])?.run()
+        let Definitions { window_end, open_attempts, .. } = self.config.definitions()?;
+        let plan: FairnessPlan = self.config.plan()?;
+        let plan = FairnessPlan { lake: vec![path_text(&self.lake.path)?], ..plan };
+        let (out, attempts) = (Some(self.out().join("fairness")), AttemptArgs { open_attempts });
+        fairness::run(&FairnessArgs { plan, out, window_end, attempts, ..FairnessArgs::default() })
     }
 }
 

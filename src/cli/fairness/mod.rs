@@ -29,7 +29,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested
 ///
 /// Memory: 100 MB, and 170 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread; besides the values that --interval bounds.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,

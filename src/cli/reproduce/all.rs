@@ -184,8 +184,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::cli::ingest::plan;
     use crate::cli::{Cli, Command};
+    use jobfate::answers::ingest::plan;
     use jobfate::answers::reproduce::study::json_of;
     use jobfate::claims::{Claim, Judged, Side};
     use jobfate::lake::ingest::ingest;
@@ -220,7 +220,8 @@ mod tests {
             for (trace, lake) in [("trace", "lake"), ("small.swf", "log")] {
                 let words = ["ingest", &at(trace), "--lake", &at(lake)];
                 let Command::Ingest(args) = command(&words) else { unreachable!("asked for") };
-                ingest(&plan(&args).unwrap(), &Arc::default()).unwrap();
+                let plan = plan(&args.trace, &args.lake, &args.choice, |_| ()).unwrap();
+                ingest(&plan, &Arc::default()).unwrap();
             }
             let (lake, log) = (at("lake"), at("log"));
             let words = ["reproduce", "all", "--runs", "2", "--lake", &lake, "--ota-lake", &log];

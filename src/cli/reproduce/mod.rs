@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ingest::{self, IngestArgs, IngestChoice};
+use super::ingest;
 use super::{AnswerArgs, console, stop_on_signal};
 use crate::cli::shown;
+use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::answers::reproduce::mandai;
 use jobfate::answers::reproduce::ota as answers_ota;
 use jobfate::answers::reproduce::study::{Study, parameters_in_words};
@@ -216,10 +217,9 @@ fn check(args: &ReproduceArgs) -> Result<()> {
 
 /// The lake of a study of a trace; what it lacks of the trace is ingested.
 pub(crate) fn lake_of(args: &ReproduceArgs) -> Result<Lake> {
-    if let Some(trace) = args.trace.clone() {
-        let lake = args.answer.lake.clone();
-        let ingest = IngestArgs { trace, lake, choice: IngestChoice::default() };
-        ingest::run_plan(&ingest::plan(&ingest)?, ingest.choice.force, &stop_on_signal()?)?;
+    if let Some(trace) = &args.trace {
+        let plan = plan(trace, &args.answer.lake, &IngestChoice::default(), console::say)?;
+        ingest::run_plan(&plan, false, &stop_on_signal()?)?;
     }
     Ok(Lake::open(&args.answer.lake)?)
 }

@@ -21,7 +21,7 @@ use arrow::datatypes::Float32Type;
 use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::fleet::Fleet;
@@ -41,7 +41,7 @@ mod merge;
 mod people;
 
 /// When CPU time is charged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Accrual {
     /// When an attempt ends, all at once: the paper's, a staircase of finished work
@@ -52,7 +52,7 @@ pub enum Accrual {
 }
 
 /// What usage is told apart by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// Who submitted the job

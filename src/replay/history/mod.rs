@@ -15,7 +15,7 @@ use arrow::record_batch::RecordBatch;
 use clap::ValueEnum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::random::{Draws, Purpose};
 use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
@@ -76,7 +76,7 @@ impl Default for HistoryPlan {
 }
 
 /// What a copy or a restart has to do. Nobody recorded it; these are the two ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum RerunWork {
     /// The same as its task: whatever made it slow comes again
@@ -88,7 +88,7 @@ pub enum RerunWork {
 
 /// When a task is killed that was killed while it ran. One that was killed while it waited leaves
 /// at its recorded age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum KilledTasks {
     /// After its recorded running time, as where a limit stopped it

@@ -3,14 +3,15 @@
 
 use std::fmt::Write;
 
-use super::config::{Config, DEFINITIONS, Setting};
-use jobfate::defaults::{self, Defaults};
-use jobfate::facts::window::{Windows, first_event_us};
-use jobfate::lake::{Lake, LakeError};
-use jobfate::schema::{Source, Table};
-use jobfate::studies::rules::Rule;
-use jobfate::studies::samples::What;
-use jobfate::units::MICROS_PER_DAY;
+use super::{Config, DEFINITIONS};
+use crate::answers::words::Setting;
+use crate::defaults::{self, Defaults};
+use crate::facts::window::{Windows, first_event_us};
+use crate::lake::{Lake, LakeError};
+use crate::schema::{Source, Table};
+use crate::studies::rules::Rule;
+use crate::studies::samples::What;
+use crate::units::MICROS_PER_DAY;
 
 /// What is described.
 const WHATS: [What; 7] = [
@@ -31,7 +32,10 @@ const REPLAYED_ROWS: f64 = 2e6;
 const BOOTSTRAP_ROUNDS: &str = "200";
 
 /// Settles what was left open.
-pub(super) fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> {
+///
+/// # Errors
+/// The lake cannot be read.
+pub fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> {
     let usual = Defaults::of(lake);
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
     let whats = WHATS.map(|what| what.name().to_owned()).to_vec();
@@ -87,7 +91,7 @@ const OF_SOURCE: [(&str, &str); 8] = [
 ];
 
 /// The choices that follow from the kind of trace, one line each; those of the user as well.
-pub(super) fn table(config: &Config, source: Source) -> String {
+pub fn table(config: &Config, source: Source) -> String {
     let mut text = format!("for {source} (--config FILE with other values changes them):");
     for (section, option) in OF_SOURCE {
         let value = match config.get(section, option) {

@@ -1,0 +1,522 @@
+//! A whole analysis as one file: sections of TOML whose keys are the options of a command.
+//!
+//! In: the file, and what the command line says besides. Out: the plan of every step, each the same
+//! struct that the flags of its command fill in. Nothing unknown is passed over.
+//!
+//! ```toml
+//! steps = ["verify", "classify", "account", "sweep"]   # all of them by default
+//!
+//! [trace]
+//! folder = "clusterdata-2011-2"
+//! lake = "lake"
+//! out = "reports/google-2011"
+//!
+//! [definitions]          # of every study that has them
+//! cpu = "measured"
+//!
+//! [sweep]
+//! rules = ["events", "failures"]
+//! bootstrap = 1000
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use thiserror::Error;
+use toml::de::{DeTable, DeValue};
+
+use crate::answers::ingest::IngestChoice;
+use crate::answers::words::{self, Section, Setting, Wrong, maybe, text};
+use crate::facts::window::OpenAttempts;
+use crate::faults::{Code, Context, Failure, Fault, Usage};
+use crate::lake::plan::MaxRejects;
+use crate::notation::{Mistake, Spot, nearest};
+use crate::studies::meter::CpuDefinition;
+use crate::studies::outcomes::Classes;
+use crate::units::{micros_to_seconds, parse_micros};
+
+pub mod parts;
+pub mod usual;
+
+use parts::{PARTS, Part, Plan};
+
+/// The largest file that is read, bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The section of the trace and of the folders.
+const TRACE: &str = "trace";
+
+/// The section of what several studies have in common.
+pub const DEFINITIONS: &str = "definitions";
+
+/// How the file of an analysis begins that was run.
+pub const FIRST_WORDS: &str = "# As run by";
+
+/// Options of `[trace]` that are not options of `ingest`.
+const PATHS: [&str; 3] = ["folder", "lake", "out"];
+
+/// What several studies have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Definitions {
+    /// What CPU time means.
+    pub cpu: Option<CpuDefinition>,
+    /// How outcomes are told.
+    #[serde(with = "text")]
+    pub classes: Classes,
+    /// The end of the window on the trace clock, µs; seconds in the file.
+    #[serde(serialize_with = "write_end", deserialize_with = "read_end")]
+    pub window_end: Option<i64>,
+    /// Where an attempt without an end of its own is closed.
+    pub open_attempts: OpenAttempts,
+}
+
+#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
+fn write_end<S: serde::Serializer>(end: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
+    maybe::serialize(&end.map(micros_to_seconds), to)
+}
+
+fn read_end<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
+    words::parsed_if(source, parse_micros)
+}
+
+/// A file that is no analysis.
+#[derive(Debug, Error)]
+#[error("`{}`: {place}", path.display())]
+pub struct ConfigError {
+    path: PathBuf,
+    place: Mistake,
+}
+
+impl Fault for ConfigError {
+    fn code(&self) -> Code {
+        Code::Usage
+    }
+}
+
+/// What a whole analysis asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The steps that run, of [`PARTS`].
+    pub steps: Vec<&'static str>,
+    /// Options by section.
+    sections: BTreeMap<&'static str, Section>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let sections = parts::sections().map(|part| (part.name, Section::new())).collect();
+        Self { steps: parts::steps().collect(), sections }
+    }
+}
+
+impl Config {
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        use std::io::Read;
+
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
+            .with_context(|| format!("could not read `{}`", path.display()))?;
+        if FILE_BYTES_MAX < bytes.len() as u64 {
+            let problem = format!("`{}` is larger than 1 MiB: it is no analysis", path.display());
+            return Err(Usage(problem).into());
+        }
+        let source = String::from_utf8(bytes)
+            .map_err(|error| Usage(format!("`{}` is no text: {error}", path.display())))?;
+        Ok(Self::read(&source).map_err(|place| ConfigError { path: path.to_owned(), place })?)
+    }
+
+    /// Reads the text of a file.
+    pub fn read(source: &str) -> Result<Self, Mistake> {
+        let wrong =
+            |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
+        let table = DeTable::parse(source)
+            .map_err(|error| wrong(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+        let mut config = Self::default();
+        for (key, value) in table.get_ref() {
+            let name: &str = key.get_ref();
+            if name == "steps" {
+                config.steps =
+                    steps(value.get_ref()).map_err(|problem| wrong(value.span(), problem))?;
+                continue;
+            }
+            let Some(part) = parts::sections().find(|part| part.name == name) else {
+                let known: Vec<&str> = parts::sections().map(|part| part.name).collect();
+                let meant = nearest(name, known.iter().copied());
+                let meant = meant.map(|name| format!("; did you mean `{name}`?"));
+                let (known, meant) = (known.join(", "), meant.unwrap_or_default());
+                let problem = format!("there is no `{name}` (known: steps, {known}){meant}");
+                return Err(wrong(key.span(), problem));
+            };
+            let DeValue::Table(options) = value.get_ref() else {
+                return Err(wrong(value.span(), format!("`{name}` is a section: [{name}]")));
+            };
+            let read = section_of(part, options).map_err(|(spot, problem)| wrong(spot, problem))?;
+            let places = options.keys().map(|key| (option_name(key.get_ref()), key.span()));
+            let places: BTreeMap<String, Range<usize>> = places.collect();
+            part.check(&read).map_err(|error| {
+                let place = error.key.as_ref().and_then(|key| places.get(key)).cloned();
+                wrong(place.unwrap_or(value.span()), said_of(part, &error))
+            })?;
+            config.sections.insert(part.name, read);
+        }
+        Ok(config)
+    }
+
+    /// The plan of a study, with what all studies have in common.
+    ///
+    /// # Errors
+    /// An option has a value that it does not take.
+    pub fn plan<P: Plan>(&self) -> Result<P, Usage> {
+        let plans = self.plans::<P>()?;
+        Ok(plans.into_iter().next().unwrap_or_default())
+    }
+
+    /// The plans of a study that answers several questions.
+    ///
+    /// # Errors
+    /// An option has a value that it does not take.
+    pub fn plans<P: Plan>(&self) -> Result<Vec<P>, Usage> {
+        let usage = |section: &str, wrong: Wrong| Usage(format!("[{section}]: {wrong}"));
+        let definitions = self.definitions()?;
+        let mut plans = P::all(&self.sections[P::SECTION]).map_err(|at| usage(P::SECTION, at))?;
+        for plan in &mut plans {
+            plan.define(&definitions);
+        }
+        Ok(plans)
+    }
+
+    /// What several studies have in common.
+    ///
+    /// # Errors
+    /// An option has a value that it does not take.
+    pub fn definitions(&self) -> Result<Definitions, Usage> {
+        words::read(&self.sections[DEFINITIONS])
+            .map_err(|wrong| Usage(format!("[{DEFINITIONS}]: {wrong}")))
+    }
+
+    /// What is ingested: what the file says, and before it what was given.
+    ///
+    /// # Errors
+    /// An option has a value that it does not take.
+    pub fn ingest(&mut self, given: &IngestChoice) -> Result<IngestChoice, Usage> {
+        for (option, setting) in words::write(given) {
+            self.set(TRACE, &option, setting);
+        }
+        let of_file: IngestChoice = words::read(&without_paths(&self.sections[TRACE]))
+            .map_err(|wrong| Usage(format!("[{TRACE}]: {wrong}")))?;
+        let &IngestChoice { shard, force, threads, .. } = given;
+        Ok(IngestChoice { shard, force, threads, ..of_file })
+    }
+
+    /// The value of an option.
+    pub fn get(&self, section: &str, option: &str) -> Option<&Setting> {
+        self.sections.get(section)?.get(option)
+    }
+
+    /// The text of an option of `[trace]`.
+    pub fn path(&self, option: &str) -> Option<PathBuf> {
+        match self.get("trace", option) {
+            Some(Setting::One(path)) => Some(PathBuf::from(path)),
+            _ => None,
+        }
+    }
+
+    /// Sets an option, whatever the file says.
+    pub fn set(&mut self, section: &'static str, option: &str, setting: Setting) {
+        self.sections.entry(section).or_default().insert(option.to_owned(), setting);
+    }
+
+    /// Sets an option that the file leaves open.
+    pub fn default_to(&mut self, section: &'static str, option: &str, setting: Setting) {
+        self.sections.entry(section).or_default().entry(option.to_owned()).or_insert(setting);
+    }
+
+    /// Whether every study takes its section, what was settled included.
+    ///
+    /// # Errors
+    /// One does not.
+    pub fn check(&self) -> Result<(), Usage> {
+        for part in parts::sections() {
+            let section = &self.sections[part.name];
+            part.check(section)
+                .map_err(|wrong| Usage(format!("[{}]: {}", part.name, said_of(part, &wrong))))?;
+        }
+        Ok(())
+    }
+
+    /// Writes out what the plans hold where nothing is said.
+    pub fn fill_in(&mut self) {
+        for part in parts::sections() {
+            for (name, setting) in part.usual() {
+                self.default_to(part.name, &name, setting);
+            }
+        }
+    }
+
+    /// What a step is asked, an option each: its own section and what it shares with others.
+    pub fn asked(&self, step: &str) -> Vec<String> {
+        let Some(part) = PARTS.iter().find(|part| part.name == step) else { return Vec::new() };
+        let own = self.sections.get(step).into_iter().flatten();
+        let shared = self.sections[DEFINITIONS].iter();
+        let shared = shared.filter(|option| part.shares.contains(&option.0.as_str()));
+        let options = own.chain(shared).flat_map(|(name, setting)| match setting {
+            Setting::Flag(is_set) => vec![format!("{name}={is_set}")],
+            Setting::One(word) => vec![format!("{name}={word}")],
+            Setting::Many(words) => words.iter().map(|word| format!("{name}={word}")).collect(),
+        });
+        options.collect()
+    }
+
+    /// The file that says the same.
+    pub fn toml(&self) -> String {
+        let mut text = format!(
+            "{FIRST_WORDS} {}; `jobfate analyze --config FILE` does it again.\n\nsteps = {}\n",
+            crate::PROGRAM,
+            list(self.steps.iter().copied())
+        );
+        for part in parts::sections() {
+            let Some(options) = self.sections.get(part.name).filter(|all| !all.is_empty()) else {
+                continue;
+            };
+            let _ = writeln!(text, "\n[{}]", part.name);
+            for (name, setting) in options {
+                let value = match setting {
+                    Setting::Flag(is_set) => is_set.to_string(),
+                    Setting::One(word) => scalar(word),
+                    Setting::Many(words) => list(words.iter().map(String::as_str)),
+                };
+                let _ = writeln!(text, "{name} = {value}");
+            }
+        }
+        text
+    }
+
+    /// The same as JSON, for results.
+    pub fn json(&self) -> Json {
+        let value = |setting: &Setting| match setting {
+            Setting::Flag(is_set) => json!(is_set),
+            Setting::One(word) => {
+                number(word).and_then(|_| serde_json::from_str(word).ok()).unwrap_or(json!(word))
+            }
+            Setting::Many(words) => json!(words),
+        };
+        let sections = parts::sections().filter_map(|part| {
+            let options = self.sections.get(part.name)?;
+            let options: serde_json::Map<String, Json> =
+                options.iter().map(|(name, setting)| (name.clone(), value(setting))).collect();
+            Some((part.name.to_owned(), Json::Object(options)))
+        });
+        let mut all = serde_json::Map::from_iter([("steps".to_owned(), json!(self.steps))]);
+        all.extend(sections);
+        Json::Object(all)
+    }
+}
+
+/// The steps that a file names, in the order in which they run.
+fn steps(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
+    let known: Vec<&'static str> = parts::steps().collect();
+    let DeValue::Array(names) = value else {
+        return Err(format!("`steps` is a list of {}", known.join(", ")));
+    };
+    let mut chosen = Vec::new();
+    for name in names {
+        let step = match name.get_ref() {
+            DeValue::String(name) => known.iter().position(|step| step == name),
+            _ => None,
+        };
+        chosen.push(step.ok_or_else(|| format!("a step is one of {}", known.join(", ")))?);
+    }
+    if chosen.is_empty() {
+        return Err(format!("`steps` names none of {}", known.join(", ")));
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(chosen.into_iter().map(|step| known[step]).collect())
+}
+
+/// The name of an option, however the file writes it.
+fn option_name(key: &str) -> String {
+    key.replace('_', "-")
+}
+
+/// What is wrong with a section, in words.
+fn said_of(part: &Part, wrong: &Wrong) -> String {
+    if wrong.is_unknown { format!("[{}] has {wrong}", part.name) } else { wrong.to_string() }
+}
+
+/// The options of `[trace]` that are those of `ingest`.
+fn without_paths(section: &Section) -> Section {
+    let mut section = section.clone();
+    section.retain(|name, _| !PATHS.contains(&name.as_str()));
+    section
+}
+
+/// Reads the options of a section as they are written.
+fn section_of(part: &Part, options: &DeTable<'_>) -> Result<Section, (Spot, String)> {
+    let mut read = Section::new();
+    for (key, value) in options {
+        let wrong = |problem: String| (key.span(), problem);
+        let (name, key): (String, &str) = (option_name(key.get_ref()), key.get_ref());
+        if part.name != DEFINITIONS && parts::SHARED.contains(&name.as_str()) {
+            let problem =
+                format!("`{key}` is the same for all studies: it stands in [{DEFINITIONS}]");
+            return Err(wrong(problem));
+        }
+        if name == "index-program" {
+            let problem = "a program is started only if the command line of `fairness` names it";
+            return Err(wrong(problem.to_owned()));
+        }
+        let setting = setting_of(key, value.get_ref()).map_err(wrong)?;
+        if read.insert(name, setting).is_some() {
+            return Err(wrong(format!("`{key}` is said twice")));
+        }
+    }
+    Ok(read)
+}
+
+/// Reads the value of an option.
+fn setting_of(key: &str, value: &DeValue<'_>) -> Result<Setting, String> {
+    let word = |value: &DeValue<'_>| match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) if number.radix() != 10 => {
+            Err(format!("`{key}` is a number in decimal digits"))
+        }
+        DeValue::Integer(number) => Ok(number.as_str().to_owned()),
+        DeValue::Float(number) => Ok(number.as_str().to_owned()),
+        _ => Err(format!("`{key}` is a text, a number or a list of them")),
+    };
+    Ok(match value {
+        DeValue::Boolean(is_set) => Setting::Flag(*is_set),
+        DeValue::Array(items) if items.is_empty() => {
+            return Err(format!("`{key}` is an empty list: leave it out for what is usual"));
+        }
+        DeValue::Array(items) => {
+            let words = items.iter().map(|item| word(item.get_ref()));
+            Setting::Many(words.collect::<Result<_, String>>()?)
+        }
+        single => Setting::One(word(single)?),
+    })
+}
+
+/// A number as TOML and JSON both write it.
+fn number(word: &str) -> Option<f64> {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = is_plain(whole)
+        && is_plain(fraction)
+        && (whole == "0" || !whole.starts_with('0'))
+        && whole.len() < 16;
+    is_number.then(|| word.parse().ok()).flatten()
+}
+
+fn scalar(word: &str) -> String {
+    if number(word).is_some() { word.to_owned() } else { quoted(word) }
+}
+
+/// A text as TOML writes it, which takes the escapes of JSON.
+fn quoted(word: &str) -> String {
+    json!(word).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    format!("[{}]", words.map(quoted).collect::<Vec<String>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answers::describe::DescribePlan;
+    use crate::answers::sweep::SweepPlan;
+    use crate::schema::Table;
+    use crate::studies::samples::What;
+
+    #[test]
+    fn what_is_written_out_reads_as_the_same() {
+        let source = "steps = [\"sweep\", \"verify\"]\n[trace]\nfolder = \"a \\\"b\\\"\"\n\
+                      tables = [\"job_events\", \"task_events\"]\n[definitions]\ncpu = \"slots\"\n\
+                      [sweep]\nrules = [\"events\", \"failures\"]\nprice = 60.5\n\
+                      train_until = 2\n[detect]\ncurve = true\n\
+                      [describe]\nwhat = [\"waiting\", \"attempts\"]\n";
+        let mut config = Config::read(source).unwrap();
+        assert_eq!(config.steps, ["verify", "sweep"]);
+        assert_eq!(
+            config.asked("sweep"),
+            ["price=60.5", "rules=events", "rules=failures", "train-until=2", "cpu=slots"]
+        );
+        let sweep: SweepPlan = config.plan().unwrap();
+        assert_eq!((sweep.rules.len(), sweep.price, sweep.train_until), (2, 60.5, Some(2.0)));
+        assert_eq!(sweep.choice.cpu, Some(CpuDefinition::Slots));
+        let trace = config.ingest(&IngestChoice::default()).unwrap();
+        assert_eq!(trace.tables, Some(vec![Table::JobEvents, Table::TaskEvents]));
+        let given = IngestChoice { buckets: Some(3), threads: Some(2), ..IngestChoice::default() };
+        let trace = config.ingest(&given).unwrap();
+        assert_eq!((trace.buckets, trace.threads), (Some(3), Some(2)));
+        let whats: Vec<What> =
+            config.plans().unwrap().iter().map(|plan: &DescribePlan| plan.what).collect();
+        assert_eq!(whats, [What::Waiting, What::Attempts]);
+        assert_eq!(config.path("folder"), Some(PathBuf::from("a \"b\"")));
+        config.fill_in();
+        assert_eq!(Config::read(&config.toml()).unwrap(), config, "{}", config.toml());
+        config.check().unwrap();
+        let mut with_cluster =
+            Config::read("[replay]\ncluster = \"cluster:nodes=9\"\nfrom = 0.5").unwrap();
+        with_cluster.fill_in();
+        with_cluster.check().unwrap();
+        assert_eq!(Config::read(&with_cluster.toml()).unwrap(), with_cluster);
+        assert_eq!(config.get("sweep", "seed"), Some(&"1".into()));
+        assert_eq!(config.json()["sweep"]["price"], json!(60.5));
+        assert_eq!(config.json()["detect"]["curve"], json!(true));
+    }
+
+    #[test]
+    fn definitions_reach_the_commands_that_know_them() {
+        let config = Config::read("[definitions]\ncpu = \"slots\"\nwindow-end = 7").unwrap();
+        assert_eq!(config.asked("sweep"), ["cpu=slots", "window-end=7"]);
+        assert_eq!(config.asked("detect"), ["window-end=7"]);
+        assert_eq!(config.asked("fairness"), ["cpu=slots", "window-end=7"]);
+        assert_eq!(config.asked("describe"), ["window-end=7"]);
+    }
+
+    #[test]
+    fn nothing_unknown_is_passed_over() {
+        let check = |source: &str, part: &str| {
+            let said = Config::read(source).unwrap_err().to_string();
+            assert!(said.contains(part), "{source}: {said}");
+        };
+        check("[swep]", "line 1, column 2: there is no `swep` (known: steps, trace,");
+        check("[swep]", "did you mean `sweep`?");
+        check("[sweep]\nprise = 1", "did you mean `price`?");
+        check("[sweep]\nprise = 1", "line 2, column 1: [sweep] has no `prise` (known: thresholds,");
+        check("[sweep]\ncpu = \"slots\"", "stands in [definitions]");
+        check("[definitions]\nprice = 1", "[definitions] has no `price`");
+        check("[sweep]\nprice = \"dear\"", "line 2, column 1: `price`: a price is a number");
+        check("[sweep]\nprice = [1, 2]", "`price`: takes one value");
+        check("[sweep]\nprice = 1979-05-27", "is a text, a number or a list");
+        check("[sweep]\nprice = 1\nprice = 2", "duplicate key");
+        check("[detect]\ncurve = 1", "`curve`: is true or false");
+        check(
+            "[describe]\nwhat = [\"waiting\", \"age\"]",
+            "unknown variant `age`, expected one of `job-durations`",
+        );
+        check("[replay]\npolicies = [\"lifo\"]", "lifo");
+        check("[replay]\nlake = \"x\"", "[replay] has no `lake`");
+        check("[fairness]\nindex-program = \"x=rm\"", "only if the command line");
+        check("steps = [\"sweep\", \"fly\"]", "a step is one of verify,");
+        check("steps = 1", "`steps` is a list of");
+        check("steps = []", "`steps` names none of");
+        check("[replay]\npolicies = []", "is an empty list");
+        check("[fairness]\nsame-users = \"no\"\nsame_users = \"yes\"", "is said twice");
+        check("[replay]\ncluster = \"cluster:nodes=1\"\novercommit = 2", "cannot be used with");
+        check("sweep = 1", "`sweep` is a section");
+        check("[trace]\nshard = \"1/2\"", "[trace] has no `shard`");
+        check("[sweep", "line 1, column");
+    }
+}

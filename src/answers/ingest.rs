@@ -1,0 +1,224 @@
+//! What `ingest` asks: which parts of a trace become a lake, and how.
+//!
+//! In: flags or a file. Out: a plan that was checked against the folder of the trace.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::Said;
+use crate::answers::words::{self, maybe, readers};
+use crate::faults::{Result, Usage};
+use crate::lake::Origin;
+use crate::lake::manifest::ranges;
+use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
+use crate::progress;
+use crate::schema::{Source, Table};
+use crate::sources::open_trace;
+
+/// What to ingest and how; shared with `analyze`.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IngestChoice {
+    /// Kind of trace, told from its content by default
+    ///
+    /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets takes the alloc sets
+    /// of that trace for jobs, and leaves the jobs out.
+    #[arg(long, value_name = "KIND")]
+    #[serde(with = "maybe")]
+    pub source: Option<Source>,
+
+    /// Table whose parts lie flat in `TRACE_DIR`
+    ///
+    /// Only of the Google trace.
+    #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
+    #[serde(with = "maybe")]
+    pub table: Option<Table>,
+
+    /// Tables to ingest, all by default
+    ///
+    /// For example `--tables job_events,task_events`.
+    #[arg(long, value_name = "TABLE,...", value_delimiter = ',')]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "write_tables",
+        deserialize_with = "read_tables"
+    )]
+    pub tables: Option<Vec<Table>>,
+
+    /// Numbers of the parts to ingest, all by default
+    ///
+    /// For example `--parts 0-13,15`. Tables of a single part (`machine_events`,
+    /// `machine_attributes`) are always taken whole.
+    #[arg(long, value_name = "RANGES", value_parser = parse_ranges)]
+    #[serde(with = "maybe")]
+    pub parts: Option<PartNumbers>,
+
+    /// Most lines of a part that may give no row [default: 0.1%]
+    ///
+    /// A count (`100`) or a share of the part's lines (`0.1%`). Lines that give no row are kept
+    /// under `rejects/` in the lake with line, column and reason, the first 256 MB of each part;
+    /// all are counted. A part with more than allowed is not ingested, and the exit code is 3.
+    #[arg(long, value_name = "COUNT|PERCENT")]
+    #[serde(with = "maybe")]
+    pub max_rejects: Option<MaxRejects>,
+
+    /// Number of buckets of a new lake, by size by default
+    ///
+    /// Rows are spread over buckets by job. More buckets need less memory per question; fewer
+    /// make larger files.
+    #[arg(long, value_name = "COUNT", value_parser = parse_buckets)]
+    #[serde(deserialize_with = "buckets")]
+    pub buckets: Option<u32>,
+
+    /// This program's share of the work, `I/N`
+    ///
+    /// N programs, on N machines with a shared file system, fill one lake side by side: give
+    /// each the same arguments and its own I from 1 to N.
+    #[arg(long, value_name = "I/N")]
+    #[serde(skip)]
+    pub shard: Option<Shard>,
+
+    /// Begin although disk or memory seem too small
+    ///
+    /// Before it begins, ingest tells from the sizes of the files how much of both it will take,
+    /// and refuses where there is less.
+    #[arg(long)]
+    #[serde(skip)]
+    pub force: bool,
+
+    /// Number of threads, one per core by default
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[serde(skip)]
+    pub threads: Option<u16>,
+}
+
+/// Numbers given as ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartNumbers(BTreeSet<u32>);
+
+impl FromStr for PartNumbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_ranges(text)
+    }
+}
+
+impl fmt::Display for PartNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<u32> = self.0.iter().copied().collect();
+        f.write_str(&ranges(&numbers).replace(", ", ","))
+    }
+}
+
+readers! {
+    buckets: Option<u32> = parsed_if(parse_buckets);
+}
+
+fn read_tables<'de, D: serde::Deserializer<'de>>(
+    source: D,
+) -> Result<Option<Vec<Table>>, D::Error> {
+    words::parsed_list(source, str::parse).map(Some)
+}
+
+#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
+fn write_tables<S: serde::Serializer>(
+    tables: &Option<Vec<Table>>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    words::texts::serialize(tables.as_deref().unwrap_or_default(), to)
+}
+
+/// Buckets of a lake at most.
+const BUCKETS_MAX: u32 = 4096;
+
+fn parse_buckets(text: &str) -> Result<u32, String> {
+    let count = text.parse::<u32>().ok().filter(|count| (1..=BUCKETS_MAX).contains(count));
+    count.ok_or_else(|| format!("`{text}` is not a number of buckets from 1 to {BUCKETS_MAX}"))
+}
+
+fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
+    let bad = || format!("`{text}` is no list of part numbers such as `0-13,15`");
+    let mut numbers = BTreeSet::new();
+    for range in text.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) =
+            (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
+        if last < first || 1_000_000 < last {
+            return Err(bad());
+        }
+        numbers.extend(first..=last);
+    }
+    Ok(PartNumbers(numbers))
+}
+
+/// What is to be done, checked against the folder.
+///
+/// # Errors
+/// The folder is not a trace, or holds none of what was chosen.
+pub fn plan(
+    trace: &Path,
+    lake: &Path,
+    choice: &IngestChoice,
+    say: fn(&Said),
+) -> Result<IngestPlan> {
+    check_table(choice.source, choice.table)?;
+    let folder = open_trace(trace, choice.source, choice.table)?;
+    for name in &folder.ignored {
+        say(&Said::warning(format!(
+            "`{name}` is no table of the trace and no part of one: passed over"
+        )));
+    }
+    let numbers = choice.parts.as_ref().map(|parts| &parts.0);
+    let parts = choose_parts(&folder, choice.tables.as_deref(), numbers);
+    if parts.is_empty() {
+        return Err(Usage("none of the chosen tables and parts is in the folder".to_owned()).into());
+    }
+    for table in choice.tables.iter().flatten().filter(|table| !parts.contains_key(table)) {
+        say(&Said::warning(format!(
+            "table `{table}` is not in the folder, or none of the chosen parts is"
+        )));
+    }
+    Ok(IngestPlan {
+        lake: lake.to_owned(),
+        source: folder.source,
+        origin: Origin::of_folder(trace),
+        parts,
+        max_rejects: choice.max_rejects.unwrap_or_default(),
+        bucket_count: choice.buckets,
+        shard: choice.shard,
+        threads: choice.threads.map_or_else(progress::core_count, usize::from),
+        cut: Cut::default(),
+    })
+}
+
+/// Only the Google trace comes in parts that can lie flat in a folder.
+///
+/// # Errors
+/// A table is named for another kind of trace.
+pub fn check_table(source: Option<Source>, table: Option<Table>) -> Result<()> {
+    match (source, table) {
+        (Some(source), Some(_)) if source != Source::Google2011 => {
+            Err(Usage(format!("--table is for google-2011; a {source} log is one file")).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_ranges_are_read() {
+        let numbers = parse_ranges("0-2,5").unwrap().0;
+        assert_eq!(numbers.into_iter().collect::<Vec<u32>>(), [0, 1, 2, 5]);
+        for odd in ["", "a", "3-1", "1-", "-1", "0-99999999"] {
+            assert!(parse_ranges(odd).is_err(), "{odd}");
+        }
+    }
+}
