@@ -200,7 +200,7 @@ impl Whole {
 }
 
 /// The finished jobs that a parameter harms, those that lose most first: all of them where
-/// [`Asked::all_harmed_at`] asks for that, else a few.
+/// [`all_harmed_at`](super::fold::Asked::all_harmed_at) asks for that, else a few.
 pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
     let mut harmed = study.rules[rule_idx].harmed[step_idx].clone();
     harmed.cut();

@@ -6,10 +6,30 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 22] = [
-    "units", "faults", "progress", "digits", "cells", "notation", "claims", "schema", "sources",
-    "files", "lake", "facts", "studies", "fairness", "replay", "defaults", "charts", "results",
-    "answers", "report", "prelude", "fuzzing",
+const LAYERS: [&str; 23] = [
+    "units",
+    "faults",
+    "progress",
+    "digits",
+    "cells",
+    "notation",
+    "claims",
+    "schema",
+    "sources",
+    "files",
+    "lake",
+    "facts",
+    "studies",
+    "fairness",
+    "replay",
+    "defaults",
+    "charts",
+    "results",
+    "answers",
+    "report",
+    "prelude",
+    "fuzzing",
+    "decisions",
 ];
 
 /// Offers what programs need, a made-up lake among it.

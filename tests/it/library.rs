@@ -344,3 +344,47 @@ fn an_own_kill_rule_that_is_a_built_in_one_in_other_words_gives_the_same_sweep()
     assert_eq!(rows(&sweeps[0]), rows(&sweeps[1]));
     assert!(sweeps[0].rows.iter().any(|row| row.net_cpu.is_some_and(|net| net != 0.0)));
 }
+
+/// The names that a `pub use` brings.
+fn names_of(item: &str) -> Vec<&str> {
+    let list = match item.split_once('{') {
+        Some((_, list)) => list.trim_end_matches(['}', ';', '\n']),
+        None => item.rsplit("::").next().unwrap_or(item),
+    };
+    list.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+#[test]
+fn the_public_face_is_small() {
+    const MOST: usize = 150;
+    let source = |path: &str| {
+        std::fs::read_to_string(super::support::repository().join("src").join(path)).unwrap()
+    };
+    // What is documented: the prelude, the decisions, and one constant. All else is hidden.
+    let root = source("lib.rs");
+    let lines: Vec<&str> = root.lines().collect();
+    for (idx, line) in lines.iter().enumerate() {
+        let Some(module) = line.strip_prefix("pub mod ") else { continue };
+        let is_shown = ["prelude;", "decisions;"].contains(&module);
+        let is_hidden = ["#[doc(hidden)]", "#[cfg(any(test, fuzzing))]"].contains(&lines[idx - 1]);
+        assert!(
+            is_shown || is_hidden,
+            "{module} is documented; show it in the prelude, or hide it"
+        );
+    }
+    let mut names: Vec<String> = vec!["PROGRAM".to_owned()];
+    for entry in std::fs::read_dir(super::support::repository().join("src/prelude")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for (at, _) in text.match_indices("\npub use crate::") {
+            let item = &text[at + 1..];
+            let item = &item[..=item.find(';').expect("an import ends")];
+            names.extend(names_of(item).into_iter().map(str::to_owned));
+        }
+        for kind in ["struct", "enum", "trait", "fn", "const", "type"] {
+            let of_kind = text.matches(&format!("\npub {kind} ")).count();
+            names.extend((0..of_kind).map(|_| kind.to_owned()));
+        }
+    }
+    assert!(80 < names.len(), "the items are found");
+    assert!(names.len() <= MOST, "{} public items, more than {MOST}", names.len());
+}
