@@ -23,8 +23,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested
 ///
 /// Usage per user and interval from one lake or several, what indices of fairness make of it, and
 /// what an administrator would note. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
-/// htcondor (floor 0.5, factor 1000), slurm (classic), fair-tree, sge, jain, gini, cv, max-min,
-/// drf, slowdown, each written `name:key=value,...`; or one's own as a formula, a TOML file or a
+/// htcondor (floor 0.5, factor 1000), slurm (classic), fair-tree, sge, jain, gini, hoover, cv,
+/// max-min, drf, slowdown, each written `name:key=value,...`; or one's own as a formula, a TOML file or a
 /// program.
 ///
 /// Memory: 100 MB, and 170 bytes for each row of the tables of events and usage in the lake's

@@ -17,6 +17,7 @@ mod drf;
 mod equality;
 mod fair_tree;
 mod gini;
+mod hoover;
 mod jain;
 mod max_min;
 mod metered;
@@ -32,6 +33,7 @@ pub use drf::{Drf, dominant_fill};
 pub use equality::Equality;
 pub use fair_tree::{FairTree, Reading, fair_tree};
 pub use gini::gini_index;
+pub use hoover::hoover_index;
 pub use jain::jain_index;
 pub use max_min::{MaxMin, max_min_fill};
 pub use metered::Metered;
@@ -133,7 +135,7 @@ impl Readings {
 }
 
 /// The names that [`parse`] knows.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "metered",
     "condor",
     "htcondor",
@@ -142,6 +144,7 @@ pub const NAMES: [&str; 11] = [
     "sge",
     "jain",
     "gini",
+    "hoover",
     "cv",
     "max-min",
     "drf",
@@ -159,6 +162,7 @@ pub fn parse(text: &str) -> Result<Box<dyn Index>, FairnessError> {
         "sge" => Box::new(Sge::read(&mut notation)?),
         "jain" => Box::new(Equality::read(&mut notation, "jain", jain_index)?),
         "gini" => Box::new(Equality::read(&mut notation, "gini", gini_index)?),
+        "hoover" => Box::new(Equality::read(&mut notation, "hoover", hoover_index)?),
         "cv" => Box::new(Equality::read(&mut notation, "cv", variation)?),
         "max-min" => Box::new(MaxMin::read(&mut notation)?),
         "drf" => Box::new(Drf::read(&mut notation)?),
