@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::{
-    Form, account, analyze, classify, describe, detect, fairness, ingest, query, replay, report,
-    reproduce, setup, sweep, synth, verify,
+    Form, account, analyze, classify, console, describe, detect, fairness, ingest, query, replay,
+    report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
@@ -73,6 +73,7 @@ macro_rules! commands {
             /// Runs it.
             pub(crate) fn run(&self) -> Result<()> {
                 if let Some(form) = self.form() {
+                    console::check_stdout()?;
                     form.check()?;
                 }
                 match self {

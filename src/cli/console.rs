@@ -1,9 +1,8 @@
 //! The only place that writes to the user: data to stdout, everything else to stderr.
 //!
 //! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal. A
-//! reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. A stdout
-//! that is closed from the start counts as `/dev/null`: Rust opens that in its place before `main`,
-//! and the two cannot be told apart.
+//! reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. Where
+//! stdout is closed from the start no answer can be given, which is an error.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +13,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::terminal_size_of;
 
+use super::early::is_stdout_closed;
 use jobfate::answers::Said;
 use jobfate::progress;
 use jobfate::sources::part::Progress;
@@ -26,11 +26,21 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
 
 /// Writes data that is no text to stdout.
 pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
+    check_stdout()?;
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         wrote => wrote,
     }
+}
+
+/// Fails where nothing that is written to stdout can reach anybody.
+pub(crate) fn check_stdout() -> io::Result<()> {
+    if is_stdout_closed() {
+        let problem = "stdout is closed, and the answer goes there: give it a file, or `/dev/null`";
+        return Err(io::Error::new(io::ErrorKind::NotConnected, problem));
+    }
+    Ok(())
 }
 
 /// The characters of a line of stdout, where it is a terminal.

@@ -4,6 +4,7 @@
 //! In: the command line. Out: data on stdout, everything else on stderr, and an exit code. Each
 //! command is one file with `Args`, a function that checks them, and one that shows the outcome.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ mod console;
 mod damage;
 mod describe;
 mod detect;
+mod early;
 mod engine;
 mod exit;
 mod fairness;
@@ -290,9 +292,13 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             // Help and version are answers; everything else is wrong use.
             let code = if error.use_stderr() { Code::Usage } else { Code::Done };
-            let printed = error.print();
-            let is_cut = printed.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
-            return if is_cut { Code::Environment.into() } else { code.into() };
+            let is_told = if error.use_stderr() { Ok(()) } else { console::check_stdout() };
+            let printed = is_told.and_then(|()| error.print());
+            let failed = printed.err().filter(|cause| cause.kind() != io::ErrorKind::BrokenPipe);
+            return match failed {
+                Some(cause) => exit::report(&cause.into()).into(),
+                None => code.into(),
+            };
         }
     };
     if cli.quiet {

@@ -219,6 +219,51 @@ fn a_closed_stdout_changes_no_verdict() {
     assert_eq!(help.unwrap().code(), Some(4));
 }
 
+/// An answer that nobody could get counted as given: the runtime had opened `/dev/null` for it.
+#[test]
+#[cfg(target_os = "linux")]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn an_answer_without_a_stdout_is_an_error() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "20", "--days", "0.2", "--parts", "2"]).ok();
+    let jobfate = |words: &str, to: &str| place.shell(&format!("$JOBFATE {words} {to}"));
+    jobfate("ingest trace --lake lake", ">&-").ok();
+    jobfate("replay --policies fifo --out runs --journal", "").ok();
+    for words in [
+        "verify --lake lake",
+        "verify trace",
+        "classify",
+        "describe",
+        "account",
+        "sweep",
+        "detect",
+        "fairness",
+        "replay",
+        "journal runs/journal-1.parquet",
+        "report runs --out pages",
+        "query q01",
+        "query --list",
+        "reproduce mandai",
+        "analyze --lake lake --out found",
+        "classify --format json --out kept",
+        "completions bash",
+        "man",
+        "--help",
+        "--version",
+    ] {
+        let run = jobfate(words, ">&-");
+        assert_eq!(run.code, Some(4), "{words}: {}", run.stderr);
+        assert!(run.stderr.contains("error: stdout is closed"), "{words}: {}", run.stderr);
+        // Whoever wants no answer says so; whoever has read enough goes away.
+        if !words.starts_with("reproduce") && !words.starts_with("analyze") {
+            assert_eq!(jobfate(words, "> /dev/null").code, Some(0), "{words}");
+            let cut = jobfate(words, "| head -c 1 > /dev/null; exit ${PIPESTATUS[0]}");
+            assert_eq!(cut.code, Some(0), "{words}: {}", cut.stderr);
+        }
+    }
+    assert!(!place.path("found").exists(), "nothing was begun");
+}
+
 /// Numbers out of range were misread, panicked, took all memory or never ended.
 #[test]
 fn numbers_that_make_no_sense_are_refused() {

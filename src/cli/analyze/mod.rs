@@ -106,6 +106,7 @@ const OUT: &str = "reports/analysis";
 const REPORT: &str = "report";
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
+    console::check_stdout()?;
     let mut config = match &args.config {
         Some(path) => Config::load(path)?,
         None => Config::default(),
