@@ -179,7 +179,7 @@ pub fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
 }
 
 /// The name of the answer: that of memory is a study of its own.
-pub(crate) const fn name_of(resource: Resource) -> &'static str {
+pub const fn name_of(resource: Resource) -> &'static str {
     match resource {
         Resource::Cpu => "account",
         Resource::Memory => "account-memory",

@@ -5,7 +5,9 @@ use clap::Args;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
-use jobfate::answers::account::{AccountPlan, SHARES, answer, closing_line, counts_line, table_of};
+use jobfate::answers::account::{
+    AccountPlan, SHARES, answer, closing_line, counts_line, name_of, table_of,
+};
 use jobfate::answers::edges;
 use jobfate::facts::query::Settings;
 use jobfate::facts::window::Windows;
@@ -62,8 +64,8 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     if args.plan.group_by.contains(&GroupBy::Priority) {
         lake.require(Table::TaskEvents)?;
     }
-    let files = shown::files(args.answer.out.as_deref(), "account")?;
     let asked = args.plan.asked(&lake)?;
+    let files = shown::files(args.answer.out.as_deref(), name_of(asked.meter.resource()))?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.plan.group_by);
     console::note(closing_line(&ledger));
