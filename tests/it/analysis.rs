@@ -178,6 +178,7 @@ pub(crate) const SIGNALS: [(&str, u64); 4] =
 
 /// Stopped by a signal wherever it is, an analysis ends within a second or two and goes on later.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_signal_stops_an_analysis_and_nothing_is_lost() {
     let place = Place::new();
     place.run(&["synth", "trace", "--jobs", "300", "--days", "1", "--parts", "3"]).ok();
@@ -249,6 +250,7 @@ fn traces() -> Vec<(&'static str, Place)> {
 /// What an analysis says of CPU time is one thing: the definition is the same in every step and in
 /// every command that is called by itself, and users together used what the ledger holds.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn every_command_takes_the_same_defaults_for_a_trace() {
     for (kind, place) in traces() {
         let args = ["analyze", "trace", "--out", "all", "--max-rejects", "100%"];

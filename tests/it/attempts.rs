@@ -246,6 +246,7 @@ fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {
 
 /// Counted from the original files by another program.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_ledger_of_the_real_parts_closes_attempts_with_their_jobs() {
     let Some(trace) = real_trace() else {
         skipped("the real trace is not at `../shared/data/clusterdata-2011-2`");

@@ -227,6 +227,7 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_week_of_a_log_is_a_week_of_a_month_of_it() {
     let path = repository().join("../shared/data/swf/LCG.swf.gz");
     if !path.is_file() {

@@ -86,6 +86,7 @@ fn read_until(is_over: &AtomicBool) -> usize {
 
 /// One test: the rounds take turns at one lake.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn two_ingests_of_one_lake_leave_what_one_leaves() {
     let mut draws = ChaCha8Rng::seed_from_u64(12);
     // The quickest of three: other work on the machine makes a run longer, and then most of what

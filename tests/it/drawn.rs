@@ -326,6 +326,7 @@ proptest! {
     /// Memory times time, as requested and as measured in either sense, goes to the outcome of the
     /// job, to unmatched jobs or outside of attempts, and nothing is lost.
     #[test]
+    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn memory_time_is_the_sum_over_attempts(jobs in jobs()) {
         let place = lake(&jobs, "job_events,task_events,task_usage");
         let window_end = window_end(&jobs);

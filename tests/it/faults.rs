@@ -223,24 +223,28 @@ fn kill_often(trial: &Trial, count: usize, seed: u64) -> usize {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_ingest_killed_at_any_instant_is_repaired() {
     let interrupted = kill_often(&Trial::wide(), KILLS, 1);
     assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_analysis_killed_at_any_instant_goes_on() {
     let interrupted = kill_often(&Trial::analyze(), KILLS, 2);
     assert!(KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn results_are_replaced_as_a_whole_or_it_is_told() {
     let interrupted = kill_often(&Trial::results(), RESULT_KILLS, 7);
     assert!(RESULT_KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
     let trial = Trial::wide();
     let takes = trial.takes();
@@ -395,11 +399,13 @@ fn written(under: &str) -> [Fault<'_>; 6] {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_ingest_survives_every_failing_call() {
     fail_often(&Trial::ingest(), &written("lake"), INGEST_FAULTS, 3);
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_analysis_survives_every_failing_call() {
     fail_often(&Trial::analyze(), &written("found"), ANALYZE_FAULTS, 4);
 }
@@ -432,17 +438,20 @@ fn an_analysis_reads_less_of_a_lake_that_it_has_just_written() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn results_survive_every_failing_call() {
     fail_often(&Trial::results(), &written("found"), RESULT_FAULTS, 8);
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_input_that_breaks_or_goes_away_is_named() {
     let fault = |calls, error| Fault { under: "trace/", calls, at: 0, error, stays: false };
     fail_often(&Trial::ingest(), &[fault("read", BROKEN), fault("open", GONE)], INPUT_FAULTS, 5);
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn reads_that_are_short_and_late_change_nothing() {
     let Some(library) = &*FAILING_DISK else { return };
     for trial in [Trial::ingest(), Trial::analyze()] {
@@ -490,6 +499,7 @@ impl Drop for Disk {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_disk_that_is_full_or_read_only_stops_an_ingest_that_goes_on_later() {
     let trial = Trial::ingest();
     let Some(disk) = Disk::new(trial.lake()) else {

@@ -74,6 +74,7 @@ fn cell(column: &ArrayRef, row: usize) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn csv_json_and_parquet_say_the_same() {
     let place = place();
     for &question in QUESTIONS {

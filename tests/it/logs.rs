@@ -296,6 +296,7 @@ fn check_real(log: &PathBuf, topology: Option<&PathBuf>, known: [u64; 4]) {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_lcg_grid_of_2005() {
     let Some(log) = real_log("swf/LCG.swf.gz") else { return };
     check_real(&log, None, [188_041, 188_041, 188_041, 1]);
@@ -376,6 +377,7 @@ proptest! {
 
     /// Whatever the bytes are, each source makes a lake of them or says why not.
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn no_bytes_are_too_odd_for_a_source(text in near_logs()) {
         let place = Place::new();
         let path = place.raw("log", &text);

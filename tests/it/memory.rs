@@ -81,6 +81,7 @@ fn check(place: &Place, trace: &str, more: &[&str], code: i32, bound: u64) -> St
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn rejects_without_number_go_to_disk() {
     // 12 million lines in a few kilobytes: 700 MB if each were kept in memory.
     let place = Place::new();
@@ -96,6 +97,7 @@ fn rejects_without_number_go_to_disk() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_header_without_end_is_cut() {
     let place = Place::new();
     let job = "1 0 1 60 2 -1 -1 2 100 -1 1 1 1 -1 0 -1 -1 -1\n";
@@ -112,6 +114,7 @@ fn a_header_without_end_is_cut() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn parts_of_runs_are_held_up_to_a_bound() {
     let place = Place::new();
     let piece = "1 0 1 60 2 -1 -1 2 100 -1 2 1 1 -1 0 -1 -1 -1\n";
@@ -153,6 +156,7 @@ fn one_large_object_takes_its_text_and_no_more() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_object_that_means_far_more_than_it_says_is_refused() {
     let place = Place::new();
     let many = vec!["{}"; 300_000].join(",");
@@ -177,6 +181,7 @@ fn an_object_that_means_far_more_than_it_says_is_refused() {
 
 /// 450,000 jobs of one task once took 6 GB to say that none is judged.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
     let place = Place::new();
     let mut log = "; MaxNodes: 100\n; MaxProcs: 100\n".to_owned();
@@ -207,6 +212,7 @@ fn said(help: &str, behind: &str) -> u64 {
 
 /// Promise: every command that reads a lake takes no more than its help says, by rows.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn each_command_takes_what_its_help_says() {
     const JOBS: u64 = 120_000;
     // SUBMIT, SCHEDULE and FINISH, of the job and of its task.

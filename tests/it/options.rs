@@ -164,6 +164,7 @@ fn limits_of_the_system_are_the_environment() {
 
 /// The limit of processes does not hold for the superuser, who must become somebody else first.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn threads_that_cannot_be_started_are_the_environment() {
     let place = place();
     for folder in [place.path(""), place.path("lake")] {

@@ -101,6 +101,7 @@ fn files_under(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn two_runs_of_all_five_write_the_same_bytes_in_one_form() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();

@@ -111,6 +111,7 @@ proptest! {
     #![proptest_config(Config { cases: TRACES, failure_persistence: None, ..Config::default() })]
 
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn what_was_ingested_comes_out_as_it_was(trace in trace()) {
         let place = Place::new();
         for (table, rows) in Table::ALL.into_iter().zip(&trace.tables) {

@@ -293,6 +293,7 @@ fn assert_repaired(writer: &Writer, place: &Place, whole: &Files, about: &str) {
 /// Promise: whenever a command is killed, the folder holds one run or the mix is told, and the same
 /// command run again leaves what it leaves undisturbed.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
     if FAILING_DISK.is_none() {
         return;
@@ -325,6 +326,7 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
 
 /// Promise: a call that fails ends a command with 4 and the path; the folder is as after a kill.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_failing_call_leaves_one_run_or_is_told() {
     if FAILING_DISK.is_none() {
         return;
@@ -374,6 +376,7 @@ fn start(place: &Place, command: &str) -> Child {
 /// Promise: of two programs with one --out each either does the whole of its work, or leaves at
 /// once and says why; the folder is that of one of them.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn two_at_once_leave_what_one_leaves() {
     let mut draws = ChaCha8Rng::seed_from_u64(42);
     let mut refused = 0;
@@ -412,6 +415,7 @@ fn two_at_once_leave_what_one_leaves() {
 /// Promise: no command overwrites or removes a file that it has not written; it says so before
 /// anything has changed.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn nothing_of_others_is_overwritten() {
     let mut draws = ChaCha8Rng::seed_from_u64(36);
     for writer in &WRITERS {
@@ -635,6 +639,7 @@ fn facts_are_one_set() {
 
 /// Promise: a report shows one analysis, and names the results of another one.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_analysis_killed_over_another_one_is_not_mixed_with_it() {
     let mut draws = ChaCha8Rng::seed_from_u64(32);
     let writer = of_name("analyze");

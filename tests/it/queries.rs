@@ -18,6 +18,7 @@ fn answer(place: &Place, lake: &str, query: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn every_query_gives_its_golden_answer_however_many_buckets() {
     let place = Place::new().with_golden_trace();
     for (lake, buckets) in [("one", "1"), ("seven", "7")] {

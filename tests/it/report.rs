@@ -94,7 +94,7 @@ fn an_analysis_ends_with_pages_whose_ways_all_lead_somewhere() {
 /// In a browser: no errors, nothing fetched, tables sort, charts tell their values, at the width
 /// of a desk and of a phone, in light and dark.
 #[test]
-#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+#[cfg_attr(any(debug_assertions, not(feature = "sql")), ignore = "needs sql and optimisation")]
 fn a_browser_shows_the_pages_without_a_fault() {
     let Some(python) = python("playwright") else { return };
     let place = Place::new();
@@ -272,6 +272,7 @@ fn an_answer_takes_back_what_it_no_longer_has() {
 
 /// A file that was cut off or changed by a byte went into the report.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn results_that_are_not_as_they_were_written_are_refused() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();

@@ -117,7 +117,7 @@ fn golden_and_synthetic() -> [Place; 2] {
 }
 
 #[test]
-#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+#[cfg_attr(any(debug_assertions, not(feature = "sql")), ignore = "needs sql and optimisation")]
 fn a_cluster_answers_as_polars_does() {
     let folder = tempfile::tempdir().unwrap();
     let Some(cluster) = Cluster::start(folder.path()) else { return };

@@ -273,11 +273,13 @@ fn mutate(name: &str) {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_changed_column_of_a_google_lake_is_answered_or_refused() {
     mutate("trace");
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_changed_column_of_a_log_is_answered_or_refused() {
     mutate("small.swf");
     mutate("small-trace.json");
@@ -416,6 +418,7 @@ fn rows_that_are_there_twice_or_elsewhere_are_found_by_verify() {
 
 /// What other programs read must be what this one reads.
 #[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_footer_that_leaves_out_a_bucket_is_found() {
     let place = lake_of("trace");
     let lake = place.lake();

@@ -38,6 +38,7 @@ fn configs() -> Vec<SynthConfig> {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_analysis_finds_what_was_planted() {
     for config in configs() {
         with_trace(&config, |place, lake, truth| {

@@ -168,6 +168,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn mutated_exports_of_2019_are_answered_or_refused() {
     let original = export();
     let files = names(&original.path("trace"));
@@ -190,6 +191,7 @@ fn mutated_exports_of_2019_are_answered_or_refused() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn mutated_logs_of_grids_are_answered_or_refused() {
     let text = fs::read_to_string(golden("logs/small.gwf")).unwrap();
     let mut lakes = 0;
