@@ -64,7 +64,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
         let mut attempts: Vec<Attempt> = Vec::new();
         let mut is_open = false;
         for (row, &(time_us, number)) in (0_u32..).zip(&story.events) {
-            let event_type = EventType::of(number).unwrap();
+            let event_type = EventType::of(number).expect("stories hold known events");
             events.push(Event { time_us, row_id: i64::from(row), event_type, row });
             let is_start = event_type == EventType::Schedule;
             if !is_start && !event_type.is_terminal() {
