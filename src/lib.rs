@@ -104,7 +104,7 @@
 //! let lake = Sample::lake()?;
 //! let usage = Usage::of(&lake).every(HOUR).cpu(Cpu::Requested).gather()?;
 //! println!("the heaviest: {:?}", usage.users().first().map(|user| &user.user));
-//! let condor = usage.evaluate(&mut *index("condor:half_life_s=86400")?)?;
+//! let condor = usage.evaluate(&mut *BuiltInIndex::Condor.with([("half_life_s", 86_400)])?)?;
 //! assert_eq!(condor.people, usage.history.people.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

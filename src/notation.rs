@@ -165,6 +165,26 @@ impl Notation {
         Ok(notation)
     }
 
+    /// A name with parameters that were never text.
+    ///
+    /// # Errors
+    /// A key is given twice.
+    pub fn given<'n, V: fmt::Display>(
+        kind: &'static str,
+        name: &str,
+        parameters: impl IntoIterator<Item = (&'n str, V)>,
+    ) -> Result<Self, NotationError> {
+        let mut notation = Self::parse(kind, name)?;
+        for (key, value) in parameters {
+            let key = key.to_owned();
+            if notation.given.iter().any(|(other, _)| *other == key) {
+                return Err(NotationError::Twice { kind, name: notation.name, key });
+            }
+            notation.given.push((key, value.to_string()));
+        }
+        Ok(notation)
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.name

@@ -31,7 +31,9 @@ pub use crate::facts::window::Windows;
 pub use crate::fairness::FairnessError;
 pub use crate::fairness::gather::{Accrual, By, Counts, GatherError};
 pub use crate::fairness::history::{Grid, History, Person, Step, Used};
-pub use crate::fairness::indices::{Heavier, Index, Readings, parse as index};
+pub use crate::fairness::indices::{
+    BuiltIn as BuiltInIndex, Heavier, Index, Readings, parse as index,
+};
 pub use crate::fairness::series::Series;
 pub use crate::fairness::usage::UserUsage;
 pub use crate::lake::ingest::FailedPart;

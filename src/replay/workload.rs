@@ -204,16 +204,21 @@ pub enum Estimates {
 /// What is written of [`Estimates`].
 pub const ESTIMATES: &str = "`requested`, `exact`, or `factor:F` with F from 0.001 to 1000000";
 
-impl FromStr for Estimates {
-    type Err = String;
+/// A text that is no kind of estimates.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not {ESTIMATES}")]
+pub struct EstimatesError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Estimates {
+    type Err = EstimatesError;
+
+    fn from_str(text: &str) -> Result<Self, EstimatesError> {
         let factor = |text: &str| text.parse().ok().filter(|f: &f64| (1e-3..=1e6).contains(f));
         match text {
             "requested" => Ok(Self::Requested),
             "exact" => Ok(Self::Exact),
             _ => (text.strip_prefix("factor:").and_then(factor).map(Self::Factor))
-                .ok_or_else(|| format!("`{text}` is not {ESTIMATES}")),
+                .ok_or_else(|| EstimatesError(text.to_owned())),
         }
     }
 }

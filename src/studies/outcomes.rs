@@ -13,6 +13,7 @@ use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::facts::events::Event;
 use crate::facts::jobs;
@@ -69,14 +70,19 @@ impl fmt::Display for Classes {
     }
 }
 
-impl FromStr for Classes {
-    type Err = String;
+/// A name that is no way to tell outcomes.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is neither `sequence` nor `terminal`")]
+pub struct ClassesError(String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for Classes {
+    type Err = ClassesError;
+
+    fn from_str(name: &str) -> Result<Self, ClassesError> {
         match name {
             "sequence" => Ok(Self::Sequence),
             "terminal" => Ok(Self::Terminal),
-            _ => Err(format!("`{name}` is neither `sequence` nor `terminal`")),
+            _ => Err(ClassesError(name.to_owned())),
         }
     }
 }

@@ -128,50 +128,131 @@ impl Readings {
         }
     }
 
-    /// Writes the values of a user.
-    fn put<const N: usize>(&mut self, who: usize, values: [f64; N]) {
+    /// Writes the values of a user, one for each column of the index.
+    pub fn put<const N: usize>(&mut self, who: usize, values: [f64; N]) {
         self.users[who * N..(who + 1) * N].copy_from_slice(&values);
     }
 }
 
-/// The names that [`parse`] knows.
-pub const NAMES: [&str; 12] = [
-    "metered",
-    "condor",
-    "htcondor",
-    "slurm",
-    "fair-tree",
-    "sge",
-    "jain",
-    "gini",
-    "hoover",
-    "cv",
-    "max-min",
-    "drf",
-];
+/// An index that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuiltIn {
+    /// Bills: resources and charges of the paper of 2009.
+    Metered,
+    /// User priorities of Condor, as the paper of 2009 has them.
+    Condor,
+    /// The same as `HTCondor` computes them.
+    Htcondor,
+    /// Fair-share factors of Slurm's classic multifactor plugin.
+    Slurm,
+    /// Those of its fair tree.
+    FairTree,
+    /// The share tree of the Sun Grid Engine.
+    Sge,
+    /// Jain's index.
+    Jain,
+    /// The Gini coefficient.
+    Gini,
+    /// The Hoover index.
+    Hoover,
+    /// The coefficient of variation.
+    Variation,
+    /// Distance from the max-min fair shares.
+    MaxMin,
+    /// Dominant resource shares.
+    Drf,
+    /// Mean bounded slowdown.
+    Slowdown,
+}
+
+impl BuiltIn {
+    /// Every one, in the order in which they are listed.
+    pub const ALL: [Self; 13] = [
+        Self::Metered,
+        Self::Condor,
+        Self::Htcondor,
+        Self::Slurm,
+        Self::FairTree,
+        Self::Sge,
+        Self::Jain,
+        Self::Gini,
+        Self::Hoover,
+        Self::Variation,
+        Self::MaxMin,
+        Self::Drf,
+        Self::Slowdown,
+    ];
+
+    /// The name in charts and tables, and in what [`parse`] reads.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Metered => "metered",
+            Self::Condor => "condor",
+            Self::Htcondor => "htcondor",
+            Self::Slurm => "slurm",
+            Self::FairTree => "fair-tree",
+            Self::Sge => "sge",
+            Self::Jain => "jain",
+            Self::Gini => "gini",
+            Self::Hoover => "hoover",
+            Self::Variation => "cv",
+            Self::MaxMin => "max-min",
+            Self::Drf => "drf",
+            Self::Slowdown => "slowdown",
+        }
+    }
+
+    /// The index with its usual parameters.
+    pub fn usual(self) -> Box<dyn Index> {
+        self.with::<&str>([]).expect("the usual parameters are sound")
+    }
+
+    /// The index with these parameters, by name; the others are as usual.
+    ///
+    /// # Errors
+    /// It has no such parameter, or a value is out of its range.
+    pub fn with<'n, V: fmt::Display>(
+        self,
+        parameters: impl IntoIterator<Item = (&'n str, V)>,
+    ) -> Result<Box<dyn Index>, FairnessError> {
+        let mut notation = Notation::given("index", self.name(), parameters)?;
+        let index = self.read(&mut notation)?;
+        notation.finish()?;
+        Ok(index)
+    }
+
+    fn read(self, notation: &mut Notation) -> Result<Box<dyn Index>, FairnessError> {
+        let name = self.name();
+        Ok(match self {
+            Self::Metered => Box::new(Metered::read(notation)?),
+            Self::Condor => Box::new(Condor::read(notation, condor::Form::Paper)?),
+            Self::Htcondor => Box::new(Condor::read(notation, condor::Form::Htcondor)?),
+            Self::Slurm => Box::new(Slurm::read(notation)?),
+            Self::FairTree => Box::new(FairTree::read(notation)?),
+            Self::Sge => Box::new(Sge::read(notation)?),
+            Self::Jain => Box::new(Equality::read(notation, name, jain_index)?),
+            Self::Gini => Box::new(Equality::read(notation, name, gini_index)?),
+            Self::Hoover => Box::new(Equality::read(notation, name, hoover_index)?),
+            Self::Variation => Box::new(Equality::read(notation, name, variation)?),
+            Self::MaxMin => Box::new(MaxMin::read(notation)?),
+            Self::Drf => Box::new(Drf::read(notation)?),
+            Self::Slowdown => Box::new(Slowdown::read(notation)?),
+        })
+    }
+}
 
 /// Reads an index as it is written.
+///
+/// # Errors
+/// There is no such index or parameter, or a value is out of its range.
 pub fn parse(text: &str) -> Result<Box<dyn Index>, FairnessError> {
     let mut notation = Notation::parse("index", text)?;
-    let index: Box<dyn Index> = match notation.name() {
-        "metered" => Box::new(Metered::read(&mut notation)?),
-        "condor" => Box::new(Condor::read(&mut notation, condor::Form::Paper)?),
-        "htcondor" => Box::new(Condor::read(&mut notation, condor::Form::Htcondor)?),
-        "slurm" => Box::new(Slurm::read(&mut notation)?),
-        "fair-tree" => Box::new(FairTree::read(&mut notation)?),
-        "sge" => Box::new(Sge::read(&mut notation)?),
-        "jain" => Box::new(Equality::read(&mut notation, "jain", jain_index)?),
-        "gini" => Box::new(Equality::read(&mut notation, "gini", gini_index)?),
-        "hoover" => Box::new(Equality::read(&mut notation, "hoover", hoover_index)?),
-        "cv" => Box::new(Equality::read(&mut notation, "cv", variation)?),
-        "max-min" => Box::new(MaxMin::read(&mut notation)?),
-        "drf" => Box::new(Drf::read(&mut notation)?),
-        "slowdown" => Box::new(Slowdown::read(&mut notation)?),
-        _ => {
-            let known = NAMES.into_iter().chain(["slowdown"]);
-            return Err(notation.unknown_name(known).into());
-        }
+    let found = BuiltIn::ALL.into_iter().find(|kind| kind.name() == notation.name());
+    let Some(kind) = found else {
+        return Err(notation.unknown_name(BuiltIn::ALL.iter().map(|kind| kind.name())).into());
     };
+    let index = kind.read(&mut notation)?;
     notation.finish()?;
     Ok(index)
 }
@@ -208,8 +289,9 @@ mod tests {
     #[test]
     fn every_index_prints_back_what_was_read_and_has_values() {
         let history = history(&[("a", &[1.0, 0.0, 2.0]), ("b", &[0.0, 0.0, 4.0])]);
-        for name in NAMES.into_iter().chain(["slowdown"]) {
-            let mut index = parse(name).unwrap();
+        for kind in BuiltIn::ALL {
+            let (name, mut index) = (kind.name(), kind.usual());
+            assert_eq!(index.to_string(), parse(name).unwrap().to_string());
             let text = index.to_string();
             assert!(text.starts_with(name), "{text}");
             assert_eq!(parse(&text).unwrap().to_string(), text);
@@ -218,6 +300,19 @@ mod tests {
             assert!(0 < out.users.len() + out.overall.len(), "{name}");
             history.steps(|step| index.step(step, &mut out)).unwrap();
         }
+    }
+
+    #[test]
+    fn parameters_are_given_from_rust_as_from_text() {
+        let condor = BuiltIn::Condor.with([("half_life_s", 3600.0), ("start", 1.0)]).unwrap();
+        let text = "condor:half_life_s=3600,start=1";
+        assert_eq!(condor.to_string(), parse(text).unwrap().to_string());
+        let refused = |parameters: &[(&str, f64)]| {
+            BuiltIn::Jain.with(parameters.iter().copied()).err().unwrap().to_string()
+        };
+        assert!(refused(&[("window", 1.0)]).contains("has no parameter `window`"));
+        assert!(refused(&[("window_s", -1.0)]).contains("`window_s=-1` is not"));
+        assert!(refused(&[("window_s", 1.0), ("window_s", 2.0)]).contains("given twice"));
     }
 
     #[test]

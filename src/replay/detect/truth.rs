@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
+use thiserror::Error;
 
 /// A definition of stragglers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,10 +61,15 @@ impl fmt::Display for Truth {
     }
 }
 
-impl FromStr for Truth {
-    type Err = String;
+/// A text that is no ground truth.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is no ground truth such as `median:1.5`, `mean:1.5` or `p90`")]
+pub struct TruthError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Truth {
+    type Err = TruthError;
+
+    fn from_str(text: &str) -> Result<Self, TruthError> {
         let number =
             |text: &str| text.parse::<f64>().ok().filter(|value| 0.0 < *value && value.is_finite());
         let truth = match text.split_once(':') {
@@ -76,9 +82,7 @@ impl FromStr for Truth {
                 .filter(|percent| *percent <= 100.0)
                 .map(Self::Percentile),
         };
-        truth.ok_or_else(|| {
-            format!("`{text}` is no ground truth such as `median:1.5`, `mean:1.5` or `p90`")
-        })
+        truth.ok_or_else(|| TruthError(text.to_owned()))
     }
 }
 
