@@ -10,6 +10,7 @@ pub mod cluster;
 pub mod detect;
 pub mod detectors;
 pub mod engine;
+pub mod estimates;
 pub mod event;
 pub mod experiments;
 pub mod history;

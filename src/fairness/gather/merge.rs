@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::fleet::{Fleet, capacity};
+use super::fold::add;
 use super::people::{Known, People};
-use super::{By, Cluster, Counts, Interned, Key, Machines, Part, Plan, Sums, add};
+use super::{By, Cluster, Counts, Interned, Key, Machines, Part, Plan, Sums};
 use crate::fairness::accounts::Tree;
 use crate::fairness::history::{AttemptEnd, Cell, Grid, History, Machine, Person};
 use crate::units::CpuTime;

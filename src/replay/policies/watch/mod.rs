@@ -23,167 +23,26 @@
 //! running task whose result is thrown away and whose speed is told to the detector.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+mod group;
+mod plan;
 mod sleep;
 
+use self::group::Group;
+use self::plan::Plan;
+#[cfg(test)]
+pub(in crate::replay) use self::plan::sleepless;
+pub(super) use self::plan::{around, name, read};
 use self::sleep::Sleep;
 
-use super::{Heartbeat, Place, Speculation, SpeculationPlan, Wish};
-use crate::notation::{Notation, NotationError};
+use super::{Place, Speculation, Wish};
 use crate::replay::detectors::{
-    self, Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Outlook, Running,
-    Scene, Standing,
+    Action, Detector, End, Ended, Finished, Flag, GroupInfo, Outlook, Running, Scene, Standing,
 };
 use crate::replay::journal::Kind as Happening;
-use crate::replay::random::{Draws, Purpose};
+use crate::replay::random::Draws;
 use crate::replay::room::Room;
 use crate::replay::state::{Phase, Role, State};
-
-/// Keys that are the policy's and not the detector's.
-const KEYS: [&str; 3] = ["heartbeat_s", "copies", "nodes"];
-
-#[derive(Clone, Debug)]
-struct Plan {
-    detector: DetectorPlan,
-    heartbeat_s: f64,
-    goes_first: bool,
-    knows_nodes: bool,
-    /// Whether groups are left out of heartbeats that bring nothing; not in tests of that.
-    lets_sleep: bool,
-}
-
-/// The name of the detector that a part of a policy names, if it is one.
-pub(super) fn name(part: &str) -> Option<&'static str> {
-    let name = part.split(':').next().unwrap_or(part).trim();
-    detectors::KINDS.iter().map(|kind| kind.name).find(|known| *known == name)
-}
-
-/// Puts a detector to work, told no speeds of machines.
-pub(super) fn around(detector: DetectorPlan, heartbeat_s: f64) -> Arc<dyn SpeculationPlan> {
-    Arc::new(Plan { detector, heartbeat_s, goes_first: true, knows_nodes: false, lets_sleep: true })
-}
-
-/// Reads a detector with the policy's own parameters among its.
-pub(super) fn read(part: &str) -> Result<Arc<dyn SpeculationPlan>, NotationError> {
-    Ok(Arc::new(plan(part)?))
-}
-
-fn plan(part: &str) -> Result<Plan, NotationError> {
-    let (name, pairs) = part.split_once(':').unwrap_or((part, ""));
-    let is_own = |pair: &&str| KEYS.contains(&pair.split('=').next().unwrap_or("").trim());
-    let (own, detectors): (Vec<&str>, Vec<&str>) =
-        pairs.split(',').filter(|pair| !pair.trim().is_empty()).partition(is_own);
-    let mut notation = Notation::parse("policy", &format!("{name}:{}", own.join(",")))?;
-    let (copies, nodes) =
-        ([("first", true), ("last", false)], [("known", true), ("unknown", false)]);
-    let plan = Plan {
-        heartbeat_s: notation.number("heartbeat_s", "a time above 0 s", 3.0, 1e-3..=1e9)?,
-        goes_first: notation.choice("copies", "`first` or `last`", true, &copies)?,
-        knows_nodes: notation.choice("nodes", "`known` or `unknown`", false, &nodes)?,
-        detector: format!("{name}:{}", detectors.join(",")).trim_end_matches(':').parse()?,
-        lets_sleep: true,
-    };
-    notation.finish()?;
-    Ok(plan)
-}
-
-/// The same rule with every group judged at every heartbeat.
-#[cfg(test)]
-pub(in crate::replay) fn sleepless(part: &str) -> Arc<dyn SpeculationPlan> {
-    Arc::new(Plan { lets_sleep: false, ..plan(part).expect("a rule") })
-}
-
-impl Plan {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 10^9 s")]
-    fn period_us(&self) -> i64 {
-        (self.heartbeat_s * 1e6) as i64
-    }
-
-    fn judges_lone_tasks(&self) -> bool {
-        self.detector.build(&GroupInfo::default()).judges_lone_tasks()
-    }
-}
-
-impl SpeculationPlan for Plan {
-    fn build(&self, state: &State<'_>) -> Option<Box<dyn Speculation>> {
-        let groups = (0..state.workload.group_count()).map(|_| None).collect();
-        let (position, sizes) = positions(state);
-        Some(Box::new(Watch {
-            plan: self.clone(),
-            steers: self.detector.steers(),
-            sleep: Sleep::new(state, self.lets_sleep),
-            judges_lone_tasks: self.judges_lone_tasks(),
-            groups,
-            position,
-            sizes,
-            active: BTreeSet::new(),
-            is_settled: false,
-            was_copied: vec![false; state.workload.task_count],
-            number: Vec::new(),
-            wishes: Vec::new(),
-            flags: Vec::new(),
-            slots: [0; 2],
-            draws: Draws::new(0, Purpose::Choice),
-            probes: 0,
-            probed_us: vec![None; state.machines.speed.len()],
-        }))
-    }
-
-    fn heartbeat(&self) -> Option<Heartbeat> {
-        let sees_lone_tasks = self.judges_lone_tasks();
-        Some(Heartbeat { period_us: self.period_us(), sees_lone_tasks })
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        let text = self.detector.to_string();
-        let pairs = text.split_once(':').map_or("", |(_, pairs)| pairs);
-        let mut parameters: Vec<(&'static str, String)> = vec![
-            ("heartbeat_s", self.heartbeat_s.to_string()),
-            ("copies", if self.goes_first { "first" } else { "last" }.to_owned()),
-            ("nodes", if self.knows_nodes { "known" } else { "unknown" }.to_owned()),
-        ];
-        // The detector writes its own pairs; the first key carries them all.
-        if let (Some(last), false) = (parameters.last_mut(), pairs.is_empty()) {
-            last.1 = format!("{},{pairs}", last.1);
-        }
-        parameters
-    }
-}
-
-/// The position of each task within its group, and the groups' sizes.
-fn positions(state: &State<'_>) -> (Vec<u32>, Vec<u32>) {
-    let mut sizes = vec![0; state.workload.group_count()];
-    let position = (0..).take(state.workload.task_count).map(|task| {
-        let size: &mut u32 = &mut sizes[state.workload.group.get(task) as usize];
-        *size += 1;
-        *size - 1
-    });
-    let position = position.collect();
-    (position, sizes)
-}
-
-/// A group that has begun.
-struct Group {
-    detector: Box<dyn Detector>,
-    finished: Finished,
-    begun_us: i64,
-    /// Attempts so far, copies among those that run, and running attempts whose machine has gone.
-    attempts: u32,
-    copies_now: u32,
-    lost: u32,
-    /// Until when it is not judged, µs.
-    sleeps_until_us: Option<i64>,
-    submitted: u32,
-    over: u32,
-    /// Slots of its running attempts, in order of start: of their numbers.
-    slots: Vec<u32>,
-    /// Attempts as they were at the last heartbeat, by (start, task).
-    running: Vec<Running>,
-    /// Copies and different tasks among them.
-    copies: u32,
-    running_tasks: u32,
-}
 
 struct Watch {
     plan: Plan,
@@ -214,23 +73,6 @@ struct Watch {
     /// By machine, when its last probe began, µs: one that takes no time says nothing, and
     /// another at the same instant would say no more.
     probed_us: Vec<Option<i64>>,
-}
-
-impl Group {
-    fn scene(&self, now_us: i64, slots: [u32; 2]) -> Scene<'_> {
-        Scene {
-            now_us,
-            begun_us: self.begun_us,
-            running: &self.running,
-            finished: &self.finished,
-            task_count: self.submitted,
-            waiting: self.submitted.saturating_sub(self.over + self.running_tasks),
-            over: self.over,
-            slots: slots[1],
-            free_slots: slots[0],
-            copies: self.copies,
-        }
-    }
 }
 
 impl Watch {

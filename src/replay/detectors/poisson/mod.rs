@@ -24,16 +24,18 @@
 //! those speeds at once, before anything has ended under it, and does not depend on which attempts
 //! were restarted.
 
-use std::f64::consts::TAU;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
+mod config;
+mod probability;
+
+use self::config::{Config, Lambda, Window};
+use self::probability::first_rare;
+
 use super::changepoint::ChangePoint;
-use super::histogram::{Histogram, Ties, bin};
-use super::support::{OrOff, count_as_f64, entry, word};
-use super::{Action, Detector, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
-use crate::notation::{Notation, NotationError};
+use super::histogram::{Histogram, bin};
+use super::support::{count_as_f64, entry};
+use super::{Action, Detector, Ended, Flag, Kind, Outlook, Running, Scene};
 use crate::units::micros_to_seconds;
 
 /// The kind.
@@ -44,195 +46,6 @@ pub(super) const KIND: Kind = Kind {
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Lambda {
-    Fixed(f64),
-    Sample,
-}
-
-impl FromStr for Lambda {
-    type Err = std::num::ParseFloatError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "sample" { Ok(Self::Sample) } else { text.parse().map(Self::Fixed) }
-    }
-}
-
-impl fmt::Display for Lambda {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fixed(value) => value.fmt(f),
-            Self::Sample => f.write_str("sample"),
-        }
-    }
-}
-
-const TIES: &[(&str, Ties)] = &[("high", Ties::High), ("low", Ties::Low)];
-/// What of the past is in the sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Window {
-    /// What ended in the last [`Config::window_s`].
-    Fixed,
-    /// What started since the last change of speed.
-    Auto,
-}
-
-const WINDOWS: &[(&str, Window)] = &[("fixed", Window::Fixed), ("auto", Window::Auto)];
-const ACTIONS: &[(&str, Action)] = &[("restart", Action::Restart), ("copy", Action::Copy)];
-
-/// Length of the window where it is not given, s.
-const WINDOW_S: f64 = 30.0;
-
-#[derive(Clone, Copy, Debug)]
-struct Config {
-    /// Length of the window in which the sample ended, s; 30 (section 5.1).
-    window_s: f64,
-    /// Whether the window is that long or adapts itself; `fixed`.
-    window: Window,
-    /// Width of a bin, s; 15 (section 5.1).
-    bin_s: f64,
-    /// The distribution's parameter; 1 (section 3), or `sample`.
-    lambda: Lambda,
-    /// Probability below which an attempt is abnormal; 0.05 (section 5.1).
-    p: f64,
-    /// Abnormal verdicts in a row before a flag; 3, open in the paper.
-    verdicts: u32,
-    /// Estimates of which the smallest is used; 5 (section 5.1).
-    estimates: u32,
-    /// Time without any progress after which an attempt is abnormal, s; 60 (section 5.1).
-    stall_s: f64,
-    /// Which of several fullest bins is the mode; `high`, the cautious one, open in the paper.
-    ties: Ties,
-    /// What to do with an abnormal attempt; `restart` (section 4).
-    action: Action,
-    /// When set, window and bin are multiplied by the group's median finished length over this
-    /// many seconds, and nobody is judged before something has finished; `off`, ours.
-    scale_s: OrOff,
-}
-
-impl Config {
-    fn read(notation: &mut Notation) -> Result<Self, NotationError> {
-        let (seconds, count) = ("a time in seconds above 0", "a count from 1 to 1000");
-        let some = |value: &u32| (1..=1_000).contains(value);
-        let is_lambda = |lambda: &Lambda| match lambda {
-            Lambda::Fixed(value) => value.is_finite() && 0.0 < *value,
-            Lambda::Sample => true,
-        };
-        let window = notation.choice("window", "`fixed` or `auto`", Window::Fixed, WINDOWS)?;
-        let window_s = notation.number("window_s", seconds, WINDOW_S, 1e-6..=1e12)?;
-        if window == Window::Auto && window_s != WINDOW_S {
-            return Err(NotationError::BadValue {
-                kind: "detector",
-                name: "poisson".to_owned(),
-                key: "window_s",
-                value: window_s.to_string(),
-                expected: "used with `window=auto`: leave it out",
-            });
-        }
-        Ok(Self {
-            window_s,
-            window,
-            bin_s: notation.number("bin_s", seconds, 15.0, 1e-6..=1e12)?,
-            lambda: notation.take_if(
-                "lambda",
-                "a number above 0 or `sample`",
-                Lambda::Fixed(1.0),
-                is_lambda,
-            )?,
-            p: notation.number("p", "a probability", 0.05, 0.0..=1.0)?,
-            verdicts: notation.take_if("verdicts", count, 3, some)?,
-            estimates: notation.take_if("estimates", count, 5, some)?,
-            stall_s: notation.number("stall_s", "a time in seconds", 60.0, 0.0..)?,
-            ties: notation.choice("ties", "`high` or `low`", Ties::High, TIES)?,
-            action: notation.choice("action", "`restart` or `copy`", Action::Restart, ACTIONS)?,
-            scale_s: notation.take_if(
-                "scale_s",
-                "a time in seconds or `off`",
-                OrOff(None),
-                OrOff::is_off_or_positive,
-            )?,
-        })
-    }
-}
-
-impl Plan for Config {
-    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
-        let limit = match self.lambda {
-            Lambda::Fixed(lambda) => first_rare(lambda, self.p),
-            Lambda::Sample => u64::MAX,
-        };
-        Box::new(Poisson {
-            config: *self,
-            limit,
-            attempts: Vec::new(),
-            estimates: Vec::new(),
-            histogram: Histogram::new(self.ties),
-            width_s: 0.0,
-            ended: (0, 0),
-            window_us: 0,
-            bins: Vec::new(),
-            counted: 0,
-            beats: 0,
-            has_verdicts: false,
-            calm: Calm::default(),
-            pace: Pace::default(),
-        })
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        let window = match self.window {
-            Window::Fixed => ("window_s", self.window_s.to_string()),
-            Window::Auto => ("window", word(WINDOWS, &self.window)),
-        };
-        vec![
-            window,
-            ("bin_s", self.bin_s.to_string()),
-            ("lambda", self.lambda.to_string()),
-            ("p", self.p.to_string()),
-            ("verdicts", self.verdicts.to_string()),
-            ("estimates", self.estimates.to_string()),
-            ("stall_s", self.stall_s.to_string()),
-            ("ties", word(TIES, &self.ties)),
-            ("action", word(ACTIONS, &self.action)),
-            ("scale_s", self.scale_s.to_string()),
-        ]
-    }
-}
-
-/// ln P(lambda, X = k) = k ln lambda - lambda - ln k!, with Stirling's series above 20.
-fn ln_probability(lambda: f64, k: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a rounded k of over 2^53 is as improbable")]
-    let n = k as f64;
-    let ln_factorial = if k <= 20 {
-        #[expect(clippy::cast_precision_loss, reason = "at most 20")]
-        (2..=k).map(|i| (i as f64).ln()).sum::<f64>()
-    } else {
-        n * n.ln() - n + (TAU * n).ln() / 2.0 + 1.0 / (12.0 * n) - 1.0 / (360.0 * n.powi(3))
-    };
-    let power = if k == 0 { 0.0 } else { n * lambda.ln() };
-    power - lambda - ln_factorial
-}
-
-/// The smallest k of at least 1 and lambda whose probability is below `p`; from there on all are.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn first_rare(lambda: f64, p: f64) -> u64 {
-    let is_rare = |k: u64| ln_probability(lambda, k).exp() < p;
-    let from = (lambda.ceil() as u64).max(1);
-    let mut step = 1;
-    while !is_rare(from.saturating_add(step - 1)) {
-        if 1 << 60 < step {
-            return u64::MAX;
-        }
-        step *= 2;
-    }
-    let (mut low, mut high) = (from.saturating_add(step / 2).max(from) - 1, from + step - 1);
-    while low + 1 < high {
-        let middle = low.midpoint(high);
-        if is_rare(middle) { high = middle } else { low = middle }
-    }
-    if from <= low && is_rare(low) { low } else { high }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempt {
@@ -573,7 +386,9 @@ impl Detector for Poisson {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Group;
+    use super::probability::ln_probability;
     use super::*;
+    use crate::notation::Notation;
 
     #[test]
     fn probabilities_are_those_of_the_paper() {

@@ -11,12 +11,16 @@
 
 use serde::Serialize;
 
-use super::cluster::{Change, Cluster};
+use super::cluster::Cluster;
 use super::journal::{Journal, Kind};
 use super::workload::{NONE, Workload};
 use crate::fairness::indices::{bounded_slowdown, jain_index};
 use crate::studies::quantile;
 use crate::units::micros_to_seconds;
+
+mod tally;
+
+use self::tally::{Tally, cpu_seconds};
 
 /// Runs shorter than this count as this long in the bounded slowdown, s (Feitelson and others).
 pub const BOUND_S: f64 = 10.0;
@@ -425,186 +429,6 @@ fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Opti
     }
     let means: Vec<f64> = sums.iter().filter(|sum| 0.0 < sum.1).map(|sum| sum.0 / sum.1).collect();
     jain_index(&means)
-}
-
-/// Sums while a journal is read.
-struct Tally {
-    first_us: i64,
-    last_us: i64,
-    endings: [(u64, i128, i128); super::journal::KINDS.len()],
-    /// Per job: CPU-µs (millionths) used and wasted.
-    by_job: Vec<[i128; 2]>,
-    copies: (u64, u64),
-    condemned_tasks: usize,
-    /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
-    stretches: Vec<[i128; 3]>,
-    stretch_us: i64,
-}
-
-/// What is going on between two lines of a journal.
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    in_use: i128,
-    there: i128,
-    waiting: i128,
-}
-
-impl Tally {
-    fn new(journal: &Journal, fates: &Fates, sample_count: usize) -> Self {
-        let first_us = fates.submit_us.iter().flatten().copied().min().unwrap_or(0);
-        let last_us = journal.at_us.last().copied().unwrap_or(0).max(first_us);
-        let count = i64::try_from(sample_count.max(1)).unwrap_or(i64::MAX);
-        let span_us = last_us - first_us;
-        let stretch_us = (span_us / count + i64::from(span_us % count != 0)).max(1);
-        Self {
-            first_us,
-            last_us,
-            endings: [(0, 0, 0); super::journal::KINDS.len()],
-            by_job: Vec::new(),
-            copies: (0, 0),
-            condemned_tasks: 0,
-            stretches: vec![[0; 3]; sample_count.max(1)],
-            stretch_us,
-        }
-    }
-
-    fn read(&mut self, journal: &Journal, workload: &Workload, cluster: &Cluster) {
-        let mut capacity = cluster.cpu.clone();
-        let mut is_present = cluster.is_present.clone();
-        let mut level = Level { there: cpu_there(&capacity, &is_present), ..Level::default() };
-        let mut begun: rustc_hash::FxHashMap<(u32, u16), (i64, bool)> =
-            rustc_hash::FxHashMap::default();
-        let mut is_waiting = vec![false; workload.task_count];
-        let mut changes = cluster.changes.iter();
-        let mut at_us = self.first_us;
-        for entry in journal.entries() {
-            if at_us < entry.at_us {
-                self.spread(at_us, entry.at_us, level);
-                at_us = entry.at_us;
-            }
-            if entry.task == NONE {
-                if matches!(
-                    entry.kind,
-                    Kind::MachineJoin | Kind::MachineLeave | Kind::MachineChange
-                ) {
-                    let change = changes.next().expect("a journal has the cluster's changes");
-                    let machine = change.machine as usize;
-                    match change.change {
-                        Change::Joins => is_present[machine] = true,
-                        Change::Leaves => is_present[machine] = false,
-                        Change::Capacity(room) => capacity[machine] = room.cpu,
-                        Change::Speed(_) | Change::Cores(_) => {}
-                    }
-                    level.there = cpu_there(&capacity, &is_present);
-                }
-                continue;
-            }
-            let cpu = i128::from(workload.cpu.get(entry.task));
-            let was_waiting = &mut is_waiting[entry.task as usize];
-            let wants = match entry.kind {
-                Kind::Submit => true,
-                Kind::Copy | Kind::Probe => *was_waiting,
-                kind if kind.is_end() && entry.machine != NONE => *was_waiting,
-                _ => false,
-            };
-            level.waiting += i128::from(wants) - i128::from(*was_waiting);
-            *was_waiting = wants;
-            if entry.kind.is_begin() {
-                level.in_use += cpu;
-                self.copies.0 += u64::from(entry.kind == Kind::Copy);
-                begun.insert((entry.task, entry.attempt), (at_us, entry.kind == Kind::Copy));
-            } else if entry.kind.is_end() && entry.machine != NONE {
-                level.in_use -= cpu;
-                let (start_us, is_copy) =
-                    (begun.remove(&(entry.task, entry.attempt))).expect("what ends has begun");
-                let ending = &mut self.endings[entry.kind as usize];
-                ending.0 += 1;
-                let time_us = i128::from(at_us - start_us);
-                ending.1 += time_us;
-                ending.2 += time_us * cpu;
-                let own = &mut self.by_job[workload.job.get(entry.task) as usize];
-                own[0] += time_us * cpu;
-                own[1] += if entry.kind.is_waste() { time_us * cpu } else { 0 };
-                if entry.kind == Kind::Finish {
-                    self.copies.1 += u64::from(is_copy);
-                }
-            } else if entry.kind == Kind::Condemn {
-                self.condemned_tasks += 1;
-            }
-        }
-    }
-
-    /// Adds a level that held from one time to another to the stretches it lies in.
-    fn spread(&mut self, from_us: i64, to_us: i64, level: Level) {
-        let mut at_us = from_us;
-        while at_us < to_us {
-            let idx = (at_us - self.first_us) / self.stretch_us;
-            let end_us = self.first_us.saturating_add((idx + 1).saturating_mul(self.stretch_us));
-            let until_us = end_us.min(to_us);
-            let length = i128::from(until_us - at_us);
-            let idx = usize::try_from(idx).expect("never before the first");
-            let last = self.stretches.len() - 1;
-            let stretch = &mut self.stretches[idx.min(last)];
-            stretch[0] += length * level.in_use;
-            stretch[1] += length * level.there;
-            stretch[2] += length * level.waiting;
-            at_us = until_us;
-        }
-    }
-
-    fn endings(&self, kind: Kind) -> Endings {
-        let (count, time_us, cpu_time) = self.endings[kind as usize];
-        Endings { count, time_s: shown(time_us) / 1e6, cpu_s: cpu_seconds(cpu_time) }
-    }
-
-    /// The part of the used (0) or wasted (1) CPU time that is of one job.
-    fn largest_share(&self, which: usize) -> Option<f64> {
-        let amounts = || self.by_job.iter().map(|job| job[which]);
-        ratio(amounts().max()?, amounts().sum())
-    }
-
-    fn utilisation(&self) -> Option<f64> {
-        let sum = |which: usize| self.stretches.iter().map(|stretch| stretch[which]).sum();
-        ratio(sum(0), sum(1))
-    }
-
-    fn samples(&self) -> Vec<Sample> {
-        let mut samples = Vec::new();
-        let mut from_us = self.first_us;
-        for stretch in &self.stretches {
-            let until_us = from_us.saturating_add(self.stretch_us).min(self.last_us);
-            if until_us <= from_us {
-                break;
-            }
-            samples.push(Sample {
-                time_s: micros_to_seconds(until_us),
-                cpu_share: ratio(stretch[0], stretch[1]),
-                waiting: ratio(stretch[2], i128::from(until_us - from_us)).unwrap_or(0.0),
-            });
-            from_us = until_us;
-        }
-        samples
-    }
-}
-
-fn cpu_there(capacity: &[u64], is_present: &[bool]) -> i128 {
-    let machines = capacity.iter().zip(is_present).filter(|(_, present)| **present);
-    machines.map(|(&cpu, _)| i128::from(cpu)).sum()
-}
-
-fn cpu_seconds(cpu_time: i128) -> f64 {
-    shown(cpu_time) / 1e12
-}
-
-#[expect(clippy::cast_precision_loss, reason = "shown, not added up")]
-fn shown(sum: i128) -> f64 {
-    sum as f64
-}
-
-/// `None` of nothing.
-#[expect(clippy::cast_precision_loss, reason = "a share is shown with a few digits")]
-fn ratio(part: i128, whole: i128) -> Option<f64> {
-    (whole != 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]

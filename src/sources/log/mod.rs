@@ -32,12 +32,16 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::TextBlock;
-use super::fields;
 use super::folder::RawPart;
 use super::part::{HandOut, Notes, PartParser};
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{EventType, Table, row_id};
-use crate::units::MICROS_PER_SECOND;
+
+mod cells;
+mod fields;
+
+use self::cells::{job_cells, task_cells};
+pub(super) use self::fields::{any_micros, name, quantity, span_micros, status, whole};
 
 /// A column and what is wrong there.
 pub(super) type Fault = (&'static str, RejectReason);
@@ -323,7 +327,7 @@ impl<F: LineFormat> LogParser<F> {
         };
         let processors = |name| -> Option<f32> {
             let digits = value_of(name)?.split(|byte: char| !byte.is_ascii_digit()).next()?;
-            fields::careful_f32(digits.as_bytes()).filter(|&count| 0.0 < count)
+            crate::sources::fields::careful_f32(digits.as_bytes()).filter(|&count| 0.0 < count)
         };
         if let Some(processors) = processors("MaxProcs").or_else(|| processors("MaxNodes")) {
             let cells = [
@@ -439,163 +443,9 @@ fn add(time_us: i64, span_us: i64, column: &'static str) -> Result<i64, Fault> {
     }
 }
 
-fn job_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
-    let name = match job.key {
-        JobKey::Number(_) => Cell::Missing,
-        JobKey::Name(name) => Cell::Text(name),
-    };
-    let mut cells = Vec::with_capacity(40);
-    cells.extend([
-        Cell::Missing,
-        Cell::Missing,
-        Cell::I64(id),
-        Cell::Missing,
-        job.user.into(),
-        Cell::Missing,
-        name,
-        job.executable.into(),
-    ]);
-    extend(&mut cells, job);
-    cells
-}
-
-fn task_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
-    let some = |count: &i32| 0 < *count;
-    let processors = job.processors.filter(some).or(job.requested_processors.filter(some));
-    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
-    let processors = processors.map(|count| count as f32);
-    let memory = processors.zip(job.requested_memory_kib).map(|(count, each)| count * each);
-    let mut cells = Vec::with_capacity(40);
-    cells.extend([
-        Cell::Missing,
-        Cell::Missing,
-        Cell::I64(id),
-        Cell::I32(0),
-        Cell::Missing,
-        Cell::Missing,
-        job.user.into(),
-        Cell::Missing,
-        Cell::Missing,
-        processors.into(),
-        memory.into(),
-        Cell::Missing,
-        Cell::Missing,
-    ]);
-    extend(&mut cells, job);
-    cells
-}
-
-/// Adds the columns that both formats have besides, then the format's own.
-fn extend<'a>(cells: &mut Vec<Cell<'a>>, job: &LogJob<'a>) {
-    cells.extend::<[Cell<'a>; 13]>([
-        job.group.into(),
-        job.executable.into(),
-        job.queue.into(),
-        job.partition.into(),
-        job.status.into(),
-        job.wait_us.into(),
-        job.run_us.into(),
-        job.processors.into(),
-        job.requested_processors.into(),
-        job.requested_time_us.into(),
-        job.cpu_time_us.into(),
-        job.used_memory_kib.into(),
-        job.requested_memory_kib.into(),
-    ]);
-    cells.extend_from_slice(&job.own);
-}
-
-/// Reads seconds, perhaps with a fraction, as whole microseconds, rounded half up beyond them.
-fn micros(field: &[u8]) -> Option<i64> {
-    let (is_negative, digits) = match field {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, field),
-    };
-    let (whole, fraction) = match memchr::memchr(b'.', digits) {
-        Some(at) => (&digits[..at], &digits[at + 1..]),
-        None => (digits, &[][..]),
-    };
-    let is_plain = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-    if whole.is_empty() && fraction.is_empty() || !is_plain(whole) || !is_plain(fraction) {
-        return scientific(field);
-    }
-    let mut sum: i64 = 0;
-    for digit in whole.iter().chain(fraction.iter().chain(std::iter::repeat(&b'0')).take(6)) {
-        sum = sum.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
-    }
-    if fraction.get(6).is_some_and(|&digit| b'5' <= digit) {
-        sum = sum.checked_add(1)?;
-    }
-    Some(if is_negative { -sum } else { sum })
-}
-
-/// Reads a number with an exponent, such as `1.1E9`.
-#[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
-fn scientific(field: &[u8]) -> Option<i64> {
-    if !field.iter().any(|byte| matches!(byte, b'e' | b'E'))
-        || !field.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
-    {
-        return None;
-    }
-    let seconds: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
-    let micros = (seconds * 1e6).round();
-    (micros.abs() < 9e18).then_some(micros as i64)
-}
-
-/// A span or time in seconds; -1 is missing. Other negative values pass.
-pub(super) fn any_micros(field: &[u8], column: &'static str) -> Result<Option<i64>, Fault> {
-    match micros(field).ok_or((column, RejectReason::BadValue))? {
-        value if value == -MICROS_PER_SECOND => Ok(None),
-        value => Ok(Some(value)),
-    }
-}
-
-/// The same, and nothing else below 0.
-pub(super) fn span_micros(field: &[u8], column: &'static str) -> Result<Option<i64>, Fault> {
-    match any_micros(field, column)? {
-        Some(value) if value < 0 => Err((column, RejectReason::NegativeTime)),
-        value => Ok(value),
-    }
-}
-
-/// A whole number; -1 is missing.
-pub(super) fn whole(field: &[u8], column: &'static str) -> Result<Option<i32>, Fault> {
-    let bad = (column, RejectReason::BadValue);
-    match micros(field).ok_or(bad)? {
-        value if value == -MICROS_PER_SECOND => Ok(None),
-        value if value < 0 || value % MICROS_PER_SECOND != 0 => Err(bad),
-        value => i32::try_from(value / MICROS_PER_SECOND).map(Some).map_err(|_| bad),
-    }
-}
-
-/// The status; -1 is missing.
-pub(super) fn status(field: &[u8]) -> Result<Option<i32>, Fault> {
-    match whole(field, "status")? {
-        Some(code) if 5 < code => Err(("status", RejectReason::UnknownEventType)),
-        code => Ok(code),
-    }
-}
-
-/// A quantity; -1 is missing.
-pub(super) fn quantity(field: &[u8], column: &'static str) -> Result<Option<f32>, Fault> {
-    match fields::careful_f32(field) {
-        Some(-1.0) => Ok(None),
-        Some(value) if 0.0 <= value => Ok(Some(value)),
-        _ => Err((column, RejectReason::BadValue)),
-    }
-}
-
-/// A name; -1 and nothing are missing.
-pub(super) fn name<'a>(field: &'a [u8], column: &'static str) -> Result<Option<&'a str>, Fault> {
-    match fields::careful_text(field) {
-        None => Err((column, RejectReason::BadValue)),
-        Some("-1" | "") => Ok(None),
-        Some(text) => Ok(Some(text)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::fields::micros;
     use super::*;
 
     #[test]

@@ -1,0 +1,58 @@
+//! The columns of `task_events` that only some questions need.
+
+use arrow::array::AsArray;
+use arrow::datatypes::Float32Type;
+use arrow::record_batch::RecordBatch;
+
+use super::By;
+use crate::facts::FactError;
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Table};
+
+/// The columns of a bucket's `task_events` that only some questions need, row by row.
+pub(super) struct Extra {
+    pub(super) cpu: Vec<Option<f32>>,
+    pub(super) memory: Vec<Option<f32>>,
+    pub(super) user: Option<Vec<Option<String>>>,
+    pub(super) group: Option<Vec<Option<String>>>,
+    pub(super) site: Option<Vec<Option<String>>>,
+    pub(super) queue: Option<Vec<Option<String>>>,
+}
+
+impl Extra {
+    pub(super) fn read(lake: &Lake, bucket: u32, by: By) -> Result<Self, FactError> {
+        let has = |column: &&'static str| lake.has_column(Table::TaskEvents, column);
+        let user = Some("user").filter(|_| by == By::User && !lake.has(Table::JobEvents));
+        let group = Some("user_group").filter(has);
+        let site = ["last_run_site", "partition"].into_iter().find(|column| has(column));
+        let queue = Some("queue").filter(|column| by == By::Queue && has(column));
+        let mut columns = vec![ROW_ID, "cpu_request", "memory_request"];
+        columns.extend([user, group, site, queue].into_iter().flatten());
+        let batches = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
+        let texts = |column: Option<&str>| column.map(|column| texts(&batches, column));
+        Ok(Self {
+            cpu: floats(&batches, "cpu_request"),
+            memory: floats(&batches, "memory_request"),
+            user: texts(user),
+            group: texts(group),
+            site: texts(site),
+            queue: texts(queue),
+        })
+    }
+}
+
+fn floats(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
+    let of = |batch: &RecordBatch| -> Vec<Option<f32>> {
+        let cells = batch.column_by_name(column).expect("the column was asked for");
+        cells.as_primitive::<Float32Type>().iter().collect()
+    };
+    batches.iter().flat_map(of).collect()
+}
+
+fn texts(batches: &[RecordBatch], column: &str) -> Vec<Option<String>> {
+    let of = |batch: &RecordBatch| -> Vec<Option<String>> {
+        let cells = batch.column_by_name(column).expect("the column was asked for");
+        cells.as_string::<i32>().iter().map(|cell| cell.map(str::to_owned)).collect()
+    };
+    batches.iter().flat_map(of).collect()
+}

@@ -1,0 +1,315 @@
+//! One bucket: the usage of its tasks, interval by interval.
+
+use rustc_hash::FxHashMap;
+
+use super::extra::Extra;
+use super::fleet::Fleet;
+use super::people::First;
+use super::{Accrual, By, CELLS_MAX, Cluster, Key, Machines, Part, Piece, Plan, Sums};
+use crate::facts::FactError;
+use crate::facts::jobs::Jobs;
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::fairness::history::{AttemptEnd, NOBODY};
+use crate::schema::{EventType, Table};
+use crate::studies::ledger::CpuDefinition;
+use crate::units::{CpuRate, CpuTime, micros_to_seconds};
+
+pub(super) fn fold_bucket(
+    clusters: &[Cluster],
+    fleet: &Fleet,
+    idx: usize,
+    bucket: u32,
+    plan: &Plan,
+) -> Result<Part, FactError> {
+    let cluster = &clusters[idx];
+    let lake = &cluster.lake;
+    let needs_jobs = matches!(plan.by, By::User | By::Class) && lake.has(Table::JobEvents);
+    let jobs = if needs_jobs { Jobs::read(lake, bucket)? } else { Jobs::default() };
+    let usage = if plan.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
+    let tasks = Tasks::read(lake, bucket, cluster.windows, usage)?;
+    let extra = Extra::read(lake, bucket, plan.by)?;
+    let cluster_idx = u32::try_from(idx).expect("a few clusters");
+    let mut part = Part { cluster: cluster_idx, ..Part::default() };
+    let mut fold = Fold { plan, fleet, cluster, jobs: &jobs, extra: &extra, part: &mut part };
+    fold.submitters();
+    tasks.for_each(|task| fold.task(task));
+    Ok(part)
+}
+
+struct Fold<'a> {
+    plan: &'a Plan,
+    fleet: &'a Fleet,
+    cluster: &'a Cluster,
+    jobs: &'a Jobs,
+    extra: &'a Extra,
+    part: &'a mut Part,
+}
+
+fn cell_of(column: Option<&Vec<Option<String>>>, row: u32) -> Option<&str> {
+    column?[row as usize].as_deref()
+}
+
+impl Fold<'_> {
+    /// Users of `job_events`, whether or not any of their tasks is known.
+    fn submitters(&mut self) {
+        if self.plan.by != By::User {
+            return;
+        }
+        for job in &self.jobs.jobs {
+            let Some(user) = job.user else { continue };
+            let at = job.first_submit_us.or(job.first_schedule_us).unwrap_or(job.last_event_us);
+            // After its tasks of the same time, which know the group.
+            let first = First { at_us: self.shifted(at), job_id: job.id, task_index: i32::MAX };
+            let name = self.qualified(self.jobs.names.get(user));
+            self.part.people.see(&name, first, None);
+        }
+    }
+
+    fn task(&mut self, task: &TaskView<'_>) {
+        // What has passed the bound is not told any longer.
+        if CELLS_MAX < self.part.cells.len() {
+            return;
+        }
+        self.waits(task);
+        for attempt in task.attempts {
+            let who = self.who(task, attempt.row, attempt.start_us, attempt.machine_id);
+            self.part.people.has_run(who);
+            self.attempt(task, attempt, who);
+            self.end(task, attempt, who);
+        }
+    }
+
+    fn shifted(&self, time_us: i64) -> i64 {
+        time_us.saturating_add(self.cluster.shift_us)
+    }
+
+    /// A name, with that of the cluster where users of the same name are to be told apart.
+    fn qualified(&self, name: &str) -> String {
+        if self.plan.separate_users && self.plan.by != By::Cluster {
+            return format!("{}/{name}", self.cluster.name);
+        }
+        name.to_owned()
+    }
+
+    /// Whose a task is by one of its events.
+    fn who(&mut self, task: &TaskView<'_>, row: u32, time_us: i64, machine: Option<i64>) -> u32 {
+        let job = self.jobs.find(task.job_id).map(|position| &self.jobs.jobs[position]);
+        let extra = self.extra;
+        let name = match self.plan.by {
+            By::User => match job {
+                Some(job) => job.user.map(|user| self.jobs.names.get(user).to_owned()),
+                None => cell_of(extra.user.as_ref(), row).map(str::to_owned),
+            },
+            By::Group => cell_of(extra.group.as_ref(), row).map(str::to_owned),
+            By::Site => cell_of(extra.site.as_ref(), row).map(str::to_owned),
+            By::Queue => cell_of(extra.queue.as_ref(), row).map(str::to_owned),
+            By::Machine => machine.map(|id| id.to_string()),
+            By::Class => {
+                job.and_then(|job| job.scheduling_class).map(|class| format!("class {class}"))
+            }
+            By::Cluster => Some(self.cluster.name.clone()),
+        };
+        let name = self.qualified(name.as_deref().unwrap_or(NOBODY));
+        let (job_id, task_index) = (task.job_id, task.task_index);
+        let first = First { at_us: self.shifted(time_us), job_id, task_index };
+        self.part.people.see(&name, first, cell_of(extra.group.as_ref(), row))
+    }
+
+    /// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
+    /// at the request that is known by then.
+    fn waits(&mut self, task: &TaskView<'_>) {
+        // Where a task will run is not known while it waits.
+        if matches!(self.plan.by, By::Machine | By::Site) {
+            return;
+        }
+        let mut since: Option<(i64, u32)> = None;
+        let mut request = None;
+        for event in task.events {
+            let (is_submit, is_update) = (
+                event.event_type == EventType::Submit,
+                event.event_type == EventType::UpdatePending,
+            );
+            if let Some((from_us, row)) = since
+                && (event.event_type.is_deciding() || is_update)
+            {
+                self.wait(task, row, [from_us, event.time_us], request);
+            }
+            if is_submit || is_update && since.is_some() {
+                request = self.extra.cpu[event.row as usize].or(request);
+                since = Some((event.time_us, since.map_or(event.row, |(_, row)| row)));
+            } else if event.event_type.is_deciding() {
+                (since, request) = (None, None);
+            }
+        }
+        if let Some((from_us, row)) = since {
+            let job = self.jobs.find(task.job_id).map(|position| &self.jobs.jobs[position]);
+            let ended_us = job.filter(|job| job.is_ended()).map(|job| job.last_event_us);
+            let window_end_us = self.cluster.windows.task_end_us;
+            let end_us = ended_us.map_or(window_end_us, |end| end.min(window_end_us));
+            // A submission may lie behind the window.
+            let until_us = end_us.max(from_us);
+            self.wait(task, row, [from_us, until_us], request);
+        }
+    }
+
+    fn wait(
+        &mut self,
+        task: &TaskView<'_>,
+        row: u32,
+        [from_us, until_us]: [i64; 2],
+        request: Option<f32>,
+    ) {
+        let who = self.who(task, row, from_us, None);
+        let asked = match self.plan.cpu {
+            CpuDefinition::Slots => CpuRate::ONE,
+            _ => request.map_or(CpuRate::ZERO, CpuRate::new),
+        };
+        let machine = self.part.machines.put(&(None, None));
+        let (from_us, until_us) = (self.shifted(from_us), self.shifted(until_us));
+        self.plan.grid.split(from_us, until_us, |interval, length_us| {
+            let sums = Sums { waiting: asked.over(length_us), ..Sums::default() };
+            if sums.waiting != CpuTime::ZERO {
+                add(&mut self.part.cells, (interval, who, machine), sums);
+            }
+        });
+    }
+
+    fn attempt(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
+        let plan = self.plan;
+        let site = cell_of(self.extra.site.as_ref(), attempt.row).map(str::to_owned);
+        // Machines of a class are one from the start: each would be a cell of its own.
+        let machine_id = attempt.machine_id.map(|id| match plan.machines {
+            Machines::Each => id,
+            Machines::Classes => self.fleet.of_class(id),
+        });
+        let machine = self.part.machines.put(&(machine_id, site));
+        let told =
+            if plan.keeps_machines { machine } else { self.part.machines.put(&(None, None)) };
+        let is_open = attempt.is_open();
+        let counts = &mut self.part.counts;
+        counts.attempts += 1;
+        counts.open_attempts += u64::from(is_open);
+        counts.without_request += u64::from(attempt.cpu_request.is_none());
+        counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
+        counts.without_name += u64::from(self.part.people.is_nobody(who));
+        let memory = self.extra.memory[attempt.row as usize].map_or(CpuRate::ZERO, CpuRate::new);
+        let rate = match plan.cpu {
+            CpuDefinition::Slots => CpuRate::ONE,
+            CpuDefinition::Measured => attempt.used_rate(self.cluster.lake.source()),
+            _ => attempt.requested_rate(),
+        };
+        let mut pieces = vec![(attempt.start_us, attempt.end_us, rate, memory)];
+        if plan.cpu == CpuDefinition::Measured {
+            pieces.extend(
+                measured(task, attempt).map(|(from, to, rate)| (from, to, rate, CpuRate::ZERO)),
+            );
+        }
+        self.charge(attempt, &pieces, who, [machine, told]);
+    }
+
+    /// Charges the pieces of an attempt; the machines are the one that it ran on and the one that
+    /// its cells name.
+    fn charge(&mut self, attempt: &Attempt, pieces: &[Piece], who: u32, [machine, told]: [u32; 2]) {
+        let grid = &self.plan.grid;
+        let shift = self.cluster.shift_us;
+        let (cells, on_machines) = (&mut self.part.cells, &mut self.part.on_machines);
+        let shown_from = self.plan.shown_from;
+        let mut shown = CpuTime::ZERO;
+        let mut put = |interval, sums: Sums| {
+            if shown_from <= interval && sums.cpu != CpuTime::ZERO {
+                *on_machines.entry((machine, who)).or_default() += sums.cpu;
+            }
+            add(cells, (interval, who, told), sums);
+        };
+        let is_charged = self.plan.accrual == Accrual::Running;
+        for &(from, to, rate, memory) in pieces {
+            grid.split(from + shift, to + shift, |interval, length_us| {
+                let (held, held_memory) = (rate.over(length_us), memory.over(length_us));
+                let mut sums = Sums { held, held_memory, ..Sums::default() };
+                shown += if shown_from <= interval { held } else { CpuTime::ZERO };
+                if is_charged {
+                    (sums.cpu, sums.memory) = (held, held_memory);
+                }
+                put(interval, sums);
+            });
+        }
+        let until = |&(from, to, rate, _): &Piece| {
+            let (from, to) = ((from + shift).max(grid.start_us), (to + shift).min(grid.end_us()));
+            (rate != CpuRate::ZERO && from < to).then_some(to)
+        };
+        if let Some(last_us) = pieces.iter().filter_map(until).max() {
+            self.part.people.has_used(who, last_us);
+        }
+        if attempt.ended_by == EndedBy::Job && shown != CpuTime::ZERO {
+            self.part.counts.closed_with_job += 1;
+            self.part.counts.closed_with_job_cpu += shown;
+        }
+        let is_due = self.plan.accrual == Accrual::End && !attempt.is_open();
+        if let Some(interval) = grid.interval_of(attempt.end_us + shift).filter(|_| is_due) {
+            let cpu = pieces.iter().map(|piece| piece.2.over(piece.1 - piece.0)).sum();
+            let memory = pieces.iter().map(|piece| piece.3.over(piece.1 - piece.0)).sum();
+            put(interval, Sums { cpu, memory, ..Sums::default() });
+        }
+    }
+
+    /// Wait and run of an attempt that has ended. Whether its task runs again is not known by then.
+    fn end(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
+        if !self.plan.keeps_ends || attempt.is_open() {
+            return;
+        }
+        let start = attempt.start_us;
+        // A submit at 0 of the Google trace is one before the window.
+        let is_known = |&submit: &i64| {
+            submit <= start && (submit != 0 || !self.cluster.lake.source().is_google())
+        };
+        let interval = self.plan.grid.interval_of(self.shifted(attempt.end_us));
+        let (Some(submit), Some(interval)) = (submit_of(task, attempt).filter(is_known), interval)
+        else {
+            return;
+        };
+        self.part.ends.push(AttemptEnd {
+            interval,
+            who,
+            wait_s: micros_to_seconds(start - submit),
+            run_s: micros_to_seconds(attempt.end_us - start),
+        });
+    }
+}
+
+/// The SUBMIT that an attempt waited from: the first since the attempt before had ended.
+fn submit_of(task: &TaskView<'_>, attempt: &Attempt) -> Option<i64> {
+    let mut submit = None;
+    for event in task.events.iter().take_while(|event| event.row != attempt.row) {
+        match event.event_type {
+            EventType::Submit => submit = submit.or(Some(event.time_us)),
+            kind if kind.is_deciding() => submit = None,
+            _ => {}
+        }
+    }
+    submit
+}
+
+pub(super) fn add(cells: &mut FxHashMap<Key, Sums>, key: Key, part: Sums) {
+    let sums = cells.entry(key).or_default();
+    sums.cpu += part.cpu;
+    sums.memory += part.memory;
+    sums.waiting += part.waiting;
+    sums.held += part.held;
+    sums.held_memory += part.held_memory;
+}
+
+/// The parts of usage windows inside an attempt.
+fn measured<'a>(
+    task: &'a TaskView<'_>,
+    attempt: &'a Attempt,
+) -> impl Iterator<Item = (i64, i64, CpuRate)> + 'a {
+    task.windows
+        .iter()
+        .take_while(|window| window.start_us < attempt.end_us)
+        .map(|window| {
+            let (from, to) =
+                (window.start_us.max(attempt.start_us), window.end_us.min(attempt.end_us));
+            (from, to, CpuRate::new(window.rate))
+        })
+        .filter(|(from, to, _)| from < to)
+}
