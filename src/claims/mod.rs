@@ -405,7 +405,7 @@ const STUDENT_975: [f64; 30] = [
 /// The 97.5 % quantile of Student's t. Beyond 30 degrees by the first terms of its expansion around
 /// the normal quantile z: z + (z³ + z) / 4d + (5z⁵ + 16z³ + 3z) / 96d² (Abramowitz and Stegun
 /// 26.7.5), right to three digits.
-fn student_975(degrees: usize) -> f64 {
+pub(crate) fn student_975(degrees: usize) -> f64 {
     const Z: f64 = 1.959_964;
     match degrees {
         0 => 0.0,

@@ -19,8 +19,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// Describe how long, how many and how often
 ///
 /// A table of count, mean, variance (of the population), quantiles (R-7) and maximum, for all
-/// jobs or tasks and per outcome of the job (or of the task: `--by-own-end`), with a cumulative chart. What began before the
-/// window has time 0 in the trace; it is taken as written and counted as `left_censored`.
+/// jobs or tasks and per outcome of the job (or of the task: `--by-own-end`), with a cumulative chart. A job or
+/// task has begun before the window if its first event lies before it (at time 0 in the trace of
+/// 2011); its times are taken as written, and it is counted as `left_censored`. Jobs that were never
+/// scheduled have no duration and are not in `job-durations`.
 ///
 /// `censored` counts values that the end of the window cuts off: jobs and waits with their time up
 /// to there, tasks that still pend or run with the events and attempts that they have so far. Such

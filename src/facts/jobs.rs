@@ -33,6 +33,8 @@ pub struct Job {
     pub by_sequence: u8,
     /// Position in [`TERMINAL_OUTCOMES`].
     pub by_terminal: u8,
+    /// First event, µs.
+    pub first_event_us: i64,
     /// First SUBMIT, µs.
     pub first_submit_us: Option<i64>,
     /// First SCHEDULE, µs.
@@ -192,6 +194,7 @@ impl Jobs {
                     sequence: sequence_of(events),
                     by_sequence: by_sequence(events),
                     by_terminal: by_terminal(events),
+                    first_event_us: events.first().map_or(0, |event| event.time_us),
                     first_submit_us: first(EventType::Submit),
                     first_schedule_us: first(EventType::Schedule),
                     last_event_us: events.last().map_or(0, |event| event.time_us),
@@ -222,6 +225,7 @@ impl Jobs {
         let sequences = fact.texts("sequence");
         let outcomes = fact.texts("outcome_sequence").zip(fact.texts("outcome_terminal"));
         let (ids, lasts) = (fact.ints("job_id"), fact.ints("last_event_us"));
+        let begins = fact.ints("first_event_us");
         let mut jobs: Vec<Job> = sequences
             .zip(outcomes)
             .enumerate()
@@ -230,6 +234,7 @@ impl Jobs {
                 sequence: sequence.unwrap_or_default().to_owned(),
                 by_sequence: position_of(&SEQUENCE_OUTCOMES, by_sequence),
                 by_terminal: position_of(&TERMINAL_OUTCOMES, by_terminal),
+                first_event_us: begins[row],
                 first_submit_us: submits[row],
                 first_schedule_us: schedules[row],
                 last_event_us: lasts[row],
@@ -327,6 +332,7 @@ mod tests {
             sequence: sequence.into(),
             by_sequence: 4,
             by_terminal: by_terminal(&events(sequence)),
+            first_event_us: 0,
             first_submit_us: Some(0),
             first_schedule_us: Some(10),
             last_event_us: last,

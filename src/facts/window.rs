@@ -111,6 +111,13 @@ impl Windows {
         Self { open_attempts, ..self }
     }
 
+    /// Whether a job or task whose first event this is has begun before the window. The one definition
+    /// of every command: a job that was submitted before the window has, whenever it was scheduled.
+    #[must_use]
+    pub const fn has_begun_before(self, first_event_us: i64) -> bool {
+        self.is_before(first_event_us)
+    }
+
     /// Whether something happened before the window began.
     #[must_use]
     pub const fn is_before(self, time_us: i64) -> bool {

@@ -158,8 +158,9 @@ impl Study {
     /// Counts the jobs that reach over the edges of the window.
     pub(super) fn add_job_edges(&mut self, known: &Jobs, windows: Windows) {
         for job in &known.jobs {
-            if let Some(start) = job.first_schedule_us.filter(|&start| start < i64::MAX) {
-                self.job_edges.add(windows.is_before(start), job.is_open_at(windows.job_end_us));
+            if job.first_schedule_us.is_some_and(|start| start < i64::MAX) {
+                let has_begun_before = windows.has_begun_before(job.first_event_us);
+                self.job_edges.add(has_begun_before, job.is_open_at(windows.job_end_us));
             }
         }
     }

@@ -297,7 +297,7 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
             if facts.has("q03") { counts_of(facts.of("q03")) } else { FxHashMap::default() };
         for task in TaskFact::all(facts.of("q02")) {
             let begun = Edges {
-                is_left_censored: windows.is_before(task.first_event_us),
+                is_left_censored: windows.has_begun_before(task.first_event_us),
                 is_censored: task.is_open,
                 is_unstarted: false,
             };

@@ -158,7 +158,7 @@ impl Counter {
     }
 
     fn count_edges(&mut self, window: Window, first_us: i64, last_us: i64, is_ended: bool) {
-        self.left_censored += u64::from(window.windows.is_before(first_us));
+        self.left_censored += u64::from(window.windows.has_begun_before(first_us));
         self.censored += u64::from(!is_ended || window.end_us < last_us);
     }
 

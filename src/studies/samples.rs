@@ -317,7 +317,7 @@ fn sizes_of(tasks: &Tasks, windows: Windows) -> FxHashMap<i64, JobSize> {
 }
 
 fn is_before(task: &TaskView<'_>, windows: Windows) -> bool {
-    task.events.first().is_some_and(|event| windows.is_before(event.time_us))
+    task.events.first().is_some_and(|event| windows.has_begun_before(event.time_us))
 }
 
 /// How a wait ended, as it is counted.
@@ -379,9 +379,8 @@ impl<'a> Collector<'a> {
         let end_us = self.windows.job_end_us;
         for job in &jobs.jobs {
             if let Some(duration) = job.duration_us(end_us) {
-                let start = job.first_schedule_us.unwrap_or_default();
                 let edges = Edges {
-                    is_left_censored: self.windows.is_before(start),
+                    is_left_censored: self.windows.has_begun_before(job.first_event_us),
                     is_censored: job.is_open_at(end_us),
                     is_unstarted: false,
                 };

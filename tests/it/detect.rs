@@ -1,6 +1,6 @@
 //! `jobfate detect`: what it stores is what it says, refusals, and an independent replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
@@ -118,6 +118,43 @@ fn the_stored_flags_add_up_to_the_scores() {
         assert_eq!(flags["flags"], tried, "{row}");
         assert!(row["won"].as_u64() <= row["started"].as_u64());
         assert!(!row["budget"].is_null() || row["declined"] == 0, "{row}");
+    }
+}
+
+/// Every table of an answer names a detector as it was asked for, so that they join.
+#[test]
+fn the_tables_of_an_answer_join_on_the_detector() {
+    let place = synthetic();
+    let detectors = "late late:cap=0.2 poisson";
+    let args = ["--detectors", detectors, "--curve", "--windows", "30,60", "--out", "out"];
+    let answer = detect(&place, &args);
+    let names = |file: &str| -> BTreeSet<String> {
+        cells(&place, file, &["detector"]).into_iter().map(|row| row[0].clone()).collect()
+    };
+    let settings = names("out/detect-settings.csv");
+    let asked: BTreeSet<String> = detectors.split(' ').map(str::to_owned).collect();
+    assert_eq!(names("out/detect.csv"), asked);
+    assert!(asked.is_subset(&settings), "{settings:?}");
+    let mut tables = 0;
+    for entry in fs::read_dir(place.path("out")).unwrap() {
+        let file = entry.unwrap().file_name().to_string_lossy().into_owned();
+        let is_table = file.ends_with(".csv");
+        let path = format!("out/{file}");
+        let text = if is_table { fs::read_to_string(place.path(&path)).unwrap() } else { continue };
+        if text.lines().next().unwrap().split(',').any(|name| name == "detector") {
+            let found = names(&path);
+            assert!(found.is_subset(&settings), "{file}: {found:?}");
+            // Tables of all detectors hold those that were asked for.
+            let is_of_all = ["truths", "copies", "shifts"].iter().any(|name| file.contains(name));
+            assert!(!is_of_all || asked.is_subset(&found), "{file}: {found:?}");
+            tables += 1;
+        }
+    }
+    assert!(6 <= tables, "{tables} tables name detectors");
+    for (key, count) in [("rows", 3), ("copies", 24)] {
+        let rows = answer[key].as_array().unwrap();
+        let own = rows.iter().filter(|row| asked.contains(row["detector"].as_str().unwrap()));
+        assert_eq!(own.count(), count, "{key}");
     }
 }
 

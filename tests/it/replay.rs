@@ -218,9 +218,9 @@ fn seeds_give_means_with_intervals_and_grids_are_written_in_braces() {
     let least = alone.iter().copied().fold(f64::INFINITY, f64::min);
     assert_eq!(over(1, "response_s_mean", "min"), least);
     assert!(least < mean, "the machine is as fast as the seed says: {alone:?}");
-    // The bounds stand beside their column: 1.96 standard errors to each side.
+    // The bounds stand beside their column: Student's t of 5 degrees of freedom.
     let squares: f64 = alone.iter().map(|value| (value - mean).powi(2)).sum();
-    let half = 1.96 * (squares / 5.0).sqrt() / 6.0_f64.sqrt();
+    let half = 2.571 * (squares / 5.0).sqrt() / 6.0_f64.sqrt();
     let rows = many["table"].as_array().unwrap();
     let of = |name: &str| rows[1][name].as_f64().unwrap();
     assert!((of("response_s_mean_low") - (mean - half)).abs() < 1e-9, "{alone:?}");

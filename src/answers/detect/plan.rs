@@ -26,6 +26,8 @@ pub struct DetectAsked {
     /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
     /// late021, yarn, mantri, tqst, spark, flink. Every detector also takes `budget` (copies at
     /// once, as a share of the running attempts) and `min_age_s`. An unknown key lists the known.
+    /// `late` compares rates and times left as exact fractions; of attempts with equal time left the
+    /// one with the lower task index comes first.
     #[arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all")]
     pub detectors: Vec<DetectorList>,
 

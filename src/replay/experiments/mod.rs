@@ -7,7 +7,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::claims::{Claim, Parameter};
+use crate::claims::{Claim, Parameter, student_975};
 
 pub mod asahara;
 pub mod cui;
@@ -127,8 +127,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate from the values of the runs. The interval is 1.96 standard errors to each
-    /// side, with the deviation of a sample (divisor n - 1).
+    /// The estimate from the values of the runs. The interval is that of Student's t with
+    /// n - 1 degrees of freedom, with the deviation of a sample (divisor n - 1).
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 runs")]
     pub fn of(values: &[f64]) -> Self {
         if values.is_empty() {
@@ -138,7 +138,7 @@ impl Estimate {
         let mean = values.iter().sum::<f64>() / runs as f64;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let deviation = || (squares / (runs - 1) as f64).sqrt();
-        let half = (1 < runs).then(|| 1.96 * deviation() / (runs as f64).sqrt());
+        let half = (1 < runs).then(|| student_975(runs - 1) * deviation() / (runs as f64).sqrt());
         Self {
             runs,
             mean,
@@ -220,7 +220,8 @@ mod tests {
     fn an_estimate_knows_its_spread() {
         let estimate = Estimate::of(&[1.0, 2.0, 3.0]);
         assert_eq!((estimate.mean, estimate.min, estimate.max), (2.0, 1.0, 3.0));
-        let half = 1.96 / 3.0_f64.sqrt();
+        // Three runs leave two degrees of freedom.
+        let half = 4.303 / 3.0_f64.sqrt();
         assert!((estimate.mean_low.unwrap() - (2.0 - half)).abs() < 1e-12);
         assert!((estimate.mean_high.unwrap() - (2.0 + half)).abs() < 1e-12);
         let alone = Estimate::of(&[4.0]);
