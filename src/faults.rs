@@ -181,7 +181,7 @@ pub struct BadFile {
 
 /// The system has no more threads for this program.
 #[derive(Debug, Error)]
-#[error("the system starts no more threads: {0}")]
+#[error("the system cannot start more threads: {0}")]
 pub struct NoThreads(pub String);
 
 /// A fault of this program.
@@ -191,7 +191,7 @@ pub struct Bug(pub String);
 
 /// The user stopped the program.
 #[derive(Debug, Error)]
-#[error("stopped; what is done is kept, run the same command to go on")]
+#[error("stopped; completed work is kept, run the same command to continue")]
 pub struct Interrupted;
 
 impl Fault for CheckFailed {
@@ -217,7 +217,7 @@ impl Fault for BadFile {
 impl Fault for NoThreads {
     fn hint(&self) -> Option<Cow<'static, str>> {
         Some(
-            "raise the limit of processes (`ulimit -u`), or take fewer threads with \
+            "raise the limit of processes (`ulimit -u`), or use fewer threads with \
              RAYON_NUM_THREADS and POLARS_MAX_THREADS"
                 .into(),
         )
@@ -261,14 +261,14 @@ pub fn is_name_taken(error: &io::Error) -> bool {
 
 fn hint_of_io(error: &io::Error) -> Option<&'static str> {
     if is_name_taken(error) {
-        return Some("there is a file of that name: move it away, or give another name");
+        return Some("a file with that name exists: move it away, or give another name");
     }
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("free some space and run the same command")
         }
         io::ErrorKind::FileTooLarge => {
-            Some("raise the limit of the length of files (`ulimit -f`) and run the same command")
+            Some("raise the limit on file sizes (`ulimit -f`) and run the same command")
         }
         _ => None,
     }
@@ -278,7 +278,7 @@ fn hint_of_io(error: &io::Error) -> Option<&'static str> {
 #[derive(Debug, Error)]
 #[error("{failed} of {wanted} parts could not be ingested; {}", match kept {
     0 => "nothing was stored",
-    _ => "the lake holds the others",
+    _ => "the lake contains the others",
 })]
 pub struct PartsFailed {
     /// With a fault.

@@ -65,7 +65,7 @@ pub enum NotationError {
         key: String,
     },
     /// More parts of one sort than can stand together.
-    #[error("{kind} `{name}`: `{key}` is one too many: {expected} can stand together")]
+    #[error("{kind} `{name}`: `{key}` is one too many: at most {expected} can be combined")]
     TooMany {
         /// What is named.
         kind: &'static str,

@@ -221,7 +221,7 @@ impl Sum for CpuTime {
 /// # Errors
 /// The text is no number of seconds from 0 on with at most six decimals.
 pub fn parse_micros(text: &str) -> Result<i64, String> {
-    let bad = || format!("`{text}` is no time in seconds, such as 2506200");
+    let bad = || format!("`{text}` is not a time in seconds, such as 2506200");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad());

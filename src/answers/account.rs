@@ -43,7 +43,8 @@ pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> 
     let mut json = json_of(ledger, table);
     if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
         json[store::NOTHING] = format!(
-            "What became of the jobs that used {} {} ({}) is unknown: `job_events` does not hold them.",
+            "The outcome of the jobs that used {} {} ({}) is unknown: `job_events` does not \
+            contain them.",
             digits::six_digits(ledger.total),
             ledger.unit,
             ledger.meter
@@ -118,7 +119,7 @@ pub fn counts_line(ledger: &Ledger) -> Option<String> {
             Some(requested())
         }
         Meter::Memory(MemoryDefinition::Used) => Some(format!(
-            "{} attempts: of {} the log does not tell the memory (0)",
+            "{} attempts: for {} the log does not record the memory (0)",
             digits::grouped(ledger.attempts),
             digits::grouped(ledger.attempts_without_request)
         )),
@@ -301,8 +302,8 @@ impl AccountPlan {
             Resource::Memory => {
                 let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));
                 if memory == MemoryDefinition::Used && !tells_used_memory(lake).unwrap_or(false) {
-                    let text = "--memory used: no job of this lake tells the memory that it used, \
-                                as some SWF and GWF logs do; take --memory requested";
+                    let text = "--memory used: this lake does not record the memory that jobs \
+                    used, as some SWF and GWF logs do; give --memory requested";
                     return Err(Usage(text.to_owned()));
                 }
                 Ok(Meter::Memory(memory))

@@ -288,7 +288,8 @@ pub fn described(
 pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
     is_assumed(lake, "wait unknown", count).then(|| {
         format!(
-            "No wait is known: the log has none for any of its {}, which are taken to start when they are submitted.",
+            "No wait is known: the log has none for any of its {}, which are assumed to start \
+            when they are submitted.",
             digits::counted(count, "job")
         )
     })
@@ -657,8 +658,8 @@ pub fn question(plan: &DescribePlan) -> Result<Question, Usage> {
         (false, _) => Ok(asked),
         (true, true) => Ok(asked.by_own_end()),
         (true, false) => Err(Usage(format!(
-            "--by-own-end splits what each task has by itself, and `{}` depends on the job: \
-             take --what events-per-task, waiting or attempts",
+            "--by-own-end splits what each task has by itself, and `{}` depends on the job: give \
+            --what events-per-task, waiting or attempts",
             what.name()
         ))),
     }

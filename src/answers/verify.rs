@@ -231,7 +231,7 @@ fn size_of_log(lake: &Lake, census: &Census) -> Option<Said> {
     let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok())?;
     let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"))?;
     let (jobs, promised) = (grouped(*jobs), grouped(promised));
-    Some(Said::note(format!("{jobs} jobs; the header of the log speaks of {promised}")))
+    Some(Said::note(format!("{jobs} jobs; the header of the log states {promised}")))
 }
 
 impl LakeReport {
@@ -291,7 +291,7 @@ impl LakeReport {
         } else if wrong == 0 {
             Ok(())
         } else {
-            Err(CheckFailed(format!("{wrong} counts differ from what is published")).into())
+            Err(CheckFailed(format!("{wrong} counts differ from the published ones")).into())
         }
     }
 }

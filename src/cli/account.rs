@@ -87,16 +87,16 @@ pub(crate) fn study_of(
     let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
     if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
         let text =
-            "the CPU time that a log tells has no query: take --cpu requested, or no --engine";
+            "no query gives the CPU time that a log records: use --cpu requested, or no --engine";
         return Err(Usage(text.to_owned()).into());
     }
     if asked.meter == Meter::Memory(MemoryDefinition::Used) {
         let text =
-            "the memory that a log tells has no query: take --memory requested, or no --engine";
+            "no query gives the memory that a log records: use --memory requested, or no --engine";
         return Err(Usage(text.to_owned()).into());
     }
     if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {
-        let text = format!("`{rule}` has no query: with an engine only `events` is swept");
+        let text = format!("`{rule}` has no query: with --engine only `events` can be swept");
         return Err(Usage(text).into());
     }
     let thresholds = asked.rules.iter().flat_map(|rule| rule.grid.iter().copied()).collect();

@@ -62,7 +62,10 @@ impl EngineArgs {
             (Engine::Spark, None) => {
                 usage("--engine spark needs --master, such as spark://host:7077 or local[4]")
             }
-            (Engine::Native | Engine::Polars, Some(_)) => usage("--master is for --engine spark"),
+            (Engine::Native | Engine::Polars, Some(_)) => usage(
+                "--master applies to --engine \
+            spark",
+            ),
             (Engine::Native, None) => Ok(None),
             (Engine::Polars, None) => Ok(Some(SqlEngine::Polars)),
             (Engine::Spark, Some(master)) => Ok(Some(SqlEngine::Spark(Spark {

@@ -153,11 +153,11 @@ impl Form {
     fn check(&self) -> Result<()> {
         let problem = match self.format {
             Format::Parquet if console::width().is_some() => {
-                "--format parquet is not for a terminal: write into a file (> answer.parquet), or \
-                 give --out"
+                "--format parquet does not print to a terminal: redirect it to a file (> \
+                answer.parquet), or give --out"
             }
             Format::Json if self.view.is_chosen() => {
-                "--columns, --sort and --top choose from tables, and JSON is always whole"
+                "--columns, --sort and --top apply to tables; JSON is always complete"
             }
             _ => return Ok(()),
         };
@@ -253,13 +253,10 @@ pub(crate) fn stop_on_signal() -> Result<Stop> {
             console::note(Interrupted.to_string());
         }
         if is_second || caught.is_at_once.load(Ordering::Relaxed) {
-            #[expect(
-                clippy::exit,
-                reason = "files in the making are removed or made anew by the next run"
-            )]
+            #[expect(clippy::exit, reason = "the next run removes or rewrites incomplete files")]
             std::process::exit(Code::Interrupted as i32);
         }
-        console::note("stopping after the blocks in flight; once more to stop at once");
+        console::note("stopping after the blocks in progress; interrupt again to stop at once");
     })
     .map_err(|error| no_signals(&error))?;
     Ok(stop)
@@ -270,7 +267,7 @@ pub(crate) fn end_on_signal(first: fn()) -> Result<()> {
     ctrlc::set_handler(move || {
         first();
         console::note("stopped");
-        #[expect(clippy::exit, reason = "what is in the making is made anew by the next run")]
+        #[expect(clippy::exit, reason = "the next run rewrites incomplete files")]
         std::process::exit(Code::Interrupted as i32);
     })
     .map_err(|error| no_signals(&error).into())

@@ -113,7 +113,7 @@ fn list() -> String {
 /// Runs every query that the lake's source and tables allow and keeps the answers as one set.
 fn run_all(args: &QueryArgs) -> Result<()> {
     let Some(out) = &args.answer.out else {
-        return Err(Usage("`all` keeps its answers in a folder: give --out".to_owned()).into());
+        return Err(Usage("`all` stores its answers in a folder: give --out".to_owned()).into());
     };
     let lake = Lake::open(&args.answer.lake)?;
     let settings = settings(args, &lake)?;

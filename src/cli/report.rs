@@ -90,7 +90,12 @@ fn check(out: Option<&Path>) -> Result<()> {
 fn read(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>> {
     let chosen = read_all(folders, limits)?;
     for left_out in &chosen.left_out {
-        let of = if left_out.has_analysis { "of another analysis" } else { "of no analysis" };
+        let of = if left_out.has_analysis {
+            "from another analysis"
+        } else {
+            "not from an \
+        analysis"
+        };
         console::warn(format!("left out: `{}`, which is {of}", left_out.path.display()));
     }
     Ok(chosen.results)

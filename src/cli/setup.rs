@@ -52,7 +52,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<()> {
     let failed = || format!("could not write into `{}`", folder.display());
     fs::create_dir_all(folder).with_context(failed)?;
     if let Some(path) = page_of_another(folder).with_context(failed)? {
-        let text = format!("`{}` is no manual page of jobfate: move it away", path.display());
+        let text = format!("`{}` is not a manual page of jobfate: move it away", path.display());
         return Err(Usage(text).into());
     }
     let pages = clap_mangen::generate_to(command, folder);

@@ -105,7 +105,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
         count => Err(CheckFailed(format!(
-            "{count} of {} parts are not as they should be",
+            "{count} of {} parts are damaged or differ from their checksum",
             reports.len()
         ))
         .into()),

@@ -49,10 +49,10 @@ pub enum FactError {
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// This build has no SQL engine of its own.
-    #[error("this build has no SQL engine of its own (feature `sql`)")]
+    #[error("this build has no embedded SQL engine (feature `sql`)")]
     NoEngine,
     /// A kill rule whose answer would mean nothing.
-    #[error("a kill rule cannot be swept")]
+    #[error("a kill rule cannot be evaluated")]
     Rule(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Spark could not be started, or failed.
     #[error("Spark failed: {problem}")]
@@ -64,7 +64,7 @@ pub enum FactError {
     },
     /// The query reads columns that lakes of this source do not have.
     #[error(
-        "query `{query}` is for lakes of {}; this one is of {found}",
+        "query `{query}` needs a lake of {}; this lake is of {found}",
         sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" or ")
     )]
     OtherSource {

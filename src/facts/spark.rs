@@ -105,8 +105,8 @@ impl Spark {
             return Ok(());
         }
         Err(FactError::Spark {
-            problem: format!("no master answers at `{}`", self.master),
-            hint: "the log of a master says at its start under which URL it is found",
+            problem: format!("no Spark master answers at `{}`", self.master),
+            hint: "a master prints its URL at the start of its log",
         })
     }
 
@@ -127,7 +127,8 @@ impl Spark {
         command.current_dir(file.parent().expect("a file lies in a folder"));
         let mut child = command.spawn().map_err(|error| FactError::Spark {
             problem: format!("`{}` could not be started: {error}", program.display()),
-            hint: "give Spark's folder with --spark-home, or set SPARK_HOME; Java 17 must be there",
+            hint: "give Spark's folder with --spark-home, or set SPARK_HOME; Java 17 must be \
+            installed",
         })?;
         let stdout = child.stdout.take().expect("it was piped");
         // Answers of statements without one are short; read beside the log all the same.
@@ -138,7 +139,10 @@ impl Spark {
             let line = line.map_err(|error| failed(error.to_string()))?;
             let line = String::from_utf8_lossy(&line);
             if line.contains(NO_WORKER) && !std::mem::replace(&mut is_told, true) {
-                (self.tell)("Spark waits: no worker has the cores and memory that it asks for");
+                (self.tell)(
+                    "Spark is waiting: no worker has the cores and memory that it \
+                requests",
+                );
             }
             said.push_str(&line);
             said.push('\n');
@@ -158,7 +162,7 @@ impl Spark {
 }
 
 fn failed(problem: String) -> FactError {
-    let hint = "Spark's own log says more; the same command again starts anew";
+    let hint = "see Spark's own log; running the same command again starts from the beginning";
     FactError::Spark { problem, hint }
 }
 
@@ -218,7 +222,8 @@ fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactE
                 {
                     return Err(FactError::Spark {
                         problem: format!("`{}` is not in the manifest of the lake", path.display()),
-                        hint: "an ingest was stopped or still runs: let it end, or run it again",
+                        hint: "an ingest was stopped or is still running: wait for it, or run it \
+                        again",
                     });
                 }
             }
@@ -350,7 +355,7 @@ fn no_pattern(path: &str) -> String {
 fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
     let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
     if !folder.join("_SUCCESS").is_file() {
-        return Err(fail("Spark left no whole answer".to_owned()));
+        return Err(fail("Spark left an incomplete answer".to_owned()));
     }
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .map_err(|error| fail(error.to_string()))?

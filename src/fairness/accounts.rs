@@ -195,7 +195,7 @@ impl Tree {
                 _ if shares == "parent" => Shares::Parent,
                 Ok(number) if number.is_finite() && 0.0 <= number => Shares::Own(number),
                 _ => {
-                    let problem = format!("`{shares}` is no number of shares, nor `parent`");
+                    let problem = format!("`{shares}` is neither a number of shares nor `parent`");
                     return Err(fail(problem));
                 }
             };
@@ -214,7 +214,7 @@ impl Tree {
             let idx = tree.add(parent, name, shares, 0);
             lines.push(number);
             if known.insert(path.to_owned(), idx).is_some() {
-                return Err(fail(format!("`{path}` stands here twice")));
+                return Err(fail(format!("`{path}` is listed twice")));
             }
         }
         tree.seat(people).map_err(|(leaf, problem)| (lines[leaf], problem))?;
@@ -237,7 +237,7 @@ impl Tree {
                     self.leaf_of[who] = leaf;
                 }
                 (Some(_), Some(&second)) => {
-                    let problem = format!("user `{}` stands under two accounts", person.name);
+                    let problem = format!("user `{}` is listed under two accounts", person.name);
                     return Err((second, problem));
                 }
                 (None, _) => {
@@ -405,10 +405,10 @@ mod tests {
             assert_eq!(Tree::read(text, &people(&["x"])), Err((line, problem.to_owned())));
         };
         check("# a\nA\n", 2, "`A` is not of the form `ACCOUNT/USER SHARES`");
-        check("A -1", 1, "`-1` is no number of shares, nor `parent`");
+        check("A -1", 1, "`-1` is neither a number of shares nor `parent`");
         check("A/x 1", 1, "account `A` is not named above");
-        check("A 1\nA 2", 2, "`A` stands here twice");
-        check("A 1\nB 1\nA/x 1\nB/x 1\nB/y 1", 4, "user `x` stands under two accounts");
+        check("A 1\nA 2", 2, "`A` is listed twice");
+        check("A 1\nB 1\nA/x 1\nB/x 1\nB/y 1", 4, "user `x` is listed under two accounts");
     }
 
     #[test]

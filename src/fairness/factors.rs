@@ -100,14 +100,14 @@ impl Factors {
             };
             let parsed = factor.parse::<f64>().ok();
             let Some(value) = parsed.filter(|value| value.is_finite() && 0.0 <= *value) else {
-                return Err((number, format!("`{factor}` is no factor of 0 or more")));
+                return Err((number, format!("`{factor}` is not a factor of 0 or more")));
             };
             let (who, target) = match target_of(name) {
                 Some((who, target)) if !MACHINES.contains(&kind) => (who, Some(target)),
                 _ => (name, None),
             };
             if by_name.insert((kind, who.to_owned(), target), value).is_some() {
-                return Err((number, format!("{kind} `{name}` stands here twice")));
+                return Err((number, format!("{kind} `{name}` is listed twice")));
             }
         }
         Ok(Self { path: None, by_name })
@@ -173,7 +173,7 @@ impl Factors {
         (!some.is_empty()).then(|| {
             let count = digits::counted(unused().count() as u64, "line");
             format!(
-                "{count} of its files say nothing about this history, such as {}",
+                "{count} of its files match nothing in this history, such as {}",
                 some.join(", ")
             )
         })
@@ -302,7 +302,7 @@ mod tests {
             1,
             "there is no kind `node` (known: machine, platform, capacity, site, cluster, user, group)",
         );
-        check("user x -1", 1, "`-1` is no factor of 0 or more");
-        check("user x 1\nuser x 1", 2, "user `x` stands here twice");
+        check("user x -1", 1, "`-1` is not a factor of 0 or more");
+        check("user x 1\nuser x 1", 2, "user `x` is listed twice");
     }
 }

@@ -71,7 +71,7 @@ pub enum FairnessError {
         cause: io::Error,
     },
     /// A file with a line that cannot be understood.
-    #[error("`{}` line {line}: {problem}", path.display())]
+    #[error("`{}`, line {line}: {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub enum FairnessError {
         problem: String,
     },
     /// An index that reads what was not gathered.
-    #[error("the index `{index}` reads {what}, which were not gathered")]
+    #[error("the index `{index}` reads {what}, which this usage does not contain")]
     NotGathered {
         /// The index.
         index: String,
@@ -155,7 +155,7 @@ impl Fault for FairnessError {
 }
 
 fn said(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
+    if stderr.is_empty() { String::new() } else { format!("; its stderr: {stderr}") }
 }
 
 /// Text files that users write are not longer.

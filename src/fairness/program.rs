@@ -174,8 +174,8 @@ impl Program {
             Err(RecvTimeoutError::Disconnected) => {
                 let ended = self.running.as_mut().and_then(Running::ended);
                 Err(self.fail(match ended {
-                    Some(status) => format!("it ended ({status}) before it had answered"),
-                    None => "it closed its output before it had answered".to_owned(),
+                    Some(status) => format!("it ended ({status}) before it answered"),
+                    None => "it closed its output before it answered".to_owned(),
                 }))
             }
         }
@@ -190,11 +190,11 @@ impl Program {
         };
         if columns.is_empty() || columns.iter().any(String::is_empty) {
             let shown: String = line.chars().take(120).collect();
-            return Err(self.fail(format!("it began with {shown:?} and not with `columns`")));
+            return Err(self.fail(format!("its first line is {shown:?} and not `columns ...`")));
         }
         for (place, column) in columns.iter().enumerate() {
             if columns[..place].contains(column) {
-                return Err(self.fail(format!("`{column}` stands twice among its columns")));
+                return Err(self.fail(format!("its columns list `{column}` twice")));
             }
         }
         self.columns = columns;
@@ -274,13 +274,13 @@ impl Index for Program {
                     // It has ended, so whatever it said is there.
                     if let Ok(line) = running.lines.recv_timeout(Duration::from_millis(200)) {
                         let line: String = line.chars().take(80).collect();
-                        return Err(self.fail(format!(
-                            "it answered {line:?} after the last `done` that was asked for"
-                        )));
+                        return Err(
+                            self.fail(format!("it wrote {line:?} after the last requested `done`"))
+                        );
                     }
                 }
                 Some(status) => return Err(self.fail(format!("it ended with {status}"))),
-                None => return Err(self.fail("it did not end after its input had ended")),
+                None => return Err(self.fail("it did not stop after its input ended")),
             }
         }
         self.running = None;
@@ -511,20 +511,20 @@ mod tests {
             assert!(said.contains(part), "{script}: {said}");
         };
         check("sleep 30", "no answer within the time limit of 0.5 s");
-        check("echo hello", "it began with \"hello\" and not with `columns`");
+        check("echo hello", "its first line is \"hello\" and not `columns ...`");
         check("echo no such module >&2; exit 1", "it ended (exit status: 1) before");
         check("echo no such module >&2; exit 1", "it said: no such module");
         check("printf 'columns\\tx\\n'; yes garbage", "it answered \"garbage\"");
         check("printf 'columns\\tx\\nvalue\\t7\\t1\\n'; cat", "it answered \"value\\t7\\t1\"");
         check("printf 'columns\\tx\\nvalue\\t0\\tx\\n'; cat", "it answered \"value\\t0\\tx\"");
-        check("printf 'columns\\n'; cat", "not with `columns`");
-        check("printf 'columns\\tx\\tx\\n'; cat", "`x` stands twice among its columns");
+        check("printf 'columns\\n'; cat", "and not `columns ...`");
+        check("printf 'columns\\tx\\tx\\n'; cat", "its columns list `x` twice");
         check(
             "printf 'columns\\tx\\ndone\\ndone\\ndone\\n'; cat > /dev/null",
             "after the last `done`",
         );
         check("printf 'columns\\tx\\ndone\\ndone\\n'; cat > /dev/null; exit 3", "exit status: 3");
-        check("printf 'columns\\tx\\ndone\\ndone\\n'; sleep 30", "it did not end after its input");
+        check("printf 'columns\\tx\\ndone\\ndone\\n'; sleep 30", "it did not stop after its input");
     }
 
     #[test]
@@ -543,7 +543,7 @@ mod tests {
         check(&format!("{columns}; yes error >&2"), late);
         check("yes error >&2", "error\nerror");
         // One line without an end.
-        check("tr '\\0' x < /dev/zero", "it began with \"xxx");
+        check("tr '\\0' x < /dev/zero", "its first line is \"xxx");
         check(&format!("{columns}; tr '\\0' x < /dev/zero"), "it answered \"xxx");
     }
 
@@ -555,7 +555,7 @@ mod tests {
         let starts = format!("sleep {mark} & setsid sleep 30.5 & {LAST}");
         assert_eq!(run(&starts, 20.0).unwrap()[2], 5.0);
         let ends = format!("sleep {mark} & setsid sleep 30.5 & echo hello");
-        assert!(run(&ends, 20.0).unwrap_err().contains("it began with \"hello\""));
+        assert!(run(&ends, 20.0).unwrap_err().contains("its first line is \"hello\""));
         assert!(begin.elapsed() < Duration::from_secs(15), "nobody waits for what they started");
         let left = Command::new("pgrep").args(["-f", &format!("^sleep {mark}$")]).output();
         if let Ok(left) = left {

@@ -102,7 +102,7 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     hold_back.sort_by(|one: &Heavy, other| one.passed_at_s.total_cmp(&other.passed_at_s));
     came_when_free.sort_by(|one: &Opportune, other| other.cpu_s.total_cmp(&one.cpu_s));
     let capacity = if history.capacity.is_empty() {
-        "the busiest interval of the span, for want of a table of machines"
+        "the busiest interval of the span, because there is no table of machines"
     } else {
         "machine_events"
     };

@@ -41,22 +41,22 @@ pub struct Template {
 pub static TEMPLATES: [Template; 4] = [
     Template {
         name: "metered",
-        meaning: "a bill: CPU time at a price, weighed by the machines' charge factors",
+        meaning: "a bill: CPU time at a price, weighted by the machines' charge factors",
         parameters: &[
             ("price", 1.0, "price of a CPU-hour"),
-            ("free_s", 0.0, "CPU-seconds that cost nothing"),
+            ("free_s", 0.0, "CPU-seconds that are free of charge"),
         ],
         formula: "state used = 0\nupdate used = used + sum(cpu * charge)\n\
                   display bill = max(0, used - free_s) / 3600 * price\ndisplay used = used\n",
     },
     Template {
         name: "decay",
-        meaning: "usage that is forgotten with a half-life, as a priority",
+        meaning: "a priority: usage that decays with a half-life",
         parameters: &[
             ("half_life_s", 86_400.0, "seconds after which usage counts half"),
             ("start", 0.5, "value before the first interval"),
             ("floor", 0.0, "smallest value"),
-            ("weight", 1.0, "what the value is multiplied with"),
+            ("weight", 1.0, "factor that multiplies the value"),
         ],
         formula: "let beta = 0.5 ^ (dt / half_life_s)\nstate level = start\n\
                   update level = max(floor, beta * level + (1 - beta) * usage)\n\
@@ -64,7 +64,7 @@ pub static TEMPLATES: [Template; 4] = [
     },
     Template {
         name: "budget",
-        meaning: "the share of an allowance that is used up, anew in every period",
+        meaning: "the used share of an allowance that is renewed in every period",
         parameters: &[
             ("allowance_s", 360_000.0, "CPU-seconds allowed in a period"),
             ("period_s", 604_800.0, "length of a period in seconds"),
@@ -149,7 +149,7 @@ impl File {
         for key in table.get_ref().keys() {
             if !known.contains(&key.get_ref().as_ref()) {
                 let problem =
-                    format!("there is no key `{}` (known: {})", key.get_ref(), known.join(", "));
+                    format!("unknown key `{}` (known: {})", key.get_ref(), known.join(", "));
                 return Err(wrong(key.span(), problem));
             }
         }
@@ -158,7 +158,7 @@ impl File {
                 None => Ok(None),
                 Some(value) => match value.get_ref() {
                     DeValue::String(text) => Ok(Some((text.to_string(), value.span()))),
-                    _ => Err(wrong(value.span(), format!("`{key}` is a text in quotes"))),
+                    _ => Err(wrong(value.span(), format!("`{key}` must be a text in quotes"))),
                 },
             }
         };
@@ -183,7 +183,7 @@ impl File {
             return Ok(Self { name, formula, parameters, charges, factors });
         }
         if let Some((_, spot)) = formula {
-            return Err(wrong(spot, "only template `free` has a formula of its own".to_owned()));
+            return Err(wrong(spot, "only template `free` takes a `formula`".to_owned()));
         }
         for (name, _, spot) in &given {
             if !template.parameters.iter().any(|known| known.0 == name) {
@@ -198,7 +198,7 @@ impl File {
         }
         for (name, value, spot) in &given {
             if matches!(name.as_str(), "half_life_s" | "period_s") && *value <= 0.0 {
-                return Err(wrong(spot.clone(), format!("`{name}` is a time above 0")));
+                return Err(wrong(spot.clone(), format!("`{name}` must be a time above 0")));
             }
         }
         let value = |name: &str, default| {
@@ -220,7 +220,7 @@ fn parameters(
 ) -> Result<Vec<(String, f64, Spot)>, Mistake> {
     let Some(value) = table.get("parameters") else { return Ok(Vec::new()) };
     let DeValue::Table(parameters) = value.get_ref() else {
-        return Err(wrong(value.span(), "`parameters` is a table".to_owned()));
+        return Err(wrong(value.span(), "`parameters` must be a table".to_owned()));
     };
     let mut given = Vec::new();
     for (key, value) in parameters {
@@ -271,9 +271,9 @@ mod tests {
         );
         for (source, part) in [
             ("name = ", "line 1, column"),
-            ("name = 5\ntemplate = \"decay\"", "`name` is a text"),
+            ("name = 5\ntemplate = \"decay\"", "`name` must be a text"),
             ("name = \"x\"", "`template` is missing"),
-            ("nam = \"x\"", "there is no key `nam`"),
+            ("nam = \"x\"", "unknown key `nam`"),
             ("name = \"\"\ntemplate = \"free\"", "needs a name"),
             ("name = \"x\"\ntemplate = \"free\"", "`formula` is missing"),
             ("name = \"x\"\ntemplate = \"decay\"\nformula = \"\"", "only template `free`"),

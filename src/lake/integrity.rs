@@ -62,7 +62,7 @@ impl Lake {
             }
             let whole = whole_file(&path).map_err(fail)?;
             if whole.metadata().row_groups() != listed {
-                let problem = "its footer differs from those of its buckets".to_owned();
+                let problem = "its footer differs from the footers of its buckets".to_owned();
                 return Err(fail(LakeErrorKind::OtherFile(problem)));
             }
             Ok(())
@@ -87,14 +87,17 @@ impl Lake {
                 let found = rows.remove(&i64::from(part.part)).unwrap_or(0);
                 if found != part.rows {
                     let problem = format!(
-                        "part {} of `{table}` has {} rows, its files hold {found}",
+                        "part {} of `{table}` has {} rows, but its files have {found}",
                         part.part, part.rows
                     );
                     return Err(self.inconsistent(problem));
                 }
             }
             if let Some(part) = rows.keys().next() {
-                let problem = format!("`{table}` has rows of part {part}, which is not in it");
+                let problem = format!(
+                    "`{table}` has rows of part {part}, which is not in the \
+                lake"
+                );
                 return Err(self.inconsistent(problem));
             }
         }
@@ -123,7 +126,7 @@ impl Lake {
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let path = self.path.join(&files[pair[1].1].path);
             let other = &files[pair[0].1].path;
-            let problem = format!("holds row {} of `{other}` again", pair[0].0);
+            let problem = format!("repeats row {} of `{other}`", pair[0].0);
             return Err(LakeError::new(&path, LakeErrorKind::Column { column: ROW_ID, problem }));
         }
         let mut parts = BTreeMap::new();

@@ -173,12 +173,12 @@ impl Manifest {
             let table = name.parse::<Table>().map_err(|error| error.to_string())?;
             let numbers: BTreeSet<u32> = entry.parts.iter().map(|part| part.part).collect();
             if numbers.len() != entry.parts.len() {
-                return Err(format!("a part of `{name}` stands there twice"));
+                return Err(format!("a part of `{name}` is listed twice"));
             }
             let mut paths = BTreeSet::new();
             for file in &entry.files {
                 if !is_path_of(table, file) {
-                    return Err(format!("`{}` is no file of table `{name}`", file.path));
+                    return Err(format!("`{}` is not a file of table `{name}`", file.path));
                 }
                 file.check_stretches(if table.job_column().is_some() {
                     self.bucket_count
@@ -186,7 +186,7 @@ impl Manifest {
                     1
                 })?;
                 if !paths.insert(&file.path) {
-                    return Err(format!("`{}` stands there twice", file.path));
+                    return Err(format!("`{}` is listed twice", file.path));
                 }
             }
             entry.check_rows(name)?;
@@ -277,14 +277,17 @@ impl FileEntry {
         let all = &self.stretches.0;
         let rows = all.iter().fold(0, |sum: u64, stretch| sum.saturating_add(stretch.rows));
         if rows != self.rows {
-            return Err(format!("`{}` has {} rows, its stretches {rows}", self.path, self.rows));
+            return Err(format!(
+                "`{}` has {} rows, but its blocks have {rows}",
+                self.path, self.rows
+            ));
         }
         if self.bytes <= self.stretches.end() {
-            return Err(format!("`{}` is shorter than its stretches", self.path));
+            return Err(format!("`{}` is shorter than its blocks", self.path));
         }
         match all.iter().find(|stretch| bucket_count <= stretch.bucket) {
             Some(Stretch { bucket, .. }) => {
-                Err(format!("`{}` has rows of bucket {bucket}, which there is not", self.path))
+                Err(format!("`{}` has rows of bucket {bucket}, which does not exist", self.path))
             }
             None => Ok(()),
         }
@@ -333,13 +336,13 @@ impl TableEntry {
         for file in &self.files {
             let file_name = file.path.rsplit('/').next().unwrap_or_default();
             let segment = segment_of(file_name)
-                .ok_or_else(|| format!("`{}` is no file of table `{name}`", file.path))?;
+                .ok_or_else(|| format!("`{}` is not a file of table `{name}`", file.path))?;
             add(segment, 1, file.rows);
         }
         let differs = rows.into_iter().find(|(_, [parts, files])| parts != files);
         differs.map_or(Ok(()), |(segment, [parts, files])| {
             Err(format!(
-                "the parts of `{segment}` of `{name}` have {parts} rows, its files {files}"
+                "the parts of `{segment}` of `{name}` have {parts} rows, but its files have {files}"
             ))
         })
     }

@@ -78,12 +78,16 @@ impl LakeError {
             LakeErrorKind::NoTable { table, kind: Source::Rumen }
                 if *table == Table::MachineEvents =>
             {
-                Some("put the topology beside the trace, then ingest it into a new lake".into())
+                Some(
+                    "put the topology into the folder of the trace, then ingest it into a new \
+                lake"
+                        .into(),
+                )
             }
             LakeErrorKind::NoTable { table, .. } => Some(
                 format!(
-                    "`jobfate ingest TRACE_DIR --tables {table} --lake {}` adds it, once its files \
-                     are in TRACE_DIR",
+                    "`jobfate ingest TRACE_DIR --tables {table} --lake {}` adds it when its files \
+                    are in TRACE_DIR",
                     self.path.display()
                 )
                 .into(),
@@ -133,11 +137,11 @@ pub enum LakeErrorKind {
     #[error("the manifest is damaged")]
     BadManifest(#[source] serde_json::Error),
     /// The manifest contradicts itself.
-    #[error("the manifest does not hold together: {0}")]
+    #[error("the manifest contradicts itself: {0}")]
     Inconsistent(String),
     /// A lake of another program version.
     #[error(
-        "the lake has format version {found}, this program reads {}",
+        "the lake has format version {found}, but this program reads {}",
         crate::schema::FORMAT_VERSION
     )]
     OtherVersion {
@@ -218,7 +222,7 @@ pub enum LakeErrorKind {
     },
     /// A raw part differs from the one that was stored under the same number.
     #[error(
-        "part {part} of `{table}` is in the lake, but made from another file ({stored}; now {found})"
+        "part {part} of `{table}` is in the lake, but from another file ({stored}; now {found})"
     )]
     PartChanged {
         /// The table.
@@ -244,7 +248,7 @@ pub enum LakeErrorKind {
     #[error("{}", why_of(.0))]
     Source(SourceError),
     /// More lines than allowed gave no row.
-    #[error("{count} of {lines} lines gave no row, more than the allowed {allowed}")]
+    #[error("{count} of {lines} lines gave no row; at most {allowed} are allowed")]
     TooManyRejects {
         /// Rejected lines.
         count: u64,
@@ -297,35 +301,38 @@ impl LakeErrorKind {
         match self {
             Self::NoLake => Some("make one with `jobfate ingest TRACE_DIR --lake DIR`"),
             Self::BadManifest(_) | Self::Inconsistent(_) | Self::OtherFile(_) => {
-                Some("remove the lake and run `ingest` again; the raw trace is not touched")
+                Some("remove the lake and run `ingest` again; the raw trace is not changed")
             }
-            Self::Parquet(_) | Self::Column { .. } => {
-                Some("the file is damaged or not ours; remove the lake and run `ingest` again")
-            }
+            Self::Parquet(_) | Self::Column { .. } => Some(
+                "the file is damaged or was not written by jobfate; remove the lake and run \
+                `ingest` again",
+            ),
             Self::OtherVersion { .. } => Some("run `ingest` into a new folder with this program"),
-            Self::Busy => Some("wait for it, or fill the lake side by side with `--shard I/N`"),
+            Self::Busy => Some("wait for it, or fill the lake in parallel with `--shard I/N`"),
             Self::OtherSource { .. } => Some("give another folder with `--lake`"),
             Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
             Self::TooLittle { what: "disk", .. } => Some(
-                "put the lake elsewhere with `--lake`, or take fewer `--tables` or `--parts`; `--force` begins anyway",
+                "put the lake elsewhere with `--lake`, or give fewer `--tables` or `--parts`; \
+                `--force` starts anyway",
             ),
-            Self::TooLittle { .. } => Some("take fewer `--threads`; `--force` begins anyway"),
+            Self::TooLittle { .. } => Some("give fewer `--threads`; `--force` starts anyway"),
             Self::TooManyRejects { .. } => {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }
             Self::NeverThere { table: Table::TaskUsage, .. } => {
-                Some("it holds no measured use: ask for `--cpu requested` or `--cpu slots`")
+                Some("the lake has no measured usage: give `--cpu requested` or `--cpu slots`")
             }
-            Self::NeverThere { .. } => Some("only the Google trace answers this question"),
-            Self::OtherTrace { kind: Source::Swf | Source::Gwf | Source::Rumen, .. } => {
-                Some("check that the file is whole, and the right kind if you gave `--source`")
-            }
+            Self::NeverThere { .. } => Some("only the Google trace has this table"),
+            Self::OtherTrace { kind: Source::Swf | Source::Gwf | Source::Rumen, .. } => Some(
+                "check that the file is complete, and of the right kind if you gave \
+                `--source`",
+            ),
             Self::OtherTrace { .. } => Some(
                 "check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`",
             ),
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    Some("free some space, then run the same command: what is done is kept")
+                    Some("free some space, then run the same command: completed parts are kept")
                 }
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     Some("give a folder that you may write to with `--lake`")

@@ -396,7 +396,7 @@ impl OpenStretch {
             let range = range_of_chunk(chunk);
             let range = range.filter(|(_, end)| *end <= self.piece.size());
             ranges.push(range.ok_or_else(|| {
-                let problem = "a column lies outside its stretch".to_owned();
+                let problem = "a column lies outside its block".to_owned();
                 LakeErrorKind::Parquet(ParquetError::General(problem))
             })?);
         }

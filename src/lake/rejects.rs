@@ -20,7 +20,8 @@ const BYTES_MAX: u64 = 256 << 20;
 const SHOWN: usize = 10;
 
 /// What is counted of the lines whose text is not kept.
-pub(super) const LEFT_OUT: &str = "lines without a row beyond 256 MiB of them: counted, not kept";
+pub(super) const LEFT_OUT: &str = "lines without a row beyond the first 256 MiB: counted, not \
+stored";
 
 /// The rejects of a part so far.
 pub(super) struct RejectLog {

@@ -172,9 +172,7 @@ pub enum ClusterError {
         speed: f64,
     },
     /// More failures than anyone looks at.
-    #[error(
-        "nodes that fail so often for so long give some {0:.0} failures; 1 million are the most"
-    )]
+    #[error("the nodes would fail about {0:.0} times; at most 1 million failures are possible")]
     Failures(f64),
     /// A column of another length.
     #[error("column `{0}` does not have one entry per machine")]
@@ -360,7 +358,7 @@ fn refuse(change: MachineChange, is_present: &mut [bool]) -> Option<&'static str
         return Some("there is no such machine");
     };
     match (change.change, *present) {
-        (Change::Joins, true) => Some("it is there already"),
+        (Change::Joins, true) => Some("it is already there"),
         (Change::Leaves, false) => Some("it is not there"),
         (Change::Speed(speed) | Change::Cores(speed), _) if !(speed.is_finite() && 0.0 < speed) => {
             Some("not a positive number")
@@ -419,7 +417,7 @@ mod tests {
             why,
             [
                 "at 6 µs machine 7 has another capacity: there is no such machine",
-                "at 7 µs machine 1 joins: it is there already",
+                "at 7 µs machine 1 joins: it is already there",
                 "at 9 µs machine 0 leaves: it is not there",
             ]
         );

@@ -142,10 +142,10 @@ fn table_section(table: &TableChange) -> String {
     }
     if !table.other_unit.is_empty() {
         let columns = escape(&table.other_unit.join(", "));
-        let _ = writeln!(text, "<p>Not compared, for their units differ: {columns}</p>");
+        let _ = writeln!(text, "<p>Not compared, because their units differ: {columns}</p>");
     }
     if table.key.is_empty() {
-        text.push_str("<p>Rows repeat in this table: equal rows are counted.</p>\n");
+        text.push_str("<p>This table has repeated rows: equal rows are counted.</p>\n");
     }
     for (side, keys) in [("first", &table.only_first), ("second", &table.only_second)] {
         if !keys.is_empty() {

@@ -77,7 +77,7 @@ fn machine_name(machine: &Value, is_only_cluster: bool, spell: impl Fn(&str) -> 
             other => parts.push(format!("{key} {other}")),
         }
     }
-    if parts.is_empty() { "machines not told apart".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "machines not distinguished".to_owned() } else { parts.join(", ") }
 }
 
 /// Whether there is one cluster, which then goes without saying.
@@ -148,7 +148,7 @@ fn suggestions(result: &Stored) -> String {
         ),
         (
             "came_when_free",
-            "Came when there was room",
+            "Came when capacity was free",
             ["user", "first_use_s", "load_before", "cpu_s"],
         ),
     ] {
@@ -292,7 +292,7 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
     Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: format!(
-            "Added up by intervals of {} s; charged as the settings say.",
+            "Sums over intervals of {} s, charged as in the settings.",
             figure_text(interval_s)
         ),
         x_axis: "days from the start of the span".to_owned(),

@@ -48,7 +48,7 @@ impl Page {
              <a class=\"skip\" href=\"#main\">Skip to the content</a>\n\
              <nav aria-label=\"Pages of the report\"><ul>{links}</ul></nav>\n\
              <main id=\"main\">\n<h1>{title}</h1>\n{}</main>\n\
-             <footer><p>Written by {}. Numbers of a table stand in its CSV file with every digit.</p></footer>\n\
+             <footer><p>Written by {}. The CSV file of a table has its numbers with all digits.</p></footer>\n\
              <script src=\"{root}script.js\"></script>\n</body>\n</html>\n",
             self.body,
             escape(crate::PROGRAM),

@@ -49,7 +49,8 @@ pub enum ReportError {
     Result(#[from] ResultError),
     /// The folder of a report holds something else.
     #[error(
-        "`{}` is not of an earlier report, or was changed: a report replaces its whole folder",
+        "`{}` does not belong to an earlier report, or was changed: a report replaces its whole \
+        folder",
         folder.join(entry).display()
     )]
     Foreign {
@@ -66,7 +67,7 @@ pub enum ReportError {
     },
     /// Something came into the folder of a report while a new one was written.
     #[error(
-        "something was put into `{}` while the report was written: the earlier folder is now `{}`",
+        "a file was added to `{}` while the report was written: the earlier folder is now `{}`",
         place.display(), kept.display()
     )]
     Kept {

@@ -51,13 +51,14 @@ pub(super) const STUDIES: [Study; 8] = [
     Study {
         file: "stragglers.html",
         title: "Straggler detectors",
-        question: "Whom would each detector have flagged, knowing only what was known then, and was it right?",
+        question: "Which tasks would each detector have flagged, knowing only what was known at \
+        the time, and was it right?",
         names: &["detect"],
     },
     Study {
         file: "replay.html",
         title: "Replay",
-        question: "What would another policy have made of this history?",
+        question: "How would another policy have handled this history?",
         names: &["replay"],
     },
     Study {
@@ -69,13 +70,13 @@ pub(super) const STUDIES: [Study; 8] = [
     Study {
         file: "reproductions.html",
         title: "Published results",
-        question: "What of the published figures comes out again?",
+        question: "Which published figures are reproduced?",
         names: &["mandai", "tan", "asahara", "cui", "ota"],
     },
     Study {
         file: "quality.html",
         title: "Data quality",
-        question: "Is the trace whole, and what in it is odd?",
+        question: "Is the trace complete, and what in it is unusual?",
         names: &["verify"],
     },
 ];
@@ -124,13 +125,10 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, Repo
         })
         .collect::<Result<Vec<String>, ReportError>>()?;
     if !figures.is_empty() {
-        let _ = writeln!(
-            body,
-            "<h2>In pictures</h2>\n<div class=\"figures\">{}</div>",
-            figures.concat()
-        );
+        let _ =
+            writeln!(body, "<h2>Charts</h2>\n<div class=\"figures\">{}</div>", figures.concat());
     }
-    body.push_str("<h2>Where it is from</h2>\n");
+    body.push_str("<h2>Where the numbers come from</h2>\n");
     body.push_str(&inputs(results));
     let mut commands: Vec<String> = results.iter().map(Stored::command).collect();
     commands.sort();
@@ -251,7 +249,7 @@ fn closed(account: &Stored) -> Option<String> {
     let attempts = answer["attempts_closed_with_job"].as_u64().filter(|count| 0 < *count)?;
     let cpu = answer["closed_with_job_cpu"].as_f64().map_or_else(String::new, |cpu| {
         let unit = answer["unit"].as_str().unwrap_or_default();
-        format!(" They hold {} {unit}, in the ledger.", six_digits(cpu))
+        format!(" They account for {} {unit} of the ledger.", six_digits(cpu))
     });
     Some(format!(
         "{} without an end in the loaded parts, of {}: closed at the end of the job.{cpu}",

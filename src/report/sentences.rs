@@ -41,8 +41,8 @@ pub(super) fn of(results: &[Stored]) -> Vec<Found> {
             let result = results.iter().find(|result| result.name == name)?;
             let nothing = nothing(result.answer());
             let sentence = match nothing {
-                Some(nothing) => match nothing.strip_prefix("Not asked: ") {
-                    Some(why) => format!("{}: not asked, as {why}", caption(name)),
+                Some(nothing) => match nothing.strip_prefix("Not run: ") {
+                    Some(why) => format!("{}: not run, because {why}", caption(name)),
                     None => with_scope(nothing.trim_end_matches('.'), &result.scope()),
                 },
                 None => with_scope(&say(result.answer(), result)?, &result.scope()),
@@ -120,7 +120,7 @@ fn outcomes(answer: &Value, ends: Ends) -> Option<String> {
             let share = row["share"].as_f64().filter(|share| 0.0 < *share)?;
             Some(match (ends, row["outcome"].as_str()?) {
                 (Ends::Assumed, "finished") => {
-                    format!("{} ran to an end that the log does not tell", percent(share))
+                    format!("{} ran to an end that the log does not record", percent(share))
                 }
                 (_, outcome) => format!("{} {outcome}", percent(share)),
             })
@@ -153,7 +153,7 @@ fn cpu(answer: &Value, ends: Ends) -> Option<String> {
     let largest = largest.fold(0.0, f64::max) / (finished * total).max(f64::MIN_POSITIVE);
     let (who, sum) = match ends {
         Ends::Known => ("Jobs that finished", "what finished jobs used"),
-        Ends::Assumed => ("Jobs that ran to an end that the log does not tell", "what they used"),
+        Ends::Assumed => ("Jobs that ran to an end that the log does not record", "what they used"),
     };
     let said = aside([Some(amount), most_of(&largest.into(), sum)]);
     Some(format!("{who} used {} of the CPU time{jobs}{said}{rest}", percent(finished)))
@@ -165,7 +165,10 @@ fn told(answer: &Value) -> String {
     let told = answer["attempts_with_cpu_time"].as_u64().filter(|told| 0 < *told);
     match told.zip(answer["attempts"].as_u64()) {
         Some((told, all)) if told < all => {
-            format!(" as the log tells it of {} of the attempts", percent(told as f64 / all as f64))
+            format!(
+                " as the log records it for {} of the attempts",
+                percent(told as f64 / all as f64)
+            )
         }
         _ => String::new(),
     }
@@ -179,7 +182,7 @@ fn durations(answer: &Value) -> Option<String> {
     let count = all["count"].as_u64()?;
     let open = match all["censored"].as_u64() {
         Some(open) if 0 < open => {
-            format!("; {} had not ended and stand with the time seen so far", grouped(open))
+            format!("; {} had not ended and count with the time seen so far", grouped(open))
         }
         _ => String::new(),
     };
@@ -304,7 +307,8 @@ fn replay(answer: &Value) -> Option<String> {
     if policies().all(|row| row["metrics"]["waiting_s"]["mean"].as_f64() == Some(0.0)) {
         let names: Vec<&str> = policies().filter_map(|row| row["policy"].as_str()).collect();
         return Some(format!(
-            "Replayed under {}, no task waits: there is always room, and the policies cannot be told apart",
+            "Replayed under {}, no task waits: capacity is always free, and the policies cannot \
+            be distinguished",
             names.join(", ")
         ));
     }
@@ -320,7 +324,7 @@ fn replay(answer: &Value) -> Option<String> {
         },
     );
     Some(format!(
-        "Replayed under {under}, {jobs} would have taken {} s in the mean; under {}, {other}",
+        "Replayed under {under}, {jobs} would have taken {} s on average; under {}, {other}",
         six_digits(took),
         best.1,
     ))
@@ -352,7 +356,7 @@ fn quality(answer: &Value) -> Option<String> {
     let checks = answer["checks"].as_array()?;
     let differing = checks.iter().filter(|check| check["found"] != check["published"]).count();
     let said = if checks.is_empty() {
-        "The published counts do not apply to this trace; what is odd in it is counted".to_owned()
+        "The published counts do not apply to this trace; its irregularities are counted".to_owned()
     } else if differing == 0 {
         format!("All {} published counts that apply agree", grouped(checks.len() as u64))
     } else {
@@ -395,7 +399,7 @@ mod tests {
             {"outcome": "failed", "median": 1.0, "p99": 1.0, "mean": 1.0}]});
         assert_eq!(
             durations(&answer).unwrap(),
-            "Half of 700 jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s; 2 had not ended and stand with the time seen so far"
+            "Half of 700 jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
         );
         let score = |f1: f64, recall: f64| json!({"f1": f1, "recall": recall, "precision": 0.5});
         let answer = json!({"stragglers": [397, 1], "rows": [
@@ -411,7 +415,7 @@ mod tests {
             json!({"policies": [policy("fifo", 50.0), policy("easy", 30.0), policy("fair", 40.0)]});
         assert_eq!(
             replay(&answer).unwrap(),
-            "Replayed under fifo, jobs would have taken 50 s in the mean; under easy, 30 s"
+            "Replayed under fifo, jobs would have taken 50 s on average; under easy, 30 s"
         );
         let idle = |name: &str| json!({"policy": name, "metrics": {"job_response_s": {"mean": 5.0}, "waiting_s": {"mean": 0.0}}});
         let said = replay(&json!({"policies": [idle("fifo"), idle("easy")]})).unwrap();
@@ -495,7 +499,7 @@ mod tests {
             cpu(&answer, Ends::Known).unwrap(),
             "Jobs that finished used 75.0 % of the CPU time (200 task-s, slots), jobs of unknown outcome 25.0 %"
         );
-        let nothing = "Not asked: the lake has no table `task_events`.";
+        let nothing = "Not run: the lake has no table `task_events`.";
         assert_eq!(super::nothing(&json!({"nothing": nothing})), Some(nothing));
         assert_eq!(super::nothing(&json!({"rows": []})), None);
     }
@@ -514,14 +518,15 @@ mod tests {
         assert_eq!(Ends::of(&answer, &json!({})), Ends::Known);
         assert_eq!(
             outcomes(&answer, Ends::Assumed).unwrap(),
-            "Of 10 jobs, 90.0 % ran to an end that the log does not tell, 10.0 % killed"
+            "Of 10 jobs, 90.0 % ran to an end that the log does not record, 10.0 % killed"
         );
         let answer = json!({"cpu": "slots", "unit": "task-s", "total": 200.0, "rows": [
             {"outcome": "finished", "jobs": 9, "cpu": 150.0}]});
         assert_eq!(Ends::of(&answer, &stored(9)), Ends::Assumed);
         assert_eq!(
             cpu(&answer, Ends::Assumed).unwrap(),
-            "Jobs that ran to an end that the log does not tell used 75.0 % of the CPU time (200 task-s, slots)"
+            "Jobs that ran to an end that the log does not record used 75.0 % of the CPU time \
+            (200 task-s, slots)"
         );
     }
 

@@ -94,7 +94,7 @@ pub(super) fn finish_earlier(folder: &Path) -> Result<Option<String>> {
     };
     commit.apply(folder)?;
     Ok(Some(format!(
-        "put the results of an earlier run that was stopped in their places in `{}`",
+        "completed the results of an earlier, interrupted run in `{}`",
         folder.display()
     )))
 }
@@ -220,7 +220,7 @@ pub(super) fn check_names<'a>(
         let owner = earlier.iter().find(|old| old.owns(file));
         match owner {
             _ if about.is_dir() => Some((file, "it is a folder".to_owned())),
-            None => Some((file, "it is not of an earlier result".to_owned())),
+            None => Some((file, "it does not belong to an earlier result".to_owned())),
             Some(old) if is_replaced(&old.name, name) || old.json == file => None,
             Some(old) => Some((file, format!("it belongs to the result `{}`", old.name))),
         }

@@ -153,7 +153,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     let large = first.left_out.iter().chain(&second.left_out);
     let is_in_both = |file: &&String| !lacks(first, file) && !lacks(second, file);
     let large: BTreeSet<&String> = large.filter(is_in_both).collect();
-    let why = "too large, or not there";
+    let why = "too large, or missing";
     not_compared.extend(large.into_iter().map(|file| (file.clone(), why.to_owned())));
     let name = first.name.clone();
     ResultChange { name, side: Side::Both, made_from, tables, not_compared }
@@ -278,7 +278,7 @@ fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>
             if is_within && is_in_both {
                 return Ok(Some(more.clone()));
             }
-            Err(format!("other rows: told apart by {} and by {}", one.join(", "), other.join(", ")))
+            Err(format!("other rows: identified by {} and by {}", one.join(", "), other.join(", ")))
         }
         _ if first.header == second.header => Ok(None),
         _ => Err("rows repeat, and the columns differ".to_owned()),
@@ -429,7 +429,7 @@ mod tests {
         let all = table("threshold,saved", &["3,10", "5,20"]);
         let by_rule = table("rule,threshold,saved", &["a,3,10", "a,5,20", "b,3,1"]);
         let why = compare_tables(&all, &by_rule, None).unwrap_err();
-        assert_eq!(why, "other rows: told apart by threshold and by rule, threshold");
+        assert_eq!(why, "other rows: identified by threshold and by rule, threshold");
         let one_rule = table("rule,threshold,saved", &["a,3,10", "a,5,21"]);
         assert_eq!(compared(&by_rule, &one_rule).key, ["rule", "threshold"]);
     }

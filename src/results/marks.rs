@@ -73,7 +73,7 @@ impl Marks {
         match serde_json::from_slice::<BTreeMap<String, Mark>>(&text) {
             Ok(_) => Ok(Steps::default()),
             Err(_) => Err(Usage(format!(
-                "`{}` is not of an earlier analysis: move it away, or give another --out",
+                "`{}` does not belong to an earlier analysis: move it away, or give another --out",
                 path.display()
             ))
             .into()),

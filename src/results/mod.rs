@@ -48,7 +48,7 @@ pub enum ResultError {
         path: PathBuf,
     },
     /// A result does not read.
-    #[error("`{}` is no result of this program: {problem}", path.display())]
+    #[error("`{}` is not a result of this program: {problem}", path.display())]
     BadResult {
         /// The file.
         path: PathBuf,
@@ -57,7 +57,8 @@ pub enum ResultError {
     },
     /// A file of a result is not the one that was written with it.
     #[error(
-        "`{}` is not what `{}` says: it is gone, was cut off or changed, or is of another run",
+        "`{}` differs from what `{}` records: it is missing, cut off or changed, or belongs to \
+        another run",
         path.display(), result.display()
     )]
     Changed {
@@ -68,7 +69,7 @@ pub enum ResultError {
     },
     /// Results are of different analyses.
     #[error(
-        "`{}` and `{}` are of different analyses, whose numbers do not belong side by side",
+        "`{}` and `{}` belong to different analyses, whose numbers cannot be compared on one page",
         first.display(), second.display()
     )]
     OtherAnalysis {
@@ -105,9 +106,9 @@ impl Fault for ResultError {
 
     fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Changed { .. } => Some("run the command in the JSON again".into()),
+            Self::Changed { .. } => Some("run the command recorded in the JSON again".into()),
             Self::OtherAnalysis { .. } => {
-                Some("make a report of each, or run `analyze` again".into())
+                Some("write a report for each, or run `analyze` again".into())
             }
             _ => None,
         }

@@ -79,7 +79,7 @@ fn drawn(settings: &Value) -> Option<String> {
     let (jobs, machines) = (share("sample"), share("machines"));
     (jobs < 1.0 || machines < 1.0).then(|| {
         format!(
-            "drawn by the seed: {:.1} % of the jobs, {:.1} % of the machines",
+            "sampled with the seed: {:.1} % of the jobs, {:.1} % of the machines",
             jobs * 100.0,
             machines * 100.0
         )
@@ -172,6 +172,8 @@ mod tests {
         assert_eq!(scope("fairness", &json!({}), &log), "task_events: all, 10.0 days");
         let half = json!({"history": {"sample": 0.5, "machines": 0.25}});
         let said = scope("replay", &half, &log);
-        assert!(said.ends_with("; drawn by the seed: 50.0 % of the jobs, 25.0 % of the machines"));
+        assert!(
+            said.ends_with("; sampled with the seed: 50.0 % of the jobs, 25.0 % of the machines")
+        );
     }
 }

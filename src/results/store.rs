@@ -88,7 +88,7 @@ pub(crate) fn adopt(path: &Path) -> Result<()> {
     let at = text.find(&format!(",\n  \"{ANALYSIS_KEY}\": "));
     let (Some(at), Some(analysis)) = (at.filter(|_| files::is_sealed(&text)), ANALYSIS.get())
     else {
-        return Err(Hindered(format!("`{}` is no result of an analysis", path.display())).into());
+        return Err(Hindered(format!("`{}` is not a result of an analysis", path.display())).into());
     };
     let adopted = files::sealed(&with_analysis(&format!("{}\n}}", &text[..at]), analysis)?);
     if adopted != text {

@@ -41,7 +41,7 @@ pub struct Stored {
     pub value: Value,
     /// Tables of it, the main one first.
     pub tables: Vec<Table>,
-    /// Files of further tables that are too large, or not there.
+    /// Files of further tables that are too large, or missing.
     pub left_out: Vec<String>,
     /// Files that its JSON names, all of them as it says.
     files: Vec<ResultFile>,
@@ -132,13 +132,13 @@ impl Stored {
         }
         // Files are copied by their names: none may lead out of the folder.
         if !is_name(name) {
-            return Err(bad(format!("`{name}` is no name of a result")));
+            return Err(bad(format!("`{name}` is not the name of a result")));
         }
         let (name, path) = (name.to_owned(), path.to_owned());
         let (tables, left_out, files, missing) = Default::default();
         let stored = Self { name, value, tables, left_out, files, missing, path };
         if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
-            return Err(bad(format!("`{}` is no name of a chart", chart.file)));
+            return Err(bad(format!("`{}` is not the name of a chart", chart.file)));
         }
         Ok(Some(stored))
     }
@@ -199,7 +199,7 @@ impl Stored {
         if self.files.iter().any(|known| known.file == file) {
             return Ok(self.folder().join(file));
         }
-        let problem = format!("it names no `{file}`, or that is not there");
+        let problem = format!("it does not list `{file}`, or the file is missing");
         Err(ResultError::BadResult { path: self.path.clone(), problem })
     }
 

@@ -90,7 +90,7 @@ fn sorted(batch: &RecordBatch, text: &str) -> Result<RecordBatch> {
         None | Some((_, "asc")) => (text.trim_end_matches(":asc"), false),
         Some((name, "desc")) => (name, true),
         Some((_, other)) => {
-            let problem = format!("--sort: `{other}` is no direction: asc or desc");
+            let problem = format!("--sort: `{other}` is not a direction (asc or desc)");
             return Err(Usage(problem).into());
         }
     };

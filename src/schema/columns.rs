@@ -32,7 +32,7 @@ const JOB_EVENTS: &[Column] = &[
         "missing_info",
         Int,
         "",
-        "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation",
+        "why the row was synthesised: 0 no transition, 1 nothing seen, 2 no creation",
     ),
     must("job_id", Id, "", "the job"),
     must(
@@ -53,7 +53,7 @@ const TASK_EVENTS: &[Column] = &[
         "missing_info",
         Int,
         "",
-        "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation",
+        "why the row was synthesised: 0 no transition, 1 nothing seen, 2 no creation",
     ),
     must("job_id", Id, "", "the job"),
     must("task_index", Int, "", "the task's number within its job"),
@@ -67,9 +67,9 @@ const TASK_EVENTS: &[Column] = &[
     may("user", Text, "", "who submitted it (hash)"),
     may("scheduling_class", Int, "", "latency sensitivity, 0 batch to 3 serving"),
     must("priority", Int, "", "0 lowest; 0-1 free, 9-11 production"),
-    may("cpu_request", Amount, "NCU", "CPU asked for, share of the largest machine"),
-    may("memory_request", Amount, "share", "memory asked for, share of the largest machine"),
-    may("disk_request", Amount, "share", "disk asked for, share of the largest machine"),
+    may("cpu_request", Amount, "NCU", "CPU requested, share of the largest machine"),
+    may("memory_request", Amount, "share", "memory requested, share of the largest machine"),
+    may("disk_request", Amount, "share", "disk requested, share of the largest machine"),
     may("different_machines", Bool, "", "whether tasks of the job must run on different machines"),
 ];
 
@@ -131,7 +131,7 @@ const TASK_CONSTRAINTS: &[Column] = &[
 const V3_JOB_EXTRA: &[Column] = &[
     may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring"),
     may("alloc_collection_id", Id, "", "the alloc set it runs in"),
-    may("parent_collection_id", Id, "", "the job that it ends with"),
+    may("parent_collection_id", Id, "", "the job that ends it"),
     may("start_after_collection_ids", Text, "", "jobs it waits for, joined by spaces"),
     may("max_per_machine", Int, "", "most of its tasks on one machine"),
     may("max_per_switch", Int, "", "most of its tasks behind one switch"),
@@ -149,15 +149,16 @@ const V3_USAGE_EXTRA: &[Column] = &[
     may("tail_cpu_usage_distribution", Floats, "NCU", "CPU use: 91st to 99th percentile"),
 ];
 const V3_MACHINE_EXTRA: &[Column] = &[
-    may("switch_id", Text, "", "switch it hangs on (hash)"),
-    may("missing_info", Int, "", "why the row was made up"),
+    may("switch_id", Text, "", "switch it is connected to (hash)"),
+    may("missing_info", Int, "", "why the row was synthesised"),
 ];
 
 const V3_MISSING: Column = may(
     "missing_info",
     Int,
     "",
-    "why the row was made up: 0 no transition, 1 nothing seen, 2 no creation, 3 step missing, 4 too many events",
+    "why the row was synthesised: 0 no transition, 1 nothing seen, 2 no creation, 3 step missing, \
+    4 too many events",
 );
 const V3_PRIORITY: Column =
     may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring");
@@ -173,8 +174,14 @@ const V3_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + V3_TASK_EXTRA.le
             V3_MISSING,
             V3_PRIORITY,
             may("machine_id", Id, "", "where it runs or ran; -1 a dedicated machine"),
-            may("user", Text, "", "who submitted the job, where collection_events lay beside"),
-            may("disk_request", Amount, "share", "never there: the trace does not have it"),
+            may(
+                "user",
+                Text,
+                "",
+                "who submitted the job, if collection_events was in the same \
+            folder",
+            ),
+            may("disk_request", Amount, "share", "never present: the trace does not have it"),
             may("different_machines", Bool, "", "max_per_machine of the job is 1"),
         ],
     ),
@@ -214,17 +221,17 @@ const LOG_EXTRA: &[Column] = &[
     may("status", Int, "", "as logged: 1 completed, 0 failed, 5 cancelled; 2-4 parts of a run"),
     may("wait_us", Long, "µs", "wait as logged, negative where it was submitted late"),
     may("run_us", Long, "µs", "run time as logged"),
-    may("processors", Int, "", "processors it had"),
-    may("requested_processors", Int, "", "processors asked for"),
-    may("requested_time_us", Long, "µs", "run time (or CPU time per processor) asked for"),
+    may("processors", Int, "", "processors allocated"),
+    may("requested_processors", Int, "", "processors requested"),
+    may("requested_time_us", Long, "µs", "run time (or CPU time per processor) requested"),
     may("cpu_time_us", Long, "µs", "mean CPU time used per processor"),
     may("used_memory_kib", Float, "KiB", "mean memory used per processor"),
-    may("requested_memory_kib", Float, "KiB", "memory asked for, per processor"),
+    may("requested_memory_kib", Float, "KiB", "memory requested, per processor"),
 ];
 
 /// What only the standard workload format knows.
 const SWF_EXTRA: &[Column] = &[
-    may("preceding_job", Id, "", "job that had to end before"),
+    may("preceding_job", Id, "", "job that had to end first"),
     may("think_time_us", Long, "µs", "time between the end of the preceding job and the submit"),
 ];
 
@@ -237,10 +244,10 @@ const GWF_EXTRA: &[Column] = &[
     may("used_network", Float, "KiB/s", "network used"),
     may("used_disk_mib", Float, "MiB", "local disk used"),
     may("used_resources", Text, "", "other resources used"),
-    may("requested_platform", Text, "", "platform asked for"),
-    may("requested_network", Text, "", "network asked for"),
-    may("requested_disk", Text, "", "local disk asked for"),
-    may("requested_resources", Text, "", "other resources asked for"),
+    may("requested_platform", Text, "", "platform requested"),
+    may("requested_network", Text, "", "network requested"),
+    may("requested_disk", Text, "", "local disk requested"),
+    may("requested_resources", Text, "", "other resources requested"),
     may("virtual_organisation", Text, "", "virtual organisation"),
     may("project", Text, "", "project"),
 ];
@@ -249,9 +256,9 @@ const GWF_EXTRA: &[Column] = &[
 const LOG_TASK_EVENTS: [Column; TASK_EVENTS.len()] = replace(
     TASK_EVENTS,
     &[
-        may("priority", Int, "", "never there: the format has none"),
-        may("cpu_request", Float, "processors", "processors it had, or else asked for"),
-        may("memory_request", Float, "KiB", "memory asked for, on all processors together"),
+        may("priority", Int, "", "never present: the format has none"),
+        may("cpu_request", Float, "processors", "processors allocated, or else requested"),
+        may("memory_request", Float, "KiB", "memory requested, on all processors together"),
     ],
 );
 
@@ -280,7 +287,7 @@ const LOG_MACHINE_EVENTS: &[Column] = &replace::<{ MACHINE_EVENTS.len() }>(
     &[
         may("platform_id", Text, "", "the system, as the log names it"),
         may("cpu_capacity", Float, "processors", "processors of the whole system"),
-        may("memory_capacity", Float, "KiB", "never there: the format has none"),
+        may("memory_capacity", Float, "KiB", "never present: the format has none"),
     ],
 );
 
@@ -311,7 +318,7 @@ const RUMEN_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + RUMEN_TASK_EX
         &[
             may("priority", Int, "", "0 VERY_LOW, 1 LOW, 2 NORMAL, 3 HIGH, 4 VERY_HIGH"),
             may("cpu_request", Float, "slots", "1: an attempt takes one slot"),
-            may("memory_request", Float, "MiB", "memory asked for"),
+            may("memory_request", Float, "MiB", "memory requested"),
         ],
     ),
     RUMEN_TASK_EXTRA,

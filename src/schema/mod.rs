@@ -120,7 +120,7 @@ impl Table {
             Self::TaskUsage => "measured use of resources, one row per task and window",
             Self::MachineEvents => "machines that join, leave or change",
             Self::MachineAttributes => "properties of machines over time",
-            Self::TaskConstraints => "demands of tasks on properties of machines",
+            Self::TaskConstraints => "constraints of tasks on machine attributes",
         }
     }
 

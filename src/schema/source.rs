@@ -98,7 +98,8 @@ impl fmt::Display for Source {
 /// A name that is no source.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` is no kind of trace (known: google-2011, google-2019, google-2019-alloc-sets, swf, gwf, rumen)"
+    "`{0}` is not a kind of trace (known: google-2011, google-2019, google-2019-alloc-sets, swf, \
+    gwf, rumen)"
 )]
 pub struct UnknownSource(String);
 

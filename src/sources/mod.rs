@@ -124,34 +124,34 @@ pub enum SourceErrorKind {
     #[error("there is no such folder")]
     NoFolder,
     /// Nothing tells the format; what was seen.
-    #[error("it cannot be told what kind of trace this is: {0}")]
+    #[error("the kind of trace cannot be recognised: {0}")]
     UnknownFormat(String),
     /// A folder of files that nothing tells; what was seen of each.
-    #[error("there is no table of the trace in it, and no log: {}", .0.join("; "))]
+    #[error("it contains neither a table of the trace nor a log: {}", .0.join("; "))]
     NothingKnown(Vec<String>),
     /// One lake is one log, and there are several.
-    #[error("there are several logs in it: {}", .0.join(", "))]
+    #[error("it contains several logs: {}", .0.join(", "))]
     SeveralLogs(Vec<String>),
     /// A folder is needed.
-    #[error("it is a file, and a trace of this kind is a folder")]
+    #[error("it is a file, but a trace of this kind is a folder")]
     NotAFolder,
     /// The machines without the jobs.
-    #[error("it is the topology of a Rumen trace, without its jobs")]
+    #[error("it is the topology of a Rumen trace, without the jobs")]
     OnlyTopology,
     /// The hosts could not be read.
-    #[error("the topology is no tree of hosts")]
+    #[error("the topology is not a tree of hosts")]
     BadTopology,
     /// There is nothing of the chosen kind.
-    #[error("there is no {0} log in it")]
+    #[error("it contains no {0} log")]
     NoLog(Source),
     /// The folder holds no part of any table.
-    #[error("there is no table of the trace in it")]
+    #[error("it contains no table of the trace")]
     NoTable,
     /// A file of 0 bytes that should be gzip.
     #[error("the file is empty, not even a gzip header")]
     EmptyGzip,
     /// The name says gzip, the first bytes do not.
-    #[error("the file is not gzip, though its name ends in `.gz`")]
+    #[error("the file is not gzip, although its name ends in `.gz`")]
     NotGzip,
     /// The gzip stream ends too early.
     #[error("the gzip stream is cut short")]
@@ -169,13 +169,13 @@ pub enum SourceErrorKind {
     #[error("the name is not `part-NNNNN-of-NNNNN.csv` or `.csv.gz`")]
     PartName,
     /// A directory, a pipe or a device.
-    #[error("it is no regular file")]
+    #[error("it is not a regular file")]
     NotAFile,
     /// A number beyond the last part.
     #[error("its number is beyond the last part")]
     PartNumber,
     /// The names do not agree on how many parts there are.
-    #[error("it is one of {count} parts of table `{table}`, another one of {other}")]
+    #[error("its name says {count} parts of table `{table}`, another name says {other}")]
     PartCount {
         /// The table.
         table: crate::schema::Table,
@@ -185,7 +185,7 @@ pub enum SourceErrorKind {
         other: u32,
     },
     /// One part stands there twice.
-    #[error("part {part} of table `{table}` is there twice, also as `{}`", other.display())]
+    #[error("part {part} of table `{table}` exists twice, also as `{}`", other.display())]
     TwiceThere {
         /// The table.
         table: crate::schema::Table,
@@ -215,39 +215,48 @@ impl SourceErrorKind {
         match self {
             Self::NoFolder => Some("give the folder that holds `job_events/`, `task_events/`, ..."),
             Self::NothingKnown(_) => Some(
-                "expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, say which with `--table`",
+                "expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for \
+                a flat folder of parts of one table, name it with `--table`",
             ),
             Self::UnknownFormat(_) => Some(
-                "say which with `--source google-2011|google-2019|swf|gwf|rumen`; unpack archives other than .gz first",
+                "name it with `--source google-2011|google-2019|swf|gwf|rumen`; unpack archives \
+                other than .gz first",
             ),
-            Self::SeveralLogs(_) => Some("each makes a lake of its own: name the file"),
+            Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
             Self::OnlyTopology => {
-                Some("give the trace; the topology beside it is found by its name")
+                Some("give the trace; its topology is found by name in the same folder")
             }
-            Self::BadTopology => Some("get it again, or move it away to go without"),
+            Self::BadTopology => Some("download it again, or move it away to continue without it"),
             Self::NotAFolder => {
                 Some("give the folder that holds `job_events/`, `task_events/`, ...")
             }
-            Self::NoLog(_) => Some("name the file, or leave `--source` out to have it told"),
+            Self::NoLog(_) => Some(
+                "give the path of the file, or leave `--source` out to \
+            recognise it",
+            ),
             Self::NoTable => Some(
-                "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat folder of parts of one table, say which with `--table`",
+                "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat \
+                folder of parts of one table, name it with `--table`",
             ),
             Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) | Self::BadParquet(_) => {
                 Some(
-                    "download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept",
+                    "download the part again (with the trace's `fetch` in `data-scripts/`), then \
+                    run the same command: completed parts are kept",
                 )
             }
-            Self::NotGzip => {
-                Some("a web server's error page, perhaps: look at the file, then download it again")
-            }
+            Self::NotGzip => Some(
+                "it may be a web server's error page: look at the file, then download it \
+                again",
+            ),
             Self::EndlessLine => Some("this is probably not a table of the trace"),
             Self::PartName => Some(
-                "rename or move it; for a flat folder of parts of one table, say which with `--table`",
+                "rename or move it; for a flat folder of parts of one table, name it with \
+                `--table`",
             ),
             Self::TwiceThere { .. } => Some("keep one of the two"),
             Self::NotAFile => Some("move it away: parts are files"),
             Self::PartNumber | Self::PartCount { .. } => {
-                Some("keep the parts of one trace in a folder, each under its own name")
+                Some("keep only the parts of one trace in a folder, each under its original name")
             }
             Self::Open(_) | Self::Read(_) => None,
         }

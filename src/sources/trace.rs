@@ -201,7 +201,7 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
         // A header alone: only the standard format begins its lines with a semicolon.
         return match comment {
             Some(b';') => Ok(FileKind::Log(Source::Swf)),
-            Some(_) => Err("it holds only lines that begin with `#`".to_owned()),
+            Some(_) => Err("it contains only lines that begin with `#`".to_owned()),
             None => Err("it is empty".to_owned()),
         };
     };
@@ -223,12 +223,12 @@ fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
     } else if says(b"\"children\"") {
         Ok(FileKind::Topology)
     } else if says(b"\"collection_id\"") || says(b"\"machine_id\"") {
-        Err("it holds objects of JSON as the Google trace of 2019 has them, under a name that no \
-             file of its export has (`instance_events-000000000000.json.gz`)"
+        Err("it contains JSON objects like those of the Google trace of 2019, but its name is not \
+        that of an export file (`instance_events-000000000000.json.gz`)"
             .to_owned())
     } else {
-        Err("it holds an object of JSON without `jobID` (a job of Rumen) and without `children` \
-             (its topology)"
+        Err("it contains a JSON object with neither `jobID` (a Rumen job) nor `children` (a \
+        topology)"
             .to_owned())
     }
 }
@@ -237,15 +237,15 @@ fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
 fn no_text(text: &[u8]) -> Option<&'static str> {
     const MAGICS: [(&[u8], &str); 6] = [
         (b"PK\x03\x04", "it is a zip archive"),
-        (b"BZh", "it is packed by bzip2"),
-        (b"\xFD7zXZ", "it is packed by xz"),
-        (b"\x28\xB5\x2F\xFD", "it is packed by zstd"),
-        (b"PAR1", "it is Parquet under a name that no file of the Google trace of 2019 has"),
+        (b"BZh", "it is compressed with bzip2"),
+        (b"\xFD7zXZ", "it is compressed with xz"),
+        (b"\x28\xB5\x2F\xFD", "it is compressed with zstd"),
+        (b"PAR1", "it is Parquet, but no file of the Google trace of 2019 has this name"),
         (b"<", "it begins like a page of HTML or XML"),
     ];
     let known = MAGICS.iter().find(|(magic, _)| text.starts_with(magic));
     let begin = &text[..text.len().min(512)];
-    known.map(|(_, what)| *what).or(begin.contains(&0).then_some("it is no text"))
+    known.map(|(_, what)| *what).or(begin.contains(&0).then_some("it is not text"))
 }
 
 /// What a line is that begins no job of a log.
@@ -341,11 +341,11 @@ mod tests {
         check("\n\n", "it is empty");
         check("# only a comment", "only lines that begin with `#`");
         check("0,5,0,HofL=,0.5,0.2493\n", "6 fields between commas");
-        check("{\"a\":1}", "without `jobID`");
+        check("{\"a\":1}", "with neither `jobID`");
         check("{\"collection_id\":1}", "the Google trace of 2019");
         check("<html>", "HTML");
         check("PK\u{3}\u{4}...", "zip");
-        check("a\0b", "no text");
+        check("a\0b", "not text");
         check("a b c", "its first job has 3 fields; a job of SWF has 18 or more");
         check(job, "17 fields;");
         check(&format!("{job} x"), "18 fields, and field 18 (`x`) is not a number");

@@ -168,15 +168,15 @@ pub fn odd_rows(census: &Census) -> Vec<String> {
     if census.plain_jobs == 0 {
         let jobs = counted(jobs, "job");
         found.push(format!(
-            "{jobs}, and none has the events of a job that finished, failed, was killed or runs: \
-             all are of class `other`"
+            "{jobs}, and none has the events of a job that finished, failed, was killed or is \
+            running: all count as `other`"
         ));
     }
     match count(Table::JobEvents, "distinct user") {
-        0 => found.push("no job names its user: there is nothing to compare users by".to_owned()),
+        0 => found.push("no job names its user: users cannot be compared".to_owned()),
         1 if 1 < jobs => {
             let jobs = counted(jobs, "job");
-            found.push(format!("{jobs}, all of one user: there is no other to compare with"));
+            found.push(format!("{jobs}, all of one user: there is no other user to compare with"));
         }
         _ => {}
     }

@@ -8,7 +8,7 @@
 use crate::claims::{Cell, Claim, Published, Side, bound, direction};
 
 /// Why memory per outcome cannot be compared.
-pub const MEMORY_NOT_PRINTED: &str = "the paper announces memory and prints no number";
+pub const MEMORY_NOT_PRINTED: &str = "the paper announces memory but prints no number";
 
 /// How far numbers can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]

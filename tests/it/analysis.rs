@@ -197,7 +197,7 @@ fn a_signal_stops_an_analysis_and_nothing_is_lost() {
         // One that was done before, or had not yet begun to listen, has nothing to say about it.
         if sent.is_ok_and(|status| status.success()) && code.is_some_and(|code| code != 0) {
             assert_eq!(code, Some(130), "{said}");
-            assert!(said.contains("run the same command to go on"), "{said}");
+            assert!(said.contains("run the same command to continue"), "{said}");
             assert!(took < Duration::from_secs(2), "{took:?}");
         }
     }
@@ -321,19 +321,22 @@ fn what_a_folder_cannot_tell_is_said_to_be_unknown() {
     let run = place.run(&["analyze", "trace", "--out", "all"]).ok();
     let said = run.stdout_text();
     assert!(!said.contains("Jobs that finished used"), "{said}");
-    assert!(said.contains("is unknown: `job_events` does not hold them."), "{said}");
+    assert!(said.contains("is unknown: `job_events` does not contain them."), "{said}");
     let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
     assert!(index.contains("is unknown"), "{index}");
-    assert!(index.contains("What became of the jobs: not asked, as the lake has no"), "{index}");
+    assert!(index.contains("What became of the jobs: not run, because the lake has no"), "{index}");
     assert!(
         !index.contains("Jobs that finished used") && !index.contains("finished job"),
         "{index}"
     );
-    assert!(index.contains("The policies side by side: not asked, as the lake has no"), "{index}");
+    assert!(
+        index.contains("The policies side by side: not run, because the lake has no"),
+        "{index}"
+    );
     // Every sentence about numbers names its tables and hours.
     for line in index.lines().filter(|line| line.starts_with("<li>") && line.contains(".html\">")) {
         let has_scope = line.contains("(task_events: all, ");
-        assert!(has_scope || line.contains("unknown") || line.contains("not asked"), "{line}");
+        assert!(has_scope || line.contains("unknown") || line.contains("not run"), "{line}");
     }
 }
 
@@ -349,8 +352,8 @@ fn one_sentence_stands_for_a_table_of_zeros() {
     let said = run.stdout_text();
     for sentence in [
         "No job or phase has 10 tasks that finished",
-        "No task passes the lowest threshold of a rule (events 10,",
-        "There is one user, ",
+        "No task exceeds the lowest threshold of a rule (events 10,",
+        "The only user, ",
     ] {
         assert!(said.contains(sentence), "{sentence}\n{said}");
     }
@@ -359,9 +362,9 @@ fn one_sentence_stands_for_a_table_of_zeros() {
         |name: &str| fs::read_to_string(place.path(&format!("all/report/{name}.html"))).unwrap();
     for (name, sentence) in [
         ("stragglers", "No job or phase has 10 tasks"),
-        ("sweep", "No task passes"),
+        ("sweep", "No task exceeds"),
         ("fairness", "There is one user"),
-        ("replay", "Not asked: "),
+        ("replay", "Not run: "),
     ] {
         let page = page(name);
         assert!(page.contains(sentence) && !page.contains("<figure"), "{name}: {page}");
@@ -404,10 +407,10 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     assert!(page.contains("Whether a job finished is unknown: the log has no status"), "{page}");
     let said = run.stdout_text();
     assert!(
-        said.contains("Of 30 jobs, 100.0 % ran to an end that the log does not tell ("),
+        said.contains("Of 30 jobs, 100.0 % ran to an end that the log does not record ("),
         "{said}"
     );
-    let who = "Jobs that ran to an end that the log does not tell used 100.0 % of the CPU time";
+    let who = "Jobs that ran to an end that the log does not record used 100.0 % of the CPU time";
     assert!(said.contains(who), "{said}");
     // Every job has one task and never waits: a picture of that would pass for a result.
     for name in ["tasks-per-job", "attempts", "replay/replay-response", "replay/replay-queue"] {

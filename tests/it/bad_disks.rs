@@ -92,7 +92,7 @@ fn a_disk_that_is_full() {
     let refused = place.ingest(&[]);
     assert_eq!(refused.code, Some(4), "{}", refused.stderr);
     assert!(refused.stderr.contains("of disk, and"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("`--force` begins anyway"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`--force` starts anyway"), "{}", refused.stderr);
     check(&place.ingest(&["--force"]));
     mount.remount(&full(need / 2));
     check(&place.ingest(&["--force"]));

@@ -18,8 +18,8 @@ fn a_flat_folder_needs_its_table() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: there is no table of the trace in it, and no log: `cut-part-00003-first120rows.csv`: its first line has 8 fields between commas, as a part of the Google trace of 2011 may have: such parts lie in folders, or are named with `--table`
-        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, say which with `--table`
+        cause: it contains no table of the trace, and no log: `cut-part-00003-first120rows.csv`: its first line has 8 fields between commas, as a part of the Google trace of 2011 may have: such parts lie in folders, or are named with `--table`
+        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, name it with `--table`
     ");
     assert_snapshot!(place.ingest(&["--table", "job_events"]).text(), @r"
         exit code: 0
@@ -64,8 +64,8 @@ fn no_table_in_the_folder() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: there is no table of the trace in it, and no log: `notes.txt`: it is empty
-        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, say which with `--table`
+        cause: it contains no table of the trace, and no log: `notes.txt`: it is empty
+        hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, name it with `--table`
     ");
     place.part("job_events", 0, LINE);
     assert_repaired(&place, &[]);
@@ -79,19 +79,19 @@ fn none_of_the_chosen_parts() {
         exit code: 2
         --- stdout
         --- stderr
-        error: none of the chosen tables and parts is in the folder
+        error: the folder has none of the chosen tables and parts
     ");
     assert_snapshot!(place.ingest(&["--tables", "task_usage"]).text(), @r"
         exit code: 2
         --- stdout
         --- stderr
-        error: none of the chosen tables and parts is in the folder
+        error: the folder has none of the chosen tables and parts
     ");
     assert_snapshot!(place.ingest(&["--tables", "job_events,task_usage"]).text(), @r"
         exit code: 0
         --- stdout
         --- stderr
-        warning: table `task_usage` is not in the folder, or none of the chosen parts is
+        warning: the folder has no table `task_usage`, or none of its chosen parts
         job_events: 1 row of 1 part (0)
         in [TIME]
         next: jobfate classify --lake lake
@@ -120,9 +120,9 @@ fn a_file_that_is_not_gzip() {
         --- stderr
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
-        cause: the file is not gzip, though its name ends in `.gz`
-        hint: a web server's error page, perhaps: look at the file, then download it again
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        cause: the file is not gzip, although its name ends in `.gz`
+        hint: it may be a web server's error page: look at the file, then download it again
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -135,8 +135,8 @@ fn an_empty_file_that_should_be_gzip() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the file is empty, not even a gzip header
-        hint: download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -150,8 +150,8 @@ fn a_gzip_that_is_cut_short() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the gzip stream is cut short
-        hint: download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -167,8 +167,8 @@ fn a_gzip_whose_crc_is_wrong() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the gzip stream is damaged: corrupt gzip stream does not have a matching checksum
-        hint: download the part again (the trace's `fetch` in `data-scripts/` does), then run the same command: what is done is kept
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -203,7 +203,7 @@ fn every_row_has_another_number_of_columns() {
           line 1: too_few_columns: 0,9001,0,PA=,0.5,0.25
           line 2: too_few_columns: 0,9002,0,PA=,1,1
         hint: check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
     assert_snapshot!(check_fault(&other, &["--max-rejects", "0"]), @r"
         exit code: 3
@@ -215,7 +215,7 @@ fn every_row_has_another_number_of_columns() {
           line 1: too_few_columns: 0,9001,0,PA=,0.5,0.25
           line 2: too_few_columns: 0,9002,0,PA=,1,1
         hint: check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -228,12 +228,12 @@ fn too_many_rejects_by_count() {
         --- stderr
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
-        cause: 3 of 7 lines gave no row, more than the allowed 2
+        cause: 3 of 7 lines gave no row; at most 2 are allowed
           line 5, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 6: too_few_columns: x
           line 7, column `time_us`: negative_time: -1,,7,0,u,1,n,l
         hint: look at the lines, then allow more with `--max-rejects`
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -246,7 +246,7 @@ fn too_many_rejects_by_share() {
         --- stderr
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
-        cause: 12 of 912 lines gave no row, more than the allowed 0.1%
+        cause: 12 of 912 lines gave no row; at most 0.1% are allowed
           line 901, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 902, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 903, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
@@ -258,7 +258,7 @@ fn too_many_rejects_by_share() {
           line 909, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 910, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
         hint: look at the lines, then allow more with `--max-rejects`
-        error: 1 of 2 parts could not be ingested; the lake holds the others
+        error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
 
@@ -288,17 +288,17 @@ fn more_faults_than_are_shown_in_full() {
         --- stdout
         --- stderr
         error: could not use `trace/job_events/part-00000-of-00006.csv.gz`
-        cause: the file is not gzip, though its name ends in `.gz`
-        hint: a web server's error page, perhaps: look at the file, then download it again
+        cause: the file is not gzip, although its name ends in `.gz`
+        hint: it may be a web server's error page: look at the file, then download it again
         error: could not use `trace/job_events/part-00001-of-00006.csv.gz`
-        cause: the file is not gzip, though its name ends in `.gz`
-        hint: a web server's error page, perhaps: look at the file, then download it again
+        cause: the file is not gzip, although its name ends in `.gz`
+        hint: it may be a web server's error page: look at the file, then download it again
         error: could not use `trace/job_events/part-00002-of-00006.csv.gz`
-        cause: the file is not gzip, though its name ends in `.gz`
-        hint: a web server's error page, perhaps: look at the file, then download it again
-        error: could not use `trace/job_events/part-00003-of-00006.csv.gz`: the file is not gzip, though its name ends in `.gz`
-        error: could not use `trace/job_events/part-00004-of-00006.csv.gz`: the file is not gzip, though its name ends in `.gz`
-        error: could not use `trace/job_events/part-00005-of-00006.csv.gz`: the file is not gzip, though its name ends in `.gz`
+        cause: the file is not gzip, although its name ends in `.gz`
+        hint: it may be a web server's error page: look at the file, then download it again
+        error: could not use `trace/job_events/part-00003-of-00006.csv.gz`: the file is not gzip, although its name ends in `.gz`
+        error: could not use `trace/job_events/part-00004-of-00006.csv.gz`: the file is not gzip, although its name ends in `.gz`
+        error: could not use `trace/job_events/part-00005-of-00006.csv.gz`: the file is not gzip, although its name ends in `.gz`
         error: 6 of 6 parts could not be ingested; nothing was stored
     ");
 }

@@ -49,7 +49,7 @@ fn a_table_that_is_not_in_the_lake() {
         --- stderr
         error: could not use `lake`
         cause: table `task_events` is not in the lake
-        hint: `jobfate ingest TRACE_DIR --tables task_events --lake lake` adds it, once its files are in TRACE_DIR
+        hint: `jobfate ingest TRACE_DIR --tables task_events --lake lake` adds it when its files are in TRACE_DIR
     ");
     assert_snapshot!(place.run(&["query", "q11"]).text(), @r"
         exit code: 3
@@ -57,7 +57,7 @@ fn a_table_that_is_not_in_the_lake() {
         --- stderr
         error: could not use `lake`
         cause: table `task_usage` is not in the lake
-        hint: `jobfate ingest TRACE_DIR --tables task_usage --lake lake` adds it, once its files are in TRACE_DIR
+        hint: `jobfate ingest TRACE_DIR --tables task_usage --lake lake` adds it when its files are in TRACE_DIR
     ");
 }
 
@@ -79,7 +79,7 @@ fn a_lake_of_another_version() {
         --- stdout
         --- stderr
         error: could not use `lake/manifest.json`
-        cause: the lake has format version 99, this program reads 3
+        cause: the lake has format version 99, but this program reads 3
         hint: run `ingest` into a new folder with this program
     ");
     assert!(tree(&place.path("lake")) == before, "nothing was touched");
@@ -101,7 +101,7 @@ fn a_manifest_that_is_damaged() {
         error: could not use `lake/manifest.json`
         cause: the manifest is damaged
         cause: EOF while parsing an object at line 1 column 1
-        hint: remove the lake and run `ingest` again; the raw trace is not touched
+        hint: remove the lake and run `ingest` again; the raw trace is not changed
     ");
     assert!(tree(&place.path("lake")) == before, "nothing was touched");
 }
@@ -120,7 +120,7 @@ fn a_file_of_the_lake_that_is_gone_or_another() {
         --- stderr
         error: could not use `lake/job_events/part-00000-00000.parquet`
         cause: the file is not the one recorded in the manifest: it has 2434 bytes, not 2435
-        hint: remove the lake and run `ingest` again; the raw trace is not touched
+        hint: remove the lake and run `ingest` again; the raw trace is not changed
     ");
     assert_eq!(place.run(&["verify"]).code, Some(3));
     let mut same_size = bytes.clone();
@@ -135,7 +135,7 @@ fn a_file_of_the_lake_that_is_gone_or_another() {
         --- stderr
         error: could not use `lake/job_events/part-00000-00000.parquet`
         cause: the file is not the one recorded in the manifest: No such file or directory (os error 2)
-        hint: remove the lake and run `ingest` again; the raw trace is not touched
+        hint: remove the lake and run `ingest` again; the raw trace is not changed
     ");
     fs::write(&file, bytes).unwrap();
     place.run(&["classify"]).ok();
@@ -170,7 +170,7 @@ fn a_lake_that_another_process_writes() {
         --- stderr
         error: could not use `lake`
         cause: another process is writing into the lake
-        hint: wait for it, or fill the lake side by side with `--shard I/N`
+        hint: wait for it, or fill the lake in parallel with `--shard I/N`
     ");
     assert_eq!(place.ingest(&["--shard", "1/2"]).code, Some(4));
     // Programs that other tests are just starting may hold the file, too.

@@ -359,6 +359,6 @@ fn a_name_in_a_manifest_leads_out_of_no_lake() {
         fs::write(&path, text.replace("\"path\": \"", &format!("\"path\": \"{away}"))).unwrap();
         let run = place.run(&["verify"]);
         assert_eq!(run.code, Some(3), "{}", run.stderr);
-        assert!(run.stderr.contains("is no file of table"), "{}", run.stderr);
+        assert!(run.stderr.contains("is not a file of table"), "{}", run.stderr);
     }
 }

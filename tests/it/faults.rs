@@ -262,7 +262,7 @@ fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
             child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
             // Before the program listens the signal ends it at once; after the end nothing does.
             if status.code() == Some(130) {
-                assert!(said.contains("run the same command to go on"), "{said}");
+                assert!(said.contains("run the same command to continue"), "{said}");
                 stopped += 1;
             }
             trial.assert_nothing_corrupted();

@@ -313,8 +313,8 @@ fn columns_and_rows_can_be_chosen() {
     assert_eq!(top.lines().skip(1).map(count).collect::<Vec<u64>>(), expected[..2]);
     for (args, word) in [
         (&["classify", "--columns", "cuont"][..], "there is no column `cuont`"),
-        (&["classify", "--sort", "count:up"], "`up` is no direction"),
-        (&["classify", "--top", "2", "--format", "json"], "JSON is always whole"),
+        (&["classify", "--sort", "count:up"], "`up` is not a direction"),
+        (&["classify", "--top", "2", "--format", "json"], "JSON is always complete"),
     ] {
         let run = place.run(args);
         assert_eq!(run.code, Some(2), "{}", run.stderr);

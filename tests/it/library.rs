@@ -238,7 +238,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     let mut gathered = usage().gather().unwrap();
     gathered.history.keeps_ends = false;
     let slowdown = gathered.evaluate(&mut *index("slowdown").unwrap()).map(drop);
-    check(slowdown, "reads the ends of tasks, which were not gathered");
+    check(slowdown, "reads the ends of tasks, which this usage does not contain");
     let late = || "late".parse::<DetectorPlan>().unwrap();
     check(sample.detect([late()]).truths([]).run().map(drop), "0 ground truths");
     check(sample.detect([late()]).heartbeat(0).run().map(drop), "a heartbeat every 0 µs");

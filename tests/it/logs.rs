@@ -80,7 +80,7 @@ fn small_logs_give_the_rows_that_were_read() {
         let again = small(name, beside);
         assert_same_files(&place.path("lake"), &again.path("lake"));
         let run = place.run(&["ingest", &format!("trace/{name}")]).ok();
-        assert!(run.stderr.contains("in the lake already: 3 parts"), "{}", run.stderr);
+        assert!(run.stderr.contains("already in the lake: 3 parts"), "{}", run.stderr);
         assert_same_files(&place.path("lake"), &again.path("lake"));
     }
 }
@@ -177,11 +177,11 @@ fn what_cannot_be_told_is_refused_with_a_way_out() {
     place.raw("page.json", "{\"a\":1}");
     fs::create_dir(place.path("empty")).unwrap();
     let cases: [(&[&str], i32, &str, &str); 10] = [
-        (&["trace/notes.txt"], 3, "it cannot be told what kind of trace this is", "--source"),
-        (&["trace/page.json"], 3, "it cannot be told what kind of trace this is", "--source"),
-        (&["trace"], 3, "several logs in it: other.swf, small.swf", "name the file"),
-        (&["trace", "--source", "gwf"], 3, "there is no gwf log in it", "name the file"),
-        (&["empty"], 3, "there is no table of the trace in it", "job_events"),
+        (&["trace/notes.txt"], 3, "the kind of trace cannot be recognised", "--source"),
+        (&["trace/page.json"], 3, "the kind of trace cannot be recognised", "--source"),
+        (&["trace"], 3, "several logs in it: other.swf, small.swf", "give the path of"),
+        (&["trace", "--source", "gwf"], 3, "it contains no gwf log", "give the path of"),
+        (&["empty"], 3, "it contains no table of the trace", "job_events"),
         (&["nowhere.swf"], 4, "there is no such folder", "give the folder"),
         (&["trace/small.swf", "--source", "google-2011"], 3, "it is a file", "give the folder"),
         (&["trace/small.swf", "--source", "gwf"], 3, "no line has the 29 fields", "--source"),
@@ -201,7 +201,7 @@ fn what_cannot_be_told_is_refused_with_a_way_out() {
     place.raw("small.swf", "1 0 0 5 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n");
     let run = place.run(&["ingest", "trace/small.swf"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
-    assert!(run.stderr.contains("made from another file"), "{}", run.stderr);
+    assert!(run.stderr.contains("but from another file"), "{}", run.stderr);
     let run = place.run(&["ingest", &golden("logs/small-topology.json").to_string_lossy()]);
     assert!(run.stderr.contains("the topology of a Rumen trace"), "{}", run.stderr);
 }
@@ -439,7 +439,7 @@ fn memory_that_a_log_tells_is_added_up_per_processor_and_second() {
     let sum: f64 = rows.iter().filter_map(|row| row["memory"].as_f64()).sum();
     assert!((sum - expected).abs() < 1e-3 * expected, "{sum}, {expected}: {json}");
     let said = place.run(&[&account[..], &["used"]].concat()).ok();
-    assert!(said.stderr.contains("of 1 the log does not tell the memory"));
+    assert!(said.stderr.contains("for 1 the log does not record the memory"));
     let sql = place.run(&[&account[..], &["used", "--engine", "polars"]].concat());
     assert!(sql.stderr.contains("has no query"), "{}", sql.stderr);
     place.run(&[&account[..], &["requested"]].concat()).ok();
@@ -450,5 +450,5 @@ fn memory_used_is_refused_where_no_log_tells_it() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
     let run = place.run(&["account", "--resource", "memory", "--memory", "used"]);
-    assert!(run.stderr.contains("take --memory requested"), "{}", run.stderr);
+    assert!(run.stderr.contains("give --memory requested"), "{}", run.stderr);
 }

@@ -92,7 +92,7 @@ fn rejects_without_number_go_to_disk() {
     let rejects = place.path("lake/rejects/job_events/part-00000.csv");
     let bytes = fs::metadata(rejects).unwrap().len();
     assert!(200 * MB < bytes && bytes < 300 * MB, "{bytes}");
-    let remark = "lines without a row beyond 256 MiB of them: counted, not kept";
+    let remark = "lines without a row beyond the first 256 MiB: counted, not stored";
     assert!(said.contains(remark), "{said}");
 }
 

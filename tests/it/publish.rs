@@ -469,7 +469,11 @@ fn a_report_replaces_only_a_report() {
         fs::write(&path, &changed).unwrap();
         let refused = report("one");
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-        assert!(refused.stderr.contains("is not of an earlier report"), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("does not belong to an earlier report"),
+            "{}",
+            refused.stderr
+        );
         assert_eq!(fs::read(&path).unwrap(), changed);
         fs::write(&path, &bytes).unwrap();
         let further = path.with_extension("mine");
@@ -500,7 +504,7 @@ fn manual_pages_replace_only_manual_pages() {
     fs::write(place.path("man1/jobfate-sweep.1"), "mine").unwrap();
     let refused = run(&place, "man --out man1");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("`man1/jobfate-sweep.1` is no manual page"));
+    assert!(refused.stderr.contains("`man1/jobfate-sweep.1` is not a manual page"));
     assert_eq!(fs::read(place.path("man1/jobfate-sweep.1")).unwrap(), b"mine");
 }
 
@@ -657,7 +661,7 @@ fn an_analysis_killed_over_another_one_is_not_mixed_with_it() {
         killed += usize::from(!child.wait().unwrap().success());
         assert_one_or_said(writer, &place, &whole, "killed");
         let report = run(&place, "report found --out check");
-        named += usize::from(report.stderr.contains("which is of another analysis"));
+        named += usize::from(report.stderr.contains("which is from another analysis"));
         run(&place, writer.commands[1]).ok();
         assert!(tree(&place.path("found")) == whole[1]);
         // Its report is the one of a run that nothing disturbed.
@@ -670,12 +674,15 @@ fn an_analysis_killed_over_another_one_is_not_mixed_with_it() {
     run(&place, writer.commands[1]).ok();
     run(&place, "account --cpu slots --out found/own").ok();
     let report = run(&place, "report found --out check").ok();
-    assert!(report.stderr.contains("left out: `found/own/result.json`, which is of no analysis"));
+    assert!(report.stderr.contains(
+        "left out: `found/own/result.json`, which is not from an \
+    analysis"
+    ));
     // Two analyses are not shown together.
     run(&place, &writer.commands[0].replace("--out found", "--out other")).ok();
     let both = run(&place, "report found other --out check");
     assert_eq!(both.code, Some(2), "{}", both.stderr);
-    assert!(both.stderr.contains("are of different analyses"), "{}", both.stderr);
+    assert!(both.stderr.contains("belong to different analyses"), "{}", both.stderr);
 }
 
 /// Promise: `analyze` takes a lake, a file or a folder, and says the same of the same data.
@@ -708,7 +715,7 @@ fn an_analysis_takes_a_lake_a_file_or_a_folder() {
     assert!(!place.path("again/synthetic-trace").exists());
     let odd = run(&place, "analyze --lake file/lake --parts 0-1 --out odd");
     assert_eq!(odd.code, Some(2), "{}", odd.stderr);
-    assert!(odd.stderr.contains("--parts says how a trace is read"), "{}", odd.stderr);
+    assert!(odd.stderr.contains("--parts sets how a trace is read"), "{}", odd.stderr);
     let nowhere = run(&place, "analyze nowhere --out deep/er");
     assert_eq!(nowhere.code, Some(4), "{}", nowhere.stderr);
     assert!(!place.path("deep").exists() && !place.path("odd").exists(), "nothing is left");

@@ -126,12 +126,16 @@ fn a_journal_reads_the_same_live_and_read_back() {
     assert!(place.path("out/replay-gantt-2.svg").is_file(), "a small run has a picture");
     let other = place.run(&["journal", "out/replay.csv"]);
     assert_eq!(other.code, Some(3));
-    assert!(other.stderr.contains("is damaged, or no Parquet file"), "{}", other.stderr);
+    assert!(other.stderr.contains("is damaged, or not a Parquet file"), "{}", other.stderr);
     let table = place.run(&["replay", "--format", "parquet"]).ok().stdout;
     fs::write(place.path("t.parquet"), table).unwrap();
     let table = place.run(&["journal", "t.parquet"]);
     assert_eq!(table.code, Some(3));
-    assert!(table.stderr.contains("is no journal: it has no column `time_us`"), "{}", table.stderr);
+    assert!(
+        table.stderr.contains("is not a journal: it has no column `time_us`"),
+        "{}",
+        table.stderr
+    );
 }
 
 #[test]
@@ -178,7 +182,7 @@ fn a_grid_log_is_replayed_like_a_standard_one() {
     };
     let unknown = run(&gwf, &[]);
     assert_eq!(unknown.code, Some(2), "a grid log does not say what machines there were");
-    assert!(unknown.stderr.contains("describe the machines with --cluster"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("describe them with --cluster"), "{}", unknown.stderr);
     let cluster = ["--cluster", "cluster:nodes=1,cpu=10"];
     let table = run(&swf, &[]).ok();
     assert_eq!(run(&gwf, &cluster).ok().stdout, table.stdout);
@@ -386,7 +390,8 @@ fn nothing_is_refused_for_memory_that_nobody_knows() {
     let (policy, told) = first_policy(&place, &[]);
     assert_eq!(policy["metrics"]["makespan_s"], 100.0, "they run beside each other");
     assert_eq!(policy["refused"], 0);
-    let expected = "assumed: The memory of any machine is not known: there, requests for memory are not checked.";
+    let expected =
+        "assumed: The memory of any machine is unknown: requests for memory are not checked there.";
     assert!(told.contains(expected), "{told}");
     assert!(told.contains("No task has a known priority"), "{told}");
 }

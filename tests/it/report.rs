@@ -221,7 +221,7 @@ fn what_is_not_alike_is_not_compared() {
     assert!(line.contains("net_cpu") && line.contains("not compared"), "{said}");
     keep("rules", "sweep --cpu slots --thresholds 2,3 --rules events,failures");
     let said = compared("slots", "rules");
-    assert!(said.contains("other rows: told apart by threshold and by rule"), "{said}");
+    assert!(said.contains("other rows: identified by threshold and by rule"), "{said}");
     keep("hour", "fairness --cpu slots --interval 3600");
     keep("hours", "fairness --cpu slots --interval 7200");
     keep("priority", "describe --what waiting --group-by priority");
@@ -296,7 +296,7 @@ fn results_that_are_not_as_they_were_written_are_refused() {
             for run in [report(), place.run(&["report", "--compare", "found", "found"])] {
                 let about = format!("{name} {what}: {}", run.text());
                 assert_eq!(run.code, Some(3), "{about}");
-                assert!(run.stderr.contains(&format!("`found/{name}` is ")), "{about}");
+                assert!(run.stderr.contains(&format!("`found/{name}` ")), "{about}");
             }
         }
         fs::remove_file(&path).unwrap();
@@ -447,8 +447,8 @@ fn what_is_no_result_is_refused() {
     for (text, problem) in [
         (result("x", 1, ""), "its format is 1, not 2"),
         (result("x", 2, ""), "its checksum differs"),
-        (sealed(&result("../x", 2, "")), "`../x` is no name of a result"),
-        (sealed(&result("x", 2, chart)), "`../x` is no name of a chart"),
+        (sealed(&result("../x", 2, "")), "`../x` is not the name of a result"),
+        (sealed(&result("x", 2, chart)), "`../x` is not the name of a chart"),
     ] {
         fs::write(place.path("empty/result.json"), text).unwrap();
         let said = place.run(&["report", "empty"]);

@@ -88,7 +88,7 @@ fn a_second_run_has_nothing_to_do() {
         run(place, "twice", &[]);
         let manifest = fs::metadata(path.join("task_events")).unwrap().modified().unwrap();
         let again = place.run(&["ingest", "trace", "--lake", "twice"]).ok();
-        assert!(again.stderr.contains("in the lake already: 16 parts"), "{}", again.stderr);
+        assert!(again.stderr.contains("already in the lake: 16 parts"), "{}", again.stderr);
         let after = fs::metadata(path.join("task_events")).unwrap().modified().unwrap();
         assert_eq!(manifest, after, "no file was written");
     });

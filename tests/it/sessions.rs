@@ -73,7 +73,7 @@ fn a_first_session() {
         exit code: 0
         --- stdout
         --- stderr
-        in the lake already: 10 parts
+        already in the lake: 10 parts
         next: jobfate classify --lake lake
     ");
 }
@@ -272,7 +272,7 @@ fn verify_of_a_raw_folder_checks_sums_and_lines() {
         absent: machine_events, all of it
         absent: machine_attributes, all of it
         absent: task_constraints, all of it
-        error: 1 of 2 parts are not as they should be
+        error: 1 of 2 parts are damaged or differ from their checksum
     ");
     place.part("job_events", 1, LINE);
     place.ingest(&[]).ok();
@@ -415,8 +415,8 @@ fn analyze_does_everything_in_one_go() {
         other         6     1,065         322,058      500  647.500         900    1,235     1,730     2,135    2,180         2  mean,p75,p90,p99,max                             0
 
         Of 15 jobs, 13.3 % finished, 13.3 % failed, 20.0 % killed, 6.7 % running, 46.7 % other (job_events: all, 0.8 hours).
-        Half of 14 jobs took at most 820 s, the longest 2,990 s; the mean is 1,084.21 s; 4 had not ended and stand with the time seen so far (job_events: all, 0.8 hours).
-        The published counts do not apply to this trace; what is odd in it is counted (job_events: all, 0.8 hours).
+        Half of 14 jobs took at most 820 s, the longest 2,990 s; the mean is 1,084.21 s; 4 had not ended and count with the time seen so far (job_events: all, 0.8 hours).
+        The published counts do not apply to this trace; its irregularities are counted (job_events: all, 0.8 hours).
         --- stderr
         ingest trace into all/lake
         job_events: 49 rows of 2 parts (0-1)
@@ -460,7 +460,7 @@ fn analyze_does_everything_in_one_go() {
         assert!(files.contains_key(name), "{name}");
     }
     let again = place.run(&["analyze", "trace", "--out", "all"]).ok();
-    assert!(again.stderr.contains("in the lake already: 2 parts"), "{}", again.stderr);
+    assert!(again.stderr.contains("already in the lake: 2 parts"), "{}", again.stderr);
     assert!(again.stderr.contains("[2/8] classify: done before"), "{}", again.stderr);
 }
 

@@ -218,7 +218,7 @@ fn studies_of_the_queries_are_those_of_the_fold() {
     assert_studies(&place, &STUDIES, &["--engine", "polars"]);
     let other = place.run(&["sweep", "--rules", "failures", "--engine", "polars"]);
     assert_eq!(other.code, Some(2));
-    assert!(other.stderr.contains("only `events` is swept"), "{}", other.stderr);
+    assert!(other.stderr.contains("only `events` can be swept"), "{}", other.stderr);
     for args in [&["--engine", "spark"][..], &["--master", "local"]] {
         let refused = place.run(&[&["classify"], args].concat());
         assert_eq!(refused.code, Some(2), "{args:?}");

@@ -317,7 +317,7 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
             Box::new(|manifest| manifest["bucket_count"] = u32::MAX.into()),
         ),
         (
-            "stands there twice",
+            "is listed twice",
             Box::new(move |manifest| {
                 let mut all = files(manifest);
                 all.push(all[0].clone());
@@ -327,7 +327,7 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
             }),
         ),
         (
-            "is no file of table",
+            "is not a file of table",
             Box::new(move |manifest| {
                 let mut all = files(manifest);
                 let mut again = all[0].clone();
@@ -354,10 +354,13 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
             }),
         ),
         (
-            "has rows of bucket 2, which there is not",
+            "has rows of bucket 2, which does not exist",
             Box::new(|manifest| edit_stretches(manifest, |all| all[0].bucket = 2)),
         ),
-        ("its stretches", Box::new(|manifest| edit_stretches(manifest, |all| all[0].rows += 1))),
+        (
+            "but its blocks have",
+            Box::new(|manifest| edit_stretches(manifest, |all| all[0].rows += 1)),
+        ),
     ];
     for (said, edit) in cases {
         for (code, stderr) in edited(edit) {

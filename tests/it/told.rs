@@ -212,7 +212,7 @@ fn rows_that_look_wrong_are_warned_of() {
     let (ingest, warnings) = verify("600,,7,8,u,1,n,l\n601,,8,8,u,1,n,l\n");
     assert!(!ingest.contains("time 0"), "{ingest}");
     assert!(warnings.contains("2 jobs, all of one user"), "{warnings}");
-    assert!(warnings.contains("all are of class `other`"), "{warnings}");
+    assert!(warnings.contains("all count as `other`"), "{warnings}");
     let (_, warnings) = verify("600,,7,0,u,1,n,l\n601,,7,1,u,1,n,l\n602,,8,0,v,1,n,l\n");
     assert_eq!(warnings, "[]");
 }
@@ -253,7 +253,7 @@ fn lines_of_a_header_beyond_ten_thousand_are_counted() {
     let text = format!("{}; MaxProcs: 8\n{}\n", "; Note: x\n".repeat(10_500), job(1, 0, 1));
     fs::write(place.path("log.swf"), text).unwrap();
     let run = place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
-    let said = "lines of the header beyond the first 10,000 or 1 MiB: left out: 500";
+    let said = "header lines beyond the first 10,000 or 1 MiB: left out: 500";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let machines = place.run(&["query", "q10", "--format", "csv"]).ok();
     assert_eq!(machines.stdout_text().lines().count(), 2, "the machine is known all the same");

@@ -257,7 +257,7 @@ pub(crate) fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineu
     shares::put(&mut json, &SHARES);
     if outcome.counts.groups == 0 {
         let nothing = format!(
-            "No job or phase has {} that finished (--min-tasks): there is nothing to judge a detector by.",
+            "No job or phase has {} that finished (--min-tasks): no detector can be judged.",
             digits::counted(plan.tasks_min as u64, "task")
         );
         json[store::NOTHING] = nothing.into();

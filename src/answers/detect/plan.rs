@@ -267,11 +267,11 @@ pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)>
         ..DetectPlan::of(lineup.detectors.clone())
     };
     if TRUTHS_MAX < asked.truth.len() {
-        return Err(Usage(format!("--truth: at most {TRUTHS_MAX} at once")).into());
+        return Err(Usage(format!("--truth: at most {TRUTHS_MAX} values")).into());
     }
     if asked.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();
-        return Err(Usage(format!("--phase: {source} knows no phases of a job")).into());
+        return Err(Usage(format!("--phase: jobs of {source} have no phases")).into());
     }
     Ok((lineup, plan))
 }

@@ -102,7 +102,12 @@ pub(crate) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
         Some(percent) => number(percent).map(Ceiling::Percent),
         None => number(text).map(Ceiling::Seconds),
     };
-    read.ok_or_else(|| format!("`{text}` is no number of CPU-seconds such as 360000, nor `10%`"))
+    read.ok_or_else(|| {
+        format!(
+            "`{text}` is neither a number of CPU-seconds such as 360000 nor a \
+    share such as `10%`"
+        )
+    })
 }
 
 /// What is wanted of the answer.
@@ -423,7 +428,7 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     }
     if 0 < counts.users_without_attempts {
         let count = digits::counted(counts.users_without_attempts, "more user");
-        notes.push(format!("{count} submitted jobs of which no task has run"));
+        notes.push(format!("{count} submitted jobs none of whose tasks has run"));
     }
     if found.span.plan.cpu == CpuDefinition::Measured && 0 < counts.with_cpu_time {
         notes.push(cpu_time_line(counts.with_cpu_time, counts.attempts));
@@ -431,7 +436,7 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     notes.extend(rest_note(&users, wanted));
     if 0 < counts.without_name {
         let count = digits::counted(counts.without_name, "attempt");
-        notes.push(format!("{count} without a name, shown without one"));
+        notes.push(format!("{count} without a name"));
     }
     let shown_days = found.length_s() / 86_400.0;
     if let Some(asked) = wanted.days.filter(|asked| *asked + 1e-9 < shown_days) {
@@ -469,7 +474,7 @@ fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
 /// Why there is nothing to compare.
 pub fn warning(found: &Found) -> Option<&'static str> {
     let is_unused = usage::total(&found.history) == CpuTime::ZERO;
-    is_unused.then_some("nothing was used in the span: there is nothing to compare")
+    is_unused.then_some("no CPU time was used in the span: there is nothing to compare")
 }
 
 /// The whole answer as JSON.
@@ -526,12 +531,12 @@ fn json_of(found: &Found, wanted: &Wanted) -> Value {
 fn alone(found: &Found, users: &[UserUsage]) -> String {
     match users {
         [only] => format!(
-            "There is one user, {}, who used {} {}: there is no other to compare with.",
+            "The only user, {}, used {} {}: there is no other user to compare with.",
             known_name(&only.user).unwrap_or("without a name"),
             digits::six_digits(only.cpu_s),
             found.span.unit
         ),
-        _ => "No user used anything: there is nothing to compare.".to_owned(),
+        _ => "No user used any CPU time: there is nothing to compare.".to_owned(),
     }
 }
 

@@ -263,21 +263,21 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
         ("--early", plan.early),
     ] {
         if days.is_some_and(|days| !is_days(days)) {
-            return wrong(format!("{flag} is a number of days of 0 or more"));
+            return wrong(format!("{flag} must be a number of days of 0 or more"));
         }
     }
     if plan.interval.is_some_and(|interval| !(1.0..=1e9).contains(&interval)) {
-        return wrong("--interval is a number of seconds of 1 or more".to_owned());
+        return wrong("--interval must be a number of seconds of 1 or more".to_owned());
     }
     if !(0.0..=1.0).contains(&plan.free) {
-        return wrong("--free is a share from 0 to 1".to_owned());
+        return wrong("--free must be a share from 0 to 1".to_owned());
     }
     if !(0.001..=1e6).contains(&plan.time_limit) {
-        return wrong("--time-limit is a number of seconds above 0".to_owned());
+        return wrong("--time-limit must be a number of seconds above 0".to_owned());
     }
     if plan.cpu == Some(CpuDefinition::Published) {
-        let text = "`published` CPU time is known per job and not over time; \
-                    take measured, requested or slots";
+        let text = "`published` CPU time is known per job, not over time; give --cpu measured, \
+        requested or slots";
         return wrong(text.to_owned());
     }
     Ok(())

@@ -50,8 +50,8 @@ pub(super) fn check(span: &Span, indices: &[(String, Box<dyn Index>)]) -> Result
     if VALUES_MAX < values {
         let most = bytes(VALUES_MAX);
         let text = format!(
-            "{told} are too many (at most {most}): take a longer --interval, fewer --days or \
-             fewer indices"
+            "{told} are too many (at most {most}): give a longer --interval, fewer --days or \
+            fewer indices"
         );
         return Err(Usage(text).into());
     }
@@ -69,7 +69,7 @@ pub(super) fn refusal(error: GatherError) -> Failure {
     match error {
         GatherError::Fact(error) => error.into(),
         GatherError::TooMuch => {
-            Usage(format!("{error}: take a longer --interval or fewer --days")).into()
+            Usage(format!("{error}: give a longer --interval or fewer --days")).into()
         }
         error => Usage(error.to_string()).into(),
     }

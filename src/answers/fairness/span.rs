@@ -55,7 +55,7 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
     let start_us = from - warm_up * interval_us;
     let count = end.saturating_sub(start_us).saturating_add(interval_us - 1) / interval_us;
     if last <= from || end <= from {
-        return Err(Usage("--from and --days leave nothing of the trace".to_owned()).into());
+        return Err(Usage("--from and --days select no part of the trace".to_owned()).into());
     }
     if INTERVALS_MAX < count {
         let ways = ways(asked, until, &clusters, interval_us);
@@ -93,11 +93,11 @@ fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i
     };
     if ends().any(is_far) {
         let last_s = ends().max().unwrap_or(0) / MICROS_PER_SECOND;
-        ways.push(format!("take an earlier --window-end (the last event is at {last_s} s)"));
+        ways.push(format!("give an earlier --window-end (the last event is at {last_s} s)"));
     }
-    ways.push("take a longer --interval or fewer --days".to_owned());
+    ways.push("give a longer --interval or fewer --days".to_owned());
     if 1 < clusters.len() && asked.align == Align::Clock {
-        ways.push("lay lakes of different years side by side with --align start".to_owned());
+        ways.push("align lakes of different years with --align start".to_owned());
     }
     ways.join(", or ")
 }
@@ -108,7 +108,8 @@ fn unit_of(clusters: &[Cluster], cpu: CpuDefinition) -> Result<&'static str> {
     match clusters.iter().find(|other| cpu.unit(other.lake.source()) != unit) {
         None => Ok(unit),
         Some(other) => Err(Usage(format!(
-            "`{}` counts {cpu} CPU in {unit} and `{}` in {}: they cannot be added up; --cpu slots can",
+            "`{}` counts {cpu} CPU in {unit} and `{}` in {}: they cannot be added up; --cpu slots \
+            can",
             clusters[0].name,
             other.name,
             cpu.unit(other.lake.source())

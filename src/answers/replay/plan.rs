@@ -232,7 +232,7 @@ pub(crate) fn grid(text: &str) -> Result<Vec<String>, String> {
     {
         let choices: Vec<&str> = choices.split(',').collect();
         if POLICIES_MAX < all.len() * choices.len() {
-            return Err(format!("`{text}` is more than {POLICIES_MAX} policies"));
+            return Err(format!("`{text}` expands to more than {POLICIES_MAX} policies"));
         }
         let with =
             |head: String| choices.iter().map(move |choice| format!("{head}{before}{choice}"));
@@ -251,7 +251,7 @@ pub(crate) fn parse_cluster(text: &str) -> Result<ClusterSpec, String> {
 
 pub(crate) fn number(text: &str, what: &str, is_good: impl Fn(f64) -> bool) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|&number| is_good(number));
-    number.ok_or_else(|| format!("`{text}` is no {what}"))
+    number.ok_or_else(|| format!("`{text}` is not a {what}"))
 }
 
 pub(crate) fn parse_hours(text: &str) -> Result<f64, String> {
@@ -350,12 +350,13 @@ pub(crate) fn fleet_of(asked: &ReplayPlan, lake: &Lake, plan: &HistoryPlan) -> R
             Fleet { cluster, remarks, without_cpu: 0 }
         }
         None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
-            let hint = "the lake holds no machines; describe the machines with --cluster, such as cluster:nodes=100,cpu=1";
+            let hint = "the lake has no machines; describe them with --cluster, such as \
+            cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
         }
         None => match history::fleet(lake, plan)? {
             Err(ClusterError::Empty) if asked.machines < 1.0 => {
-                return Err(Usage("--machines leaves no machine".to_owned()).into());
+                return Err(Usage("--machines selects no machine".to_owned()).into());
             }
             machines => machines?,
         },

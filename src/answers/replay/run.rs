@@ -28,7 +28,8 @@ pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     let count = tasks.iter().filter(|&&tasks| cluster.machine_count() < tasks).count();
     (0 < count).then(|| {
         Said::warning(format!(
-            "{} want more different machines than there are, and block whoever waits behind them",
+            "{} need more different machines than there are, and block all tasks queued behind \
+            them",
             digits::counted(count as u64, "job")
         ))
     })
@@ -117,7 +118,7 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
     let left = history.workload.task_count - run.metrics.over;
     if 0 < left {
         said.push(Said::warning(format!(
-            "{}: never over, as no machine can take them any more: {}",
+            "{}: never finish, because no remaining machine can run them: {}",
             run.policy,
             digits::counted(left as u64, "task")
         )));

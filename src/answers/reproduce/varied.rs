@@ -45,7 +45,9 @@ pub fn variants_of([first, second]: [&str; 2], experiment: &Experiment) -> Resul
     let keys = [key_of(first)?, key_of(second)?];
     if keys[0].0 == keys[1].0 {
         let key = &keys[0].0;
-        return Err(Usage(format!("--vary names `{key}` twice: give all its values at once")));
+        return Err(Usage(format!(
+            "--vary names `{key}` twice: give all its values in one --vary"
+        )));
     }
     let count = keys[0].1.len() * keys[1].1.len();
     if POINTS_MAX < count {

@@ -91,9 +91,14 @@ pub fn sweep_all(study: &Study, price: f64) -> Swept {
 pub fn check_sides(study: &Study) -> Result<()> {
     match sides(study) {
         Some((past, future)) if past == 0 || future == 0 => Err(Usage(format!(
-            "--train-until leaves nothing to choose on or to score: {} with tasks loaded ended before it, {} submitted from then on",
+            "--train-until leaves no jobs to choose on or to test on: {} with tasks loaded ended \
+            before it, {} were submitted after it",
             digits::counted(past, "job"),
-            if future == 1 { "1 was".to_owned() } else { format!("{} were", digits::grouped(future)) }
+            if future == 1 {
+                "1 was".to_owned()
+            } else {
+                format!("{} were", digits::grouped(future))
+            }
         ))
         .into()),
         _ => Ok(()),
@@ -170,7 +175,8 @@ pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     let mut used =
         totals.iter().filter(|of| of.1.as_f64().is_some_and(|cpu| cpu != 0.0)).peekable();
     if used.peek().is_some() && used.all(|(outcome, _)| outcome == UNMATCHED) {
-        let nothing = "What killing tasks would have saved and whom it would have harmed is unknown: no job has a known outcome.";
+        let nothing = "The savings and the harm of killing tasks are unknown: no job has a known \
+        outcome.";
         return Some(nothing.to_owned());
     }
     let mut rows = sweeps.iter().flat_map(|sweep| &sweep.rows);
@@ -182,7 +188,8 @@ pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
         Some(format!("{} {}", sweep.rule, digits::grouped_signed(row.threshold)))
     });
     Some(format!(
-        "No task passes the lowest threshold of a rule ({}): nothing would have been killed, saved or harmed.",
+        "No task exceeds the lowest threshold of a rule ({}): no task would have been killed, and \
+        nothing saved or harmed.",
         lowest.collect::<Vec<String>>().join(", ")
     ))
 }

@@ -30,7 +30,7 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
     // A link that leads nowhere is a name too.
     if args.file.symlink_metadata().is_ok() {
         let taken = args.file.display();
-        let what = format!("`{taken}` is there already: move it away, or give another name");
+        let what = format!("`{taken}` already exists: move it away, or give another name");
         return Err(Usage(what).into());
     }
     let mut questions = Questions::new(args)?;

@@ -38,14 +38,15 @@ pub(crate) fn run(args: &JournalArgs) -> Result<()> {
         ParquetError::External(cause) if cause.is::<io::Error>() => {
             Hindered(format!("could not read `{shown}`: {cause}")).into()
         }
-        error => Failure::from(bad(format!("is damaged, or no Parquet file: {error}"))),
+        error => Failure::from(bad(format!("is damaged, or not a Parquet file: {error}"))),
     };
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(ParquetRecordBatchReaderBuilder::build)
         .map_err(failed)?;
     for batch in reader {
         let batch = batch.map_err(|error| failed(error.into()))?;
-        let text = text_of(&batch).map_err(|problem| bad(format!("is no journal: {problem}")))?;
+        let text =
+            text_of(&batch).map_err(|problem| bad(format!("is not a journal: {problem}")))?;
         console::data(&text)?;
     }
     Ok(())

@@ -39,7 +39,7 @@ type Ran = Result<Study, String>;
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.answer.window_end.is_some() {
-        return Err(Usage("--window-end is for a single study".to_owned()).into());
+        return Err(Usage("--window-end applies to a single study".to_owned()).into());
     }
     let out = args.answer.out.as_deref();
     let files = shown::files(out, "verdicts")?;
@@ -130,7 +130,7 @@ fn stored(folder: &Path, study: StudyName) -> Result<Result<Tally, String>> {
     let at = || format!("could not read `{}`", path.display());
     let bad = |why: &str| BadFile {
         path: path.clone(),
-        problem: format!("is no table of claims: {why}"),
+        problem: format!("is not a table of claims: {why}"),
     };
     let mut reader = csv::Reader::from_reader(File::open(&path).with_context(at)?);
     let headers = reader.headers().map_err(|error| bad(&error.to_string()))?;
@@ -143,7 +143,7 @@ fn stored(folder: &Path, study: StudyName) -> Result<Result<Tally, String>> {
         let record = record.map_err(|error| bad(&error.to_string()))?;
         let key = &record[verdict];
         let known = Verdict::ALL.into_iter().find(|verdict| verdict.key() == key);
-        let known = known.ok_or_else(|| bad(&format!("`{key}` is no verdict")))?;
+        let known = known.ok_or_else(|| bad(&format!("`{key}` is not a verdict")))?;
         tally.add(known, &record[decided_by]);
     }
     Ok(Ok(tally))
@@ -160,17 +160,17 @@ fn table(rows: &[Row]) -> RecordBatch {
         .maybe_count("claims", count(|tally| tally.claims))
         .about("sentences and numbers of the paper")
         .maybe_count("not_reproduced", count(|tally| tally.not_reproduced))
-        .about("neither the number nor the direction, or the reverse")
+        .about("neither the number nor the direction agrees, or the reverse holds")
         .maybe_count("same_direction", count(|tally| tally.same_direction))
-        .about("the sign or order holds, the size does not")
+        .about("the sign or order agrees, the size does not")
         .maybe_count("reproduced", count(|tally| tally.reproduced))
         .about("the number lies in the interval of ours; the sentence holds in every cell")
         .maybe_count("worked_examples", count(|tally| tally.worked_examples))
-        .about("those of `reproduced` that check a formula and no data")
+        .about("claims among `reproduced` that check a formula, not data")
         .maybe_count("fitted", count(|tally| tally.fitted))
-        .about("a parameter was chosen to bring the number about")
+        .about("a parameter was chosen to match the number")
         .maybe_count("cannot_be_compared", count(|tally| tally.cannot_be_compared))
-        .about("the paper prints no number, or a table is not at hand")
+        .about("the paper prints no number, or a table is missing")
         .maybe_text("note", notes)
         .about("why a study has no verdicts")
         .batch()

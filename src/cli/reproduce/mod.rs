@@ -196,20 +196,21 @@ fn check(args: &ReproduceArgs) -> Result<()> {
     let is_set = !args.parameters.set.is_empty() || !args.parameters.vary.is_empty();
     match args.study {
         StudyName::Mandai if is_drawn || is_set => wrong(
-            "--seed, --runs, --set and --vary are not for this study: it has no draws; --window-end moves the end of the trace",
+            "--seed, --runs, --set and --vary do not apply to this study, which draws no random \
+            numbers; --window-end moves the end of the trace",
         ),
         StudyName::Ota if is_drawn => {
-            wrong("--seed and --runs are for experiments; this study has no draws")
+            wrong("--seed and --runs apply to experiments; this study draws no random numbers")
         }
-        StudyName::All if is_set => wrong("--set and --vary are for a single study"),
+        StudyName::All if is_set => wrong("--set and --vary apply to a single study"),
         _ if args.week.is_chosen() && !matches!(args.study, StudyName::Ota) => {
-            wrong("--from, --days and --users are for ota")
+            wrong("--from, --days and --users apply to ota")
         }
         _ if args.ota_lake.is_some() && !matches!(args.study, StudyName::All) => {
-            wrong("--ota-lake is for all; a single study takes --lake")
+            wrong("--ota-lake applies to `all`; a single study takes --lake")
         }
         _ if args.stored.is_some() && !matches!(args.study, StudyName::All) => {
-            wrong("--stored is for all: it counts the verdicts of every stored study")
+            wrong("--stored applies to `all`: it counts the verdicts of every stored study")
         }
         _ => Ok(()),
     }

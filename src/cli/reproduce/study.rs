@@ -29,7 +29,7 @@ pub(crate) fn varied_of(args: &ReproduceArgs) -> Result<Option<(&str, Vec<&str>)
     let varied = match args.parameters.vary.as_slice() {
         [] => return Ok(None),
         [varied] => varied,
-        _ => return Err(Usage("--vary twice is for experiments, and at most twice".to_owned())),
+        _ => return Err(Usage("only experiments take --vary twice, and at most twice".to_owned())),
     };
     let bad = || Usage(format!("--vary `{varied}` is not of the form KEY=VALUE,VALUE,..."));
     let (key, values) = varied.split_once('=').ok_or_else(bad)?;

@@ -46,12 +46,12 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
             }
             '"' => {
                 let Some(length) = source[at..].find(['"', '\n']) else {
-                    return Err(Mistake::at(source, start, source.len(), "the text has no end"));
+                    return Err(Mistake::at(source, start, source.len(), "the text is not closed"));
                 };
                 let text = source[at..at + length].to_owned();
                 at += length + 1;
                 if source[..at].ends_with('\n') {
-                    return Err(Mistake::at(source, start, at, "the text has no end"));
+                    return Err(Mistake::at(source, start, at, "the text is not closed"));
                 }
                 Kind::Text(text)
             }
@@ -59,7 +59,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
                 at = number_end(source, start);
                 let text = &source[start..at];
                 let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-                let problem = || format!("`{text}` is no number");
+                let problem = || format!("`{text}` is not a number");
                 Kind::Number(number.ok_or_else(|| Mistake::at(source, start, at, problem()))?)
             }
             _ if letter.is_alphabetic() || letter == '_' => {
@@ -73,7 +73,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
                 let sign =
                     SIGNS.into_iter().chain([">"]).find(|sign| source[start..].starts_with(sign));
                 let Some(sign) = sign else {
-                    let problem = format!("`{letter}` has no meaning here");
+                    let problem = format!("`{letter}` is not allowed here");
                     return Err(Mistake::at(source, start, at, problem));
                 };
                 at = start + sign.len();

@@ -30,27 +30,27 @@ pub const NUMBERS: [(&str, Number, &str); 13] = [
     ("ran", Number::Ran, "CPU-seconds that ran in the interval, whenever they are charged"),
     ("cores", Number::Cores, "the same per second: cores in use"),
     ("memory", Number::Memory, "memory-seconds of the user in the interval"),
-    ("waiting", Number::Waiting, "CPU-seconds asked for by waiting tasks"),
+    ("waiting", Number::Waiting, "CPU-seconds requested by waiting tasks"),
     ("ended", Number::Ended, "attempts of the user that ended in the interval"),
     (
         "factor",
         Number::Factor,
         "the user's priority factor, within `sum` on the machine; 1 without a file",
     ),
-    ("entitled", Number::Entitled, "the user's share of the whole by the account tree"),
+    ("entitled", Number::Entitled, "the user's share of the total in the account tree"),
     ("dt", Number::Length, "length of the interval, s"),
-    ("t", Number::Time, "end of the interval since the first one's start, s"),
+    ("t", Number::Time, "end of the interval, in seconds since the start of the first one"),
     ("k", Number::Interval, "number of the interval, from 0"),
-    ("users", Number::Users, "how many users there are by then"),
-    ("capacity", Number::Capacity, "CPU of all machines, 0 where not known"),
+    ("users", Number::Users, "number of users known at that time"),
+    ("capacity", Number::Capacity, "CPU of all machines, 0 if unknown"),
 ];
 
 /// Numbers within `sum(..)`.
 pub const MACHINE_NUMBERS: [(&str, MachineNumber, &str); 4] = [
     ("cpu", MachineNumber::Cpu, "CPU-seconds of the user on the machine"),
     ("charge", MachineNumber::Charge, "the machine's charge factor, 1 without a file of charges"),
-    ("machine_cpu", MachineNumber::Capacity, "CPU of the machine, 0 where not known"),
-    ("machine_memory", MachineNumber::Memory, "memory of the machine, 0 where not known"),
+    ("machine_cpu", MachineNumber::Capacity, "CPU of the machine, 0 if unknown"),
+    ("machine_memory", MachineNumber::Memory, "memory of the machine, 0 if unknown"),
 ];
 
 /// Names that can be compared with a text in quotes; the last four only within `sum(..)`.

@@ -36,7 +36,7 @@ pub fn parse(source: &str, parameters: &[(String, f64)]) -> Result<Formula, Mist
     }
     for (name, value) in parameters {
         if known_names(&parser.names).any(|known| known == name) {
-            let problem = format!("parameter `{name}` has the name of something else");
+            let problem = format!("the name of parameter `{name}` is already used");
             return Err(Mistake::at(source, 0, 0, problem));
         }
         parser.names.push((name.clone(), Expr::Constant(*value)));
@@ -49,7 +49,7 @@ pub fn parse(source: &str, parameters: &[(String, f64)]) -> Result<Formula, Mist
         }
     }
     if parser.formula.displays.is_empty() {
-        let problem = "nothing is shown: a formula needs a `display` statement";
+        let problem = "the formula displays nothing: it needs a `display` statement";
         return Err(Mistake::at(source, source.len(), source.len(), problem));
     }
     Ok(parser.formula)
@@ -157,7 +157,8 @@ impl Parser<'_> {
             }
             _ => {
                 let problem = format!(
-                    "`{word}` begins no statement (known: state, let, update, display, heavier)"
+                    "no statement begins with `{word}` (known: state, let, update, display, \
+                    heavier)"
                 );
                 return self.fail(&first, problem);
             }
@@ -176,7 +177,7 @@ impl Parser<'_> {
         let name = if is_named {
             let (token, name) = self.name()?;
             if self.formula.displays.iter().any(|(other, _)| *other == name) {
-                return self.fail(&token, format!("`{name}` is shown twice"));
+                return self.fail(&token, format!("`{name}` is displayed twice"));
             }
             self.expect("=")?;
             name
@@ -187,7 +188,13 @@ impl Parser<'_> {
             };
             if self.formula.displays.iter().any(|(other, _)| *other == name) {
                 let token = self.peek().clone();
-                return self.fail(&token, format!("`{name}` is shown twice: name this one"));
+                return self.fail(
+                    &token,
+                    format!(
+                        "`{name}` is displayed twice: give this value \
+                another name"
+                    ),
+                );
             }
             name
         };
@@ -200,7 +207,7 @@ impl Parser<'_> {
     fn new_name(&mut self) -> Result<(Token, String), Mistake> {
         let (token, name) = self.name()?;
         if known_names(&self.names).any(|known| known == name) {
-            return self.fail(&token, format!("`{name}` has a meaning already"));
+            return self.fail(&token, format!("`{name}` is already defined"));
         }
         Ok((token, name))
     }
@@ -265,9 +272,9 @@ impl Parser<'_> {
             }
             Kind::Name(name) if self.is_sign("(") => self.call(&token, &name),
             Kind::Name(name) => self.value(&token, &name),
-            Kind::Text(_) => self.fail(&token, "a text can only be compared with a name"),
+            Kind::Text(_) => self.fail(&token, "a text can be compared only with a name"),
             Kind::End | Kind::Stop => self.fail(&token, "an expression is missing here"),
-            Kind::Sign(sign) => self.fail(&token, format!("`{sign}` cannot stand here")),
+            Kind::Sign(sign) => self.fail(&token, format!("`{sign}` is not allowed here")),
         }
     }
 
@@ -276,7 +283,7 @@ impl Parser<'_> {
             let expr = expr.clone();
             self.parts += size(&expr);
             if PARTS_MAX < self.parts {
-                return self.fail(token, "the formula is too large once its names are put in");
+                return self.fail(token, "the formula is too large after its names are replaced");
             }
             return self.allowed(token, name, expr);
         }
@@ -288,12 +295,23 @@ impl Parser<'_> {
         }
         if let Some(&(_, text, is_machine)) = TEXTS.iter().find(|(known, ..)| *known == name) {
             if is_machine && !self.is_in_sum() {
-                return self.fail(token, format!("`{name}` is a machine's: use it in `sum(..)`"));
+                return self.fail(
+                    token,
+                    format!(
+                        "`{name}` belongs to a machine: use it in \
+                `sum(..)`"
+                    ),
+                );
             }
             let is_same = self.is_sign("==");
             if !is_same && !self.is_sign("!=") {
-                return self
-                    .fail(token, format!("`{name}` is a text: compare it, `{name} == \"..\"`"));
+                return self.fail(
+                    token,
+                    format!(
+                        "`{name}` is a text: it can only be compared, `{name} == \
+                    \"..\"`"
+                    ),
+                );
             }
             self.at += 1;
             let other = self.next();
@@ -307,7 +325,7 @@ impl Parser<'_> {
             Some(near) => format!("; did you mean `{near}`?"),
             None => format!(" (known: {})", listed(known_names(&self.names))),
         };
-        self.fail(token, format!("there is no name `{name}`{hint}"))
+        self.fail(token, format!("unknown name `{name}`{hint}"))
     }
 
     fn is_in_sum(&self) -> bool {
@@ -324,11 +342,11 @@ impl Parser<'_> {
             Place::Machine | Place::AllMachine => any(&expr, &is_any),
         };
         if is_within {
-            let problem = format!("`{name}` adds up, and cannot stand within another sum");
+            let problem = format!("`{name}` is a sum, and a sum cannot contain another sum");
             return self.fail(token, problem);
         }
         if holds_machine(&expr) && !self.is_in_sum() {
-            return self.fail(token, format!("`{name}` is a machine's: use it in `sum(..)`"));
+            return self.fail(token, format!("`{name}` belongs to a machine: use it in `sum(..)`"));
         }
         Ok(expr)
     }
@@ -340,7 +358,7 @@ impl Parser<'_> {
             ("sum", Place::All) => Place::AllMachine,
             ("all", Place::User) => Place::All,
             ("sum" | "all", _) => {
-                return self.fail(token, format!("`{name}(..)` cannot stand within another"));
+                return self.fail(token, format!("`{name}(..)` cannot be nested"));
             }
             _ => outer,
         };
@@ -465,14 +483,14 @@ mod tests {
         };
         check(
             "state u = 0.5\nupdate u = betta * u",
-            "line 2, column 12: there is no name `betta` (known: half, u, \
+            "line 2, column 12: unknown name `betta` (known: half, u, \
              usage, ran, cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity, \
              cpu, charge, machine_cpu, machine_memory, user, group, machine, platform, site, cluster, \
              and, or)\n  update u = betta * u\n             ^^^^^",
         );
         check(
             "display usge + 1",
-            "line 1, column 9: there is no name `usge`; did you mean \
+            "line 1, column 9: unknown name `usge`; did you mean \
              `usage`?\n  display usge + 1\n          ^^^^",
         );
         check(
@@ -492,31 +510,31 @@ mod tests {
             ("", "needs a `display`"),
             ("display 1 2", "should have ended"),
             ("display 1 +", "an expression is missing"),
-            ("display 1.2.3", "`1.2.3` is no number"),
-            ("display 1 $ 2", "`$` has no meaning"),
-            ("display min()", "`)` cannot stand here"),
+            ("display 1.2.3", "`1.2.3` is not a number"),
+            ("display 1 $ 2", "`$` is not allowed"),
+            ("display min()", "`)` is not allowed here"),
             ("display sqrt(1, 2)", "`sqrt` takes 1 values, not 2"),
             ("display foo(1)", "no function `foo`"),
             ("display charge", "use it in `sum(..)`"),
-            ("let c = 2; state c = 1; display c", "`c` has a meaning already"),
-            ("display sum(all(1))", "cannot stand within another"),
-            ("display user", "is a text: compare it"),
+            ("let c = 2; state c = 1; display c", "`c` is already defined"),
+            ("display sum(all(1))", "cannot be nested"),
+            ("display user", "is a text: it can only be compared"),
             ("display user == 1", "a text in quotes is missing"),
-            ("display user == \"a", "the text has no end"),
-            ("display \"a\"", "a text can only be compared"),
-            ("show 1", "begins no statement"),
+            ("display user == \"a", "the text is not closed"),
+            ("display \"a\"", "a text can be compared only"),
+            ("show 1", "no statement begins with"),
             ("heavier bigger", "`larger` or `smaller`"),
-            ("display a = 1; display a = 2", "`a` is shown twice"),
+            ("display a = 1; display a = 2", "`a` is displayed twice"),
             ("state a = 1; state b = a; display b", "cannot be made from the state"),
-            ("let a = all(usage); display all(usage / a)", "cannot stand within another sum"),
-            ("let a = all(usage); display sum(cpu / a)", "cannot stand within another sum"),
-            ("let s = sum(cpu); display sum(s)", "cannot stand within another sum"),
+            ("let a = all(usage); display all(usage / a)", "a sum cannot contain another sum"),
+            ("let a = all(usage); display sum(cpu / a)", "a sum cannot contain another sum"),
+            ("let s = sum(cpu); display sum(s)", "a sum cannot contain another sum"),
             (
                 "state a = 1; let b = sum(a); state c = b; display c",
                 "cannot be made from the state",
             ),
             ("state a = 1; update a = 2; update a = 3; display a", "`a` is updated twice"),
-            ("display value2 = 1; display 2", "`value2` is shown twice"),
+            ("display value2 = 1; display 2", "`value2` is displayed twice"),
         ] {
             let said = parse(source, &[]).unwrap_err().to_string();
             assert!(said.contains(part), "{source}: {said}");

@@ -150,7 +150,7 @@ pub enum GatherError {
     #[error(transparent)]
     Fact(#[from] FactError),
     /// CPU time by the published definition, which knows jobs and no times within them.
-    #[error("usage over time cannot be `published`: that definition knows whole jobs only")]
+    #[error("usage over time cannot be `published`: that definition covers whole jobs only")]
     Published,
     /// Intervals without a length, or none of them.
     #[error("{count} intervals of {interval_us} µs, not at least one of at least 1 µs")]
@@ -161,7 +161,7 @@ pub enum GatherError {
         interval_us: i64,
     },
     /// Nothing to gather from.
-    #[error("there is no lake to gather usage from")]
+    #[error("no lake was given to gather usage from")]
     NoLake,
     /// There is more of it than memory is given for.
     #[error("usage of more than {CELLS_MAX} users, machines and intervals would fill memory")]

@@ -24,7 +24,7 @@ pub struct Drf {
 impl Drf {
     pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
         let window_s = Held::read(notation)?;
-        let expected = "a capacity, 0 for that of the machines";
+        let expected = "a capacity, or 0 to use that of the machines";
         let cpu = notation.number("cpu", expected, 0.0, 0.0..)?;
         let memory = notation.number("memory", expected, 0.0, 0.0..)?;
         Ok(Self { window_s, cpu, memory, held: Held::default() })
@@ -46,7 +46,7 @@ impl Index for Drf {
 
     fn remarks(&self, history: &History) -> Vec<String> {
         let is_known = 0.0 < self.cpu || 0.0 < self.memory || !history.capacity.is_empty();
-        let remark = "no capacity of any machine is known: no values without cpu=.. or memory=..";
+        let remark = "no machine has a known capacity: give cpu=.. or memory=.. to get values";
         if is_known { Vec::new() } else { vec![remark.to_owned()] }
     }
 

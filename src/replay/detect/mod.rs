@@ -320,7 +320,7 @@ impl Sums {
 pub enum DetectPlanError {
     /// A run would take too long.
     #[error(
-        "--heartbeat {}: the jobs run for some {} heartbeats, more than {}; a longer time takes fewer",
+        "--heartbeat {}: the jobs run for about {} heartbeats, more than {}; give a longer time",
         micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(*most)
     )]
     TooManyHeartbeats {

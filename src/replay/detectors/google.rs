@@ -14,7 +14,7 @@ use crate::notation::{Notation, NotationError};
 /// The kind.
 pub(super) const KIND: Kind = Kind {
     name: "google",
-    about: "backup of everything still running near the end (OSDI'04), or Cubed's reading of it",
+    about: "backup of everything still running near the end (OSDI'04), or Cubed's version of it",
     curve: ("share", &["0.99", "0.98", "0.95", "0.9", "0.8", "0.5"]),
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),

@@ -60,17 +60,17 @@ pub fn of_machines(cluster: &Cluster, without_cpu: u64, source: Source) -> Vec<S
     if 0 < without_memory {
         let of = of_all(without_memory);
         told.push(format!(
-            "The memory of {of} is not known: there, requests for memory are not checked."
+            "The memory of {of} is unknown: requests for memory are not checked there."
         ));
     }
     if 0 < without_cpu {
         let of = of_all(without_cpu);
         let then = if source.is_google() {
-            "they take no task that asks for CPU"
+            "they run no task that requests CPU"
         } else {
             "each has one CPU"
         };
-        told.push(format!("The CPU of {of} is not known: {then}."));
+        told.push(format!("The CPU of {of} is unknown: {then}."));
     }
     told
 }
@@ -82,23 +82,40 @@ fn percent(part: u64, whole: u64) -> f64 {
 
 fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
     vec![
-        "Work is recorded running time; machines of the trace are all equally fast.".to_owned(),
+        "The work of a task is its recorded running time; all machines of the trace are equally \
+        fast."
+            .to_owned(),
         if plan.overcommit == 1.0 {
-            "A machine holds no more than its capacity by what tasks ask for; real clusters overcommit.".to_owned()
+            "The requests of the tasks on a machine add up to at most its capacity; real clusters \
+            overcommit."
+                .to_owned()
         } else {
-            format!("A machine holds {} times its capacity by what tasks ask for.", plan.overcommit)
+            format!(
+                "The requests of the tasks on a machine add up to at most {} times its \
+            capacity.",
+                plan.overcommit
+            )
         },
         format!(
-            "Failed attempts are carried along: {}; recorded attempts that were evicted, lost or resubmitted are not, the replay makes its own: {}.",
+            "Failed attempts are replayed: {}. Recorded evictions, losses and resubmissions are \
+            not replayed: {} (the replay decides its own).",
             grouped(counts.failures),
             grouped(counts.dropped_attempts)
         ),
         match plan.reruns {
-            RerunWork::Same => "A copy or a restart has the same work as the attempt before it: where all machines are equally fast, it just costs.",
-            RerunWork::Sibling => "A copy or a restart has the work of a finished task of its job, drawn at random: nothing that made a task slow comes again.",
+            RerunWork::Same => {
+                "A copy or a restart has the same work as the attempt before it: \
+            on equally fast machines it only costs."
+            }
+            RerunWork::Sibling => {
+                "A copy or a restart has the work of a random finished task of \
+            its job: the cause of a slow task never recurs."
+            }
         }
         .to_owned(),
-        "Users submit at the recorded times, whatever became of their earlier jobs.".to_owned(),
+        "Users submit at the recorded times, whatever the outcome of their earlier \
+        jobs."
+            .to_owned(),
     ]
 }
 
@@ -135,7 +152,8 @@ fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
     };
     say(
         counts.began_before,
-        "there before the window: they arrive at its beginning, and just their time inside it is work.",
+        "submitted before the window: they arrive at its start, and only their time inside it \
+        counts as work.",
     );
     say(
         counts.still_running,
@@ -143,20 +161,18 @@ fn of_tasks(counts: &Counts, source: Source, told: &mut Vec<String>) {
     );
     say(
         counts.ended_with_job,
-        "without an end in the loaded parts, whose job ended: their work ends with the job, and they finish then.",
+        "without an end in the loaded parts, whose job ended: they finish when the job ends.",
     );
     say(counts.never_back, "evicted or lost for good: they count as killed then.");
     say(counts.left_out, "left out: they neither ran nor were killed.");
     let without = if source.is_google() { "none" } else { "one" };
-    say(counts.without_cpu, &format!("without a CPU request: they ask for {without}."));
-    say(counts.without_memory, "without a memory request: they ask for none.");
-    say(counts.without_user, "without a user: they count as those of one more user.");
+    say(counts.without_cpu, &format!("without a CPU request: they request {without}."));
+    say(counts.without_memory, "without a memory request: they request none.");
+    say(counts.without_user, "without a user: they count as one further user's.");
     if counts.without_priority < counts.tasks {
         say(counts.without_priority, "without a priority: they rank below all others.");
     } else {
-        told.push(
-            "No task has a known priority: to rules that look at it all are alike.".to_owned(),
-        );
+        told.push("No task has a known priority: rules treat all tasks alike.".to_owned());
     }
 }
 
@@ -166,12 +182,12 @@ fn of_choices(plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
     }
     if matches!(source, Source::Swf | Source::Gwf) {
         told.push(
-            "Any processor takes any job: partitions and sites of the log are not kept apart."
+            "Any processor can run any job: partitions and sites of the log are ignored."
                 .to_owned(),
         );
     }
     if source == Source::Rumen {
-        told.push("Reduces arrive when they did and do not wait for maps.".to_owned());
+        told.push("Reduces arrive at their recorded times and do not wait for maps.".to_owned());
     }
     if plan.sample < 1.0 {
         told.push(format!("Jobs are a sample of {} of all, seed {}.", plan.sample, plan.seed));
@@ -180,7 +196,7 @@ fn of_choices(plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
         told.push(format!("Machines are a sample of {} of all.", plan.machines));
     }
     if 0 < plan.from_us {
-        told.push("The cluster is empty at the beginning of the window.".to_owned());
+        told.push("The cluster is empty at the start of the window.".to_owned());
     }
     if plan.load != 1.0 {
         told.push(format!(

@@ -285,8 +285,7 @@ mod tests {
         check("late+late:age_s=2", "policy `late+late:age_s=2`: `late` is given twice");
         check(
             "late+yarn+wqr",
-            "policy `late+yarn+wqr`: `wqr` is one too many: one or two rules about running tasks \
-             can stand together",
+            "policy `late+yarn+wqr`: `wqr` is one too many: at most one or two rules about running tasks can be combined",
         );
         check(
             "late+yarn:heartbeat_s=2",

@@ -22,7 +22,7 @@ use crate::replay::state::State;
 
 pub(super) const KIND: Kind = Kind {
     name: "easy",
-    about: "EASY backfilling by estimated running times; depth=N passes over at most N tasks",
+    about: "EASY backfilling by estimated running times; depth=N skips at most N tasks",
     read: Read::Order(read),
 };
 

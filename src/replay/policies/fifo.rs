@@ -13,7 +13,7 @@ use crate::replay::state::{Phase, State};
 
 pub(super) const KIND: Kind = Kind {
     name: "fifo",
-    about: "First come, first served; depth=N lets N tasks that fit nowhere be passed over",
+    about: "First come, first served; depth=N skips up to N tasks that fit nowhere",
     read: Read::Order(read),
 };
 

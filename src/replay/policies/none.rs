@@ -1,4 +1,4 @@
-//! Nothing is done about running tasks: the lower bound of every comparison.
+//! Leaves running tasks alone: the lower bound of every comparison.
 
 use std::sync::Arc;
 
@@ -6,11 +6,8 @@ use super::{Kind, Read, Speculation, SpeculationPlan};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
 
-pub(super) const KIND: Kind = Kind {
-    name: "none",
-    about: "Nothing is done about running tasks",
-    read: Read::Speculation(read),
-};
+pub(super) const KIND: Kind =
+    Kind { name: "none", about: "Leaves running tasks alone", read: Read::Speculation(read) };
 
 #[derive(Debug)]
 struct Plan;

@@ -22,7 +22,8 @@ use crate::replay::workload::Fate;
 
 pub(super) const KIND: Kind = Kind {
     name: "shortest",
-    about: "The task with the least work first, counted up to its kill; a truth no scheduler knows",
+    about: "The task with the least work first, counted up to its kill; a real scheduler cannot \
+    know this",
     read: Read::Order(read),
 };
 

@@ -50,7 +50,7 @@ mod value;
 const NO_NUMBER: &str = "QUEUE or ENABLE, which v2.1 does not have: left out";
 const ALLOC_SET: &str = "of an alloc set: left out, see --source google-2019-alloc-sets";
 const JOB: &str = "of a job: left out, see --source google-2019";
-const NO_KIND: &str = "collection type missing: taken as a job";
+const NO_KIND: &str = "collection type missing: counted as a job";
 
 /// Rows that the constraints of one line may make.
 const CONSTRAINTS_MAX: usize = 256;

@@ -107,7 +107,7 @@ const HEADER_KEYS: [&str; 4] = ["Computer", "MaxJobs", "MaxProcs", "MaxNodes"];
 const KNOWN_KEY_LINE_MAX: usize = 4096;
 
 /// What is counted of the lines of a header that are not kept.
-const HEADER_CUT: &str = "lines of the header beyond the first 10,000 or 1 MiB: left out";
+const HEADER_CUT: &str = "header lines beyond the first 10,000 or 1 MiB: left out";
 
 /// Bytes of lines of partial runs that are held until the end of the file, and what each takes
 /// besides its text.
@@ -382,7 +382,11 @@ impl<F: LineFormat> PartParser for LogParser<F> {
         for (id, pieces) in std::mem::take(&mut self.pieces) {
             if self.jobs.contains(&id) {
                 let count = pieces.len() as u64;
-                self.remark("lines of partial runs of jobs that have a line of their own", count);
+                self.remark(
+                    "lines of partial runs of jobs that also have a line for the whole \
+                job",
+                    count,
+                );
             } else {
                 self.put_together(id, &pieces, rows, hand_out);
             }

@@ -182,7 +182,7 @@ impl Parser {
     ) {
         let priority = job.priority();
         self.remark("tasks without an attempt: SUBMIT only", u64::from(task.events.len() == 1));
-        self.remark("attempts that overlap another of their task", task.overlapping);
+        self.remark("attempts that overlap another attempt of the task", task.overlapping);
         self.remark("attempts that end before they start: without length", task.turned);
         self.remark("attempts without a start: without length", task.startless);
         self.remark("attempts without times: left out", task.timeless);
@@ -249,7 +249,7 @@ impl PartParser for Parser {
             rows.rejects.push(Reject { line, column: "", reason: RejectReason::BadValue, text });
         }
         let unknown = self.machines.unknown;
-        self.remark("hosts that the topology does not have", unknown);
+        self.remark("hosts missing in the topology", unknown);
     }
 
     fn notes(&mut self) -> Notes {

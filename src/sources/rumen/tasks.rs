@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Job<'_, '_> {
                 }
             };
             if self.seen.contains(&list) {
-                return Err(A::Error::custom("a list of tasks stands there twice"));
+                return Err(A::Error::custom("a list of tasks occurs twice"));
             }
             self.seen.push(list);
             if (self.is_wanted)(list) {

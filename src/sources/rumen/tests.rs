@@ -89,7 +89,7 @@ fn every_attempt_is_kept() {
     assert_eq!(rows.cell("memory_request", 1), "640");
     assert_eq!(rows.cell("shuffle_end_us", 1), "-");
     assert_eq!(rows.cell("shuffle_end_us", 10), "7000000");
-    assert_eq!(rows.notes.remarks["attempts that overlap another of their task"], 1);
+    assert_eq!(rows.notes.remarks["attempts that overlap another attempt of the task"], 1);
     assert_eq!(rows.notes.remarks["tasks without an attempt: SUBMIT only"], 1);
 }
 

@@ -271,13 +271,13 @@ pub enum RuleError {
         part: String,
     },
     /// A parameter that is not a number from 1.
-    #[error("`{part}`: the parameter is no positive number")]
+    #[error("`{part}`: the parameter is not a positive number")]
     BadParameter {
         /// What was written.
         part: String,
     },
     /// Nothing to spare by.
-    #[error("`{name}` is nothing to spare by (known: priority, class, user)")]
+    #[error("tasks cannot be spared by `{name}` (known: priority, class, user)")]
     UnknownSpare {
         /// What was written.
         name: String,
@@ -321,8 +321,8 @@ pub enum RuleError {
     },
     /// A custom rule that would not know by its kill what it kills for.
     #[error(
-        "kill rule `{rule}` kills task {task} at {at_us} µs, but does not know that from what had \
-         happened by then"
+        "kill rule `{rule}` kills task {task} at {at_us} µs, but what had happened by then does \
+        not imply it"
     )]
     LooksAhead {
         /// The rule.
