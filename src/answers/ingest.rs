@@ -142,7 +142,7 @@ fn parse_buckets(text: &str) -> Result<u32, String> {
 }
 
 fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
-    let bad = || format!("`{text}` is no list of part numbers such as `0-13,15`");
+    let bad = || format!("`{text}` is not a list of part numbers such as `0-13,15`");
     let mut numbers = BTreeSet::new();
     for range in text.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -170,17 +170,17 @@ pub fn plan(
     let folder = open_trace(trace, choice.source, choice.table)?;
     for name in &folder.ignored {
         say(&Said::warning(format!(
-            "`{name}` is no table of the trace and no part of one: passed over"
+            "`{name}` is neither a table of the trace nor a part of one: skipped"
         )));
     }
     let numbers = choice.parts.as_ref().map(|parts| &parts.0);
     let parts = choose_parts(&folder, choice.tables.as_deref(), numbers);
     if parts.is_empty() {
-        return Err(Usage("none of the chosen tables and parts is in the folder".to_owned()).into());
+        return Err(Usage("the folder has none of the chosen tables and parts".to_owned()).into());
     }
     for table in choice.tables.iter().flatten().filter(|table| !parts.contains_key(table)) {
         say(&Said::warning(format!(
-            "table `{table}` is not in the folder, or none of the chosen parts is"
+            "the folder has no table `{table}`, or none of its chosen parts"
         )));
     }
     Ok(IngestPlan {

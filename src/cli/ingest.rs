@@ -153,7 +153,7 @@ fn show(outcome: &IngestOutcome) {
         }
     }
     if 0 < outcome.skipped {
-        console::note(format!("in the lake already: {}", counted(outcome.skipped as u64, "part")));
+        console::note(format!("already in the lake: {}", counted(outcome.skipped as u64, "part")));
     }
     for (idx, failed) in outcome.failed.iter().enumerate() {
         // The first few in full; one fault is often that of all.
@@ -183,7 +183,7 @@ fn tables_help() -> String {
         lines.extend(first.iter().map(explain));
         let own = own_columns(table);
         if !own.is_empty() {
-            lines.push("   in lakes of other traces besides, or instead:".to_owned());
+            lines.push("   in lakes of other traces, in addition or instead:".to_owned());
         }
         lines.extend(
             own.iter()

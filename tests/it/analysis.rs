@@ -363,7 +363,7 @@ fn one_sentence_stands_for_a_table_of_zeros() {
     for (name, sentence) in [
         ("stragglers", "No job or phase has 10 tasks"),
         ("sweep", "No task exceeds"),
-        ("fairness", "There is one user"),
+        ("fairness", "The only user"),
         ("replay", "Not run: "),
     ] {
         let page = page(name);

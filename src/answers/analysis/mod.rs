@@ -124,11 +124,12 @@ impl Config {
             .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
             .with_context(|| format!("could not read `{}`", path.display()))?;
         if FILE_BYTES_MAX < bytes.len() as u64 {
-            let problem = format!("`{}` is larger than 1 MiB: it is no analysis", path.display());
+            let problem =
+                format!("`{}` is larger than 1 MiB, so it is not an analysis file", path.display());
             return Err(Usage(problem).into());
         }
         let source = String::from_utf8(bytes)
-            .map_err(|error| Usage(format!("`{}` is no text: {error}", path.display())))?;
+            .map_err(|error| Usage(format!("`{}` is not text: {error}", path.display())))?;
         Ok(Self::read(&source).map_err(|place| ConfigError { path: path.to_owned(), place })?)
     }
 
@@ -155,7 +156,7 @@ impl Config {
                 return Err(wrong(key.span(), problem));
             };
             let DeValue::Table(options) = value.get_ref() else {
-                return Err(wrong(value.span(), format!("`{name}` is a section: [{name}]")));
+                return Err(wrong(value.span(), format!("`{name}` is a section: write [{name}]")));
             };
             let read = section_of(part, options).map_err(|(spot, problem)| wrong(spot, problem))?;
             let places = options.keys().map(|key| (option_name(key.get_ref()), key.span()));
@@ -277,7 +278,7 @@ impl Config {
     /// The file that says the same.
     pub fn toml(&self) -> String {
         let mut text = format!(
-            "{FIRST_WORDS} {}; `jobfate analyze --config FILE` does it again.\n\nsteps = {}\n",
+            "{FIRST_WORDS} {}; `jobfate analyze --config FILE` repeats it.\n\nsteps = {}\n",
             crate::PROGRAM,
             list(self.steps.iter().copied())
         );
@@ -323,7 +324,7 @@ impl Config {
 fn steps(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
     let known: Vec<&'static str> = parts::steps().collect();
     let DeValue::Array(names) = value else {
-        return Err(format!("`steps` is a list of {}", known.join(", ")));
+        return Err(format!("`steps` must be a list of {}", known.join(", ")));
     };
     let mut chosen = Vec::new();
     for name in names {
@@ -331,7 +332,7 @@ fn steps(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
             DeValue::String(name) => known.iter().position(|step| step == name),
             _ => None,
         };
-        chosen.push(step.ok_or_else(|| format!("a step is one of {}", known.join(", ")))?);
+        chosen.push(step.ok_or_else(|| format!("a step must be one of {}", known.join(", ")))?);
     }
     if chosen.is_empty() {
         return Err(format!("`steps` names none of {}", known.join(", ")));
@@ -365,8 +366,7 @@ fn section_of(part: &Part, options: &DeTable<'_>) -> Result<Section, (Spot, Stri
         let wrong = |problem: String| (key.span(), problem);
         let (name, key): (String, &str) = (option_name(key.get_ref()), key.get_ref());
         if part.name != DEFINITIONS && parts::SHARED.contains(&name.as_str()) {
-            let problem =
-                format!("`{key}` is the same for all studies: it stands in [{DEFINITIONS}]");
+            let problem = format!("`{key}` is the same for all studies: set it in [{DEFINITIONS}]");
             return Err(wrong(problem));
         }
         if name == "index-program" {
@@ -375,7 +375,7 @@ fn section_of(part: &Part, options: &DeTable<'_>) -> Result<Section, (Spot, Stri
         }
         let setting = setting_of(key, value.get_ref()).map_err(wrong)?;
         if read.insert(name, setting).is_some() {
-            return Err(wrong(format!("`{key}` is said twice")));
+            return Err(wrong(format!("`{key}` is set twice")));
         }
     }
     Ok(read)
@@ -386,16 +386,16 @@ fn setting_of(key: &str, value: &DeValue<'_>) -> Result<Setting, String> {
     let word = |value: &DeValue<'_>| match value {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) if number.radix() != 10 => {
-            Err(format!("`{key}` is a number in decimal digits"))
+            Err(format!("`{key}` must be a number in decimal digits"))
         }
         DeValue::Integer(number) => Ok(number.as_str().to_owned()),
         DeValue::Float(number) => Ok(number.as_str().to_owned()),
-        _ => Err(format!("`{key}` is a text, a number or a list of them")),
+        _ => Err(format!("`{key}` must be a text, a number or a list of them")),
     };
     Ok(match value {
         DeValue::Boolean(is_set) => Setting::Flag(*is_set),
         DeValue::Array(items) if items.is_empty() => {
-            return Err(format!("`{key}` is an empty list: leave it out for what is usual"));
+            return Err(format!("`{key}` is an empty list: leave it out to get the default"));
         }
         DeValue::Array(items) => {
             let words = items.iter().map(|item| word(item.get_ref()));
@@ -495,13 +495,13 @@ mod tests {
         check("[swep]", "did you mean `sweep`?");
         check("[sweep]\nprise = 1", "did you mean `price`?");
         check("[sweep]\nprise = 1", "line 2, column 1: [sweep] has no `prise` (known: thresholds,");
-        check("[sweep]\ncpu = \"slots\"", "stands in [definitions]");
+        check("[sweep]\ncpu = \"slots\"", "set it in [definitions]");
         check("[definitions]\nprice = 1", "[definitions] has no `price`");
         check("[sweep]\nprice = \"dear\"", "line 2, column 1: `price`: a price is a number");
         check("[sweep]\nprice = [1, 2]", "`price`: takes one value");
-        check("[sweep]\nprice = 1979-05-27", "is a text, a number or a list");
+        check("[sweep]\nprice = 1979-05-27", "must be a text, a number or a list");
         check("[sweep]\nprice = 1\nprice = 2", "duplicate key");
-        check("[detect]\ncurve = 1", "`curve`: is true or false");
+        check("[detect]\ncurve = 1", "`curve`: must be true or false");
         check(
             "[describe]\nwhat = [\"waiting\", \"age\"]",
             "unknown variant `age`, expected one of `job-durations`",
@@ -509,11 +509,11 @@ mod tests {
         check("[replay]\npolicies = [\"lifo\"]", "lifo");
         check("[replay]\nlake = \"x\"", "[replay] has no `lake`");
         check("[fairness]\nindex-program = \"x=rm\"", "only if the command line");
-        check("steps = [\"sweep\", \"fly\"]", "a step is one of verify,");
-        check("steps = 1", "`steps` is a list of");
+        check("steps = [\"sweep\", \"fly\"]", "a step must be one of verify,");
+        check("steps = 1", "`steps` must be a list of");
         check("steps = []", "`steps` names none of");
         check("[replay]\npolicies = []", "is an empty list");
-        check("[fairness]\nsame-users = \"no\"\nsame_users = \"yes\"", "is said twice");
+        check("[fairness]\nsame-users = \"no\"\nsame_users = \"yes\"", "is set twice");
         check("[replay]\ncluster = \"cluster:nodes=1\"\novercommit = 2", "cannot be used with");
         check("sweep = 1", "`sweep` is a section");
         check("[trace]\nshard = \"1/2\"", "[trace] has no `shard`");

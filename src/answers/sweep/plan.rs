@@ -151,7 +151,7 @@ const DAYS_MAX: f64 = 36_500.0;
 pub(crate) const GRID_MAX: usize = 10_000;
 
 pub fn parse_grid(text: &str) -> Result<Grid, String> {
-    let bad = || format!("`{text}` is no list of thresholds such as `10..=400:10` or `5,10,20`");
+    let bad = || format!("`{text}` is not a list of thresholds such as `10..=400:10` or `5,10,20`");
     let number =
         |text: &str| text.trim().parse::<i64>().ok().filter(|number| 0 < *number).ok_or_else(bad);
     let mut grid = BTreeSet::new();
@@ -201,7 +201,7 @@ pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
 pub(crate) fn parse_price(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(price) if 0.0 <= price && price.is_finite() => Ok(price),
-        _ => Err("a price is a number of CPU-seconds from 0 on".to_owned()),
+        _ => Err("a price is a number of CPU-seconds of 0 or more".to_owned()),
     }
 }
 

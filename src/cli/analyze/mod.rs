@@ -169,7 +169,8 @@ fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
     };
     if is_taken {
         let text = format!(
-            "`{}` is not of an earlier analysis: give it as --config, or give another --out",
+            "`{}` does not belong to an earlier analysis: give it as --config, or give another \
+            --out",
             file.display()
         );
         return Err(Usage(text).into());
@@ -199,7 +200,7 @@ fn read_in(
 ) -> Result<usize> {
     let Some(trace) = trace else {
         if let Some(option) = words::write(given).keys().next() {
-            let text = format!("--{option} says how a trace is read, and no TRACE_DIR is given");
+            let text = format!("--{option} sets how a trace is read, but no TRACE_DIR is given");
             return Err(Usage(text).into());
         }
         console::note(format!("no TRACE_DIR is given: analysing the lake {}", lake.display()));
@@ -219,7 +220,7 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
     if !folder.join("truth.json").exists() {
         if let Some(name) = remove_unfinished(folder)? {
             let text = format!(
-                "`{}` is no synthetic trace (`{name}`): give another --out",
+                "`{}` is not a synthetic trace (`{name}`): give another --out",
                 folder.display()
             );
             return Err(Usage(text).into());
@@ -270,7 +271,7 @@ impl Analysis {
         let windows = super::windows_to(&lake, window_end)?.closing(open_attempts);
         let source = lake.source();
         let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
-        // What is asked, and of what: results of another lake are of another analysis.
+        // What is asked, and of what: results of another lake are from another analysis.
         let sha256 = made_from(&[&config.toml(), &inputs], &[]);
         store::set_analysis(Whole { sha256: sha256.clone(), asks: config.json() });
         let marks = Marks::begin(lock.folder(), &sha256)?;
@@ -460,7 +461,7 @@ impl Analysis {
         let study = fold(&self.lake, self.windows, &sweep::plan::asked(&plan, &self.lake))?;
         let mut swept = sweep::sweep_all(&study, plan.price);
         if let Err(error) = sweep::check_sides(&study) {
-            console::note(format!("skipped: the rule that the past would have chosen ({error})"));
+            console::note(format!("skipped: the rule chosen on earlier jobs ({error})"));
             swept.selection = None;
         }
         let table = sweep::table_of(swept.shown(), study.unit());
@@ -479,7 +480,7 @@ impl Analysis {
         let first = table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN));
         show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
         if let Some((selection, table)) = &selected {
-            show("the rule that the past would have chosen", table)?;
+            show("the rule chosen on earlier jobs", table)?;
             console::note(sweep::selection_line(selection));
         }
         Ok(())
