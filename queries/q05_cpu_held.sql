@@ -4,7 +4,7 @@
 -- Columns:  job_id, task_index
 --           attempt_count
 --           slots_s                    s, time running over all attempts
---           requested_s                NCU-s, CPU request times time running; no request is 0
+--           requested_s                NCU-s, CPU request times running time; no request is 0
 --           attempts_without_request   attempts counted as 0 for want of a request
 --           attempts_closed_with_job   without an end of their own, closed at the end of their job
 --           closed_slots_s, closed_requested_s   what these hold of slots_s and requested_s

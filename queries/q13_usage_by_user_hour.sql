@@ -5,7 +5,7 @@
 --           hour_us         where the hour begins in which the attempts ended
 --           attempt_count   attempts that ended in it
 --           slots_s         s, their time running
---           requested_s     NCU-s, CPU request times time running; no request is 0
+--           requested_s     NCU-s, CPU request times running time; no request is 0
 -- Used by:  fairness --accrual end --interval 3600
 -- An attempt is charged all at once in the hour of its end, as by Ota and Aida (2009), which may be
 -- the end of its job; one that is open at the window's end is not.

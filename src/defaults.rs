@@ -154,10 +154,8 @@ fn by_source(value: impl Fn(&Family) -> String) -> String {
 pub fn cpu_help() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
-        "What CPU time means\n\nBy default as the source has it: measured where the lake has a \
-         table task_usage or a log tells the CPU time that jobs used (jobs of which it tells none \
-         count as requested, and the share of the others is shown), and otherwise {known}. \
-         `published` is known per job and not over time."
+        "What CPU time means\n\nThe default depends on the source: measured if the lake has a \
+        table task_usage or a log records the CPU time that jobs used (jobs without it count as requested, and the share of the others is shown), and otherwise {known}. `published` is known per job, not over time."
     )
 }
 
@@ -165,40 +163,36 @@ pub fn cpu_help() -> String {
 pub fn overcommit_help() -> String {
     let factors = by_source(|row| row.overcommit.to_string());
     format!(
-        "Factor of the capacities of the lake's machines\n\nSome clusters hand out more than they \
-         have, since tasks ask for more than they use. By default as the source has it: {factors}."
+        "Factor of the capacities of the lake's machines\n\nSome clusters allocate more than \
+        their capacity, because tasks request more than they use. The default depends on the source: {factors}."
     )
 }
 
 /// The default of `--killed`, for its help.
 pub fn killed_help() -> String {
     format!(
-        "When a task is killed that was killed while it ran\n\nOne that was killed while it waited \
-         leaves at its recorded age. By default as the source has it: {}. In logs limits kill \
-         running jobs, and other simulators take the recorded running time as the work. The Google \
-         traces have no limits: kills come from users and from other jobs, at a time of their own.",
+        "When to kill a task that was killed while running\n\nA task that was killed while it \
+        waited leaves at its recorded age. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
         by_source(|row| killed_name(row.killed))
     )
 }
 
 /// The default of `--policies`, for the end of the help of `replay`.
 pub fn policies_help() -> String {
-    format!(
-        "Policies by default, as the source has it: {}",
-        by_source(|row| row.policies.join(" "))
-    )
+    format!("Default policies, by source: {}", by_source(|row| row.policies.join(" ")))
 }
 
 /// The whole table, for the help of `analyze`.
 pub fn help() -> String {
     let mut text = String::from(
-        "Defaults, as the source has it (the same for every command; printed when an analysis begins):\n",
+        "Defaults by source (the same for every command; printed at the start of an analysis):\n",
     );
     for row in &TABLE {
         let names: Vec<&str> = row.sources.iter().map(|source| source.name()).collect();
         let _ = writeln!(
             text,
-            "  {}\n    --cpu         {}, with a table task_usage or CPU times measured\n    --overcommit  {}\n    --killed      {}\n    --policies    {}",
+            "  {}\n    --cpu         {}; measured with a table task_usage or CPU times in the \
+            log\n    --overcommit  {}\n    --killed      {}\n    --policies    {}",
             names.join(", "),
             row.cpu,
             row.overcommit,

@@ -33,7 +33,7 @@ pub const SHARES: [Share; 2] = [
     ),
     share(
         "largest_job_share",
-        "cpu (or memory) of the one job with most",
+        "cpu (or memory) of the job with the most",
         "cpu (or memory) of the row",
     ),
 ];
@@ -235,7 +235,7 @@ pub struct CpuChoice {
     #[arg(long, value_enum, long_help = defaults::cpu_help())]
     pub cpu: Option<CpuDefinition>,
 
-    /// How outcomes are told: sequence or terminal
+    /// How outcomes are defined: sequence or terminal
     #[arg(long, value_name = "CLASSES", default_value_t)]
     pub classes: Classes,
 }
@@ -262,9 +262,10 @@ pub struct AccountPlan {
 
     /// What memory means
     ///
-    /// For --resource memory. By default canonical where the lake has a table `task_usage`, and
-    /// requested otherwise. Of logs that tell it, `used` is what jobs used. The trace tells two measured memories apart: `canonical` is what the
-    /// processes of the task used, `assigned` what its container had, used or not.
+    /// For --resource memory. By default canonical if the lake has a table `task_usage`, and
+    /// requested otherwise. `used` is the memory that jobs used, in logs that record it. The Google
+    /// trace has two measures: `canonical` is what the processes of the task used, `assigned` what
+    /// its container had, used or not.
     #[arg(long, value_enum)]
     pub memory: Option<MemoryDefinition>,
 

@@ -52,20 +52,20 @@ pub struct DescribePlan {
     #[arg(long, value_enum, default_value_t)]
     pub what: What,
 
-    /// How outcomes are told: sequence or terminal
+    /// How outcomes are defined: sequence or terminal
     #[arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")]
     #[serde(skip)]
     pub classes: Classes,
 
     /// Split by the end of each task, not of its job
     ///
-    /// For --what events-per-task, waiting and attempts. The outcome of a task is told by its last
-    /// terminal event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes
-    /// terminal` does. A task of a killed job that finished itself counts as finished.
+    /// For --what events-per-task, waiting and attempts. The outcome of a task is its last terminal
+    /// event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes terminal`
+    /// does. A finished task of a killed job counts as finished.
     #[arg(long)]
     pub by_own_end: bool,
 
-    /// Whether values cut off by the window's end are in
+    /// Whether to include values cut off by the window's end
     ///
     /// A job that has not ended counts with its time up to the window's end, and is counted as
     /// censored. `exclude` leaves it out.
@@ -81,8 +81,8 @@ pub struct DescribePlan {
     /// Split by priority, class or user
     ///
     /// Rows of all groups together come first, then each group with the outcomes that occur in
-    /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks,
-    /// that of a task the last seen.
+    /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks;
+    /// the priority of a task is the last one seen.
     #[arg(long, value_name = "KEY", value_enum)]
     pub group_by: Option<GroupBy>,
 }

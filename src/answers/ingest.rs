@@ -23,17 +23,17 @@ use crate::sources::open_trace;
 #[derive(clap::Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct IngestChoice {
-    /// Kind of trace, told from its content by default
+    /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets takes the alloc sets
-    /// of that trace for jobs, and leaves the jobs out.
+    /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets reads the alloc sets of
+    /// that trace as jobs, and leaves the jobs out.
     #[arg(long, value_name = "KIND")]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     ///
-    /// Only of the Google trace.
+    /// Only for the Google trace.
     #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
     #[serde(with = "maybe")]
     pub table: Option<Table>,
@@ -52,40 +52,40 @@ pub struct IngestChoice {
     /// Numbers of the parts to ingest, all by default
     ///
     /// For example `--parts 0-13,15`. Tables of a single part (`machine_events`,
-    /// `machine_attributes`) are always taken whole.
+    /// `machine_attributes`) are always read completely.
     #[arg(long, value_name = "RANGES", value_parser = parse_ranges)]
     #[serde(with = "maybe")]
     pub parts: Option<PartNumbers>,
 
-    /// Most lines of a part that may give no row [default: 0.1%]
+    /// How many lines of a part may give no row [default: 0.1%]
     ///
     /// A count (`100`) or a share of the part's lines (`0.1%`). Lines that give no row are kept
     /// under `rejects/` in the lake with line, column and reason, the first 256 MB of each part;
-    /// all are counted. A part with more than allowed is not ingested, and the exit code is 3.
+    /// all are counted. A part with more such lines is not ingested, and the exit code is 3.
     #[arg(long, value_name = "COUNT|PERCENT")]
     #[serde(with = "maybe")]
     pub max_rejects: Option<MaxRejects>,
 
     /// Number of buckets of a new lake, by size by default
     ///
-    /// Rows are spread over buckets by job. More buckets need less memory per question; fewer
-    /// make larger files.
+    /// Rows are spread over buckets by job. With more buckets commands need less memory; with
+    /// fewer, files are larger.
     #[arg(long, value_name = "COUNT", value_parser = parse_buckets)]
     #[serde(deserialize_with = "buckets")]
     pub buckets: Option<u32>,
 
     /// This program's share of the work, `I/N`
     ///
-    /// N programs, on N machines with a shared file system, fill one lake side by side: give
-    /// each the same arguments and its own I from 1 to N.
+    /// N programs, on N machines with a shared file system, fill one lake in parallel: give each
+    /// the same arguments and a different I from 1 to N.
     #[arg(long, value_name = "I/N")]
     #[serde(skip)]
     pub shard: Option<Shard>,
 
-    /// Begin although disk or memory seem too small
+    /// Start even if disk or memory seem too small
     ///
-    /// Before it begins, ingest tells from the sizes of the files how much of both it will take,
-    /// and refuses where there is less.
+    /// Before it starts, ingest estimates from the sizes of the files how much of both it will
+    /// take, and stops if there is less.
     #[arg(long)]
     #[serde(skip)]
     pub force: bool,

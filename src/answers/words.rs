@@ -171,7 +171,7 @@ impl<'de> Deserializer<'de> for Of {
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
         match self.0 {
             Setting::Flag(is_set) => visitor.visit_bool(is_set),
-            _ => Err(de::Error::custom("is true or false")),
+            _ => Err(de::Error::custom("must be true or false")),
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct ClassifyArgs {
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
 
-    /// How outcomes are told: sequence or terminal
+    /// How outcomes are defined: sequence or terminal
     ///
     /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
     /// 01 running, everything else other. `terminal`: by the last terminal event (evicted,
@@ -45,7 +45,7 @@ pub(crate) struct ClassifyArgs {
 
     /// List every exact sequence instead of the outcomes
     ///
-    /// Shows what stands behind `other`. In JSON the sequences are always there.
+    /// Shows what `other` consists of. The JSON always has the sequences.
     #[arg(long)]
     pub sequences: bool,
 

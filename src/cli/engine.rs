@@ -1,4 +1,4 @@
-//! Who computes the facts: `--engine`, and where a Spark is.
+//! The engine that computes the facts: `--engine`, and where a Spark is.
 
 use std::path::PathBuf;
 
@@ -9,26 +9,26 @@ use jobfate::facts::spark::Spark;
 use jobfate::facts::tables::SqlEngine;
 use jobfate::faults::{Result, Usage};
 
-/// Who computes the facts; all give the same table.
+/// The engine that computes the facts; all give the same table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// Folds in Rust, the quick way (of `query`: polars)
+    /// Rust code, the fastest (for `query`: polars)
     #[default]
     Native,
     /// queries/*.sql on the embedded Polars, the definition
     Polars,
-    /// queries/*.sql on a Spark cluster, for what outgrows one machine
+    /// queries/*.sql on a Spark cluster, for traces too large for one machine
     Spark,
 }
 
-/// Who computes the facts, and where a Spark is.
+/// The engine that computes the facts, and where a Spark is.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EngineArgs {
-    /// Who computes the facts
+    /// The engine that computes the facts
     #[arg(long, value_enum, default_value_t)]
     pub engine: Engine,
 
-    /// Master of the Spark, such as `spark://host:7077`
+    /// Master of the Spark cluster, such as `spark://host:7077`
     ///
     /// Or `yarn`, `k8s://https://host:443`, `local[4]`. Spark must see the lake under the same
     /// path, or under --spark-lake, and write below it.
@@ -37,7 +37,7 @@ pub(crate) struct EngineArgs {
 
     /// Folder of Spark, with `bin/spark-sql` in it
     ///
-    /// `$SPARK_HOME` by default, or what is found on the search path.
+    /// By default `$SPARK_HOME`, or the `spark-sql` on the search path.
     #[arg(long, value_name = "DIR", requires = "master")]
     pub spark_home: Option<PathBuf>,
 
@@ -49,7 +49,7 @@ pub(crate) struct EngineArgs {
 
     /// The lake as Spark sees it, such as `s3a://bucket/lake`
     ///
-    /// Where the executors see it under another path than this program does.
+    /// If the executors see it under a different path than this program.
     #[arg(long, value_name = "URL", requires = "master")]
     pub spark_lake: Option<String>,
 }

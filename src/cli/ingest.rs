@@ -21,29 +21,30 @@ use jobfate::studies::checks;
 /// Read a downloaded trace into a lake of Parquet tables
 ///
 /// The Google trace of 2011 or of 2019, a log in the standard or grid workload format (SWF, GWF),
-/// or a Rumen trace of Hadoop jobs with the topology beside it; plain or .gz. A log fills
-/// `job_events` and `task_events`, where each SWF or GWF job is one task, and `machine_events`.
+/// or a Rumen trace of Hadoop jobs with its topology file in the same folder; plain or .gz. A log
+/// fills `job_events` and `task_events`, where each SWF or GWF job is one task, and
+/// `machine_events`.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large
-/// the trace is. A log takes besides 20 bytes for each job and at most 64 MB for runs that are
-/// logged in parts, a Rumen trace the text of its largest job (at most 256 MB), the trace of 2019 40
-/// bytes for each collection.
+/// the trace is. In addition, a log takes 20 bytes for each job and at most 64 MB for runs that are
+/// logged in parts, a Rumen trace the text of its largest job (at most 256 MB), and the trace of
+/// 2019 40 bytes for each collection.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
     /// Folder of the downloaded trace, or its file
     ///
-    /// Of the Google trace of 2011, the folder that holds the tables as the trace lays them out,
-    /// any subset of tables and parts: `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv`
-    /// is read too. With --table, a flat folder of parts of one table. Of that of 2019, the
+    /// For the Google trace of 2011, the folder with the tables in the layout of the trace, any
+    /// subset of tables and parts: `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv` is
+    /// read too. With --table, a flat folder of parts of one table. For the trace of 2019, the
     /// folder of the exported files: `instance_events-000000000000.json.gz`, `.json`, `.parquet`.
     #[arg(value_name = "TRACE_DIR")]
     pub trace: PathBuf,
 
-    /// Folder of the lake, made if it is not there
+    /// Folder of the lake, created if it does not exist
     ///
-    /// A lake that holds some of the parts already gets the missing ones only, so an ingest that
-    /// was stopped goes on when the same command is run again.
+    /// If the lake already has some of the parts, only the missing ones are added. So run the same
+    /// command again to continue an ingest that was stopped.
     #[arg(long, value_name = "DIR", default_value = "lake")]
     pub lake: PathBuf,
 

@@ -49,8 +49,8 @@ mod tests;
 mod verify;
 mod version;
 
-/// What became of every job in a cluster trace, what it cost,
-/// and what another policy would have made of it
+/// What became of every job in a cluster trace, what it cost, and what another policy would have
+/// changed
 #[derive(Debug, Parser)]
 #[command(name = "jobfate", version = version::short(), long_version = version::long(), max_term_width = 100)]
 struct Cli {
@@ -58,7 +58,7 @@ struct Cli {
     #[arg(long, short, global = true, display_order = 900)]
     quiet: bool,
 
-    /// Write also how many bytes were read of each table
+    /// Also write how many bytes of each table were read
     #[arg(long, short, global = true, display_order = 901, conflicts_with = "quiet")]
     verbose: bool,
 
@@ -73,7 +73,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "DIR", default_value = "lake")]
     pub lake: PathBuf,
 
-    /// Form of the answer on stdout
+    /// Format of the answer on stdout
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub format: Format,
 
@@ -86,18 +86,18 @@ pub(crate) struct AnswerArgs {
 
     /// Folder for result.json, data and charts
     ///
-    /// Made if it is not there. Holds `result.json` (the answer with the command line, the
-    /// settings, the checksums of the input and of the other files), the answer as CSV and
-    /// Parquet, and charts as SVG and PNG. Files of an earlier run of the command are replaced or
-    /// removed; a `result.json` of another command is kept under the name of its answer. A file
-    /// that no result names is never overwritten: the command refuses the folder.
+    /// Created if it does not exist. Holds `result.json` (the answer with the command line, the
+    /// settings, the checksums of the input and of the other files), the answer as CSV and Parquet,
+    /// and charts as SVG and PNG. Files of an earlier run of the command are replaced or removed; a
+    /// `result.json` of another command is kept under the name of its answer. A file that belongs
+    /// to no result is never overwritten: the command refuses the folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
     /// End of the window in seconds of the trace clock
     ///
-    /// What is still open is closed there. By default 2506200 for a whole table of the 2011
-    /// trace, and otherwise the last event of the table that is asked about. Not before the last
+    /// Jobs and attempts that are still open are closed there. By default 2506200 for a whole table
+    /// of the 2011 trace, and otherwise the last event of the table. Must not be before the last
     /// event.
     #[arg(long, value_name = "SECONDS", value_parser = parse_micros)]
     pub window_end: Option<i64>,
@@ -108,22 +108,23 @@ pub(crate) struct AnswerArgs {
 pub(crate) struct ViewArgs {
     /// Columns to show: `all`, or a list of names
     ///
-    /// By default a terminal shows the columns that answer the question, and a pipe, CSV and
-    /// Parquet have all of them. JSON is always whole, and so are the files of --out.
+    /// By default a terminal shows the most important columns; a pipe, CSV and Parquet have all of
+    /// them. JSON and the files of --out are always complete.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub columns: Vec<String>,
 
     /// Column to sort the rows by, `NAME` or `NAME:desc`
     ///
     /// Ascending, or descending with `:desc`. Rows without a value come last; rows with the same
-    /// value stay in their order.
+    /// value keep their order.
     #[arg(long, value_name = "NAME")]
     pub sort: Option<String>,
 
     /// Width of tables in characters, 0 for no limit
     ///
     /// By default the width of the terminal, and no limit in a pipe. A table that is too wide has
-    /// its headers in several lines, is turned where it has few rows, or comes in pieces.
+    /// its headers in several lines, is transposed if it has few rows, or is printed in several
+    /// pieces.
     #[arg(long, value_name = "CHARACTERS")]
     pub width: Option<usize>,
 }
@@ -168,13 +169,13 @@ impl Form {
 /// The flag of every command that uses attempts.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct AttemptArgs {
-    /// Where an attempt without an end of its own is closed
+    /// Where an attempt without a recorded end is closed
     ///
     /// The end of an attempt may lie in a part that is not in the lake. An attempt never outlasts
     /// its job: with `job-end` it is closed at the last terminal event of its job in `job_events`, if
     /// no SUBMIT or SCHEDULE of the job follows and the window ends later, and not before its own
-    /// start. An attempt of a job that is open, or that `job_events` does not know, is closed at the
-    /// window's end.
+    /// start. If its job is open, or missing in `job_events`, the attempt is closed at the window's
+    /// end.
     #[arg(long, value_name = "WHERE", value_enum, default_value_t)]
     pub open_attempts: OpenAttempts,
 }

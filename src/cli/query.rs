@@ -22,8 +22,8 @@ const ALL: &str = "all";
 
 /// Run one of the facts' queries
 ///
-/// The queries define every fact that the studies are built on; their text is in `queries/` and
-/// runs unchanged on `DuckDB` and Spark. Without a name, lists them.
+/// The queries define every fact that the studies use; their text is in `queries/` and runs
+/// unchanged on `DuckDB` and Spark. Without a name, the command lists the queries.
 ///
 /// Memory: 200 MB, and 700 bytes for each row of the tables that the query reads, whole.
 #[derive(Args, Debug)]
@@ -33,15 +33,15 @@ const ALL: &str = "all";
 pub(crate) struct QueryArgs {
     /// Number or name of the query, such as q01, or all
     ///
-    /// `all` runs every query that the source and tables of the lake allow, and keeps the answers in --out as
-    /// one set: `result.json` names the lake and the checksum of each file, and takes the place of
-    /// an earlier set as a whole.
+    /// `all` runs every query that the source and tables of the lake allow, and stores the answers
+    /// in --out as one set: `result.json` has the lake and the checksum of each file. A new set
+    /// replaces an earlier one as a whole.
     #[arg(value_name = "QUERY")]
     pub query: Option<String>,
 
     /// List the queries and the tables that each needs
     ///
-    /// The same as no query at all.
+    /// The same as `query` without a name.
     #[arg(long, conflicts_with = "query")]
     pub list: bool,
 

@@ -15,12 +15,13 @@ use jobfate::results::{
 
 /// Write stored results as pages for a browser
 ///
-/// RESULTS are folders that `--out` of other commands or `analyze` has filled; the folders in them
-/// are read as well. Nothing is computed anew and nothing is fetched: the pages open from disk.
-/// Every chart stands with its data, its caption and the command that made it; of fairness each user
-/// and each machine has a page.
+/// RESULTS are folders written by `analyze` or by --out of other commands; folders inside them are
+/// read too. Nothing is computed again and nothing is downloaded: the pages open from disk. Every
+/// chart comes with its data, its caption and the command that made it; for fairness, each user and
+/// each machine has a page.
 ///
-/// Of a folder that `analyze` has filled, only results of that analysis are shown; others are named.
+/// For a folder written by `analyze`, only results of that analysis are shown; other results are
+/// listed.
 ///
 /// Memory: 200 MB, and 50 bytes for each byte of the largest stored JSON.
 #[derive(Args, Debug)]
@@ -34,23 +35,23 @@ pub(crate) struct ReportArgs {
 
     /// Compare two folders of results instead
     ///
-    /// Says of every table which rows are in one only and which numbers changed, and which
-    /// settings and inputs differ: a table on stdout, and with --out the page `comparison.html`
-    /// with every change, and `comparison.json`. Rows are paired by the first columns that tell
-    /// them apart, which must be the same in both; where rows repeat, equal ones are counted. Rows
-    /// that stand for different things and numbers of different units are not compared, and that is
-    /// said.
+    /// Reports for every table which rows are in only one of the two and which numbers changed, and
+    /// which settings and inputs differ: a table on stdout, and with --out the page
+    /// `comparison.html` with every change, and `comparison.json`. Rows are paired by the first
+    /// columns that identify them, which must be the same in both; if rows repeat, equal ones are
+    /// counted. Rows with different meanings and numbers with different units are listed as not
+    /// compared.
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with = "results")]
     pub compare: Option<Vec<PathBuf>>,
 
     /// Folder for the pages, by default `report` in RESULTS
     ///
-    /// New, empty, or that of an earlier report, which is replaced as a whole. A folder that holds
-    /// anything else, or a page that was changed, is refused.
+    /// The folder must be new, empty, or that of an earlier report, which is replaced as a whole. A
+    /// folder with other files or with a changed page is refused.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Form of the comparison on stdout
+    /// Format of the comparison on stdout
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, requires = "compare")]
     pub format: Format,
 }

@@ -12,7 +12,7 @@ use jobfate::faults::{Context, Result, Usage};
 
 /// Print completions for a shell
 ///
-/// Where each shell looks for them is its own matter; the examples show the usual places.
+/// Each shell looks for them in a different place; the examples show the usual ones.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate completions bash > ~/.local/share/bash-completion/completions/jobfate\n  jobfate completions zsh > ~/.zfunc/_jobfate\n  jobfate completions fish > ~/.config/fish/completions/jobfate.fish"
@@ -31,7 +31,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<()> {
 
 /// Write the manual pages
 ///
-/// Prints the page of jobfate itself; with --out that and a page for each command go into a folder.
+/// Prints the page of jobfate itself; with --out, writes that page and one for each command into a
+/// folder.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate man > jobfate.1\n  jobfate man --out ~/.local/share/man/man1"

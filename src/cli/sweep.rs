@@ -24,15 +24,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep 
 
 /// Sweep the threshold at which hopeless tasks are killed
 ///
-/// A task is condemned at its event number T + 1. Saved is the CPU of its attempts after that
-/// instant; harmed are finished jobs with a condemned task. `published` CPU is known per job
-/// only: its saved part is in proportion to the measured one.
+/// A task is condemned (would be killed) at its event number T + 1. The CPU of its attempts after
+/// that instant is saved; finished jobs with a condemned task are harmed. `published` CPU is known
+/// only per job: its saved part is proportional to the measured one.
 ///
-/// Shares are of the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the part
-/// that one job makes up of the CPU saved, or destroyed, in all: near 1, the sum is that of a single
-/// job. `condemned_at_end` counts condemned tasks that had
-/// finished by the instant of their kill: they save nothing, yet harm their jobs. Without
-/// `job_events` no outcome is known, and what depends on one stays empty.
+/// Shares refer to the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the
+/// largest share of a single job in all CPU saved, or destroyed: near 1, one job makes up the sum.
+/// `condemned_at_end` counts condemned tasks that had finished at the instant of their kill: they
+/// save nothing, but harm their jobs. Without `job_events` no outcome is known, and columns that
+/// depend on outcomes stay empty.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.

@@ -14,10 +14,10 @@ use jobfate::synth::{Dirty, Form, SynthConfig, SynthStage, Truth, write_trace};
 
 /// Write a synthetic trace with known answers
 ///
-/// The tables in the layout of the Google trace v2.1 or v3, with its shape: outcome shares, heavy-tailed
-/// jobs, crash-looping tasks, usage windows, machines that leave and return. `truth.json` beside
-/// them says what was planted: counts per outcome and sequence, CPU per outcome, threshold
-/// crossings, stragglers. The same seed gives the same bytes.
+/// Writes tables in the layout of the Google trace v2.1 or v3, with similar properties: outcome
+/// shares, heavy-tailed jobs, crash-looping tasks, usage windows, machines that leave and return.
+/// `truth.json` in the same folder has the ground truth: counts per outcome and sequence, CPU per
+/// outcome, threshold crossings, stragglers. The same seed gives the same bytes.
 ///
 /// Memory: 150 MB, and 5,000 bytes for each job.
 #[derive(Args, Debug)]
@@ -29,14 +29,14 @@ pub(crate) struct SynthArgs {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// Form: google-2011 (CSV) or google-2019 (JSON)
+    /// Format: google-2011 (CSV) or google-2019 (JSON)
     ///
-    /// What happens is the same in both. The form of 2019 is that of its export, and holds what
-    /// only it has besides: QUEUE and ENABLE, histograms, alloc sets.
+    /// Both formats have the same history. The format of 2019 is that of its export, and also has
+    /// what only v3 records: QUEUE and ENABLE, histograms, alloc sets.
     #[arg(long, value_name = "SOURCE", value_parser = parse_form, default_value = "google-2011")]
     pub source: Form,
 
-    /// Seed of everything that is drawn
+    /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
@@ -55,11 +55,11 @@ pub(crate) struct SynthArgs {
     #[arg(long, value_name = "DAYS", value_parser = parse_days)]
     pub days: Option<f64>,
 
-    /// Number of time slices, and so of parts per table
+    /// Number of time slices, and therefore of parts per table
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=99_999))]
     pub parts: Option<u32>,
 
-    /// Number of machines, by the size of the trace by default
+    /// Number of machines; by default it depends on the trace size
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub machines: Option<u32>,
 
@@ -67,9 +67,9 @@ pub(crate) struct SynthArgs {
     #[arg(long)]
     pub no_usage: bool,
 
-    /// Plant bad lines of every kind
+    /// Add bad lines of every kind
     ///
-    /// They come on top of the good ones and are counted in truth.json; `ingest` needs a larger
+    /// They are added to the good lines and counted in truth.json; `ingest` needs a larger
     /// `--max-rejects` for them.
     #[arg(long, conflicts_with = "source")]
     pub dirty: bool,

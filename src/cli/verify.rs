@@ -24,14 +24,14 @@ use jobfate::sources::{RawPart, open_trace};
 /// Check a downloaded trace or a lake
 ///
 /// On a raw folder: the checksum of every part against the folder's SHA256SUM, SHA1SUM or
-/// MD5SUM; whether every part can be read; lines that would give no row; parts that are absent.
-/// On a lake: every file against the manifest; types, ranges and order of all cells, and that each
-/// part has its rows, each once; the published counts of the whole trace of 2011, for the tables
-/// that are whole; and a report on the quality of the data. A file that was changed ends with 3,
-/// a check that fails with 1. What is absent is named and is no failure; what looks wrong though it
-/// could be right (the same file as two parts, every time 0, a log of one user) is a warning.
+/// MD5SUM; whether every part can be read; lines that would give no row; absent parts. On a lake:
+/// every file against the manifest; types, ranges and order of all cells; whether each part has
+/// each of its rows exactly once; the published counts of the whole trace of 2011, for complete
+/// tables; and a report on data quality. A file that was changed ends with 3, a check that fails
+/// with 1. Absent parts are listed but are not a failure. Data that looks wrong but could be right
+/// (the same file as two parts, every time 0, a log of one user) is a warning.
 ///
-/// Memory: of a raw part as much as `ingest` takes per thread; of a lake about 60 bytes for each
+/// Memory: for a raw part as much as `ingest` takes per thread; for a lake about 60 bytes for each
 /// row of its largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
@@ -42,7 +42,7 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
-    /// Kind of trace, told from its content by default
+    /// Kind of trace, by default recognised from its content
     ///
     /// google-2011, google-2019, swf, gwf or rumen.
     #[arg(long, value_name = "KIND", requires = "trace")]

@@ -52,11 +52,11 @@ pub struct Windows {
     pub task_end_us: i64,
     /// The first time that lies in the window, µs.
     pub first_us: i64,
-    /// Where an attempt without an end of its own is closed.
+    /// Where an attempt without a recorded end is closed.
     pub open_attempts: OpenAttempts,
 }
 
-/// Where an attempt without an end of its own is closed.
+/// Where an attempt without a recorded end is closed.
 ///
 /// Parts may be missing between others; the end of an attempt may lie in such a hole, while
 /// `job_events` still says when its job ended. An attempt never outlasts its job:

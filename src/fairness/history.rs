@@ -105,7 +105,7 @@ pub struct Cell {
     pub machine: u32,
     /// CPU time.
     pub cpu: CpuTime,
-    /// Memory request times time running.
+    /// Memory request times running time.
     pub memory: CpuTime,
     /// CPU request times time waiting to run.
     pub waiting: CpuTime,

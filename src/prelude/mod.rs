@@ -88,7 +88,7 @@ pub enum Cpu {
     Measured,
     /// Job duration times mean CPU rate times mean machine capacity: the definition of 2017.
     Published,
-    /// CPU request times time running.
+    /// CPU request times running time.
     Requested,
     /// Time running.
     Slots,

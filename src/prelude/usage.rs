@@ -66,7 +66,7 @@ impl<'a> Usage<'a> {
         Self { cpu, ..self }
     }
 
-    /// What usage is told apart by; users by default.
+    /// What usage is grouped by; users by default.
     pub fn by(self, by: By) -> Self {
         Self { by, ..self }
     }

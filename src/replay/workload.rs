@@ -228,7 +228,7 @@ pub struct Workload {
     pub failures: Failures,
     /// Per group, the group that must be over before its tasks may start; empty if none.
     pub after_group: Vec<u32>,
-    /// What a copy or a restart has to do.
+    /// How much work a copy or a restart has.
     pub reruns: Reruns,
     /// Where its input lies.
     pub inputs: Inputs,

@@ -20,7 +20,7 @@ pub enum Resource {
     /// CPU time
     #[default]
     Cpu,
-    /// Memory times the time for which it was asked for or used
+    /// Memory times the time for which it was requested or used
     Memory,
 }
 
@@ -54,15 +54,15 @@ impl Resource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum CpuDefinition {
-    /// Mean CPU rate times length of the usage windows, inside attempts; of a log the CPU time used
-    /// that it tells, and `requested` for jobs of which it tells none
+    /// Mean CPU rate times length of the usage windows, inside attempts; for a log the CPU time
+    /// that it records, and `requested` for jobs without it
     #[default]
     Measured,
     /// Job duration times mean CPU rate times mean machine capacity (2017)
     Published,
-    /// CPU request times time running
+    /// CPU request times running time
     Requested,
-    /// Time running, in task-seconds
+    /// Running time, in task-seconds
     Slots,
 }
 
@@ -113,9 +113,9 @@ pub enum MemoryDefinition {
     Canonical,
     /// The same with the assigned memory: what the container had, used or not
     Assigned,
-    /// Memory request times time running
+    /// Memory request times running time
     Requested,
-    /// Memory that a log says a job used, mean per processor, times processors and time running
+    /// Memory that a log records as used, mean per processor, times processors and running time
     Used,
 }
 

@@ -394,7 +394,7 @@ fn a_terminal_gets_tables_and_no_parquet() {
         return skipped("no `script`, which gives a terminal");
     };
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("--format parquet is not for a terminal"), "{text}");
+    assert!(text.contains("--format parquet does not print to a terminal"), "{text}");
     let args = "replay --policies fifo priority fair --quiet";
     let (code, text) = on_terminal(&place, args).unwrap();
     assert_eq!(code, 0, "{text}");

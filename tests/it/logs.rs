@@ -179,7 +179,7 @@ fn what_cannot_be_told_is_refused_with_a_way_out() {
     let cases: [(&[&str], i32, &str, &str); 10] = [
         (&["trace/notes.txt"], 3, "the kind of trace cannot be recognised", "--source"),
         (&["trace/page.json"], 3, "the kind of trace cannot be recognised", "--source"),
-        (&["trace"], 3, "several logs in it: other.swf, small.swf", "give the path of"),
+        (&["trace"], 3, "it contains several logs: other.swf, small.swf", "give the path of"),
         (&["trace", "--source", "gwf"], 3, "it contains no gwf log", "give the path of"),
         (&["empty"], 3, "it contains no table of the trace", "job_events"),
         (&["nowhere.swf"], 4, "there is no such folder", "give the folder"),
@@ -441,7 +441,7 @@ fn memory_that_a_log_tells_is_added_up_per_processor_and_second() {
     let said = place.run(&[&account[..], &["used"]].concat()).ok();
     assert!(said.stderr.contains("for 1 the log does not record the memory"));
     let sql = place.run(&[&account[..], &["used", "--engine", "polars"]].concat());
-    assert!(sql.stderr.contains("has no query"), "{}", sql.stderr);
+    assert!(sql.stderr.contains("no query gives"), "{}", sql.stderr);
     place.run(&[&account[..], &["requested"]].concat()).ok();
 }
 

@@ -92,7 +92,7 @@ fn harmed_jobs_of_any_threshold_are_listed() {
     assert_eq!(harmed("400"), 0);
 }
 
-/// A log of another name was "in the lake already", and all answers were those of the first.
+/// A log of another name was "already in the lake", and all answers were those of the first.
 #[test]
 fn another_log_is_not_the_one_in_the_lake() {
     let place = Place::new();
@@ -103,7 +103,7 @@ fn another_log_is_not_the_one_in_the_lake() {
     ingest("one.swf").ok();
     let run = ingest("two.swf");
     assert_eq!(run.code, Some(3), "{}", run.stderr);
-    for said in ["made from another file (`one.swf`, ", "; now `two.swf`, "] {
+    for said in ["but from another file (`one.swf`, ", "; now `two.swf`, "] {
         assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
     }
     ingest("one.swf").ok();
@@ -179,7 +179,7 @@ fn an_analysis_without_a_trace_removes_no_folder_of_the_user() {
     fs::write(place.path("found/synthetic-trace/mine.txt"), "mine").unwrap();
     let run = place.run(&["analyze", "--out", "found"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert!(run.stderr.contains("is no synthetic trace (`mine.txt`)"), "{}", run.stderr);
+    assert!(run.stderr.contains("is not a synthetic trace (`mine.txt`)"), "{}", run.stderr);
     assert!(place.path("found/synthetic-trace/mine.txt").exists());
 }
 

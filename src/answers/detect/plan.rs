@@ -24,8 +24,9 @@ pub struct DetectAsked {
     /// Detectors to compare, one word each; `all` for every one
     ///
     /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
-    /// late021, yarn, mantri, tqst, spark, flink. Every detector also takes `budget` (copies at
-    /// once, as a share of the running attempts) and `min_age_s`. An unknown key lists the known.
+    /// late021, yarn, mantri, tqst, spark, flink. Every detector also takes `budget` (simultaneous
+    /// copies, as a share of the running attempts) and `min_age_s`. An unknown key is an error that
+    /// lists the known ones.
     /// `late` compares rates and times left as exact fractions; of attempts with equal time left the
     /// one with the lower task index comes first.
     #[arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all")]
@@ -40,19 +41,19 @@ pub struct DetectAsked {
     #[arg(long, value_enum, default_value_t)]
     pub progress: ProgressModel,
 
-    /// What work so far is counted in, for `siblings`
+    /// How `siblings` measures the work so far
     #[arg(long, value_enum, default_value_t)]
     pub work: Work,
 
-    /// Noise on progress, the deviation of the rate's log
+    /// Noise on progress: standard deviation of the rate's log
     ///
-    /// 0.2 makes a reported rate look some 20 % too high or too low, drawn anew at each heartbeat
-    /// from the seed; progress never goes back.
+    /// With 0.2 a reported rate is about 20 % too high or too low; the noise is drawn at each
+    /// heartbeat from the seed. Progress never decreases.
     #[arg(long, value_name = "DEVIATION", default_value_t = 0.0, value_parser = parse_noise)]
     #[serde(deserialize_with = "noise")]
     pub noise: f64,
 
-    /// Seed of noise and of drawn replacements
+    /// Seed of noise and of random replacements
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
@@ -63,7 +64,7 @@ pub struct DetectAsked {
     #[arg(long, hide = true)]
     pub every_heartbeat: bool,
 
-    /// What a straggler is, the first decides
+    /// Definitions of a straggler; the first one decides
     ///
     /// `median:1.5` (longer than 1.5 times the median of the group's finished tasks), `mean:1.5`,
     /// `p90` (R-7 percentile), all strictly greater.
@@ -71,9 +72,9 @@ pub struct DetectAsked {
     #[serde(with = "texts")]
     pub truth: Vec<Truth>,
 
-    /// Phase to look at, where the trace knows phases
+    /// Phase to look at, if the trace records phases
     ///
-    /// `map` or `reduce` in Rumen traces. All of them by default, each a group of its own.
+    /// `map` or `reduce` in Rumen traces. All of them by default, each as a separate group.
     #[arg(long, value_name = "PHASE")]
     pub phase: Option<String>,
 
@@ -94,8 +95,8 @@ pub struct DetectAsked {
 
     /// Windows of the Poisson detector to compare
     ///
-    /// Adds `poisson:window_s=W` for each, and the same with window and bin in proportion to the
-    /// group's median task (`scale_s=30`: as the paper's, if tasks take 30 s).
+    /// Adds `poisson:window_s=W` for each W, and the same detector with window and bin proportional
+    /// to the group's median task (`scale_s=30`: equal to the paper's if tasks take 30 s).
     #[arg(long, value_name = "SECONDS,...", value_delimiter = ',', value_parser = parse_window)]
     #[serde(deserialize_with = "window_lengths")]
     pub windows: Vec<u32>,

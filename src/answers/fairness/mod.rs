@@ -36,7 +36,7 @@ pub const SHARES: [Share; 5] = [
     share(
         "share",
         "cpu_s of the user, cluster or machine",
-        "total_cpu_s: CPU time of all that is charged in the span",
+        "total_cpu_s: all CPU time charged in the span",
     ),
     share(
         "largest_step_share",
@@ -44,8 +44,13 @@ pub const SHARES: [Share; 5] = [
         "cpu_s of the user",
     ),
     share("heaviest_share", "cpu_s of the heaviest user of the cluster", "cpu_s of the cluster"),
-    share("load", "CPU in use in the interval", "CPU of the machines there, in the interval"),
-    share("load_before", "CPU in use in the interval before", "CPU of the machines there, in it"),
+    share("load", "CPU in use in the interval", "CPU of the machines present, in the interval"),
+    share(
+        "load_before",
+        "CPU in use in the interval before",
+        "CPU of the machines present, in \
+    that interval",
+    ),
 ];
 
 /// What is shown on stdout.
@@ -62,7 +67,7 @@ pub enum Show {
     Clusters,
     /// Machines, or classes of them
     Machines,
-    /// Who should be held back, who came when there was room
+    /// Users to limit, and users who came when capacity was free
     Suggestions,
     /// The place of every user under each pair of indices
     Places,

@@ -13,7 +13,7 @@ use crate::fairness::gather::{Accrual, By, Machines};
 use crate::faults::{Result, Usage};
 use crate::studies::ledger::CpuDefinition;
 
-/// How the clocks of several lakes are laid side by side.
+/// How the clocks of several lakes are aligned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Align {
@@ -40,20 +40,20 @@ pub struct FairnessPlan {
 
     /// When CPU time is charged
     ///
-    /// By default, as every source has it, `running`: under `end` what still runs when the trace
-    /// stops is not charged at all.
+    /// By default `running` for every source: with `end`, attempts that still run when the trace
+    /// stops are not charged at all.
     #[arg(long, value_enum)]
     pub accrual: Option<Accrual>,
 
-    /// What usage is told apart by
+    /// What usage is grouped by
     #[arg(long, value_name = "KEY", value_enum, default_value_t)]
     pub by: By,
 
     /// Length of an interval in seconds
     ///
-    /// By default an hour (3600), and a day (86400) where 100 days or more are shown. All values are
-    /// held in memory: users times intervals times columns of all indices, 8 bytes each. At most
-    /// 200,000 intervals and 2 GiB of values; more is refused at the start.
+    /// By default an hour (3600), or a day (86400) if 100 days or more are shown. All values are
+    /// kept in memory: users times intervals times columns of all indices, 8 bytes each. At most
+    /// 200,000 intervals and 2 GiB of values are allowed; this is checked at the start.
     #[arg(long, value_name = "SECONDS")]
     pub interval: Option<f64>,
 
@@ -72,34 +72,34 @@ pub struct FairnessPlan {
     /// An index, NAME:KEY=VALUE,...; repeat for several
     ///
     /// By default metered and condor. Files: `charges=FILE` (metered) and `factors=FILE` (condor)
-    /// hold lines `KIND NAME FACTOR`, KIND being machine, platform, capacity, site, cluster, user
-    /// or group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a user on some
-    /// machines: condor and htcondor then have a column `eup_on_KIND_NAME` and one `share_on_...`
-    /// besides. A value at the end of an interval depends on nothing that comes later: a user has
-    /// values from the first submission on. The share of a user follows from what runs and waits;
-    /// `charged_cpu_s` is what is charged in the interval.
+    /// have lines `KIND NAME FACTOR`; KIND is machine, platform, capacity, site, cluster, user or
+    /// group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a user on some
+    /// machines: condor and htcondor then have the additional columns `eup_on_KIND_NAME` and
+    /// `share_on_...`. A value at the end of an interval never depends on later events: a user has
+    /// values from the first submission on. The share of a user depends on running and waiting
+    /// tasks; `charged_cpu_s` is the CPU time charged in the interval.
     #[arg(long, value_name = "INDEX")]
     pub index: Vec<String>,
 
-    /// An index of one's own, a TOML file as `new` writes it
+    /// A custom index: a TOML file as `new` writes it
     #[arg(long, value_name = "FILE")]
     pub index_file: Vec<PathBuf>,
 
-    /// An index of one's own, NAME=FILE with a formula
+    /// A custom index: NAME=FILE with a formula
     ///
     /// Statements `state NAME = X`, `update NAME = X`, `display [NAME =] X`, `let NAME = X`,
-    /// `heavier larger|smaller`, one a line or divided by `;`. Names: usage (charged), ran, cores,
-    /// memory, waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over machines
-    /// with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user, group,
-    /// machine, platform, site and cluster compared with a text in quotes. A state begins with the
-    /// user's first submission.
+    /// `heavier larger|smaller`, one per line or separated by `;`. Names: usage (charged), ran,
+    /// cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over
+    /// machines with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user,
+    /// group, machine, platform, site and cluster compared with a text in quotes. A state begins
+    /// with the user's first submission.
     #[arg(long, value_name = "NAME=FILE")]
     pub formula: Vec<String>,
 
-    /// An index of one's own, NAME=PROGRAM with arguments
+    /// A custom index: NAME=PROGRAM with arguments
     ///
-    /// The program is started as it is (no shell; words are divided by spaces). It reads
-    /// lines from stdin and answers on stdout, fields divided by tabs:
+    /// The program is started directly (no shell; words are separated by spaces). It reads lines
+    /// from stdin and answers on stdout; fields are separated by tabs:
     ///
     ///   reads    jobfate-fairness 2, begin
     ///   answers  columns NAME...                       the first is charted
@@ -114,8 +114,8 @@ pub struct FairnessPlan {
     ///   answers  value USER NUMBER...                  as many as there are columns
     ///   answers  done
     ///
-    /// Users and machines are numbered in the order in which they come. A user without a value
-    /// keeps the last one. In the end stdin is closed, and the program must end with status 0.
+    /// Users and machines are numbered in the order in which they appear. A user without a value
+    /// keeps the last one. At the end stdin is closed, and the program must exit with status 0.
     #[arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM")]
     #[serde(skip)]
     pub index_program: Vec<String>,
@@ -127,10 +127,10 @@ pub struct FairnessPlan {
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
     ///
     /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
-    /// and users of the file are there from the start; a line without lines below it is a user.
-    /// SHARES is a number or `parent`, for a user who has the account's shares, or for an account
-    /// that is dissolved into the one above. By default the groups of the log (of each user's
-    /// first submission), one share each; an account or user is there from its first submission.
+    /// and users in the file exist from the start; a line without lines below it is a user. SHARES
+    /// is a number or `parent`: a user then has the account's shares, and an account is merged into
+    /// the one above. By default the accounts are the groups of the log (of each user's first
+    /// submission), with one share each; an account or user exists from its first submission.
     #[arg(long, value_name = "FILE")]
     pub accounts: Option<PathBuf>,
 
@@ -139,7 +139,7 @@ pub struct FairnessPlan {
     #[serde(serialize_with = "yes_or_no", deserialize_with = "is_yes")]
     pub same_users: bool,
 
-    /// How the clocks of several lakes are laid side by side
+    /// How the clocks of several lakes are aligned
     #[arg(long, value_enum, default_value_t)]
     pub align: Align,
 
@@ -160,9 +160,9 @@ pub struct FairnessPlan {
     #[serde(skip)]
     pub what_if: bool,
 
-    /// Usage of a user that is too much, CPU-seconds or N%
+    /// Usage of a user that is too high, CPU-seconds or N%
     ///
-    /// Of what ran in the span, whenever it is charged, as all suggestions are.
+    /// It applies to the usage that ran in the span, whenever it is charged; so do all suggestions.
     #[arg(long, value_name = "CPU_SECONDS", default_value = "10%", value_parser = parse_ceiling)]
     #[serde(with = "text")]
     pub ceiling: Ceiling,
@@ -173,7 +173,7 @@ pub struct FairnessPlan {
     #[arg(long, value_name = "DAYS")]
     pub early: Option<f64>,
 
-    /// Share of the capacity below which there is room
+    /// Share of the capacity below which capacity counts as free
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub free: f64,
 }

@@ -24,51 +24,51 @@ use crate::schema::Table;
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReplayPlan {
-    /// Policies, one word each; the first is compared with
+    /// Policies, one word each; the first is the baseline
     ///
     /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
     /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
-    /// shortest (by the work that the replay will do for the task, up to its kill if it is killed),
-    /// priority, easy, fair, drf. Placements: first-free, first-fit, best-fit,
-    /// worst-fit, random-fit. `depth=N` lets an order pass over N tasks that fit nowhere (`easy`
-    /// passes over any number without it); `depth_cuts` then counts the instants at which tasks
-    /// waited behind those although a machine had room. Running tasks: none, oracle, wqr, dolly, and every detector of
-    /// `jobfate detect`; two of them can stand together, as in `poisson+yarn`: the first judges
-    /// first, and its copies go before those of the second; a task that one of them restarts gets
-    /// no copy that the other wished for before. A grid is written in braces: `fifo+late:cap={0.05,0.1,0.2}`.
-    /// The kill rule condemns a task when all of its thresholds are passed, those of `jobfate
-    /// sweep`: `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within
-    /// an hour); `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and
-    /// %2C for `,`) name tasks that it leaves alone.
+    /// shortest (by the work of the task in the replay, up to its kill if it is killed), priority,
+    /// easy, fair, drf. Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
+    /// `depth=N` lets an order skip N tasks that fit nowhere (`easy` skips any number by default);
+    /// `depth_cuts` then counts the instants at which tasks waited behind those although a machine
+    /// had free capacity. Running tasks: none, oracle, wqr, dolly, and every detector of `jobfate
+    /// detect`; two of them can be combined, as in `poisson+yarn`: the first judges first, and its
+    /// copies start before those of the second; a task that one of them restarts gets no copy that
+    /// the other requested before. Write a grid in braces: `fifo+late:cap={0.05,0.1,0.2}`. The kill
+    /// rule kills a task that has passed all its thresholds, which are those of `jobfate sweep`:
+    /// `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within an hour);
+    /// `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and %2C for `,`)
+    /// name tasks that it spares.
     #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies)]
     pub policies: Vec<PolicyList>,
 
     /// Machines by specification instead of the lake's
     ///
-    /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key lists the known. CPU and
-    /// memory are in the units of the lake's requests.
+    /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key is an error that lists the
+    /// known ones. CPU and memory are in the units of the lake's requests.
     #[arg(long, value_name = "SPEC", value_parser = parse_cluster)]
     #[serde(with = "maybe")]
     pub cluster: Option<ClusterSpec>,
 
-    /// Begin with tasks that arrive from here on
+    /// Start with tasks that arrive from this time on
     ///
-    /// In hours of the trace clock. The cluster is empty then.
+    /// In hours of the trace clock. The cluster is empty at this time.
     #[arg(long, value_name = "HOURS", default_value_t = 0.0, value_parser = parse_hours)]
     #[serde(deserialize_with = "hours")]
     pub from: f64,
 
-    /// Leave out tasks that arrive from here on
+    /// Leave out tasks that arrive from this time on
     #[arg(long, value_name = "HOURS", value_parser = parse_hours)]
     #[serde(deserialize_with = "maybe_hours")]
     pub until: Option<f64>,
 
-    /// Share of the jobs, drawn by the seed
+    /// Share of the jobs, sampled with the seed
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
     #[serde(deserialize_with = "share")]
     pub sample: f64,
 
-    /// Share of the lake's machines, drawn by the seed
+    /// Share of the lake's machines, sampled with the seed
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
     #[serde(deserialize_with = "share")]
     pub machines: f64,
@@ -78,7 +78,7 @@ pub struct ReplayPlan {
     #[serde(deserialize_with = "overcommit")]
     pub overcommit: Option<f64>,
 
-    /// What a copy or a restart has to do
+    /// How much work a copy or a restart has
     #[arg(long, value_enum, default_value_t)]
     pub reruns: RerunWork,
 
@@ -86,11 +86,11 @@ pub struct ReplayPlan {
     #[arg(long, value_enum, long_help = defaults::killed_help())]
     pub killed: Option<KilledTasks>,
 
-    /// What `easy` takes for the running time of a task
+    /// Estimate of a task's running time for `easy`
     ///
-    /// `requested`: the time its user asked for, and the recorded running time where no request is
+    /// `requested`: the time its user requested, or the recorded running time if no request is
     /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
-    /// On a faster or slower machine an estimate shrinks or grows with the speed.
+    /// Estimates scale with the speed of the machine.
     #[arg(long, value_name = "RULE", default_value_t = Estimates::Requested)]
     #[serde(with = "text")]
     pub estimates: Estimates,
@@ -100,27 +100,28 @@ pub struct ReplayPlan {
     #[serde(deserialize_with = "load")]
     pub load: f64,
 
-    /// Seed of samples and of everything drawn
+    /// Seed of samples and of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Replay under so many seeds, from --seed on
+    /// Number of seeds to replay under, from --seed on
     ///
-    /// The table then holds means over them, with 95 % confidence intervals of the mean response
-    /// and of its difference to that of the first policy under the same seed. Pictures and
-    /// journals are those of the first seed.
+    /// The table then has means over the seeds, with 95 % confidence intervals of the mean response
+    /// and of its difference to that of the first policy under the same seed. Charts and journals
+    /// are those of the first seed.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = parse_seeds)]
     #[serde(deserialize_with = "seeds")]
     pub seeds: u64,
 
-    /// A job is hurt or helped by more than so many seconds
+    /// Seconds by which a hurt or helped job must differ
     ///
-    /// And by more than --tolerance-share of its response under the first policy.
+    /// The response must also differ by more than --tolerance-share of the response under the first
+    /// policy.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
     #[serde(deserialize_with = "seconds")]
     pub tolerance_s: f64,
 
-    /// And by more than this share of its response
+    /// Share of its response by which such a job must differ
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance)]
     #[serde(deserialize_with = "tolerance")]
     pub tolerance_share: f64,

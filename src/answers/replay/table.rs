@@ -13,12 +13,12 @@ use crate::results::shares::{Share, share};
 pub const SHARES: [Share; 5] = [
     share(
         "utilisation",
-        "CPU asked for by attempts times their time",
-        "CPU of the machines there times their time, from the first submit to the last event",
+        "CPU requested by attempts times their time",
+        "CPU of the machines present times their time, from the first submit to the last event",
     ),
-    share("cpu_share", "the same in a stretch of time", "the same in it (`utilisation` over time)"),
-    share("largest_used_share", "used_cpu_s of the one job with most", "used_cpu_s"),
-    share("largest_wasted_share", "wasted_cpu_s of the one job with most", "wasted_cpu_s"),
+    share("cpu_share", "the same in a period", "the same in that period (`utilisation` over time)"),
+    share("largest_used_share", "used_cpu_s of the job with the most", "used_cpu_s"),
+    share("largest_wasted_share", "wasted_cpu_s of the job with the most", "wasted_cpu_s"),
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
 ];
 

@@ -30,11 +30,10 @@ pub struct SweepPlan {
 
     /// Rules to compare; --harmed applies to the first
     ///
-    /// events (more than T events), failures (so many FAIL in a row), dead-time (so many seconds
-    /// in attempts that came to nothing), restarts (so many within an hour). `events+failures=3`
-    /// sweeps the first and demands the others as well; `events~priority=9~class=3` spares tasks
-    /// by priority, class or user. --thresholds is the grid of events; the
-    /// other rules have grids of their own.
+    /// events (more than T events), failures (T FAIL in a row), dead-time (T seconds in
+    /// unsuccessful attempts), restarts (T within an hour). `events+failures=3` sweeps the first
+    /// and requires the others as well; `events~priority=9~class=3` spares tasks by priority, class
+    /// or user. --thresholds is the grid of `events`; the other rules have their own grids.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = "events")]
     #[serde(with = "texts")]
     pub rules: Vec<RuleGrid>,
@@ -43,13 +42,14 @@ pub struct SweepPlan {
     #[serde(skip)]
     pub choice: CpuChoice,
 
-    /// Choose on the first DAYS of the trace, score on the rest
+    /// Choose on the first DAYS of the trace, test on the rest
     ///
-    /// DAYS count from the first event of the loaded tasks. The parameter of each rule, and the best of all rules together, with the largest gain
-    /// among jobs that ended by then are scored on jobs submitted afterwards, beside the best
-    /// choice in hindsight. Only jobs with tasks loaded count; with none of them on either side the
-    /// choice is refused. The gain is the net CPU saved less --price for each harmed job. A
-    /// second table shows them, `sweep-selection.csv` in --out.
+    /// DAYS count from the first event of the loaded tasks. For each rule, and for all rules
+    /// together, the parameter with the largest gain among jobs that ended by then is tested on
+    /// jobs submitted afterwards, and compared with the best choice in hindsight. Only jobs with
+    /// tasks loaded count; both sides need at least one. The gain is the net CPU saved minus
+    /// --price for each harmed job. A second table shows the choices, `sweep-selection.csv` in
+    /// --out.
     #[arg(long, value_name = "DAYS", value_parser = parse_days)]
     #[serde(deserialize_with = "days")]
     pub train_until: Option<f64>,
@@ -62,7 +62,7 @@ pub struct SweepPlan {
     /// Resamplings of jobs for confidence intervals, 0 for none
     ///
     /// Each parameter of each rule gets its 95 % interval (columns `_low` and `_high`, bands and
-    /// whiskers in the charts). 1000 are usual, 100,000 the most.
+    /// whiskers in the charts). 1000 is usual, 100,000 is the maximum.
     #[arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds)]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
@@ -73,15 +73,15 @@ pub struct SweepPlan {
 
     /// Split the sweep by class, priority or user of the jobs
     ///
-    /// A row per group, rule and threshold; shares are of the group. All groups together are in the
-    /// `rows` of the JSON, each group in its `groups`.
+    /// One row per group, rule and threshold; shares refer to the group. In the JSON, `rows` has
+    /// all groups together, and `groups` has each group.
     #[arg(long, value_name = "KEY", value_enum, conflicts_with = "harmed")]
     pub group_by: Option<GroupBy>,
 
     /// Spare tasks that have finished when they are condemned
     ///
-    /// A task whose event T + 1 is its own FINISH is condemned by the published rule, saves nothing,
-    /// and makes its job harmed. With this flag it is not condemned.
+    /// The published rule also condemns a task whose event T + 1 is its own FINISH; this saves
+    /// nothing, and harms its job. With this flag such a task is not condemned.
     #[arg(long)]
     pub spare_finishing: bool,
 

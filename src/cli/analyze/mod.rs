@@ -50,21 +50,21 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 
 /// Run the whole analysis of a trace
 ///
-/// Ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with charts,
-/// and a report of it all. What the tables at hand do not allow is skipped, and said. Without
-/// `TRACE_DIR` a small synthetic trace is made on the spot, so that everything can be looked at
-/// before anything is downloaded; with --lake and no `TRACE_DIR` a lake that is there is analysed.
-/// What is done is kept: an analysis that was stopped goes on when the same command is run again.
-/// The folder of --out holds one analysis, and one process at a time writes into it.
+/// Runs ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with
+/// charts and a report. Steps for which a table is missing are skipped, with a message. Without
+/// `TRACE_DIR`, --lake names the lake to analyse; if there is none, a small synthetic trace is
+/// made, so that you can look at all results before you download a trace. Completed steps are kept:
+/// run the same command again to continue an analysis that was stopped. The folder of --out holds
+/// one analysis, and only one process at a time writes into it.
 ///
-/// --config names a TOML file that holds the whole of it: `steps`, and a section per command
-/// (`trace` for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys
-/// are that command's options; cpu, classes, window-end and open-attempts stand in `definitions` for all of
-/// them. Every analysis leaves such a file, `analysis.toml` in --out, with every choice written out.
+/// --config names a TOML file with the whole analysis: `steps`, and a section per command (`trace`
+/// for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys are
+/// that command's options; cpu, classes, window-end and open-attempts are set in `definitions`, for
+/// all of them. Every analysis writes such a file, `analysis.toml` in --out, with every setting.
 ///
 /// Memory: 150 MB, and 170 bytes for each row of the tables of events and usage in the lake's largest
-/// bucket, per thread; besides 500 bytes for each task that is replayed. Where a trace is ingested
-/// first, that step takes what the help of `ingest` says.
+/// bucket, per thread; in addition 500 bytes for each task that is replayed. Where a trace is
+/// ingested first, that step takes what the help of `ingest` says.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = format!("{}\n\n{EXAMPLES}", jobfate::defaults::help())
@@ -72,7 +72,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 pub(crate) struct AnalyzeArgs {
     /// Folder of the downloaded trace, or its file
     ///
-    /// Without it the lake of --lake is analysed if it is there, and a synthetic trace if not.
+    /// Without it, the lake of --lake is analysed if it exists, and a synthetic trace otherwise.
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
@@ -86,12 +86,12 @@ pub(crate) struct AnalyzeArgs {
 
     /// A whole analysis as a TOML file
     ///
-    /// What the command line says of `TRACE_DIR`, --lake, --out and the options of `ingest` counts
-    /// more than the file.
+    /// `TRACE_DIR`, --lake, --out and the options of `ingest` on the command line take precedence
+    /// over the file.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Do again what is done already
+    /// Repeat completed steps
     #[arg(long)]
     pub again: bool,
 

@@ -19,16 +19,16 @@ mod new;
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay";
 
-/// Say who used how much, when, and how fairly
+/// Show who used how much, when, and how fairly
 ///
-/// Usage per user and interval from one lake or several, what indices of fairness make of it, and
-/// what an administrator would note. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
+/// Computes usage per user and interval from one or more lakes, the values of fairness indices, and
+/// suggestions for an administrator. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
 /// htcondor (floor 0.5, factor 1000), slurm (classic), fair-tree, sge, jain, gini, hoover, cv,
-/// max-min, drf, slowdown, each written `name:key=value,...`; or one's own as a formula, a TOML file or a
-/// program.
+/// max-min, drf, slowdown, each written `name:key=value,...`; or a custom index as a formula, a TOML
+/// file or a program.
 ///
 /// Memory: 100 MB, and 170 bytes for each row of the tables of events and usage in the lake's
-/// largest bucket, per thread; besides the values that --interval bounds.
+/// largest bucket, per thread; in addition the values that --interval limits.
 #[derive(Args, Debug, Default)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -42,7 +42,7 @@ pub(crate) struct FairnessArgs {
     #[command(flatten)]
     pub plan: FairnessPlan,
 
-    /// Form of the answer on stdout
+    /// Format of the answer on stdout
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub format: Format,
 
@@ -51,10 +51,10 @@ pub(crate) struct FairnessArgs {
 
     /// Folder for result.json, series and charts
     ///
-    /// `result.json` holds users, machines, clusters and suggestions (with `--what-if` the place of
-    /// each user under each index as well); `series.csv` and
-    /// `series.parquet` every value of every index, `usage.csv` and `usage.parquet` what each user
-    /// was charged and what ran in each interval; a chart per index as SVG and PNG.
+    /// `result.json` has users, machines, clusters and suggestions (with `--what-if` also the place
+    /// of each user under each index); `series.csv` and `series.parquet` have every value of every
+    /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, as charged
+    /// and as it ran. Each index has a chart as SVG and PNG.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

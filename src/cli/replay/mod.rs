@@ -35,18 +35,18 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 
 /// Replay recorded history under other policies
 ///
-/// Runs the tasks of the lake on the machines of the lake, or on a made-up cluster, once per
-/// policy. Tasks arrive when they did and take the time they took; failed attempts are carried
-/// along; `--killed` says when killed tasks are killed. What is assumed is said on stderr and
-/// kept with the result. Jobs are paired with those under the first policy: hurt and helped are
-/// those over in both whose response differs by more than --tolerance-s and --tolerance-share,
-/// harmed those that finished there and not here.
-/// Heartbeats pass over long empty times: after a million at which no attempt has begun or ended,
-/// and while nothing runs that can be judged, the next is just before the next event. A policy that
-/// would need more than a billion of them is refused.
+/// Runs the tasks of the lake on the machines of the lake, or on a simulated cluster, once per
+/// policy. Tasks arrive at their recorded times and run for their recorded times; failed attempts
+/// are replayed; `--killed` sets when killed tasks are killed. Assumptions are printed on stderr
+/// and stored with the result. Jobs are paired with the same jobs under the first policy: a job
+/// that ends under both is hurt or helped if its response differs by more than --tolerance-s and
+/// --tolerance-share; a job is harmed if it finishes under the first policy only. Heartbeats skip
+/// long idle periods: after a million of them at which no attempt started or ended, or while no
+/// running task can be judged, the next one is just before the next event. A policy that would need
+/// more than a billion heartbeats is refused.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
-/// per thread; besides 500 bytes for each task that is replayed.
+/// per thread; in addition 500 bytes for each task that is replayed.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = format!(
@@ -60,7 +60,7 @@ pub(crate) struct ReplayArgs {
     /// Store every event of every replay
     ///
     /// As `journal-N.parquet` and `journal-N.txt` for policy number N in the folder of --out;
-    /// `jobfate journal` prints the former as the latter.
+    /// `jobfate journal` prints the Parquet file as text.
     #[arg(long, requires = "out")]
     pub journal: bool,
 

@@ -21,10 +21,10 @@ use jobfate::replay::experiments::{Experiment, Figure, asahara, cui, tan};
 /// Parameters of an experiment.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ParameterArgs {
-    /// Set a parameter of an experiment; may be given again
+    /// Set a parameter of an experiment; can be repeated
     ///
-    /// The parameters, their values and who settled them (given by the paper, open, or fitted to a
-    /// number of it) are printed with every result, for example `--set period_s=70`.
+    /// The parameters, their values and their origin (given by the paper, open, or fitted to one of
+    /// its numbers) are printed with every result, for example `--set period_s=70`.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
@@ -32,7 +32,7 @@ pub(crate) struct ParameterArgs {
     ///
     /// `KEY=VALUE,VALUE,...`, for example `--vary period_s=10,30,70,100`. A second table and a chart
     /// show how each claim depends on it, `NAME-varied.csv` in --out. Given twice, for two
-    /// parameters of an experiment, it runs every pair of values; maps show which claims hold where.
+    /// parameters of an experiment, it runs every pair of values; maps show where each claim holds.
     #[arg(long, value_name = "KEY=VALUE,...")]
     pub vary: Vec<String>,
 }

@@ -23,21 +23,21 @@ mod study;
 /// Repeat a published study and compare number by number
 ///
 /// mandai: Mandai, Kawahara, Kasahara (2017), job outcomes in the Google trace of 2011. A number
-/// from tables that are not whole is shown and not judged; what needs a table that is not there
-/// is named. No parameter is tuned.
+/// from incomplete tables is shown but not judged; claims that need a missing table are listed. No
+/// parameter is tuned.
 ///
 /// ota: Ota, Aida (2009), fairness among the users of a grid, on a week of any log. The paper does
-/// not name its own week of Grid'5000: its worked examples check a formula, its figures are drawn,
-/// and what a reader must see in them is said in sentences that say whether they hold.
+/// not name its week of Grid'5000. So its worked examples check a formula, its figures are drawn
+/// for another week, and what a reader must see in them is stated in sentences, each checked.
 ///
-/// tan, asahara, cui: experiments that are simulated anew. Each claim of the paper has a row: the
+/// tan, asahara, cui: experiments that are simulated again. Each claim of the paper has a row: the
 /// published number, ours with the 95 % interval that decides, and the verdict (reproduced,
 /// `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every parameter is listed as
-/// given by the paper, open, or fitted to a number of it.
+/// given by the paper, open, or fitted to one of its numbers.
 ///
-/// all: the five one after the other, and a table of how many claims came to which verdict. A study
-/// whose trace is not there is left out, and a sentence says what it needs. With a day of the Google
-/// trace and the log LCG it took 13 seconds on two cores.
+/// all: the five studies one after the other, and a table that counts the claims by verdict. A
+/// study whose trace is missing is left out, with a message that says what it needs. With a day of
+/// the Google trace and the log LCG it took 13 seconds on two cores.
 ///
 /// Memory: of tan, asahara and cui 100 MB, per thread; of mandai and ota 150 MB, and 170 bytes for
 /// each row of the tables of events and usage in the lake's largest bucket, per thread. Where a trace
@@ -51,7 +51,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_enum)]
     pub study: StudyName,
 
-    /// Folder of the trace; what --lake lacks is ingested
+    /// Folder of the trace; tables missing in --lake are ingested
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
@@ -61,24 +61,24 @@ pub(crate) struct ReproduceArgs {
 
     /// Runs of each setting of an experiment
     ///
-    /// By default 100 for tan (figures 3 and 4 have a tenth of it, as in the paper), 5 for asahara,
-    /// 10 for cui.
+    /// By default 100 for tan (a tenth for figures 3 and 4, as in the paper), 5 for asahara, 10 for
+    /// cui.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub runs: Option<u32>,
 
     #[command(flatten)]
     pub week: WeekArgs,
 
-    /// Lake of the log that ota reads, for all
+    /// Lake of the log that ota reads, for `all`
     ///
     /// By default --lake, if it holds a log; then mandai, which needs the Google trace, is left out.
     #[arg(long, value_name = "DIR")]
     pub ota_lake: Option<PathBuf>,
 
-    /// Count the verdicts of stored results, for all
+    /// Count the verdicts of stored results, for `all`
     ///
-    /// Nothing is run: `DIR/NAME/NAME.csv` is read for each study, as `reproduce all --out DIR` and
-    /// `reproduce NAME --out DIR/NAME` write it.
+    /// No study is run: `DIR/NAME/NAME.csv` is read for each study, as `reproduce all --out DIR`
+    /// and `reproduce NAME --out DIR/NAME` write it.
     #[arg(long, value_name = "DIR")]
     pub stored: Option<PathBuf>,
 
@@ -104,8 +104,9 @@ pub(crate) struct WeekArgs {
 
     /// Users in the figures of ota: how many, or which
     ///
-    /// So many of the heaviest, by default 7, or up to 7 names divided by commas, for example
-    /// `--users 22,37,41`; one name alone ends in a comma. The sentences speak of these users.
+    /// The number of heaviest users, by default 7, or up to 7 names separated by commas, for
+    /// example `--users 22,37,41`; write a single name with a comma at the end. The sentences
+    /// describe these users.
     #[arg(long, value_name = "COUNT|NAME,...")]
     pub users: Option<String>,
 }
@@ -128,9 +129,9 @@ pub(crate) enum StudyName {
     Tan,
     /// Stragglers when the state of the system changes (2013)
     Asahara,
-    /// Slow tasks by way of slow nodes (2014)
+    /// Finding slow tasks through slow nodes (2014)
     Cui,
-    /// The five of them, and how many claims came to which verdict
+    /// All five, with the number of claims per verdict
     All,
 }
 

@@ -42,27 +42,27 @@ mod people;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Accrual {
-    /// When an attempt ends, all at once: the paper's, a staircase of finished work
+    /// At the end of each attempt, all at once, as in the paper
     #[default]
     End,
-    /// As it runs, interval by interval
+    /// While it runs, interval by interval
     Running,
 }
 
-/// What usage is told apart by.
+/// What usage is grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// Who submitted the job
     #[default]
     User,
-    /// Group of the user, where the log has it
+    /// Group of the user, if the log has it
     Group,
     /// Machine that the attempt ran on
     Machine,
-    /// Site or partition that it ran on, where the log has it
+    /// Site or partition that it ran on, if the log has it
     Site,
-    /// Queue it was submitted to, where the log has it
+    /// Queue it was submitted to, if the log has it
     Queue,
     /// Scheduling class
     Class,

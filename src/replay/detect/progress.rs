@@ -19,7 +19,7 @@ use crate::replay::detectors::Progress;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ProgressModel {
-    /// An oracle: time run over the final length, which nobody knows then
+    /// An oracle: time run over the final length, which is not known at that time
     Linear,
     /// An oracle: CPU so far over the attempt's own total; needs `task_usage`
     Usage,

@@ -21,7 +21,7 @@ pub enum Experiment {
     Tan(tan::Settings),
     /// Straggler detection when the state of the system changes (2013).
     Asahara(asahara::Settings),
-    /// Slow tasks by way of slow nodes (2014).
+    /// Finding slow tasks through slow nodes (2014).
     Cui(cui::Settings),
 }
 

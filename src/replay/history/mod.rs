@@ -40,7 +40,7 @@ pub struct HistoryPlan {
     pub from_us: i64,
     /// And before this, µs.
     pub until_us: Option<i64>,
-    /// Share of the jobs, drawn by the seed.
+    /// Share of the jobs, sampled with the seed.
     pub sample: f64,
     /// Share of the machines, drawn by the seed.
     pub machines: f64,
@@ -48,7 +48,7 @@ pub struct HistoryPlan {
     pub load: f64,
     /// Factor of the machines' capacities.
     pub overcommit: f64,
-    /// What a copy or a restart has to do.
+    /// How much work a copy or a restart has.
     pub reruns: RerunWork,
     /// When a task is killed that was killed while it ran.
     pub killed: KilledTasks,
@@ -75,14 +75,14 @@ impl Default for HistoryPlan {
     }
 }
 
-/// What a copy or a restart has to do. Nobody recorded it; these are the two ends.
+/// How much work a copy or a restart has. Nobody recorded it; these are the two ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum RerunWork {
-    /// The same as its task: whatever made it slow comes again
+    /// The same as its task: the cause of slowness recurs
     #[default]
     Same,
-    /// The work of a finished task of its job, drawn by the seed: nothing of it comes again
+    /// The work of a random finished task of its job: the cause of slowness never recurs
     Sibling,
 }
 
@@ -91,9 +91,9 @@ pub enum RerunWork {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum KilledTasks {
-    /// After its recorded running time, as where a limit stopped it
+    /// After its recorded running time, as if a limit stopped it
     RunTime,
-    /// At its recorded age, as where its user or another job ended it
+    /// At its recorded age, as if its user or another job ended it
     Age,
 }
 
