@@ -93,7 +93,7 @@ impl Config {
                 name: "poisson".to_owned(),
                 key: "window_s",
                 value: window_s.to_string(),
-                expected: "left out with `window=auto`",
+                expected: "used with `window=auto`: leave it out",
             });
         }
         Ok(Self {
