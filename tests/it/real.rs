@@ -35,6 +35,7 @@ fn real() -> Option<&'static Place> {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn table_3_1_1() {
     let Some(place) = real() else { return };
     let run = place.run(&["classify", "--format", "json"]).ok().json();
@@ -78,6 +79,7 @@ fn table_3_1_1() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_general_classification_of_jobs() {
     let Some(place) = real() else { return };
     let run = place.run(&["classify", "--classes", "terminal", "--format", "csv"]).ok();

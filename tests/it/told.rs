@@ -50,6 +50,7 @@ proptest! {
     /// Whatever was refused before, in whatever order and whoever made the folder: the next trace
     /// goes in, and the lake is that of a folder that was never there.
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn what_was_refused_binds_no_other_trace(
         refused in proptest::collection::vec((0_usize..5, any::<bool>()), 1..5),
         was_made in any::<bool>(),
