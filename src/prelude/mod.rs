@@ -59,7 +59,7 @@ pub use crate::schema::{EventType, Source, Table, row_id};
 pub use crate::sources::parser::{HandOut, Notes, OwnPart, ParserOf, PartParser};
 pub use crate::sources::{Cell, Reject, RejectReason, RowBlock, RowError, SourceError, TextBlock};
 pub use crate::studies::fold::Study;
-pub use crate::studies::kill_sweep::{HarmedJob, Sweep, SweepRow};
+pub use crate::studies::kill_sweep::{ByOutcome, HarmedJob, Sweep, SweepRow};
 pub use crate::studies::ledger::{GroupBy, Ledger, LedgerRow};
 use crate::studies::meter::CpuDefinition;
 pub use crate::studies::meter::MemoryDefinition;

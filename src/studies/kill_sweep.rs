@@ -8,8 +8,7 @@
 //! Every share has one table under it: the jobs whose tasks are loaded. Without
 //! `job_events` no outcome is known, and what depends on one is null.
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 use super::asked::{GroupBy, UNMATCHED};
 use super::fold::Study;
@@ -19,6 +18,28 @@ pub use super::sums::HarmedJob;
 use super::sums::{HARMED_NAMED, Largest, PartSums, StepSums};
 use crate::units::CpuTime;
 
+/// A value for each outcome, in the order in which outcomes are shown; none where it is unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByOutcome<T>(Vec<(&'static str, Option<T>)>);
+
+impl<T: Copy> ByOutcome<T> {
+    /// That of an outcome, such as `failed`; none for one that does not exist.
+    pub fn get(&self, outcome: &str) -> Option<T> {
+        self.0.iter().find(|(name, _)| *name == outcome)?.1
+    }
+
+    /// Outcomes with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<T>)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+impl<T: Serialize> Serialize for ByOutcome<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
 /// What one parameter of a rule would have done; what depends on the outcome of jobs is none where
 /// no outcome is known.
 #[derive(Clone, Debug, Serialize)]
@@ -26,15 +47,15 @@ pub struct SweepRow {
     /// The parameter.
     pub threshold: i64,
     /// Condemned tasks by outcome of their job.
-    pub condemned_tasks: Map<String, Value>,
+    pub condemned_tasks: ByOutcome<u64>,
     /// Those of them that had finished by the instant at which they are condemned: nothing is saved.
-    pub condemned_at_end: Map<String, Value>,
+    pub condemned_at_end: ByOutcome<u64>,
     /// CPU of condemned tasks after the kill, by outcome.
-    pub saved_cpu: Map<String, Value>,
+    pub saved_cpu: ByOutcome<f64>,
     /// The same as a share of all CPU of the outcome; null where that is 0.
-    pub saved_share: Map<String, Value>,
+    pub saved_share: ByOutcome<f64>,
     /// The part of `saved_cpu` that one job makes up, the one with most.
-    pub largest_saved_share: Map<String, Value>,
+    pub largest_saved_share: ByOutcome<f64>,
     /// The part of what is saved in all jobs that did not finish that one of them makes up.
     pub largest_saved_in_all: Option<f64>,
     /// Finished jobs with at least one condemned task.
@@ -149,12 +170,12 @@ struct Whole {
 }
 
 impl Whole {
-    /// Values by outcome; null for outcomes that are not known.
-    fn by_outcome(&self, value: &dyn Fn(usize) -> Value) -> Map<String, Value> {
+    /// Values by outcome; none for outcomes that are not known.
+    fn by_outcome<T>(&self, value: impl Fn(usize) -> Option<T>) -> ByOutcome<T> {
         let names = self.names.iter().copied().chain([UNMATCHED]).enumerate();
-        let known = |outcome| self.is_known || outcome == self.names.len();
-        let cell = |outcome| if known(outcome) { value(outcome) } else { Value::Null };
-        names.map(|(outcome, name)| (name.to_owned(), cell(outcome))).collect()
+        let known = |outcome: &usize| self.is_known || *outcome == self.names.len();
+        let cell = |outcome| Some(outcome).filter(known).and_then(&value);
+        ByOutcome(names.map(|(outcome, name)| (name, cell(outcome))).collect())
     }
 
     /// The row of a parameter, without its interval and the names of jobs.
@@ -172,12 +193,12 @@ impl Whole {
         let harmed_share = || sums.harmed_jobs as f64 / self.finished as f64;
         SweepRow {
             threshold,
-            condemned_tasks: self.by_outcome(&|outcome| json!(sums.tasks[outcome])),
-            condemned_at_end: self.by_outcome(&|outcome| json!(sums.at_end[outcome])),
-            saved_cpu: self.by_outcome(&|outcome| json!(sums.saved[outcome].seconds())),
+            condemned_tasks: self.by_outcome(|outcome| Some(sums.tasks[outcome])),
+            condemned_at_end: self.by_outcome(|outcome| Some(sums.at_end[outcome])),
+            saved_cpu: self.by_outcome(|outcome| Some(sums.saved[outcome].seconds())),
             saved_share: self
-                .by_outcome(&|outcome| json!(sums.saved[outcome].share_of(self.totals[outcome]))),
-            largest_saved_share: self.by_outcome(&|outcome| json!(largest_saved(outcome))),
+                .by_outcome(|outcome| sums.saved[outcome].share_of(self.totals[outcome])),
+            largest_saved_share: self.by_outcome(largest_saved),
             largest_saved_in_all: largest.and_then(|largest| {
                 let most = largest.saved[1..].iter().copied().max()?;
                 most.share_of(sums.saved[1..].iter().copied().sum())
@@ -207,12 +228,12 @@ pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<Harme
     harmed.jobs
 }
 
-/// Total CPU by outcome, as the contract's `total_cpu`; null for outcomes that are not known.
-pub fn total_cpu(study: &Study) -> Map<String, Value> {
+/// Total CPU by outcome; none for outcomes that are not known.
+pub fn total_cpu(study: &Study) -> ByOutcome<f64> {
     let names = study.outcomes().iter().copied().chain([UNMATCHED]);
     let known = |name: &str| study.knows_outcomes || name == UNMATCHED;
-    let cell = |name, cpu: CpuTime| if known(name) { json!(cpu.seconds()) } else { Value::Null };
-    names.zip(study.totals()).map(|(name, cpu)| (name.to_owned(), cell(name, cpu))).collect()
+    let cell = |name, cpu: CpuTime| known(name).then(|| cpu.seconds());
+    ByOutcome(names.zip(study.totals()).map(|(name, cpu)| (name, cell(name, cpu))).collect())
 }
 
 /// The finished jobs with tasks loaded, of which harmed jobs are a share; none where no outcome is

@@ -10,7 +10,7 @@ use jobfate::studies::kill_sweep::{SweepRow, sweep};
 use jobfate::studies::ledger::{CpuDefinition, ledger};
 use jobfate::studies::meter::Meter;
 use jobfate::studies::rules::{Rule, RuleGrid};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::support::Place;
 
@@ -57,7 +57,8 @@ fn write(place: &Place, trace: &str) {
 }
 
 /// What is not nothing, as `outcome=value`.
-fn shown(values: &Map<String, Value>) -> String {
+fn shown(values: &impl serde::Serialize) -> String {
+    let Value::Object(values) = serde_json::to_value(values).unwrap() else { panic!("by outcome") };
     let some: Vec<String> = values
         .iter()
         .filter(|(_, value)| value.as_f64() != Some(0.0))

@@ -77,7 +77,7 @@ fn saved_chart(study: &Study, sweep: &Sweep, definition: &str) -> Chart {
         .filter(|outcome| study.outcomes().contains(outcome))
         .map(|outcome| {
             curve(outcome, outcome_tone(outcome), sweep, &|row| {
-                let share = row.saved_share[outcome].as_f64()?;
+                let share = row.saved_share.get(outcome)?;
                 let bounds = row.interval.as_ref().and_then(|found| found.saved_share_of(outcome));
                 Some((share * 100.0, bounds.map(percent)))
             })

@@ -15,7 +15,7 @@ use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{
-    Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
+    ByOutcome, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
 };
 use crate::studies::ledger::UNMATCHED;
 use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
@@ -172,8 +172,7 @@ pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
 /// threshold.
 pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     let totals = total_cpu(study);
-    let mut used =
-        totals.iter().filter(|of| of.1.as_f64().is_some_and(|cpu| cpu != 0.0)).peekable();
+    let mut used = totals.iter().filter(|of| of.1.is_some_and(|cpu| cpu != 0.0)).peekable();
     if used.peek().is_some() && used.all(|(outcome, _)| outcome == UNMATCHED) {
         let nothing = "The savings and the harm of killing tasks are unknown: no job has a known \
         outcome.";
@@ -264,13 +263,14 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
 /// What is saved by outcome, as shares; outcomes in which nothing is saved have no column.
 pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bool) -> Frame {
     let rows = || all.iter();
-    let outcomes: Vec<String> =
-        rows().next().map_or_else(Vec::new, |row| row.saved_share.keys().cloned().collect());
-    for outcome in outcomes.iter().filter(|outcome| *outcome != "finished") {
-        let is_empty = rows().all(|row| row.saved_cpu[outcome].as_f64().unwrap_or(0.0) == 0.0);
+    let outcomes: Vec<&str> = rows()
+        .next()
+        .map_or_else(Vec::new, |row| row.saved_share.iter().map(|(name, _)| name).collect());
+    for outcome in outcomes.into_iter().filter(|outcome| *outcome != "finished") {
+        let is_empty = rows().all(|row| row.saved_cpu.get(outcome).unwrap_or(0.0) == 0.0);
         if !is_empty {
             let name = format!("saved_share_{outcome}");
-            frame = frame.float(&name, rows().map(|row| row.saved_share[outcome].as_f64()));
+            frame = frame.float(&name, rows().map(|row| row.saved_share.get(outcome)));
             if is_resampled {
                 let bounds = rows().map(|row| row.interval.as_ref()?.saved_share_of(outcome));
                 frame = bounds_of(frame, &name, bounds);
@@ -367,8 +367,8 @@ pub fn selection_line(selection: &Selection) -> String {
 }
 
 /// The sum over the outcomes that are known; without `job_events` all tasks are unmatched.
-pub(crate) fn sum_of(counts: &serde_json::Map<String, Value>) -> u64 {
-    counts.values().filter_map(Value::as_u64).sum()
+pub(crate) fn sum_of(counts: &ByOutcome<u64>) -> u64 {
+    counts.iter().filter_map(|(_, count)| count).sum()
 }
 
 pub fn harmed_table(study: &Study, step: usize) -> RecordBatch {

@@ -4,7 +4,7 @@
 //! sentence of the paper, and its figures with the paper's readable values as marks. What comes from
 //! tables that are not whole is shown beside the paper's number and never called reproduced.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::answers::classify::{self, By};
 use crate::answers::describe::{Described, Question, describe};
@@ -408,7 +408,7 @@ fn sweep(lake: &Lake, basis: &Basis, swept: Option<&Sweep>, found: &mut Found) {
     {
         let row = swept.and_then(|swept| swept.rows.iter().find(|row| row.threshold == threshold));
         let share = |outcome: &str| {
-            let share: Option<f64> = row.and_then(|row| Value::as_f64(&row.saved_share[outcome]));
+            let share: Option<f64> = row.and_then(|row| row.saved_share.get(outcome));
             share.filter(|_| has_usage).map(|share| share * 100.0)
         };
         let at = |claim: &str| format!("T = {threshold}: {claim}");
