@@ -6,8 +6,6 @@
 
 use std::fmt::Write;
 
-use clap::ValueEnum;
-
 use crate::facts::tasks::tells_cpu_time;
 use crate::fairness::gather::Accrual;
 use crate::lake::Lake;
@@ -173,7 +171,7 @@ pub fn killed_help() -> String {
     format!(
         "When to kill a task that was killed while running\n\nA task that was killed while it \
         waited leaves at its recorded age. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
-        by_source(|row| killed_name(row.killed))
+        by_source(|row| killed_name(row.killed).to_owned())
     )
 }
 
@@ -210,8 +208,11 @@ pub fn help() -> String {
 }
 
 /// The word on the command line for when a task is killed.
-pub fn killed_name(killed: KilledTasks) -> String {
-    killed.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+pub const fn killed_name(killed: KilledTasks) -> &'static str {
+    match killed {
+        KilledTasks::RunTime => "run-time",
+        KilledTasks::Age => "age",
+    }
 }
 
 /// The word of an accrual on the command line.

@@ -3,13 +3,12 @@
 //! In: a ledger. Out: its rows, the line that shows that it closes, and what was counted as 0.
 
 use arrow::record_batch::RecordBatch;
-use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answers::{edges, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
-use crate::defaults::{self, Defaults};
+use crate::defaults::Defaults;
 use crate::digits;
 use crate::facts::tasks::tells_used_memory;
 use crate::facts::window::Windows;
@@ -229,14 +228,15 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
 }
 
 /// What CPU time means and how outcomes are told.
-#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct CpuChoice {
     /// What CPU time means
-    #[arg(long, value_enum, long_help = defaults::cpu_help())]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
     pub cpu: Option<CpuDefinition>,
 
     /// How outcomes are defined: sequence or terminal
-    #[arg(long, value_name = "CLASSES", default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
     pub classes: Classes,
 }
 
@@ -249,15 +249,16 @@ impl CpuChoice {
 }
 
 /// What is added up, and how it is split.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AccountPlan {
-    #[command(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(skip)]
     pub choice: CpuChoice,
 
     /// What is added up
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub resource: Resource,
 
     /// What memory means
@@ -266,11 +267,14 @@ pub struct AccountPlan {
     /// requested otherwise. `used` is the memory that jobs used, in logs that record it. The Google
     /// trace has two measures: `canonical` is what the processes of the task used, `assigned` what
     /// its container had, used or not.
-    #[arg(long, value_enum)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub memory: Option<MemoryDefinition>,
 
     /// Split the outcomes by class, priority or user
-    #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)
+    )]
     #[serde(deserialize_with = "words::commas")]
     pub group_by: Vec<GroupBy>,
 }

@@ -3,7 +3,6 @@
 //! In: a lake, and how outcomes are told. Out: counts per outcome as table, JSON and bars.
 
 use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -27,7 +26,8 @@ use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Win
 use crate::units::micros_to_seconds;
 
 /// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum By {
     /// Jobs, from `job_events`
     #[default]

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 
 use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -45,15 +44,19 @@ pub const SHARES: [Share; 3] = [
 ];
 
 /// What is described, and how it is split.
-#[derive(clap::Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DescribePlan {
     /// What is described
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub what: What,
 
     /// How outcomes are defined: sequence or terminal
-    #[arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")
+    )]
     #[serde(skip)]
     pub classes: Classes,
 
@@ -62,20 +65,20 @@ pub struct DescribePlan {
     /// For --what events-per-task, waiting and attempts. The outcome of a task is its last terminal
     /// event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes terminal`
     /// does. A finished task of a killed job counts as finished.
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub by_own_end: bool,
 
     /// Whether to include values cut off by the window's end
     ///
     /// A job that has not ended counts with its time up to the window's end, and is counted as
     /// censored. `exclude` leaves it out.
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub censored: Censored,
 
     /// Which waits are described, by how they ended
     ///
     /// For --what waiting.
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub waits: Waits,
 
     /// Split by priority, class or user
@@ -83,7 +86,7 @@ pub struct DescribePlan {
     /// Rows of all groups together come first, then each group with the outcomes that occur in
     /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks;
     /// the priority of a task is the last one seen.
-    #[arg(long, value_name = "KEY", value_enum)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
     pub group_by: Option<GroupBy>,
 }
 
@@ -101,7 +104,8 @@ pub(crate) const fn title(what: What) -> &'static str {
 }
 
 /// Whether values that the window's end cut off are in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Censored {
     /// In, up to the window's end, and counted

@@ -20,28 +20,29 @@ use crate::schema::{Source, Table};
 use crate::sources::open_trace;
 
 /// What to ingest and how; shared with `analyze`.
-#[derive(clap::Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
     /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets reads the alloc sets of
     /// that trace as jobs, and leaves the jobs out.
-    #[arg(long, value_name = "KIND")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     ///
     /// Only for the Google trace.
-    #[arg(long, value_name = "TABLE", conflicts_with = "tables")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TABLE", conflicts_with = "tables"))]
     #[serde(with = "maybe")]
     pub table: Option<Table>,
 
     /// Tables to ingest, all by default
     ///
     /// For example `--tables job_events,task_events`.
-    #[arg(long, value_name = "TABLE,...", value_delimiter = ',')]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TABLE,...", value_delimiter = ','))]
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "write_tables",
@@ -53,7 +54,7 @@ pub struct IngestChoice {
     ///
     /// For example `--parts 0-13,15`. Tables of a single part (`machine_events`,
     /// `machine_attributes`) are always read completely.
-    #[arg(long, value_name = "RANGES", value_parser = parse_ranges)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RANGES", value_parser = parse_ranges))]
     #[serde(with = "maybe")]
     pub parts: Option<PartNumbers>,
 
@@ -62,7 +63,7 @@ pub struct IngestChoice {
     /// A count (`100`) or a share of the part's lines (`0.1%`). Lines that give no row are kept
     /// under `rejects/` in the lake with line, column and reason, the first 256 MB of each part;
     /// all are counted. A part with more such lines is not ingested, and the exit code is 3.
-    #[arg(long, value_name = "COUNT|PERCENT")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT|PERCENT"))]
     #[serde(with = "maybe")]
     pub max_rejects: Option<MaxRejects>,
 
@@ -70,7 +71,7 @@ pub struct IngestChoice {
     ///
     /// Rows are spread over buckets by job. With more buckets commands need less memory; with
     /// fewer, files are larger.
-    #[arg(long, value_name = "COUNT", value_parser = parse_buckets)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = parse_buckets))]
     #[serde(deserialize_with = "buckets")]
     pub buckets: Option<u32>,
 
@@ -78,7 +79,7 @@ pub struct IngestChoice {
     ///
     /// N programs, on N machines with a shared file system, fill one lake in parallel: give each
     /// the same arguments and a different I from 1 to N.
-    #[arg(long, value_name = "I/N")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "I/N"))]
     #[serde(skip)]
     pub shard: Option<Shard>,
 
@@ -86,12 +87,12 @@ pub struct IngestChoice {
     ///
     /// Before it starts, ingest estimates from the sizes of the files how much of both it will
     /// take, and stops if there is less.
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     #[serde(skip)]
     pub force: bool,
 
     /// Number of threads, one per core by default
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024)))]
     #[serde(skip)]
     pub threads: Option<u16>,
 }

@@ -7,7 +7,6 @@
 
 use std::fmt;
 
-use clap::ValueEnum;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +66,8 @@ pub struct Windows {
 ///  job-end         |--------- attempt -----|
 ///  window-end      |--------- attempt ------------------------| end of task_events
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenAttempts {
     /// At the end of its job; at the window's end if the job is open

@@ -1,6 +1,5 @@
 //! What is asked of a lake, and what is known of each of its jobs while its bucket is at hand.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::meter::Meter;
@@ -16,7 +15,8 @@ pub const UNMATCHED: &str = "unmatched";
 pub const UNKNOWN: &str = "-";
 
 /// What jobs are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum GroupBy {
     /// Scheduling class of the job, last seen

@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::tasks::{Usage, tells_cpu_time};
@@ -14,7 +13,8 @@ use crate::lake::{Lake, LakeError};
 use crate::schema::{Source, Table};
 
 /// What tasks ask for and use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
     /// CPU time
@@ -51,7 +51,8 @@ impl Resource {
 }
 
 /// What CPU time means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum CpuDefinition {
     /// Mean CPU rate times length of the usage windows, inside attempts; for a log the CPU time
@@ -106,7 +107,8 @@ impl fmt::Display for CpuDefinition {
 }
 
 /// What memory means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryDefinition {
     /// Mean canonical (user-accessible) memory times length of the usage windows, inside attempts

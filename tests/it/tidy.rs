@@ -52,9 +52,10 @@ fn every_source_says_what_it_is_for() {
 }
 
 /// The features of every crate in a tree, by name and version.
-fn features(edges: &str) -> BTreeMap<String, BTreeSet<String>> {
+fn features(edges: &str, more: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--locked", "-e", edges, "--prefix", "none", "-f", "{p}|{f}"])
+        .args(more)
         .current_dir(repository())
         .output()
         .unwrap();
@@ -68,10 +69,25 @@ fn features(edges: &str) -> BTreeMap<String, BTreeSet<String>> {
     crates
 }
 
+/// Promise: a program that uses the library alone compiles nothing that only a command line needs.
+#[test]
+fn the_library_alone_needs_no_command_line() {
+    let of_cli = ["clap", "clap_complete", "clap_mangen", "ctrlc", "indicatif", "mimalloc", "nix"];
+    let names = |more: &[&str]| -> BTreeSet<String> {
+        let crates = features("normal", &[&["--no-default-features"], more].concat());
+        crates.keys().filter_map(|name| Some(name.split_once(" v")?.0.to_owned())).collect()
+    };
+    let (alone, program) = (names(&[]), names(&["--features", "cli"]));
+    for name in of_cli.iter().chain(&["terminal_size"]) {
+        assert!(program.contains(*name) && !alone.contains(*name), "{name}");
+    }
+    assert!(alone.contains("parquet") && !alone.contains("polars"));
+}
+
 /// Otherwise `cargo test` would compile Polars a second time, half an hour of it.
 #[test]
 fn dependencies_of_tests_change_no_other() {
-    let (program, with_tests) = (features("normal,build"), features("normal,build,dev"));
+    let (program, with_tests) = (features("normal,build", &[]), features("normal,build,dev", &[]));
     assert!(program.keys().any(|name| name.starts_with("polars v")), "the tree is read");
     assert!(with_tests.keys().any(|name| name.starts_with("insta v")), "with what tests need");
     let changed: Vec<String> = program

@@ -218,6 +218,7 @@ fn usual_of_trace() -> Section {
     words::write(&IngestChoice { max_rejects, ..IngestChoice::default() })
 }
 
+#[cfg(feature = "cli")]
 #[cfg(test)]
 mod tests {
     use std::fmt::Debug;

@@ -55,7 +55,7 @@ pub fn settle(config: &mut Config, lake: &Lake) -> Result<(), LakeError> {
         config.default_to("replay", "overcommit", usual.overcommit.to_string().as_str().into());
     }
     let killed = defaults::killed_name(usual.killed);
-    config.default_to("replay", "killed", killed.as_str().into());
+    config.default_to("replay", "killed", killed.into());
     if lake.has(Table::TaskEvents) {
         let events = lake.require(Table::TaskEvents)?;
         #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 rows")]

@@ -18,7 +18,8 @@ use crate::replay::detectors::{DetectorPlan, KINDS};
 use crate::schema::Table;
 
 /// What is asked of detectors.
-#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DetectAsked {
     /// Detectors to compare, one word each; `all` for every one
@@ -29,75 +30,75 @@ pub struct DetectAsked {
     /// lists the known ones.
     /// `late` compares rates and times left as exact fractions; of attempts with equal time left the
     /// one with the lower task index comes first.
-    #[arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all"))]
     pub detectors: Vec<DetectorList>,
 
     /// Time between heartbeats
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_heartbeat)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_heartbeat))]
     #[serde(deserialize_with = "heartbeat")]
     pub heartbeat: f64,
 
     /// Where progress comes from
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub progress: ProgressModel,
 
     /// How `siblings` measures the work so far
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub work: Work,
 
     /// Noise on progress: standard deviation of the rate's log
     ///
     /// With 0.2 a reported rate is about 20 % too high or too low; the noise is drawn at each
     /// heartbeat from the seed. Progress never decreases.
-    #[arg(long, value_name = "DEVIATION", default_value_t = 0.0, value_parser = parse_noise)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DEVIATION", default_value_t = 0.0, value_parser = parse_noise))]
     #[serde(deserialize_with = "noise")]
     pub noise: f64,
 
     /// Seed of noise and of random replacements
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     pub seed: u64,
 
     /// Ask every detector at every heartbeat
     ///
     /// By default a detector that says until when it stays quiet is not asked before, which gives
     /// the same flags. This is what that is checked against.
-    #[arg(long, hide = true)]
+    #[cfg_attr(feature = "cli", arg(long, hide = true))]
     pub every_heartbeat: bool,
 
     /// Definitions of a straggler; the first one decides
     ///
     /// `median:1.5` (longer than 1.5 times the median of the group's finished tasks), `mean:1.5`,
     /// `p90` (R-7 percentile), all strictly greater.
-    #[arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_values_t = Truth::DEFAULTS)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_values_t = Truth::DEFAULTS))]
     #[serde(with = "texts")]
     pub truth: Vec<Truth>,
 
     /// Phase to look at, if the trace records phases
     ///
     /// `map` or `reduce` in Rumen traces. All of them by default, each as a separate group.
-    #[arg(long, value_name = "PHASE")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PHASE"))]
     pub phase: Option<String>,
 
     /// Fewest finished tasks of a group that is judged
-    #[arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks))]
     #[serde(deserialize_with = "min_tasks")]
     pub min_tasks: usize,
 
     /// How long the replacement of a flagged task takes
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub replacement: Replacement,
 
     /// Precision and recall over each main parameter
     ///
     /// Adds every detector once per value of the parameter that trades precision for recall.
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub curve: bool,
 
     /// Windows of the Poisson detector to compare
     ///
     /// Adds `poisson:window_s=W` for each W, and the same detector with window and bin proportional
     /// to the group's median task (`scale_s=30`: equal to the paper's if tasks take 30 s).
-    #[arg(long, value_name = "SECONDS,...", value_delimiter = ',', value_parser = parse_window)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS,...", value_delimiter = ',', value_parser = parse_window))]
     #[serde(deserialize_with = "window_lengths")]
     pub windows: Vec<u32>,
 }

@@ -41,8 +41,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
 /// A name for the legend: a bare number says what it numbers.
 pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
-    let by = clap::ValueEnum::to_possible_value(&found.span.plan.by);
-    let what = by.map_or_else(String::new, |by| by.get_name().to_owned());
+    let what = found.span.plan.by.name();
     // A hash of the trace is cut: its beginning tells users apart.
     let cut: String = name.chars().take(14).collect();
     let more = if cut.len() < name.len() { "…" } else { "" };

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::answers::account::cpu_time_line;
@@ -54,7 +53,8 @@ pub const SHARES: [Share; 5] = [
 ];
 
 /// What is shown on stdout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Show {
     /// The heaviest users
     #[default]
@@ -86,7 +86,16 @@ impl FromStr for Ceiling {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        parse_ceiling(text)
+        let number = |text: &str| {
+            text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number)
+        };
+        let read = match text.strip_suffix('%') {
+            Some(percent) => number(percent).map(Ceiling::Percent),
+            None => number(text).map(Ceiling::Seconds),
+        };
+        read.ok_or_else(|| {
+            format!("`{text}` is neither a number of CPU-seconds such as 360000 nor a share such as `10%`")
+        })
     }
 }
 
@@ -97,22 +106,6 @@ impl fmt::Display for Ceiling {
             Self::Percent(percent) => write!(f, "{percent}%"),
         }
     }
-}
-
-pub(crate) fn parse_ceiling(text: &str) -> Result<Ceiling, String> {
-    let number = |text: &str| {
-        text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number)
-    };
-    let read = match text.strip_suffix('%') {
-        Some(percent) => number(percent).map(Ceiling::Percent),
-        None => number(text).map(Ceiling::Seconds),
-    };
-    read.ok_or_else(|| {
-        format!(
-            "`{text}` is neither a number of CPU-seconds such as 360000 nor a \
-    share such as `10%`"
-        )
-    })
 }
 
 /// What is wanted of the answer.

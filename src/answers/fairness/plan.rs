@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::fairness::{Ceiling, Show, Wanted, parse_ceiling};
+use crate::answers::fairness::{Ceiling, Show, Wanted};
 use crate::answers::words::{readers, text};
-use crate::defaults;
 use crate::facts::window::OpenAttempts;
 use crate::fairness::gather::{Accrual, By, Machines};
 use crate::faults::{Result, Usage};
 use crate::studies::ledger::CpuDefinition;
 
 /// How the clocks of several lakes are aligned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Align {
     /// Times as they are in the lakes
@@ -25,16 +24,17 @@ pub enum Align {
 }
 
 /// Whose use is gathered, and what indices make of it.
-#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FairnessPlan {
     /// Folder of a lake, or NAME=DIR; repeat to merge clusters
-    #[arg(long, value_name = "DIR", default_value = "lake")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", default_value = "lake"))]
     #[serde(skip)]
     pub lake: Vec<String>,
 
     /// What CPU time means
-    #[arg(long, value_enum, long_help = defaults::cpu_help())]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
     #[serde(skip)]
     pub cpu: Option<CpuDefinition>,
 
@@ -42,11 +42,11 @@ pub struct FairnessPlan {
     ///
     /// By default `running` for every source: with `end`, attempts that still run when the trace
     /// stops are not charged at all.
-    #[arg(long, value_enum)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub accrual: Option<Accrual>,
 
     /// What usage is grouped by
-    #[arg(long, value_name = "KEY", value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum, default_value_t))]
     pub by: By,
 
     /// Length of an interval in seconds
@@ -54,19 +54,19 @@ pub struct FairnessPlan {
     /// By default an hour (3600), or a day (86400) if 100 days or more are shown. All values are
     /// kept in memory: users times intervals times columns of all indices, 8 bytes each. At most
     /// 200,000 intervals and 2 GiB of values are allowed; this is checked at the start.
-    #[arg(long, value_name = "SECONDS")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
     pub interval: Option<f64>,
 
     /// First day that is shown, from the first event
-    #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
     pub from: f64,
 
     /// Days that are shown; all by default
-    #[arg(long, value_name = "DAYS")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
     pub days: Option<f64>,
 
     /// Days before --from that the indices see
-    #[arg(long, value_name = "DAYS", default_value_t = 0.0)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
     pub warm_up: f64,
 
     /// An index, NAME:KEY=VALUE,...; repeat for several
@@ -78,11 +78,11 @@ pub struct FairnessPlan {
     /// `share_on_...`. A value at the end of an interval never depends on later events: a user has
     /// values from the first submission on. The share of a user depends on running and waiting
     /// tasks; `charged_cpu_s` is the CPU time charged in the interval.
-    #[arg(long, value_name = "INDEX")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "INDEX"))]
     pub index: Vec<String>,
 
     /// A custom index: a TOML file as `new` writes it
-    #[arg(long, value_name = "FILE")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub index_file: Vec<PathBuf>,
 
     /// A custom index: NAME=FILE with a formula
@@ -93,7 +93,7 @@ pub struct FairnessPlan {
     /// machines with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user,
     /// group, machine, platform, site and cluster compared with a text in quotes. A state begins
     /// with the user's first submission.
-    #[arg(long, value_name = "NAME=FILE")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=FILE"))]
     pub formula: Vec<String>,
 
     /// A custom index: NAME=PROGRAM with arguments
@@ -116,12 +116,12 @@ pub struct FairnessPlan {
     ///
     /// Users and machines are numbered in the order in which they appear. A user without a value
     /// keeps the last one. At the end stdin is closed, and the program must exit with status 0.
-    #[arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM")]
+    #[cfg_attr(feature = "cli", arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM"))]
     #[serde(skip)]
     pub index_program: Vec<String>,
 
     /// Longest run of an index program, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 60.0))]
     pub time_limit: f64,
 
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
@@ -131,24 +131,24 @@ pub struct FairnessPlan {
     /// is a number or `parent`: a user then has the account's shares, and an account is merged into
     /// the one above. By default the accounts are the groups of the log (of each user's first
     /// submission), with one share each; an account or user exists from its first submission.
-    #[arg(long, value_name = "FILE")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub accounts: Option<PathBuf>,
 
     /// Whether the same name on two lakes is one user
-    #[arg(long, value_name = "YES_OR_NO", value_parser = parse_yes, default_value = "yes", action = clap::ArgAction::Set)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "YES_OR_NO", value_parser = parse_yes, default_value = "yes", action = clap::ArgAction::Set))]
     #[serde(serialize_with = "yes_or_no", deserialize_with = "is_yes")]
     pub same_users: bool,
 
     /// How the clocks of several lakes are aligned
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub align: Align,
 
     /// Users named in charts and tables
-    #[arg(long, value_name = "COUNT", default_value_t = 7)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 7))]
     pub top: usize,
 
     /// What is shown on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     #[serde(skip)]
     pub show: Show,
 
@@ -156,25 +156,25 @@ pub struct FairnessPlan {
     ///
     /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week. A table
     /// of pairs of indices; `--show places` names every user with the place under each.
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     #[serde(skip)]
     pub what_if: bool,
 
     /// Usage of a user that is too high, CPU-seconds or N%
     ///
     /// It applies to the usage that ran in the span, whenever it is charged; so do all suggestions.
-    #[arg(long, value_name = "CPU_SECONDS", default_value = "10%", value_parser = parse_ceiling)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CPU_SECONDS", default_value = "10%"))]
     #[serde(with = "text")]
     pub ceiling: Ceiling,
 
     /// Days within which the ceiling is passed early
     ///
     /// By default half of the span.
-    #[arg(long, value_name = "DAYS")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
     pub early: Option<f64>,
 
     /// Share of the capacity below which capacity counts as free
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5))]
     pub free: f64,
 }
 
@@ -307,6 +307,7 @@ pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {
     if is_each { Machines::Each } else { Machines::Classes }
 }
 
+#[cfg(feature = "cli")]
 #[cfg(test)]
 mod tests {
     use clap::{Args, Command, FromArgMatches};

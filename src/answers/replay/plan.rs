@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::replay::Setting;
 use crate::answers::words::{maybe, parsed, readers, text};
-use crate::defaults::{self, Defaults};
+use crate::defaults::Defaults;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
@@ -21,7 +21,8 @@ use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Table;
 
 /// What is replayed, and under which policies.
-#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReplayPlan {
     /// Policies, one word each; the first is the baseline
@@ -40,50 +41,50 @@ pub struct ReplayPlan {
     /// `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within an hour);
     /// `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and %2C for `,`)
     /// name tasks that it spares.
-    #[arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
     pub policies: Vec<PolicyList>,
 
     /// Machines by specification instead of the lake's
     ///
     /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key is an error that lists the
     /// known ones. CPU and memory are in the units of the lake's requests.
-    #[arg(long, value_name = "SPEC", value_parser = parse_cluster)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
     #[serde(with = "maybe")]
     pub cluster: Option<ClusterSpec>,
 
     /// Start with tasks that arrive from this time on
     ///
     /// In hours of the trace clock. The cluster is empty at this time.
-    #[arg(long, value_name = "HOURS", default_value_t = 0.0, value_parser = parse_hours)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOURS", default_value_t = 0.0, value_parser = parse_hours))]
     #[serde(deserialize_with = "hours")]
     pub from: f64,
 
     /// Leave out tasks that arrive from this time on
-    #[arg(long, value_name = "HOURS", value_parser = parse_hours)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOURS", value_parser = parse_hours))]
     #[serde(deserialize_with = "maybe_hours")]
     pub until: Option<f64>,
 
     /// Share of the jobs, sampled with the seed
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share))]
     #[serde(deserialize_with = "share")]
     pub sample: f64,
 
     /// Share of the lake's machines, sampled with the seed
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share))]
     #[serde(deserialize_with = "share")]
     pub machines: f64,
 
     /// Factor of the capacities of the lake's machines
-    #[arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = defaults::overcommit_help())]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = crate::defaults::overcommit_help()))]
     #[serde(deserialize_with = "overcommit")]
     pub overcommit: Option<f64>,
 
     /// How much work a copy or a restart has
-    #[arg(long, value_enum, default_value_t)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub reruns: RerunWork,
 
     /// When a task is killed that was killed while it ran
-    #[arg(long, value_enum, long_help = defaults::killed_help())]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::killed_help()))]
     pub killed: Option<KilledTasks>,
 
     /// Estimate of a task's running time for `easy`
@@ -91,17 +92,17 @@ pub struct ReplayPlan {
     /// `requested`: the time its user requested, or the recorded running time if no request is
     /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
     /// Estimates scale with the speed of the machine.
-    #[arg(long, value_name = "RULE", default_value_t = Estimates::Requested)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE", default_value_t = Estimates::Requested))]
     #[serde(with = "text")]
     pub estimates: Estimates,
 
     /// Factor of the arrival rate
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load))]
     #[serde(deserialize_with = "load")]
     pub load: f64,
 
     /// Seed of samples and of all random numbers
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     pub seed: u64,
 
     /// Number of seeds to replay under, from --seed on
@@ -109,7 +110,7 @@ pub struct ReplayPlan {
     /// The table then has means over the seeds, with 95 % confidence intervals of the mean response
     /// and of its difference to that of the first policy under the same seed. Charts and journals
     /// are those of the first seed.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = parse_seeds)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 1, value_parser = parse_seeds))]
     #[serde(deserialize_with = "seeds")]
     pub seeds: u64,
 
@@ -117,12 +118,12 @@ pub struct ReplayPlan {
     ///
     /// The response must also differ by more than --tolerance-share of the response under the first
     /// policy.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds))]
     #[serde(deserialize_with = "seconds")]
     pub tolerance_s: f64,
 
     /// Share of its response by which such a job must differ
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance))]
     #[serde(deserialize_with = "tolerance")]
     pub tolerance_share: f64,
 }
@@ -244,10 +245,6 @@ pub(crate) fn grid(text: &str) -> Result<Vec<String>, String> {
         policy.push_str(rest);
     }
     Ok(all)
-}
-
-pub(crate) fn parse_cluster(text: &str) -> Result<ClusterSpec, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }
 
 pub(crate) fn number(text: &str, what: &str, is_good: impl Fn(f64) -> bool) -> Result<f64, String> {

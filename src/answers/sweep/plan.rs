@@ -18,13 +18,14 @@ use crate::studies::rules::{Rule, RuleGrid};
 use crate::units::MICROS_PER_DAY;
 
 /// What a sweep asks.
-#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SweepPlan {
     /// Thresholds of events, a list of numbers and ranges
     ///
     /// `FIRST..=LAST:STEP` or numbers, for example `10..=400:10` or `5,10,20..=100:20`.
-    #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10..=400:10")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10..=400:10"))]
     #[serde(with = "text")]
     pub thresholds: Grid,
 
@@ -34,11 +35,14 @@ pub struct SweepPlan {
     /// unsuccessful attempts), restarts (T within an hour). `events+failures=3` sweeps the first
     /// and requires the others as well; `events~priority=9~class=3` spares tasks by priority, class
     /// or user. --thresholds is the grid of `events`; the other rules have their own grids.
-    #[arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = "events")]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = "events")
+    )]
     #[serde(with = "texts")]
     pub rules: Vec<RuleGrid>,
 
-    #[command(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(skip)]
     pub choice: CpuChoice,
 
@@ -50,12 +54,12 @@ pub struct SweepPlan {
     /// tasks loaded count; both sides need at least one. The gain is the net CPU saved minus
     /// --price for each harmed job. A second table shows the choices, `sweep-selection.csv` in
     /// --out.
-    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", value_parser = parse_days))]
     #[serde(deserialize_with = "days")]
     pub train_until: Option<f64>,
 
     /// Price of a harmed job, in CPU-seconds
-    #[arg(long, value_name = "CPU_SECONDS", default_value_t = 3600.0, value_parser = parse_price)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CPU_SECONDS", default_value_t = 3600.0, value_parser = parse_price))]
     #[serde(deserialize_with = "price")]
     pub price: f64,
 
@@ -63,30 +67,33 @@ pub struct SweepPlan {
     ///
     /// Each parameter of each rule gets its 95 % interval (columns `_low` and `_high`, bands and
     /// whiskers in the charts). 1000 is usual, 100,000 is the maximum.
-    #[arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds))]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
 
     /// Seed of the resampling
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     pub seed: u64,
 
     /// Split the sweep by class, priority or user of the jobs
     ///
     /// One row per group, rule and threshold; shares refer to the group. In the JSON, `rows` has
     /// all groups together, and `groups` has each group.
-    #[arg(long, value_name = "KEY", value_enum, conflicts_with = "harmed")]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "KEY", value_enum, conflicts_with = "harmed")
+    )]
     pub group_by: Option<GroupBy>,
 
     /// Spare tasks that have finished when they are condemned
     ///
     /// The published rule also condemns a task whose event T + 1 is its own FINISH; this saves
     /// nothing, and harms its job. With this flag such a task is not condemned.
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub spare_finishing: bool,
 
     /// List the harmed jobs of one threshold instead of the sweep
-    #[arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..)))]
     #[serde(skip)]
     pub harmed: Option<i64>,
 }

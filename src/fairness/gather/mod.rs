@@ -39,7 +39,8 @@ mod merge;
 mod people;
 
 /// When CPU time is charged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Accrual {
     /// At the end of each attempt, all at once, as in the paper
@@ -50,7 +51,8 @@ pub enum Accrual {
 }
 
 /// What usage is grouped by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// Who submitted the job
@@ -68,6 +70,21 @@ pub enum By {
     Class,
     /// Lake that it is in
     Cluster,
+}
+
+impl By {
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Group => "group",
+            Self::Machine => "machine",
+            Self::Site => "site",
+            Self::Queue => "queue",
+            Self::Class => "class",
+            Self::Cluster => "cluster",
+        }
+    }
 }
 
 /// How machines are told apart in the cells.

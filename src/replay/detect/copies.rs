@@ -14,7 +14,8 @@ use super::walk::Flagged;
 use crate::units::micros_to_seconds;
 
 /// How long a replacement takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Replacement {
     /// The median of the job's finished tasks

@@ -16,7 +16,8 @@ use super::groups::{Attempt, Group, Piece};
 use crate::replay::detectors::Progress;
 
 /// Where progress comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum ProgressModel {
     /// An oracle: time run over the final length, which is not known at that time
@@ -52,7 +53,8 @@ impl fmt::Display for ProgressModel {
 }
 
 /// What "work so far" is counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Work {
     /// Time run

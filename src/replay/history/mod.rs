@@ -12,7 +12,6 @@
 use arrow::array::AsArray;
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
-use clap::ValueEnum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -76,7 +75,8 @@ impl Default for HistoryPlan {
 }
 
 /// How much work a copy or a restart has. Nobody recorded it; these are the two ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum RerunWork {
     /// The same as its task: the cause of slowness recurs
@@ -88,7 +88,8 @@ pub enum RerunWork {
 
 /// When a task is killed that was killed while it ran. One that was killed while it waited leaves
 /// at its recorded age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum KilledTasks {
     /// After its recorded running time, as if a limit stopped it
