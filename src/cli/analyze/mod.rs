@@ -361,7 +361,7 @@ impl Analysis {
             Some(_) => return Ok(false),
         };
         console::note(format!("skipped: {name}: {why}"));
-        let nothing = format!("Not asked: {why}.");
+        let nothing = format!("Not run: {why}.");
         let table = Frame::default().text(store::NOTHING, [nothing.as_str()]).batch();
         let answer = Answer {
             name,
