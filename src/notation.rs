@@ -262,7 +262,7 @@ impl Notation {
         Ok(choices.iter().find(|(choice, _)| *choice == word).map_or(default, |found| found.1))
     }
 
-    /// Refuses what nobody took.
+    /// Refuses parameters that no code has read.
     pub fn finish(self) -> Result<(), NotationError> {
         match self.given.into_iter().next() {
             None => Ok(()),

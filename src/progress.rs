@@ -54,7 +54,7 @@ impl Watch {
         Self { callback: Some(Mutex::new(Box::new(callback))), ..Self::default() }
     }
 
-    /// Counts, and tells nobody.
+    /// Counts without reporting.
     const fn silent() -> Self {
         Self {
             expected: AtomicU64::new(0),
@@ -99,7 +99,7 @@ impl Watch {
     }
 }
 
-/// What the command line shows: calls that nobody else watches.
+/// What the command line shows: calls without their own callback.
 static SHOWN: Watch = Watch::silent();
 
 /// Begins anew: what was expected and done is forgotten.
@@ -115,7 +115,7 @@ pub fn expect(units: u64) {
 
 /// So many more units are done.
 pub fn step(units: u64) {
-    // Nobody is told, so nobody stops it.
+    // Nothing is reported, so no callback can stop it.
     let _ = SHOWN.step(units);
 }
 

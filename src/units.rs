@@ -219,7 +219,7 @@ impl Sum for CpuTime {
 /// Seconds of the trace clock as text, in microseconds.
 ///
 /// # Errors
-/// The text is no number of seconds from 0 on with at most six decimals.
+/// The text is not a number of seconds of 0 or more with at most six decimals.
 pub fn parse_micros(text: &str) -> Result<i64, String> {
     let bad = || format!("`{text}` is not a time in seconds, such as 2506200");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

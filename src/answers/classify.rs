@@ -147,10 +147,10 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Says what reaches over the edges of the window.
+    /// Reports what crosses the start or the end of the window.
     ///
-    /// No end of the window moves an outcome, for none lies before the last event; it is where
-    /// what is open is known to be so.
+    /// The end of the window never changes an outcome, because it is never before the last event;
+    /// it only closes what is still open.
     pub fn edges(self, outcome: &Classification) -> String {
         let end_us = self.by.window(self.windows).end_us;
         let is = |count: u64| if count == 1 { "is" } else { "are" };

@@ -153,7 +153,7 @@ impl Question {
 pub struct Described {
     pub question: Question,
     pub censoring: Censoring,
-    /// The values of every row of the answer; none where a row is no distribution.
+    /// The values of every row of the answer; none where a row is not a distribution.
     pub parts: Vec<(Part, Counted)>,
     pub table: RecordBatch,
     /// The curves that the chart shows, where the table has none of them.
@@ -235,7 +235,7 @@ pub fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Des
     described(lake, windows, question, None)
 }
 
-/// Describes a lake, by whoever is to compute the facts.
+/// Describes a lake, with the chosen engine.
 pub fn described(
     lake: &Lake,
     windows: Windows,
@@ -361,7 +361,7 @@ pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> 
     let what = question.what;
     if question.group_by.is_none() {
         let is_shown = |outcome: &str| {
-            // A running job lasts to the window's end: that is no distribution of durations.
+            // Running jobs all last to the window's end: their durations are not a distribution.
             outcome != UNMATCHED && !(outcome == "running" && what == What::JobDurations)
         };
         let shown =

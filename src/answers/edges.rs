@@ -1,4 +1,5 @@
-//! Says how many of a statistic's jobs, tasks or attempts reach over the edges of the window.
+//! Reports how many of a statistic's jobs, tasks or attempts cross the start or the end of the
+//! window.
 //!
 //! In: a [`Censoring`], or what it is part of. Out: a sentence without its full stop, for captions
 //! and for stderr.

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     shown::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), &args.answer.form())
 }
 
-/// The study, by whoever is to compute its facts.
+/// The study, with the chosen engine.
 pub(crate) fn study_of(
     lake: &Lake,
     windows: Windows,

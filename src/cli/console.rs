@@ -24,7 +24,7 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
     data_bytes(text.as_bytes())
 }
 
-/// Writes data that is no text to stdout.
+/// Writes binary data to stdout.
 pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
     check_stdout()?;
     let mut stdout = io::stdout().lock();
@@ -123,7 +123,7 @@ pub(crate) fn problem(text: impl AsRef<str>) {
     let _ = writeln!(io::stderr(), "{}", text.as_ref());
 }
 
-/// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is no terminal.
+/// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is not a terminal.
 pub(crate) struct Bar {
     drawn: ProgressBar,
     is_over: Arc<AtomicBool>,
@@ -173,7 +173,7 @@ impl Bar {
     /// A bar that is brought up to date ten times a second.
     fn updated(bar: ProgressBar, update: impl Fn(&ProgressBar) + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        // Where nothing is drawn nobody has to follow.
+        // If nothing is drawn, no thread has to follow the progress.
         let follower = (!bar.is_hidden()).then(|| {
             let (bar, is_over) = (bar.clone(), Arc::clone(&is_over));
             thread::spawn(move || {
@@ -187,7 +187,7 @@ impl Bar {
     }
 }
 
-/// A bar on stderr; hidden where that is no terminal, or where nothing but problems is wanted.
+/// A bar on stderr; hidden if stderr is not a terminal, or with --quiet.
 fn drawn(template: &str, what: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is checked by a test");
     let target = if io::stderr().is_terminal() && !is_quiet() {
@@ -203,7 +203,7 @@ impl Drop for Bar {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(follower) = self.follower.take() {
             follower.thread().unpark();
-            // A bar that failed to draw is no reason to fail.
+            // A bar that cannot be drawn is not an error.
             let _ = follower.join();
         }
         self.drawn.finish_and_clear();

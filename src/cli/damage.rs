@@ -1,4 +1,4 @@
-//! A failure that nobody foresaw, and whether a damaged lake is behind it.
+//! Handles unexpected failures, and finds out whether a damaged lake caused them.
 //!
 //! In: a command that panicked, or an engine that gave up. Out: the error that says so; or the
 //! file of the lake whose bytes are no longer those that `ingest` wrote. The lake's checksums are

@@ -1,4 +1,4 @@
-//! Facts as tables, whoever has computed them.
+//! Query results as tables, whichever engine ran the query.
 //!
 //! In: the names of queries. Out: their answers, and columns of them. The embedded Polars gives
 //! them bucket by bucket, a Spark cluster all at once; what is built on them does not know which.

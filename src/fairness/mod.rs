@@ -108,7 +108,7 @@ pub enum FairnessError {
         #[source]
         cause: io::Error,
     },
-    /// A program of one's own did not answer as agreed.
+    /// A custom program broke the protocol.
     #[error("the index `{name}` failed: {problem}{}", said(.stderr))]
     Program {
         /// The index.

@@ -71,7 +71,7 @@ fn check(source: Source, table: Table, text: &[u8]) -> Parsed {
     let line_count = text.split_inclusive(|&byte| byte == b'\n').count() as u64;
     assert_eq!(whole.rows.line_count, line_count);
     for reject in &whole.rows.rejects {
-        // An empty topology is no tree of hosts: that is said of its first line.
+        // An empty topology is not a tree of hosts; the error names its first line.
         let last = line_count.max(1);
         assert!((1..=last).contains(&reject.line), "{reject:?} of {line_count} lines");
     }

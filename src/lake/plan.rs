@@ -62,7 +62,7 @@ impl std::fmt::Display for MaxRejects {
     }
 }
 
-/// A text that is no limit of rejects.
+/// A text that is not a limit of rejects.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is neither a count (`100`) nor a share of the lines (`0.1%`)")]
 pub struct MaxRejectsError(String);

@@ -56,7 +56,7 @@ pub struct Lake {
     /// What it holds.
     pub manifest: Manifest,
     sums: Sums,
-    /// Who is told how far a call is; the command line where nobody else is.
+    /// Receives the progress of a call; by default the command line.
     watch: Option<Arc<Watch>>,
 }
 

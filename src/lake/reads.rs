@@ -1,4 +1,4 @@
-//! How many bytes of each table this process has read from lakes, for whoever shows it.
+//! How many bytes of each table this process has read from lakes.
 //!
 //! In: reads, from any thread. Out: sums. Nothing that is computed depends on them. What another
 //! engine reads by itself (Polars where a query sees the whole lake, Spark) is not counted.

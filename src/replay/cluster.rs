@@ -163,7 +163,7 @@ pub enum ClusterError {
     /// No machine at all.
     #[error("a cluster needs at least one machine")]
     Empty,
-    /// A speed that is no positive number.
+    /// A speed that is not a positive number.
     #[error("machine {machine} has speed {speed}, which is not a positive number")]
     Speed {
         /// The machine.

@@ -21,7 +21,7 @@ pub enum Estimates {
 /// What is written of [`Estimates`].
 pub const ESTIMATES: &str = "`requested`, `exact`, or `factor:F` with F from 0.001 to 1000000";
 
-/// A text that is no kind of estimates.
+/// A text that is not a kind of estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not {ESTIMATES}")]
 pub struct EstimatesError(String);

@@ -54,7 +54,7 @@ impl Law {
     }
 }
 
-/// The text is no law.
+/// The text is not a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoLaw;
 

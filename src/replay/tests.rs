@@ -234,8 +234,7 @@ fn reverse_copies_what_was_handed_out_last() {
 
 #[test]
 fn only_a_copy_saves_a_task_whose_machine_went_unnoticed() {
-    //  m1  |--x            gone at 1, and nobody knows
-    //  m2  |--- t2 ---|--- copy of t1 ---|
+    //  m1  |--x            gone at 1, not yet detected m2  |--- t2 ---|--- copy of t1 ---|
     //      0          4                  8
     let text = "machine m1
          machine m2
@@ -542,7 +541,7 @@ fn a_task_that_only_a_probe_is_left_of_waits_again() {
 
 #[test]
 fn probes_do_not_keep_a_replay_going() {
-    // Nobody learns that t1 is lost. Probes of it could follow each other for ever.
+    // The loss of t1 is never detected. Probes of it could follow each other for ever.
     let text = "machine m1 speed=4\nmachine m2 speed=4\nmachine m3\ntask t1 runs=40\nleave m1 at=5\nunnoticed";
     let outcome = run(text, "tqst:nodes=known");
     assert_eq!((outcome.unfinished, outcome.makespan_us), (1, None));
@@ -629,7 +628,7 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
          task t6 runs=10 job=0",
     );
     workload.group = workload.job.clone();
-    // Nobody copies while tasks wait at 10 s; a heartbeat later the free machine takes a copy.
+    // No copy starts while tasks wait at 10 s; a heartbeat later the free machine takes a copy.
     let copied = ["11 copy t4 m3", "21 finish t4 m3", "21 cancel t4 m4"].as_slice();
     let left_alone = ["50 finish t4 m4"].as_slice();
     for (policy, expected) in [

@@ -80,7 +80,7 @@ pub(super) struct Wants {
 }
 
 impl Waiting {
-    /// From now on only the first of several twins is found. Nobody may wait yet.
+    /// From now on only the first of several twins is found. No task may wait yet.
     pub(super) fn hide_twins(&mut self) {
         debug_assert!(self.by_key.is_empty(), "nobody waits yet");
         self.twins = Some(Twins::default());
@@ -237,13 +237,13 @@ struct Place {
     need: Need,
 }
 
-/// Nobody stands there.
+/// The place is empty.
 const EMPTY: Place = Place { task: NONE, need: Need::NOBODY };
 
 /// Places under a lowest node, which are looked at one by one.
 const PLACES: usize = 16;
 
-/// Places of a row in which nobody has waited yet.
+/// Places of a row in which no task has waited yet.
 const PLACES_MIN: usize = PLACES;
 
 /// Tasks of equal keys.
@@ -269,11 +269,11 @@ impl Default for Row {
     }
 }
 
-/// Nobody asks for anything.
+/// No task requests anything.
 const NOBODY: Most = [u16::MAX; CPU_STEPS];
 
 impl Row {
-    /// A row in which nobody waits, with a power of two of places.
+    /// A row without waiting tasks; the number of places is a power of two.
     fn of(places: usize) -> Self {
         let lowest = places / PLACES;
         Self {

@@ -206,7 +206,7 @@ pub struct Workload {
     pub class: Column<Option<u8>>,
     /// Number of its user.
     pub user: Column<u32>,
-    /// Names of the users by number; empty where nobody is named.
+    /// Names of the users by number; empty if no user has a name.
     pub user_names: Vec<String>,
     /// Number of its job.
     pub job: Column<u32>,

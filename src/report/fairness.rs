@@ -34,7 +34,7 @@ fn number(value: &Value, name: &str) -> Cell {
     Cell::of(&value[name].as_f64().map_or_else(String::new, |number| number.to_string()))
 }
 
-/// What users are: `user`, or what else usage was told apart by.
+/// What usage is grouped by: `user`, or another key.
 fn kind(result: &Stored) -> &str {
     text(result.answer(), "by")
 }

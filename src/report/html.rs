@@ -13,7 +13,7 @@ pub(super) struct Navigation<'a> {
     pub pages: Vec<(&'a str, &'a str)>,
 }
 
-/// A page in the making.
+/// A page that is being written.
 pub(super) struct Page {
     /// The file, from the folder of the report.
     pub file: String,

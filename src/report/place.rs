@@ -34,7 +34,7 @@ struct Manifest {
     files: Vec<ResultFile>,
 }
 
-/// A folder in the making.
+/// A folder that is not complete yet.
 pub(super) struct NewFolder {
     place: PathBuf,
     /// Beside it, held by this process.
@@ -143,7 +143,7 @@ impl NewFolder {
         }
     }
 
-    /// Gives the folder its place; what lay there before is removed.
+    /// Moves the folder into place and removes what was there before.
     pub(super) fn publish(mut self) -> Result<PathBuf, ReportError> {
         let files = std::mem::take(&mut self.files);
         let (program, format_version) = (crate::PROGRAM.to_owned(), MANIFEST_VERSION);
@@ -238,7 +238,7 @@ fn folders_of(name: &Path) -> impl Iterator<Item = &Path> {
     name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
 }
 
-/// How the names of folders in the making begin.
+/// Prefix of the names of incomplete folders.
 fn begin_of(place: &Path) -> String {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     format!(".{name}.jobfate-")

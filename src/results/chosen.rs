@@ -127,7 +127,7 @@ fn several(here: &[Stored]) -> ResultError {
 
 /// Files of a folder and of the folders in it that may be the JSON of a result.
 fn candidates(folder: &Path) -> Result<Vec<PathBuf>, ResultError> {
-    // A folder with a dot holds what is in the making.
+    // Folders whose name begins with a dot hold incomplete files.
     let is_hidden = |path: &Path| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
     };

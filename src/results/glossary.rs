@@ -40,7 +40,7 @@ fn bounded(column: &str) -> Option<(&str, &'static str)> {
     lower.or_else(|| column.strip_suffix("_high").map(|name| (name, "Upper")))
 }
 
-/// A line about a column; `None` of one that nobody has described.
+/// The meaning of a column; `None` if it is not in the glossary.
 pub(crate) fn meaning(column: &str) -> Option<String> {
     if let Some((name, side)) = bounded(column) {
         return Some(format!("{side} bound of the 95 % interval of `{name}`"));

@@ -315,7 +315,7 @@ fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart
     all
 }
 
-/// A file in the making.
+/// A file that is being written.
 struct New {
     file: String,
     path: PathBuf,

@@ -110,7 +110,7 @@ struct Column {
     name: Vec<String>,
     cells: Vec<String>,
     is_text: bool,
-    /// Whether its text may be cut where there is no room.
+    /// Whether its text may be cut off in a narrow table.
     is_cut: bool,
 }
 

@@ -148,7 +148,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A name that is no table.
+/// A name that is not a table.
 #[derive(Debug, Error)]
 #[error(
     "`{0}` is not a table (known: job_events, task_events, task_usage, machine_events, machine_attributes, task_constraints)"
@@ -201,7 +201,7 @@ pub fn bucket_of(job_id: i64, bucket_count: u32) -> u32 {
 /// Bits of a `row_id` that hold the line; the part number stands above them.
 pub const ROW_ID_LINE_BITS: u32 = 40;
 
-/// Parts that a table can have, so that a `row_id` is no negative number.
+/// The most parts that a table can have, so that a `row_id` is never negative.
 pub const PARTS_MAX: u32 = 1 << (63 - ROW_ID_LINE_BITS);
 
 /// Returns the `row_id` of a line (from 1) of a part.

@@ -95,7 +95,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A name that is no source.
+/// A name that is not a source.
 #[derive(Debug, Error)]
 #[error(
     "`{0}` is not a kind of trace (known: google-2011, google-2019, google-2019-alloc-sets, swf, \

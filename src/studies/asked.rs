@@ -1,4 +1,4 @@
-//! What is asked of a lake, and what is known of each of its jobs while its bucket is at hand.
+//! The settings of a study, and what it knows of each job while the job's bucket is in memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,13 +77,13 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// How many outcomes jobs are told apart by, unmatched ones included.
+    /// Number of outcomes, unmatched ones included.
     pub(super) fn outcome_count(&self) -> usize {
         self.classes.outcomes().len() + 1
     }
 }
 
-/// What the study knows of a job while its bucket is at hand.
+/// What the study knows of a job while its bucket is in memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobRow<'a> {
     /// The job.

@@ -26,7 +26,7 @@ pub struct Censoring {
     pub censored: Option<u64>,
     /// Open at the window's end and left out.
     pub censored_out: u64,
-    /// Waits that ended without an attempt; none for what is no wait.
+    /// Waits that ended without an attempt; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_waiting: Option<u64>,
     /// Whether values are counts, which may still grow, and not times, which are cut.

@@ -40,7 +40,7 @@ pub struct Summary {
     /// Statistics that are lower bounds because of that, such as `mean,p99,max`; the true ones are
     /// at least as large. The variance is then no bound.
     pub at_least: String,
-    /// Waits that ended without an attempt; none for what is no wait.
+    /// Waits that ended without an attempt; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_waiting: Option<u64>,
     /// Values of what began before the window (at time 0); they are in, as written.

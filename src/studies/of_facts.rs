@@ -22,7 +22,7 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::CpuTime;
 
-/// Whether the facts tell what a rule does: that of events, whoever the task belongs to.
+/// Whether the facts are enough to apply a rule: only the rule of events, without spared groups.
 pub fn can_tell(rule: &RuleGrid) -> bool {
     rule.rule == Rule::Events && rule.and.is_empty() && rule.spare.is_empty()
 }

@@ -70,7 +70,7 @@ impl fmt::Display for Classes {
     }
 }
 
-/// A name that is no way to tell outcomes.
+/// A name that is not a definition of outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is neither `sequence` nor `terminal`")]
 pub struct ClassesError(String);

@@ -84,7 +84,7 @@ fn read_end<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<i64>, 
     words::parsed_if(source, parse_micros)
 }
 
-/// A file that is no analysis.
+/// A file that is not an analysis.
 #[derive(Debug, Error)]
 #[error("`{}`: {place}", path.display())]
 pub struct ConfigError {

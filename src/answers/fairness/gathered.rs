@@ -69,7 +69,7 @@ impl Gathered {
     /// Feeds every index.
     ///
     /// # Errors
-    /// A program of one's own did not answer as agreed.
+    /// A custom program broke the protocol.
     pub fn evaluate(self, say: fn(&Said)) -> Result<Found> {
         let Self { span, history, counts, mut indices } = self;
         progress::expect(indices.len() as u64 * u64::from(history.grid.count));

@@ -525,7 +525,7 @@ fn json_of(found: &Found, wanted: &Wanted) -> Value {
     answer
 }
 
-/// Why there is nobody to compare.
+/// Why there are no users to compare.
 fn alone(found: &Found, users: &[UserUsage]) -> String {
     match users {
         [only] => format!(

@@ -299,7 +299,7 @@ pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
     }
 }
 
-/// Whether single machines are told apart.
+/// Whether single machines are distinguished.
 pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {
     let is_each = plan.by == By::Machine
         || 0 < plan.own_count()

@@ -75,7 +75,7 @@ pub(super) fn refusal(error: GatherError) -> Failure {
     }
 }
 
-/// How many users (or what else usage is told apart by) the lakes know, or more.
+/// An upper bound of the number of users (or other groups of usage) in the lakes.
 fn user_count(span: &Span) -> Result<u64, LakeError> {
     let mut names = BTreeSet::new();
     let mut count = 0;

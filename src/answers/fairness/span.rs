@@ -133,7 +133,7 @@ fn definition(cpu: CpuDefinition, lakes: &[&Lake]) -> Result<CpuDefinition> {
     Ok(cpu)
 }
 
-/// Refuses to tell apart by what no lake has.
+/// Refuses to group by a column that no lake has.
 fn check_by(by: By, clusters: &[Cluster]) -> Result<()> {
     let columns: &[&'static str] = match by {
         By::Group => &["user_group"],

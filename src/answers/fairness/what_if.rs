@@ -56,7 +56,7 @@ fn pairs(series: &[Series]) -> impl Iterator<Item = (&Series, &Series)> {
 /// How alike every two indices are, among the users who have used something by then.
 pub(crate) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
     let first = first_use(history);
-    // One user is nobody to compare.
+    // A single user cannot be compared.
     let is_telling = |pair: &Pair| 1 < pair.users;
     pairs(series)
         .map(|(one, other)| pair(history, [one, other], &first))

@@ -84,7 +84,7 @@ pub fn sweep_all(study: &Study, price: f64) -> Swept {
     Swept { sweeps, groups, selection: select(study, price) }
 }
 
-/// Refuses a choice for which there is no past, or no future to score it on.
+/// Refuses a choice without jobs to choose on, or without later jobs to test it on.
 ///
 /// # Errors
 /// No job with tasks loaded lies on one of the sides.

@@ -1,4 +1,4 @@
-//! `jobfate analyze`: everything that the tables at hand allow, in one go.
+//! `jobfate analyze`: every study that the tables allow, in one command.
 //!
 //! In: a folder, or a file that holds a whole analysis. Out: results step by step and a report of
 //! them. A step that is done is not done again as long as nothing that it was made from changes.

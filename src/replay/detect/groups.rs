@@ -178,7 +178,7 @@ impl GroupSizes {
     }
 }
 
-/// Groups in the making.
+/// Groups that are being built.
 #[derive(Debug)]
 pub struct GroupBuilder {
     windows: Windows,

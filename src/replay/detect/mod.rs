@@ -355,7 +355,7 @@ pub enum DetectPlanError {
         /// The budget.
         budget: f64,
     },
-    /// Two detectors that answers could not tell apart.
+    /// Two detectors with the same name.
     #[error("two detectors are called `{name}`")]
     SameName {
         /// The name.

@@ -1,9 +1,9 @@
-//! How far an attempt is said to be, in a trace that does not say.
+//! Progress of an attempt, estimated because the trace does not record it.
 //!
 //! In: an attempt, the time, and what its siblings have done so far. Out: progress between 0 and 1,
-//! or nothing where nobody can tell. `linear` and `usage` look at the attempt's own end, so they
-//! are an oracle for progress (and for nothing else); `siblings` knows only what has happened.
-//! Work is counted in whole parts, so that progress is an exact fraction.
+//! or nothing where it is unknown. `linear` and `usage` look at the attempt's own end, so they are
+//! an oracle for progress (and for nothing else); `siblings` knows only what has happened. Work is
+//! counted in whole parts, so that progress is an exact fraction.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum ProgressModel {
 }
 
 impl ProgressModel {
-    /// Whether it looks at an attempt's own end, which nobody knows while it runs.
+    /// Whether it uses an attempt's own end, which is unknown while the attempt runs.
     pub const fn is_oracle(self) -> bool {
         matches!(self, Self::Linear | Self::Usage)
     }
@@ -147,7 +147,7 @@ impl ProgressBook {
     }
 
     /// Until when the rate of a running attempt that reports at `now_us` stays as it is if no
-    /// sibling ends; `now_us` where nobody can say.
+    /// sibling ends; `now_us` where that is unknown.
     pub fn steady_until_us(&self, group: &Group, attempt: u32, now_us: i64) -> i64 {
         let start_us = group.attempts[attempt as usize].start_us;
         // A rate is only known once there is an age to divide by.

@@ -75,7 +75,7 @@ impl Hours {
         }
     }
 
-    /// A detector flagged a task that is no straggler.
+    /// A detector flagged a task that is not a straggler.
     pub fn false_alarm(&mut self, detector: usize, time_us: i64) {
         *self.false_alarms[detector].entry(time_us / HOUR_US).or_insert(0) += 1;
     }

@@ -61,7 +61,7 @@ impl fmt::Display for Truth {
     }
 }
 
-/// A text that is no ground truth.
+/// A text that is not a ground truth.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a ground truth such as `median:1.5`, `mean:1.5` or `p90`")]
 pub struct TruthError(String);

@@ -173,7 +173,7 @@ impl Plans {
 }
 
 impl Engine<'_> {
-    /// Starts waiting tasks: the first as long as it fits, then whoever does not delay it.
+    /// Starts waiting tasks: the first as long as it fits, then each task that does not delay it.
     pub(super) fn backfill(&mut self) {
         let mut reservation: Option<Reservation> = None;
         // The last task that was passed over.
@@ -232,7 +232,7 @@ impl Engine<'_> {
     }
 
     /// The next in line that may start, or, before anything is reserved, that may get a
-    /// reservation. Nobody is passed over who could.
+    /// reservation. No task that could start is skipped.
     fn next_to_start(
         &self,
         passed: Option<u32>,

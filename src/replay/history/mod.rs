@@ -74,7 +74,7 @@ impl Default for HistoryPlan {
     }
 }
 
-/// How much work a copy or a restart has. Nobody recorded it; these are the two ends.
+/// How much work a copy or a restart has. No trace records it; these are the two extremes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]

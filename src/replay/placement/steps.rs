@@ -18,7 +18,7 @@ use crate::replay::workload::Workload;
 /// Steps of CPU at most.
 pub(in crate::replay) const CPU_STEPS: usize = 32;
 
-/// Steps of memory at most; all of them fit where nobody knows how much memory there is.
+/// The most steps of memory; all of them fit if the memory of machines is unknown.
 const MEMORY_STEPS: u16 = u16::MAX - 1;
 
 /// An amount of memory by step of CPU, in steps.

@@ -17,7 +17,7 @@ pub(super) trait Score: fmt::Debug + Send {
         None
     }
 
-    /// Some periods are over, in which nobody's use has changed.
+    /// Some periods are over in which no user's usage has changed.
     fn reorder(&mut self, _in_use: &[[u128; 2]], _periods: i64) {}
 }
 

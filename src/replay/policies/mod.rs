@@ -39,7 +39,7 @@ pub(super) use self::watch::sleepless;
 /// How many waiting tasks that fit nowhere may be passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
-    /// None: whoever comes behind the first waits as well.
+    /// None: all tasks behind the first wait as well.
     #[default]
     First,
     /// So many.

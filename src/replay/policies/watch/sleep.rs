@@ -35,7 +35,7 @@ pub(super) struct Sleep {
 }
 
 impl Sleep {
-    /// Nobody sleeps. `is_allowed` is not set in tests that compare with that.
+    /// No group sleeps. `is_allowed` is not set in tests that compare with that.
     pub(super) fn new(state: &State<'_>, is_allowed: bool) -> Self {
         Self {
             is_allowed,
