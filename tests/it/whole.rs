@@ -1,7 +1,7 @@
-//! Mutated exports of the Google trace of 2019 and logs in the grid workload format, through whole
-//! commands: `ingest`, `verify`, `classify`, `account` and `describe`. Whatever the bytes are, a
-//! command answers (0, or 1 for a check that fails), or says that the data (3) or the machine (4)
-//! are at fault.
+//! Mutated exports of the Google trace of 2019 and logs in the grid workload format, and drawn traces
+//! of every form at the edges of what fields can hold, through whole commands. Whatever the bytes
+//! are, a command answers (0, or 1 for a check that fails), or says that the question (2), the data
+//! (3) or the machine (4) are at fault.
 
 use std::fs;
 use std::io::Read;
@@ -11,6 +11,7 @@ use flate2::read::GzDecoder;
 use jobfate::synth::{Form, SynthConfig, write_trace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use super::support::{Place, copy_folder, golden};
 
@@ -204,4 +205,173 @@ fn mutated_logs_of_grids_are_answered_or_refused() {
         lakes += usize::from(ask(&place, "log.gwf", &format!("GWF, seed {seed}")));
     }
     assert!(MUTATED / 2 < lakes, "{lakes} lakes");
+}
+
+/// Commands that answer about any lake; a few of them are drawn for each input.
+const QUESTIONS: [&str; 16] = [
+    "classify --by job",
+    "classify --by task --classes terminal",
+    "account --cpu slots",
+    "account --cpu requested --group-by priority,user",
+    "account --resource memory",
+    "describe",
+    "describe --what waiting --group-by priority",
+    "describe --what finish-given-events",
+    "sweep --cpu slots --rules events,failures,dead-time,restarts --thresholds 1,2,5",
+    "sweep --cpu requested --thresholds 1,3 --bootstrap 5 --group-by user",
+    "detect --min-tasks 1 --detectors late poisson spark",
+    "detect --min-tasks 2 --detectors all",
+    "fairness --cpu slots",
+    "fairness --cpu requested --what-if --accrual end",
+    "replay --policies fifo priority fair",
+    "replay --policies easy fifo+late --cluster cluster:nodes=3,cpu=1",
+];
+
+/// The times, numbers and sizes at the edges of what a field can hold.
+const EDGES: [&str; 16] = [
+    "9223372036854775807",
+    "9223372036854775806",
+    "9223372036854775000",
+    "9223372036854",
+    "9223372036853",
+    "4611686018427387904",
+    "-9223372036854775808",
+    "2147483647",
+    "2147483648",
+    "256",
+    "360",
+    "0",
+    "-1",
+    "1e300",
+    "0.0000001",
+    "",
+];
+
+/// Inputs that are drawn of each form: `JOBFATE_WHOLE`, or 4.
+fn drawn_count() -> u64 {
+    std::env::var("JOBFATE_WHOLE").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
+}
+
+/// Runs a command, which must end within two minutes, and checks how.
+fn ends_well(place: &Place, words: &str, what: &str) -> super::support::Run {
+    let run = place.shell(&format!("timeout 120 $JOBFATE {words}"));
+    let is_allowed = matches!(run.code, Some(0 | 2 | 3 | 4));
+    assert!(is_allowed, "{what}, {words}: {:?} {}", run.code, run.stderr);
+    let is_said = run.code == Some(0) || run.stderr.contains("error: ");
+    assert!(is_said, "{what}, {words}: {:?} {}", run.code, run.stderr);
+    run
+}
+
+/// Every share lies between nothing and all; what is not known is null.
+fn check_shares(value: &serde_json::Value, at: &str) {
+    const SHARES: [&str; 6] = ["share", "precision", "recall", "f1", "chance", "utilisation"];
+    match value {
+        serde_json::Value::Object(object) => {
+            for (key, inner) in object.iter().filter(|(key, _)| *key != "settings") {
+                // What was destroyed may be more than what was saved.
+                let is_share = (SHARES.contains(&key.as_str()) || key.ends_with("_share"))
+                    && key != "net_share";
+                if let (true, Some(share)) = (is_share, inner.as_f64()) {
+                    assert!((-1e-9..=1.0 + 1e-9).contains(&share), "{at}: {key} {share}");
+                }
+                check_shares(inner, at);
+            }
+        }
+        serde_json::Value::Array(all) => all.iter().for_each(|inner| check_shares(inner, at)),
+        _ => {}
+    }
+}
+
+/// Ingests and asks a few questions; returns whether a lake came about.
+fn asked(place: &Place, trace: &str, draws: &mut ChaCha8Rng, what: &str) -> bool {
+    let ingest = format!("ingest {trace} --lake lake --max-rejects 100% --buckets 2");
+    if ends_well(place, &ingest, what).code != Some(0) {
+        return false;
+    }
+    for _ in 0..3 {
+        let question = QUESTIONS[draws.random_range(0..QUESTIONS.len())];
+        let words = format!("{question} --format json --out out-{}", question.replace(' ', "-"));
+        let words = words.replace([',', ':', '=', '+'], "-");
+        let out = words.rsplit(' ').next().unwrap_or_default().to_owned();
+        let run = ends_well(place, &format!("{question} --format json --out {out}"), what);
+        if run.code == Some(0) {
+            check_shares(&run.json(), &format!("{what}, {question}"));
+            ends_well(place, &format!("report {out}"), what);
+        }
+    }
+    true
+}
+
+/// A file of a drawn trace, with fields at the edges.
+fn edged(text: &str, separator: char, draws: &mut ChaCha8Rng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let share = [0.01, 0.05, 0.3][draws.random_range(0..3)];
+    // In some inputs one column alone is at its edge, everywhere.
+    let column = draws.random_bool(0.3).then(|| draws.random_range(0..12_usize));
+    for line in &mut lines {
+        let is_comment = line.starts_with([';', '#']);
+        let is_changed = !is_comment && (column.is_some() || draws.random_bool(share));
+        if !is_changed {
+            continue;
+        }
+        let mut fields: Vec<&str> = line.split(separator).collect();
+        let at = column.unwrap_or_else(|| draws.random_range(0..fields.len()));
+        if let Some(field) = fields.get_mut(at) {
+            *field = EDGES[draws.random_range(0..EDGES.len())];
+        }
+        *line = fields.join(&separator.to_string());
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Promise: whatever a trace holds, each command answers with shares that are shares, or refuses
+/// with a sentence (2, 3 or 4), and ends. `JOBFATE_WHOLE=100` draws 100 inputs of each form.
+#[test]
+fn drawn_traces_at_the_edges_are_answered_or_refused() {
+    let export = export();
+    let swf = fs::read_to_string(golden("logs/small.swf")).unwrap();
+    let gwf = fs::read_to_string(golden("logs/small.gwf")).unwrap();
+    let lakes: u64 = (0..drawn_count())
+        .into_par_iter()
+        .map(|seed| {
+            let mut lakes = 0;
+            for (form, text) in [("swf", &swf), ("gwf", &gwf)] {
+                let mut draws = ChaCha8Rng::seed_from_u64(seed);
+                let place = Place::new();
+                let separator = if text.contains('\t') { '\t' } else { ' ' };
+                fs::write(place.path(&format!("log.{form}")), edged(text, separator, &mut draws))
+                    .unwrap();
+                let what = format!("{form}, seed {seed}");
+                lakes += u64::from(asked(&place, &format!("log.{form}"), &mut draws, &what));
+            }
+            for (form, from) in [("2011", golden("trace")), ("2019", export.path("trace").clone())]
+            {
+                let mut draws = ChaCha8Rng::seed_from_u64(seed);
+                let place = Place::new();
+                copy_folder(&from, &place.path("trace"));
+                for path in files_below(&place.path("trace")) {
+                    let Ok(text) = fs::read_to_string(&path) else { continue };
+                    if draws.random_bool(0.5) {
+                        let changed = match form {
+                            "2011" => edged(&text, ',', &mut draws),
+                            _ => mutated(&text, ',', &JSON_VALUES, &mut draws),
+                        };
+                        fs::write(&path, changed).unwrap();
+                    }
+                }
+                let what = format!("Google {form}, seed {seed}");
+                lakes += u64::from(asked(&place, "trace", &mut draws, &what));
+            }
+            lakes
+        })
+        .sum();
+    assert!(drawn_count() < lakes, "{lakes} lakes");
+}
+
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    files.extend(folders.iter().flat_map(|folder| files_below(folder)));
+    files.sort();
+    files
 }
