@@ -6,15 +6,16 @@
 //!  words     none, and one that is not among the known
 //! ```
 //!
-//! What takes a number is told by the name of its value, so that a new option is tried without
-//! being listed here.
+//! The name of its value says what an option takes, so that a new option is tried without being
+//! listed here; a new name of a value fails until it is in one of the lists.
 
 use std::process::Command;
 
 use super::support::{Place, commands, options};
 
 /// Names of values that are numbers, or lists and ranges of them.
-const NUMBERS: [&str; 18] = [
+const NUMBERS: [&str; 20] = [
+    "CHARACTERS",
     "COUNT",
     "COUNT|PERCENT",
     "CPU_SECONDS",
@@ -25,6 +26,7 @@ const NUMBERS: [&str; 18] = [
     "LIST",
     "RANGES",
     "ROUNDS",
+    "ROWS",
     "RUNS",
     "SECONDS",
     "SECONDS,...",
@@ -33,6 +35,39 @@ const NUMBERS: [&str; 18] = [
     "TASKS",
     "THRESHOLD",
     "I/N",
+];
+
+/// Names of values in a notation or from a list that the help does not show one by one.
+const WRITTEN: [&str; 12] = [
+    "CLASSES",
+    "DETECTOR",
+    "INDEX",
+    "KIND",
+    "POLICY",
+    "RULE,...",
+    "SOURCE",
+    "SPEC",
+    "TABLE",
+    "TABLE,...",
+    "TRUTH,...",
+    "YES_OR_NO",
+];
+
+/// Names of values that may be any text: places, names of columns, settings of others.
+const FREE: [&str; 13] = [
+    "COUNT|NAME,...",
+    "DIR",
+    "FILE",
+    "FIRST",
+    "KEY=VALUE",
+    "KEY=VALUE,...",
+    "NAME",
+    "NAME,...",
+    "NAME=FILE",
+    "NAME=PROGRAM",
+    "PHASE",
+    "RULE",
+    "URL",
 ];
 
 /// What no number is.
@@ -120,7 +155,11 @@ fn no_option_takes_what_it_cannot_mean() {
                 &["", "nonsense", "-1", "nan"]
             } else if NUMBERS.contains(&value.as_str()) {
                 &NO_NUMBERS
+            } else if WRITTEN.contains(&value.as_str()) {
+                &["", "nonsense", "-1", "nan"]
             } else {
+                // A new name of a value has to say what it is.
+                assert!(FREE.contains(&value.as_str()), "{command} --{}: {value}", option.name);
                 continue;
             };
             for text in bad {

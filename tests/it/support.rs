@@ -96,9 +96,8 @@ pub(crate) fn options(command: &str) -> Vec<Opt> {
         let is_head = line.starts_with("      --") || line.starts_with("  -");
         if let Some((_, spelled)) = line.split_once("--").filter(|_| is_head) {
             let (name, value) = spelled.split_once([' ', '[']).unwrap_or((spelled, ""));
-            let value = value.trim_matches(['<', '>', '.']).to_owned();
-            let value = Some(value).filter(|value| !value.is_empty());
-            options.push(Opt { name: name.to_owned(), value, is_word: false });
+            let value = value.split(['<', '>']).nth(1).map(str::to_owned);
+            options.push(Opt { name: name.trim_end().to_owned(), value, is_word: false });
         } else if line.trim() == "Possible values:"
             && let Some(option) = options.last_mut()
         {
