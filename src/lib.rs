@@ -210,6 +210,8 @@
 //! | reject | a line of a raw file that gave no row, kept with its reason |
 //! | left-censored, censored | begun before the window; not ended at its end |
 
+#![forbid(unsafe_code)]
+
 pub use arrow;
 
 #[doc(hidden)]

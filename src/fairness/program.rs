@@ -513,7 +513,7 @@ mod tests {
         check("sleep 30", "no answer within the time limit of 0.5 s");
         check("echo hello", "its first line is \"hello\" and not `columns ...`");
         check("echo no such module >&2; exit 1", "it ended (exit status: 1) before");
-        check("echo no such module >&2; exit 1", "it said: no such module");
+        check("echo no such module >&2; exit 1", "its stderr: no such module");
         check("printf 'columns\\tx\\n'; yes garbage", "it answered \"garbage\"");
         check("printf 'columns\\tx\\nvalue\\t7\\t1\\n'; cat", "it answered \"value\\t7\\t1\"");
         check("printf 'columns\\tx\\nvalue\\t0\\tx\\n'; cat", "it answered \"value\\t0\\tx\"");

@@ -62,7 +62,7 @@ fn classify_and_describe_count_the_same_jobs_as_begun_before() {
     assert_eq!(count(&["describe", "--what", "job-survival"]), 2);
     for command in ["classify", "describe"] {
         let help = place.run(&[command, "--help"]).ok().stdout_text().replace('\n', " ");
-        let said = "A job or task has begun before the window if its first event";
+        let said = "job or task began before the window if its first event";
         assert!(help.contains(said), "{command}: {help}");
     }
 }

@@ -163,7 +163,9 @@ impl Trial {
             // What is of two runs is told.
             match run.code {
                 Some(0) => assert!(is_of_one_run),
-                Some(3) => assert!(!is_of_one_run && run.stderr.contains("is not what `found/")),
+                Some(3) => {
+                    assert!(!is_of_one_run && run.stderr.contains("differs from what `found/"));
+                }
                 code => panic!("{code:?}: {}", run.stderr),
             }
         }

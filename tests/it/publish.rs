@@ -223,7 +223,7 @@ fn assert_one_or_said(writer: &Writer, place: &Place, whole: &[Files; 2], about:
         }
         Some(0) => assert!(is_of_one, "{about}"),
         Some(3) => {
-            let words = "is not what `found/";
+            let words = "differs from what `found/";
             assert!(report.stderr.contains(words), "{about}: {}", report.stderr);
         }
         code => panic!("{about}: {code:?} {}", report.stderr),

@@ -163,13 +163,13 @@ fn what_cannot_be_told_says_what_was_seen() {
         let run = place.run(&["ingest", "log.txt", "--lake", "lake"]);
         assert_eq!(run.code, Some(3), "{}", run.stderr);
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
-        assert!(run.stderr.contains("hint: say which with `--source"), "{}", run.stderr);
+        assert!(run.stderr.contains("hint: name it with `--source"), "{}", run.stderr);
     }
     fs::create_dir(place.path("folder")).unwrap();
     fs::write(place.path("folder/notes.txt"), "a b c\n").unwrap();
     let run = place.run(&["ingest", "folder", "--lake", "lake"]);
     assert!(
-        run.stderr.contains("no log: `notes.txt`: its first job has 3 fields"),
+        run.stderr.contains("nor a log: `notes.txt`: its first job has 3 fields"),
         "{}",
         run.stderr
     );

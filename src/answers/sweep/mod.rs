@@ -92,7 +92,7 @@ pub fn check_sides(study: &Study) -> Result<()> {
     match sides(study) {
         Some((past, future)) if past == 0 || future == 0 => Err(Usage(format!(
             "--train-until leaves no jobs to choose on or to test on: {} with tasks loaded ended \
-            before it, {} were submitted after it",
+            before it, {} submitted after it",
             digits::counted(past, "job"),
             if future == 1 {
                 "1 was".to_owned()

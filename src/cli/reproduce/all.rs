@@ -413,7 +413,7 @@ mod tests {
         for odd in ["verdict,decided_by\nyes,x\n", "a,b\n1,2\n", "verdict,decided_by\nfitted\n"] {
             write(odd);
             let error = count().unwrap_err().to_string();
-            assert!(error.contains("tan.csv` is no table of claims"), "{error}");
+            assert!(error.contains("tan.csv` is not a table of claims"), "{error}");
         }
     }
 }
