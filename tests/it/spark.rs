@@ -165,5 +165,5 @@ fn a_cluster_answers_as_polars_does() {
     cluster.script("stop").status().unwrap();
     let gone = place.run(&[&["classify"], &cluster.args()[..]].concat());
     assert_eq!(gone.code, Some(4));
-    assert!(gone.stderr.contains("no master answers at `spark://"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("no Spark master answers at `spark://"), "{}", gone.stderr);
 }
