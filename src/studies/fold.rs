@@ -114,6 +114,11 @@ impl Study {
         }
     }
 
+    /// Whether the lake has `job_events`, without which no outcome is known.
+    pub const fn knows_outcomes(&self) -> bool {
+        self.knows_outcomes
+    }
+
     /// Adds a job of which everything is known.
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
         self.ledger.add(&self.asked, row);

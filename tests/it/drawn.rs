@@ -462,7 +462,8 @@ fn the_past_begins_with_the_first_event() {
         }
     }
     place.raw("job_events/part-00000-of-00001.csv", sorted(of_jobs));
-    place.raw("task_events/part-00000-of-00001.csv", sorted(of_tasks));
+    let tasks = sorted(of_tasks);
+    place.raw("task_events/part-00000-of-00001.csv", tasks.clone());
     place.ingest(&[]).ok();
     let sweep = |days: &str| {
         let args = ["sweep", "--cpu", "slots", "--thresholds", "1", "--train-until", days];
@@ -475,13 +476,19 @@ fn the_past_begins_with_the_first_event() {
     let split_s = begin as f64 + 0.5 * DAY as f64;
     assert_eq!(selection["split_s"], split_s);
     for (days, sides) in [
-        ("0.001", "0 jobs with tasks loaded ended before it, 9 were submitted"),
+        ("0.001", "0 jobs with tasks loaded ended before it, 9 were submitted after it"),
         ("5", "10 jobs with tasks loaded ended before it, 0 were submitted"),
     ] {
         let refused = sweep(days);
         assert_eq!(refused.code, Some(2), "{days}");
         assert!(refused.stderr.contains(sides), "{}", refused.stderr);
     }
+    let blind = Place::new();
+    blind.raw("task_events/part-00000-of-00001.csv", tasks);
+    blind.ingest(&[]).ok();
+    let refused = blind.run(&["sweep", "--cpu", "slots", "--train-until", "0.5"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("there is no `job_events`"), "{}", refused.stderr);
 }
 
 #[test]

@@ -87,9 +87,13 @@ pub fn sweep_all(study: &Study, price: f64) -> Swept {
 /// Refuses a choice without jobs to choose on, or without later jobs to test it on.
 ///
 /// # Errors
-/// No job with tasks loaded lies on one of the sides.
+/// No job with tasks loaded lies on one of the sides, or no outcome is known.
 pub fn check_sides(study: &Study) -> Result<()> {
     match sides(study) {
+        Some(_) if !study.knows_outcomes() => {
+            let text = "--train-until needs outcomes of jobs, and there is no `job_events`";
+            Err(Usage(text.to_owned()).into())
+        }
         Some((past, future)) if past == 0 || future == 0 => Err(Usage(format!(
             "--train-until leaves no jobs to choose on or to test on: {} with tasks loaded ended \
             before it, {} submitted after it",
@@ -220,6 +224,7 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
             bounds_of(frame, "harmed_jobs", rows().map(|row| row.interval.as_ref()?.harmed_jobs));
     }
     frame = frame
+        .maybe_count("harmed_at_end", rows().map(|row| row.harmed_at_end))
         .float("harmed_jobs_share", rows().map(|row| row.harmed_jobs_share))
         .float("destroyed_cpu_share", rows().map(|row| row.destroyed_cpu_share));
     if is_resampled {
