@@ -104,10 +104,32 @@ fn list() -> String {
             _ => format!("; {} only", sources.join(", ")),
         };
         let (name, question, tables) = (query.name, query.question(), tables.join(", "));
-        let line = format!("{name:28} {question} ({tables}{only})\n");
-        list.push_str(&line);
+        let whole = format!("{question} ({tables}{only})");
+        let line = format!("{name:28} {whole}\n");
+        match console::width() {
+            Some(width) if width < line.chars().count() => {
+                list.extend([name, "\n", &indented(&whole, width)]);
+            }
+            _ => list.push_str(&line),
+        }
     }
     list
+}
+
+/// A sentence in lines of at most `width` characters, four of them blank.
+fn indented(text: &str, width: usize) -> String {
+    const INDENT: &str = "    ";
+    let (mut lines, mut line) = (String::new(), INDENT.to_owned());
+    for word in text.split(' ') {
+        if width < line.chars().count() + word.chars().count() && INDENT.len() < line.len() {
+            lines.push_str(line.trim_end());
+            lines.push('\n');
+            INDENT.clone_into(&mut line);
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    lines + line.trim_end() + "\n"
 }
 
 /// Runs every query that the lake's source and tables allow and keeps the answers as one set.
@@ -173,4 +195,20 @@ fn described(query: &Query, batch: &RecordBatch) -> Value {
         "query": query.name, "question": query.question(), "key": query.key(),
         "columns": columns, "rows": batch.num_rows(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indented;
+
+    #[test]
+    fn lines_are_no_longer_than_the_terminal() {
+        let text = "What became of every job? (job_events, task_events)";
+        for width in 24..80 {
+            let lines = indented(text, width);
+            assert!(lines.lines().all(|line| line.len() <= width), "{width}: {lines}");
+            let words: Vec<&str> = lines.split_whitespace().collect();
+            assert_eq!(words.join(" "), text);
+        }
+    }
 }

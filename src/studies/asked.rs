@@ -14,6 +14,12 @@ pub const UNMATCHED: &str = "unmatched";
 /// The priority, class or user of jobs of which it is not known.
 pub const UNKNOWN: &str = "-";
 
+/// Orders the values of groups in tables: numbers by their size, then texts, the unknown first.
+pub(super) fn order_of(value: &str) -> (i64, &str) {
+    let number = if value == UNKNOWN { i64::MIN } else { value.parse().unwrap_or(i64::MAX) };
+    (number, value)
+}
+
 /// What jobs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]

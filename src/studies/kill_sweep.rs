@@ -10,7 +10,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::asked::{GroupBy, UNMATCHED};
+use super::asked::{GroupBy, UNMATCHED, order_of};
 use super::fold::Study;
 use super::rules::RuleGrid;
 use super::selection::Interval;
@@ -155,7 +155,9 @@ pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
         let group = study.asked.sweep_by.map(|by| SweepGroup { by, value: group.clone() });
         Sweep { group, rows, ..blank(rule) }
     };
-    study.groups.iter().map(of_group).collect()
+    let mut groups: Vec<_> = study.groups.iter().collect();
+    groups.sort_by_key(|(value, _)| value.as_deref().map(order_of));
+    groups.into_iter().map(of_group).collect()
 }
 
 /// What the sums of a parameter are compared with.

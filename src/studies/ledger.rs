@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use super::asked::order_of;
 pub use super::asked::{GroupBy, UNKNOWN, UNMATCHED};
 use super::censoring::Censoring;
 use super::fold::Study;
@@ -88,6 +89,10 @@ pub fn ledger(study: &Study) -> Ledger {
     // Without `job_events` every job is unmatched.
     let known = study.knows_outcomes;
     let total = sums.values().map(|sum| sum.cpu).sum::<CpuTime>() + unmatched + study.outside;
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by(|((one, _), _), ((other, _), _)| {
+        one.iter().map(|value| order_of(value)).cmp(other.iter().map(|value| order_of(value)))
+    });
     let rows = sums
         .into_iter()
         .map(|((groups, outcome), sum)| LedgerRow {

@@ -526,3 +526,35 @@ fn facts_are_as_the_trace_writes_them() {
         ]
     );
 }
+
+/// Groups stand in the order of their numbers, and not of their digits.
+#[test]
+fn groups_are_in_the_order_of_their_numbers() {
+    let place = Place::new();
+    let (mut of_jobs, mut of_tasks) = (Vec::new(), Vec::new());
+    for (id, priority) in [360, 9, 1000, 0, 255].into_iter().enumerate() {
+        for (offset, kind) in [(0_u64, 0), (10, 1), (100, 4)] {
+            let time = 600 + offset;
+            of_jobs.push((time, format!("{time}000000,,{id},{kind},u,0,n,l\n")));
+            of_tasks.push((time, format!("{time}000000,,{id},0,5,{kind},u,0,{priority},0.5,,,\n")));
+        }
+    }
+    place.raw("job_events/part-00000-of-00001.csv", sorted(of_jobs));
+    place.raw("task_events/part-00000-of-00001.csv", sorted(of_tasks));
+    place.ingest(&[]).ok();
+    for command in [
+        &["account", "--cpu", "slots"][..],
+        &["sweep", "--cpu", "slots", "--thresholds", "1"],
+        &["describe", "--what", "waiting"],
+    ] {
+        let more = ["--group-by", "priority", "--columns", "priority", "--format", "csv"];
+        let run = place.run(&[command, &more].concat()).ok();
+        let text = run.stdout_text();
+        let mut shown: Vec<i64> = text.lines().filter_map(|line| line.parse().ok()).collect();
+        shown.dedup();
+        assert_eq!(shown, [0, 9, 255, 360, 1000], "{command:?}: {text}");
+    }
+    let refused = place.run(&["replay", "--policies", "fifo"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("--tables machine_events"), "{}", refused.stderr);
+}

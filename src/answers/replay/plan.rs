@@ -348,8 +348,8 @@ pub(crate) fn fleet_of(asked: &ReplayPlan, lake: &Lake, plan: &HistoryPlan) -> R
             Fleet { cluster, remarks, without_cpu: 0 }
         }
         None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
-            let hint = "the lake has no machines; describe them with --cluster, such as \
-            cluster:nodes=100,cpu=1";
+            let hint = "the lake has no machines; add them with `jobfate ingest TRACE_DIR --tables \
+            machine_events`, or describe them with --cluster, such as cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
         }
         None => match history::fleet(lake, plan)? {

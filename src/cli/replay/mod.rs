@@ -26,6 +26,7 @@ use jobfate::replay::journal::Journal;
 use jobfate::replay::policies::PolicyPlan;
 use jobfate::results::shares;
 use jobfate::results::store::{Answer, Origin};
+use jobfate::schema::Table;
 use jobfate::studies::ledger::CpuDefinition;
 
 pub(crate) mod journal;
@@ -73,6 +74,7 @@ pub(crate) struct ReplayArgs {
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
+    lake.require(Table::TaskEvents)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let policies = policies(&args.plan, &lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
