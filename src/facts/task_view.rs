@@ -5,7 +5,7 @@ use crate::schema::{EventType, Source};
 use crate::units::{CpuRate, CpuTime};
 
 /// From a SCHEDULE to the next terminal event or SCHEDULE; without one, to the end of its job
-/// ([`OpenAttempts::JobEnd`]) or of the window.
+/// ([`OpenAttempts::JobEnd`](super::window::OpenAttempts::JobEnd)) or of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
     /// The SCHEDULE, µs.

@@ -521,7 +521,7 @@ mod tests {
         check("printf 'columns\\tx\\tx\\n'; cat", "its columns list `x` twice");
         check(
             "printf 'columns\\tx\\ndone\\ndone\\ndone\\n'; cat > /dev/null",
-            "after the last `done`",
+            "after the last requested `done`",
         );
         check("printf 'columns\\tx\\ndone\\ndone\\n'; cat > /dev/null; exit 3", "exit status: 3");
         check("printf 'columns\\tx\\ndone\\ndone\\n'; sleep 30", "it did not stop after its input");
