@@ -180,7 +180,7 @@ pub struct BadFile {
 }
 
 /// The system has no more threads for this program.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, Error)]
 #[error("the system cannot start more threads: {0}")]
 pub struct NoThreads(pub String);
 
@@ -216,13 +216,13 @@ impl Fault for BadFile {
 
 impl Fault for NoThreads {
     fn hint(&self) -> Option<Cow<'static, str>> {
-        Some(
-            "raise the limit of processes (`ulimit -u`), or use fewer threads with \
-             RAYON_NUM_THREADS and POLARS_MAX_THREADS"
-                .into(),
-        )
+        Some(MORE_THREADS.into())
     }
 }
+
+/// What to do where the system starts no more threads.
+pub(crate) const MORE_THREADS: &str = "raise the limit of processes (`ulimit -u`), or use fewer threads with \
+    RAYON_NUM_THREADS and POLARS_MAX_THREADS";
 
 impl Fault for Bug {
     fn code(&self) -> Code {
@@ -264,6 +264,8 @@ fn hint_of_io(error: &io::Error) -> Option<&'static str> {
         return Some("a file with that name exists: move it away, or give another name");
     }
     match error.kind() {
+        // What the system says where no thread can be started.
+        io::ErrorKind::WouldBlock => Some(MORE_THREADS),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("free some space and run the same command")
         }

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use super::exit;
 use jobfate::faults::{Bug, Context, Failure, NoThreads, Result, Usage};
 use jobfate::lake::Lake;
 
@@ -18,13 +19,16 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
     let said = || PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     set_hook(Box::new(move |panic| {
-        said().get_or_insert_with(|| panic.to_string());
+        let text = panic.to_string();
+        if wants_threads(&text) {
+            end_without_threads(&text);
+        }
+        said().get_or_insert(text);
     }));
     let done = catch_unwind(AssertUnwindSafe(run));
     let said = said().take();
     match (done, said) {
         (Ok(done), None) => done,
-        (_, Some(said)) if wants_threads(&said) => Err(NoThreads(in_one_line(&said)).into()),
         (_, said) => Err(Bug(said.unwrap_or_default()).into()),
     }
 }
@@ -33,30 +37,30 @@ pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
 /// have no other way to say so.
 fn wants_threads(said: &str) -> bool {
     let is_spawn = said.contains("spawn") && said.contains("thread");
-    is_spawn || said.contains("ThreadPoolBuildError") || said.contains("thread pool has not been")
+    let is_refused = said.contains("Os {") && said.contains("kind: WouldBlock");
+    is_spawn
+        || is_refused
+        || said.contains("ThreadPoolBuildError")
+        || said.contains("thread pool has not been")
 }
 
-/// The reason without the place in the source.
-fn in_one_line(said: &str) -> String {
-    said.lines().last().unwrap_or_default().to_owned()
+/// Ends the program at once: other threads may wait forever for the one that could not be started.
+/// What has been written counts as after a kill.
+fn end_without_threads(said: &str) -> ! {
+    // The reason without the place in the source.
+    let why = said.lines().last().unwrap_or_default().to_owned();
+    let code = exit::report(&NoThreads(why).into());
+    #[expect(clippy::exit, reason = "no other thread can be relied on to end")]
+    std::process::exit(code as i32);
 }
 
 /// Starts the threads of this program's own pool, so that a system that has none left says so
 /// before anything is done, and lets a write beyond the limit of a file's length fail like others.
 ///
 /// # Errors
-/// The number of threads that Polars is to use is none, or a thread does not start.
+/// A number of threads is not one, or a thread does not start.
 pub(super) fn prepare() -> Result<()> {
-    if let Some(text) = std::env::var_os(POLARS_THREADS) {
-        let count = text.to_str().and_then(|text| text.parse::<usize>().ok());
-        if count.is_none_or(|count| !(1..=THREADS_MAX).contains(&count)) {
-            return Err(Usage(format!(
-                "{POLARS_THREADS}: `{}` is not a number of threads from 1 to {THREADS_MAX}",
-                text.display()
-            ))
-            .into());
-        }
-    }
+    THREAD_COUNTS.iter().try_for_each(|&(name, least)| check_count(name, least))?;
     #[cfg(unix)]
     {
         let mut signals = nix::sys::signal::SigSet::empty();
@@ -68,8 +72,27 @@ pub(super) fn prepare() -> Result<()> {
     pool.map_err(|error| NoThreads(error.to_string()).into())
 }
 
-/// How many threads Polars uses.
-const POLARS_THREADS: &str = "POLARS_MAX_THREADS";
+/// Refuses a number of threads that the libraries would ignore, or panic at.
+fn check_count(name: &str, least: usize) -> Result<()> {
+    let Some(text) = std::env::var_os(name) else { return Ok(()) };
+    let count = text.to_str().and_then(|text| text.parse::<usize>().ok());
+    if count.is_some_and(|count| (least..=THREADS_MAX).contains(&count)) {
+        return Ok(());
+    }
+    let text = text.display();
+    let problem =
+        format!("{name}: `{text}` is not a number of threads from {least} to {THREADS_MAX}");
+    Err(Usage(problem).into())
+}
+
+/// The variables that the pools of threads read, and the least that each may be. With 0 the pool
+/// of this program has one thread for each processor.
+const THREAD_COUNTS: [(&str, usize); 4] = [
+    ("RAYON_NUM_THREADS", 0),
+    ("POLARS_MAX_THREADS", 1),
+    ("POLARS_ASYNC_THREAD_COUNT", 1),
+    ("POLARS_MAX_BLOCKING_THREAD_COUNT", 1),
+];
 
 /// The most of them that make sense on any machine.
 const THREADS_MAX: usize = 65_536;

@@ -275,7 +275,10 @@ pub(crate) fn end_on_signal(first: fn()) -> Result<()> {
 }
 
 fn no_signals(error: &ctrlc::Error) -> Hindered {
-    Hindered(format!("could not catch interrupts: {error}"))
+    Hindered(format!(
+        "could not catch interrupts: {error} (the system gave no thread or no pipe for it; see \
+        `ulimit -u` and `ulimit -n`)"
+    ))
 }
 
 /// The command line as clap knows it, for help texts, completions and tests.

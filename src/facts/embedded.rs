@@ -6,7 +6,7 @@
 //! run build on is computed once per bucket.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::array::{
     ArrayRef, AsArray, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray,
@@ -24,7 +24,10 @@ use rustc_hash::FxHashMap;
 
 use super::FactError;
 use super::query::{Query, Settings};
+use super::threads;
+use crate::faults::NoThreads;
 use crate::lake::Lake;
+use crate::progress::core_count;
 use crate::schema::{ColumnType, ROW_ID, Source, Table};
 
 /// The answers of queries over the whole lake, in their order.
@@ -34,6 +37,7 @@ pub(super) fn run(
     settings: &Settings,
 ) -> Result<Vec<RecordBatch>, FactError> {
     queries.iter().try_for_each(|query| query.require(lake))?;
+    require_threads()?;
     let mut tables: Vec<Table> = queries.iter().flat_map(|query| query.tables()).collect();
     tables.sort();
     tables.dedup();
@@ -66,7 +70,25 @@ pub(super) fn run_bucket(
     bucket: u32,
     settings: &Settings,
 ) -> Result<RecordBatch, FactError> {
+    require_threads()?;
     Session::new(lake, Some(bucket), settings).batch(query)
+}
+
+/// Refuses to run where the threads of Polars could not be started: it would panic on one of them
+/// and wait for it forever. Tried once, before Polars has any.
+fn require_threads() -> Result<(), FactError> {
+    static TRIED: OnceLock<Result<(), NoThreads>> = OnceLock::new();
+    TRIED.get_or_init(|| threads::require("the SQL engine", threads_of_polars())).clone()?;
+    Ok(())
+}
+
+/// How many threads Polars may start: a pool for queries, as many of its executor, those of tokio,
+/// one that frees files, and two for what waits.
+fn threads_of_polars() -> usize {
+    let set = |name| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let pool = set("POLARS_MAX_THREADS").unwrap_or_else(core_count);
+    let readers = set("POLARS_ASYNC_THREAD_COUNT").unwrap_or(pool.min(32));
+    pool.saturating_mul(2).saturating_add(readers).saturating_add(3)
 }
 
 /// Joins the tables of all buckets and puts the rows in the order of the key.

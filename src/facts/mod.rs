@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use crate::faults::{Code, Fault};
+use crate::faults::{Code, Fault, NoThreads};
 use crate::lake::LakeError;
 use crate::schema::Source;
 
@@ -30,6 +30,8 @@ pub mod tables;
 pub mod task_values;
 mod task_view;
 pub mod tasks;
+#[cfg(feature = "sql")]
+mod threads;
 mod told;
 pub mod window;
 
@@ -51,6 +53,9 @@ pub enum FactError {
     /// This build has no SQL engine of its own.
     #[error("this build has no embedded SQL engine (feature `sql`)")]
     NoEngine,
+    /// The engine needs more threads than the system starts.
+    #[error(transparent)]
+    Threads(#[from] NoThreads),
     /// A kill rule whose answer would mean nothing.
     #[error("a kill rule cannot be evaluated")]
     Rule(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -91,6 +96,7 @@ impl FactError {
             Self::Engine { .. }
             | Self::Rule(_)
             | Self::NoEngine
+            | Self::Threads(_)
             | Self::Spark { .. }
             | Self::OtherSource { .. }
             | Self::UnknownQuery { .. } => false,
@@ -110,6 +116,7 @@ impl Fault for FactError {
     fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Lake(error) => error.hint(),
+            Self::Threads(error) => error.hint(),
             Self::Spark { hint, .. } => Some((*hint).into()),
             Self::NoEngine => Some(
                 "build it with its default features (`cargo build --release`), or use --engine spark"

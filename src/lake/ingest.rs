@@ -28,6 +28,7 @@ use super::rejects::{self, RejectLog, Rejected};
 use super::writer::{SegmentWriter, WrittenFile};
 use super::{FileEntry, LakeError, LakeErrorKind};
 use crate::digits::counted;
+use crate::faults::NoThreads;
 use crate::files;
 use crate::schema::Table;
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
@@ -110,7 +111,7 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
     let next = AtomicUsize::new(0);
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().map_err(|error| {
-            LakeError::new(&plan.lake, LakeErrorKind::Io(std::io::Error::other(error)))
+            LakeError::new(&plan.lake, LakeErrorKind::Threads(NoThreads(error.to_string())))
         })?;
     // One driver per thread, so that a thread that waits within a segment never starts another.
     let ends: Vec<Result<(), LakeError>> = pool.broadcast(|context| {

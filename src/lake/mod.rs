@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::faults::{Code, Fault};
+use crate::faults::{Code, Fault, MORE_THREADS, NoThreads};
 use crate::schema::{Source, Table};
 use crate::sources::{Reject, SourceError};
 
@@ -101,6 +101,7 @@ impl Fault for LakeError {
     fn code(&self) -> Code {
         match &self.kind {
             LakeErrorKind::Io(error) => error.code(),
+            LakeErrorKind::Threads(error) => error.code(),
             LakeErrorKind::Cancelled => Code::Interrupted,
             LakeErrorKind::NoBucket { .. }
             | LakeErrorKind::NoColumn { .. }
@@ -130,6 +131,9 @@ pub enum LakeErrorKind {
     /// Reading or writing failed.
     #[error("reading or writing failed")]
     Io(#[source] io::Error),
+    /// The system does not start the threads that work at once.
+    #[error(transparent)]
+    Threads(NoThreads),
     /// No manifest: not a lake.
     #[error("there is no lake (no `manifest.json`)")]
     NoLake,
@@ -290,6 +294,7 @@ impl LakeErrorKind {
             | Self::NoBucket { .. }
             | Self::NoColumn { .. }
             | Self::Setting { .. }
+            | Self::Threads(_)
             | Self::TooLittle { .. } => false,
             Self::Source(error) => error.kind.is_bad_data(),
             _ => true,
@@ -299,6 +304,7 @@ impl LakeErrorKind {
     /// What to do about it, wherever the lake is.
     fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::Threads(_) => Some(MORE_THREADS),
             Self::NoLake => Some("make one with `jobfate ingest TRACE_DIR --lake DIR`"),
             Self::BadManifest(_) | Self::Inconsistent(_) | Self::OtherFile(_) => {
                 Some("remove the lake and run `ingest` again; the raw trace is not changed")
