@@ -182,8 +182,19 @@
 //! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in
 //!   `src/sources/trace.rs`; its name in `src/schema/source.rs`, columns of its own in
 //!   `src/schema/columns.rs`, its defaults in `src/defaults.rs`.
-//! - **A study**: the sums in `src/studies/`, plan and answer in `src/answers/`, the command in
-//!   `src/cli/` and its line in `src/cli/commands.rs`, its page in `src/report/pages.rs`.
+//! - **A study** `foo`: six files, of which two lists get a row each.
+//!   1. `src/studies/foo.rs`: the sums, from facts to plain structs.
+//!   2. `src/answers/foo.rs`: `FooPlan` (its doc comments are the help of the flags), which
+//!      implements `Plan`; `KIND`, with the caption, the tables that it is made of and the sentence
+//!      of a report; `answer`, with the columns and charts; `STEP`, for `analyze`.
+//!   3. `src/answers/list.rs`: its row in `STUDIES`. The step and the section of `analyze`, the
+//!      page of a report and the captions follow from it.
+//!   4. `src/cli/foo.rs`: `FooArgs` and `run`, which opens the lake and gives the answer.
+//!   5. `src/cli/commands.rs`: its line in `commands!`. Help, completions and manual pages follow.
+//!   6. `README.md`: its row in the table of commands, in the words of the list.
+//!
+//!   Each folder names its new file with a `mod` line. A command that answers nothing from a lake
+//!   needs 4 to 6 only.
 //!
 //! Each has its test beside it; help and its golden texts follow from the list it stands in.
 //!

@@ -6,7 +6,8 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::answers::{edges, words};
+use crate::answers::study::{Definitions, Plan, Step, Verdict, Work};
+use crate::answers::{edges, sentences, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::Defaults;
 use crate::digits;
@@ -16,10 +17,12 @@ use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer};
-use crate::studies::fold::Asked;
-use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN};
+use crate::schema::Table;
+use crate::studies::fold::{Asked, fold};
+use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
 use crate::studies::outcomes::Classes;
 
@@ -51,7 +54,7 @@ pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> 
         .into();
     }
     Answer {
-        name: name_of(ledger.meter.resource()),
+        kind: *kind_of(ledger.meter.resource()),
         table,
         json,
         settings: json!({
@@ -59,7 +62,7 @@ pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> 
             "classes": ledger.classes, "windows": windows,
         }),
         charts: vec![(
-            format!("{}-{}", name_of(ledger.meter.resource()), ledger.meter),
+            format!("{}-{}", kind_of(ledger.meter.resource()).name, ledger.meter),
             chart(ledger),
         )],
     }
@@ -178,12 +181,54 @@ pub fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         .batch()
 }
 
-/// The name of the answer: that of memory is a study of its own.
-pub const fn name_of(resource: Resource) -> &'static str {
+/// The results: CPU time, and memory time.
+pub static KINDS: [Kind<'static>; 2] = [
+    Kind {
+        tables: &[Table::JobEvents, Table::TaskEvents],
+        meters: true,
+        sentence: Some(sentences::CPU),
+        is_first: true,
+        quality: Some(sentences::CLOSED),
+        figure: Some("account-"),
+        ..Kind::called("account", "CPU time by outcome")
+    },
+    Kind {
+        tables: &[Table::JobEvents, Table::TaskEvents],
+        meters: true,
+        ..Kind::called("account-memory", "Memory time by outcome")
+    },
+];
+
+/// The result of a resource.
+pub const fn kind_of(resource: Resource) -> &'static Kind<'static> {
     match resource {
-        Resource::Cpu => "account",
-        Resource::Memory => "account-memory",
+        Resource::Cpu => &KINDS[0],
+        Resource::Memory => &KINDS[1],
     }
+}
+
+/// The step of an analysis.
+pub(crate) const STEP: Step =
+    Step::of::<AccountPlan>(step, &["cpu", "classes", "window-end", "open-attempts"]);
+
+fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::TaskEvents, KINDS[0])? {
+        return Ok(None);
+    }
+    let plan: AccountPlan = work.plan()?;
+    let asked = plan.asked(work.lake)?;
+    if !work.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
+        let noun = asked.meter.resource().title();
+        work.note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
+    }
+    let book = ledger(&fold(work.lake, work.windows, &asked)?);
+    let table = table_of(&book, &plan.group_by);
+    let answer = answer(&book, work.windows, &table);
+    work.store(&answer)?;
+    let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
+    work.show(&title, &answer)?;
+    work.note(closing_line(&book));
+    Ok(None)
 }
 
 /// Bars of CPU time or memory time per outcome.
@@ -277,6 +322,12 @@ pub struct AccountPlan {
     )]
     #[serde(deserialize_with = "words::commas")]
     pub group_by: Vec<GroupBy>,
+}
+
+impl Plan for AccountPlan {
+    fn define(&mut self, definitions: &Definitions) {
+        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+    }
 }
 
 impl AccountPlan {

@@ -6,7 +6,8 @@ use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::answers::edges;
+use crate::answers::study::{Verdict, Work};
+use crate::answers::{edges, sentences};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
 use crate::digits::grouped;
@@ -18,6 +19,7 @@ use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::{Lake, TableEntry};
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::Answer;
 use crate::schema::Table;
@@ -59,11 +61,11 @@ impl By {
         Window { windows, end_us }
     }
 
-    /// The name of its result.
-    pub const fn answer(self) -> &'static str {
+    /// Its result.
+    pub const fn kind(self) -> &'static Kind<'static> {
         match self {
-            Self::Job => "classify-jobs",
-            Self::Task => "classify-tasks",
+            Self::Job => &KINDS[0],
+            Self::Task => &KINDS[1],
         }
     }
 
@@ -74,6 +76,39 @@ impl By {
             Self::Task => "tasks",
         }
     }
+}
+
+/// The results: of jobs and of tasks.
+pub static KINDS: [Kind<'static>; 2] = [
+    Kind {
+        tables: &[Table::JobEvents],
+        sentence: Some(sentences::OUTCOMES),
+        is_first: true,
+        figure: Some("classify-jobs"),
+        ..Kind::called("classify-jobs", "What became of the jobs")
+    },
+    Kind {
+        tables: &[Table::TaskEvents],
+        ..Kind::called("classify-tasks", "What became of the tasks")
+    },
+];
+
+/// The step of an analysis: jobs, then tasks.
+pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    let (classes, windows) = (work.definitions.classes, work.windows);
+    for by in [By::Job, By::Task] {
+        if work.is_missing(by.table(), *by.kind())? {
+            continue;
+        }
+        let bar = work.screen.follow(work.study.name, "rows");
+        let outcome = classification(work.lake, windows, by, classes, None)?;
+        drop(bar);
+        let table = table_of(&outcome.rows);
+        let answer = answer(work.lake, &outcome, Choice { by, classes, windows }, &table)?;
+        work.store(&answer)?;
+        work.screen.show(by.plural(), &table)?;
+    }
+    Ok(None)
 }
 
 /// Counts all of a lake's jobs or tasks, bucket by bucket.
@@ -178,15 +213,15 @@ pub fn answer<'a>(
     choice: Choice,
     table: &'a RecordBatch,
 ) -> Result<Answer<'a>> {
-    let name = choice.by.answer();
+    let kind = *choice.by.kind();
     let plural = choice.by.plural();
     let entry = lake.require(choice.by.table())?;
     Ok(Answer {
-        name,
+        kind,
         table,
         json: json_of(outcome, plural),
         settings: json!({"by": plural, "classes": choice.classes, "windows": choice.windows}),
-        charts: vec![(name.to_owned(), chart(entry, outcome, choice))],
+        charts: vec![(kind.name.to_owned(), chart(entry, outcome, choice))],
     })
 }
 

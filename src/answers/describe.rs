@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::answers::account::keyed;
-use crate::answers::edges;
+use crate::answers::study::{Definitions, Open, Plan, Step, Verdict, Work};
+use crate::answers::words::{self, Section, Setting, Wrong};
+use crate::answers::{edges, sentences};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::facts::query::Settings;
@@ -19,6 +21,7 @@ use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
 use crate::schema::Table;
@@ -88,6 +91,106 @@ pub struct DescribePlan {
     /// the priority of a task is the last one seen.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
     pub group_by: Option<GroupBy>,
+}
+
+impl Plan for DescribePlan {
+    fn define(&mut self, definitions: &Definitions) {
+        self.classes = definitions.classes;
+    }
+
+    /// One for each `what`.
+    fn all(section: &Section) -> Result<Vec<Self>, Wrong> {
+        let mut section = section.clone();
+        let whats = match section.remove("what") {
+            Some(Setting::Many(whats)) => whats,
+            Some(single) => {
+                section.insert("what".to_owned(), single);
+                return Ok(vec![words::read(&section)?]);
+            }
+            None => return Ok(vec![words::read(&section)?]),
+        };
+        let each = whats.into_iter().map(|what| {
+            section.insert("what".to_owned(), Setting::One(what));
+            words::read(&section)
+        });
+        each.collect()
+    }
+}
+
+/// Tables of what is described of tasks.
+const TABLES: &[Table] = &[Table::JobEvents, Table::TaskEvents];
+
+/// The results: one for each [`What`], in the order of a page.
+pub static KINDS: [Kind<'static>; 7] = [
+    Kind {
+        tables: &[Table::JobEvents],
+        remarks: &["status ", "wait "],
+        sentence: Some(sentences::DURATIONS),
+        figure: Some("job-durations"),
+        ..Kind::called("job-durations", "How long jobs last (s)")
+    },
+    Kind {
+        tables: &[Table::JobEvents],
+        remarks: &["status ", "wait "],
+        ..Kind::called("job-survival", "How many jobs last longer")
+    },
+    Kind { tables: TABLES, ..Kind::called("tasks-per-job", "Tasks of each job") },
+    Kind { tables: TABLES, ..Kind::called("events-per-task", "Events of each task") },
+    Kind {
+        tables: TABLES,
+        remarks: &["wait "],
+        ..Kind::called("waiting", "How long tasks wait for their first attempt (s)")
+    },
+    Kind { tables: TABLES, ..Kind::called("attempts", "Attempts of each task") },
+    Kind {
+        tables: TABLES,
+        ..Kind::called(
+            "finish-given-events",
+            "The chance to finish, given the number of events so far",
+        )
+    },
+];
+
+/// The result of what is described.
+pub fn kind_of(what: What) -> &'static Kind<'static> {
+    KINDS.iter().find(|kind| kind.name == what.name()).expect("there is a kind for each")
+}
+
+/// The step of an analysis.
+pub(crate) const STEP: Step =
+    Step::of::<DescribePlan>(step, &["classes", "window-end", "open-attempts"])
+        .settled(settle, &[]);
+
+fn settle(open: &mut Open<'_>) {
+    let whats = KINDS.iter().map(|kind| kind.name.to_owned()).collect();
+    open.default_to("what", Setting::Many(whats));
+}
+
+fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    for plan in work.plans::<DescribePlan>()? {
+        let mut missing = false;
+        for table in plan.what.tables(plan.group_by) {
+            missing = missing || work.is_missing(table, *kind_of(plan.what))?;
+        }
+        if !missing {
+            step_one(work, &plan)?;
+        }
+    }
+    Ok(None)
+}
+
+fn step_one(work: &Work<'_>, plan: &DescribePlan) -> Result<()> {
+    let bar = work.screen.follow(work.study.name, "rows");
+    let described = describe(work.lake, work.windows, question(plan)?)?;
+    drop(bar);
+    let answer = described.answer(work.windows);
+    let mut files = work.files(answer.kind.name)?;
+    described.put_details(&mut files)?;
+    work.publish(&answer, files)?;
+    if plan.what == What::JobDurations {
+        work.show("job durations (s)", &answer)?;
+    }
+    Ok(())
 }
 
 /// The title of a picture of it.
@@ -185,16 +288,16 @@ impl Described {
     pub fn answer(&self, windows: Windows) -> Answer<'_> {
         let Question { what, classes, outcome_of, censored, waits, group_by } = self.question;
         let by_own_end = outcome_of == OutcomeOf::Task;
-        let name = what.name();
+        let kind = *kind_of(what);
         Answer {
-            name,
+            kind,
             table: &self.table,
             json: self.json(),
             settings: json!({"classes": classes, "by_own_end": by_own_end, "censored": censored, "waits": waits, "group_by": group_by, "windows": windows}),
             charts: if self.is_constant() {
                 Vec::new()
             } else {
-                vec![(name.to_owned(), self.chart.clone())]
+                vec![(kind.name.to_owned(), self.chart.clone())]
             },
         }
     }

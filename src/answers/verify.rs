@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
-use crate::answers::Said;
+use crate::answers::study::{Verdict, Work};
+use crate::answers::{Said, sentences};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
 use crate::faults::{CheckFailed, Interrupted, Result};
@@ -16,12 +17,31 @@ use crate::lake::manifest::ranges;
 use crate::lake::{Gap, Lake};
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, Progress, read_part};
 use crate::sources::{RawPart, SourceError, TraceFolder};
 use crate::studies::checks::{self, Check};
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    remarks: &[],
+    sentence: Some(sentences::CHECKS),
+    ..Kind::called("verify", "Checks of the tables")
+};
+
+/// The step of an analysis: quick, and its verdict is the exit code.
+pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    let trust = if work.is_just_written { Trust::JustWritten } else { Trust::Nothing };
+    let report = lake_report(work.lake, trust)?;
+    work.screen.say_all(&report.said);
+    let table = report.table();
+    work.store(&report.answer(&table))?;
+    let note = report.verdict();
+    Ok(Some(Verdict { note, result: report.into_result() }))
+}
 
 /// What was found of a raw part.
 pub struct PartReport {
@@ -263,7 +283,7 @@ impl LakeReport {
 
     pub fn answer<'a>(&self, table: &'a RecordBatch) -> Answer<'a> {
         Answer {
-            name: "verify",
+            kind: KIND,
             table,
             json: json!({
                 "checks": self.checks,

@@ -6,7 +6,7 @@ use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::account::{
-    AccountPlan, SHARES, answer, closing_line, counts_line, name_of, table_of,
+    AccountPlan, SHARES, answer, closing_line, counts_line, kind_of, table_of,
 };
 use jobfate::answers::edges;
 use jobfate::facts::query::Settings;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let asked = args.plan.asked(&lake)?;
-    let files = shown::files(args.answer.out.as_deref(), name_of(asked.meter.resource()))?;
+    let files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter.resource()).name)?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let table = table_of(&ledger, &args.plan.group_by);
     console::note(closing_line(&ledger));

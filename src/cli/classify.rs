@@ -58,8 +58,8 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     super::show_remarks(&lake, args.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
-    let files = shown::files(args.answer.out.as_deref(), args.by.answer())?;
-    let bar = console::Bar::of_work("classify", "rows");
+    let files = shown::files(args.answer.out.as_deref(), args.by.kind().name)?;
+    let bar = console::Bar::of_work(args.by.kind().name, "rows");
     let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
     drop(bar);
     let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     }
     let mut files = shown::files(args.answer.out.as_deref(), args.plan.what.name())?;
     let engine = args.engine.sql()?;
-    let bar = console::Bar::of_work("describe", "rows");
+    let bar = console::Bar::of_work(args.plan.what.name(), "rows");
     let described = described(&lake, windows, question(&args.plan)?, engine.as_ref())?;
     drop(bar);
     console::note(edges_of(described.question.what, &described.censoring));

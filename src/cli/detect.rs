@@ -7,7 +7,7 @@ use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::detect::plan::{DetectAsked, prepare};
 use jobfate::answers::detect::{
-    SHARES, answer, counts_line, detect_into, put_details, settings, table_of,
+    KIND, SHARES, answer, counts_line, detect_into, put_details, settings, table_of,
 };
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
@@ -47,12 +47,12 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let (lineup, plan) = prepare(&args.asked, &lake)?;
     let started = jobfate::progress::now();
-    let mut files = shown::files(args.answer.out.as_deref(), "detect")?;
+    let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let origin = Origin::of(&lake);
     if let Some(files) = &mut files {
         files.are_made_from(&origin, &settings(&plan, windows));
     }
-    let bar = console::Bar::of_work("detect", "rows");
+    let bar = console::Bar::of_work(KIND.name, "rows");
     let outcome = detect_into(&lake, windows, &plan, files.as_mut())?;
     drop(bar);
     console::note(counts_line(&outcome));

@@ -137,7 +137,7 @@ impl AnswerArgs {
 }
 
 /// How an answer is given on stdout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     pub format: Format,
     pub view: View,

@@ -14,6 +14,7 @@ use jobfate::facts::tables::SqlEngine;
 use jobfate::faults::{Result, Usage};
 use jobfate::lake::Lake;
 use jobfate::results::frame::{Frame, explain};
+use jobfate::results::kind::Kind;
 use jobfate::results::store::{self, Answer, Files, Origin, RESULT};
 use jobfate::schema::Source;
 
@@ -86,7 +87,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     if let Some(files) = files {
         let (name, json) = (query.name, described(query, &batch));
         let settings = settings.clone();
-        let answer = Answer { name, table: &batch, json, settings, charts: Vec::new() };
+        let answer =
+            Answer { kind: Kind::of(name), table: &batch, json, settings, charts: Vec::new() };
         files.publish(RESULT, &answer, &origin)?;
     }
     let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
@@ -168,7 +170,8 @@ fn run_all(args: &QueryArgs) -> Result<()> {
         .batch();
     let json = all.iter().map(|(query, batch)| described(query, batch)).collect();
     let settings = settings_json(&settings);
-    let answer = Answer { name: FACTS, table: &table, json, settings, charts: Vec::new() };
+    let answer =
+        Answer { kind: Kind::of(FACTS), table: &table, json, settings, charts: Vec::new() };
     let path = files.publish(RESULT, &answer, &Origin::of(&lake))?;
     console::note(format!("wrote {}", path.display()));
     Ok(())

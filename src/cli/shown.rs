@@ -3,6 +3,7 @@
 //! In: an answer, and how it is wanted. Out: a table that fits the terminal, CSV, JSON or Parquet;
 //! what is said beside it goes to stderr.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,8 @@ use arrow::record_batch::RecordBatch;
 use serde_json::Value;
 
 use super::{Form, Format, console};
+use jobfate::answers::Said;
+use jobfate::answers::study::Screen;
 use jobfate::faults::Result;
 use jobfate::files::FolderLock;
 use jobfate::results::forms::{self, Made};
@@ -78,10 +81,32 @@ pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
     Ok(())
 }
 
-/// Gives the table of an answer on stdout, or why there is none.
-pub(crate) fn show_answer(answer: &Answer) -> Result<()> {
-    match answer.json[NOTHING].as_str() {
-        Some(nothing) => Ok(console::data(&format!("{nothing}\n"))?),
-        None => show_table(answer.table, &View::default()),
+/// The command line, as a study speaks through it.
+#[derive(Debug, Default)]
+pub(crate) struct Terminal {
+    /// How answers are given on stdout.
+    pub form: Form,
+}
+
+impl Screen for Terminal {
+    fn say(&self, said: &Said) {
+        console::say(said);
+    }
+
+    fn follow(&self, what: &str, units: &'static str) -> Box<dyn Any> {
+        Box::new(console::Bar::of_work(what, units))
+    }
+
+    fn show(&self, title: &str, table: &RecordBatch) -> Result<()> {
+        console::data(&format!("\n{title}\n"))?;
+        show_table(table, &View::default())
+    }
+
+    fn line(&self, text: &str) -> Result<()> {
+        Ok(console::data(&format!("{text}\n"))?)
+    }
+
+    fn give(&self, answer: &Answer<'_>, files: Option<Files>, origin: &Origin) -> Result<()> {
+        give(answer, files, origin, &self.form)
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::shown;
 use jobfate::answers::edges;
 use jobfate::answers::sweep::plan::asked;
 use jobfate::answers::sweep::{
-    SHARES, SweepPlan, answer, check_sides, harmed_table, put_details, selection_line,
+    KIND, SHARES, SweepPlan, answer, check_sides, harmed_table, put_details, selection_line,
     selection_table, sweep_all, table_of,
 };
 use jobfate::faults::Result;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let asked = asked(&args.plan, &lake);
-    let mut files = shown::files(args.answer.out.as_deref(), "sweep")?;
+    let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
     check_sides(&study)?;
     console::note(edges::of_study(&study));

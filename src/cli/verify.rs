@@ -11,7 +11,9 @@ use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
 use crate::cli::shown;
 use jobfate::answers::ingest::check_table;
-use jobfate::answers::verify::{Trust, absent, check_part, describe, lake_report, raw_table, same};
+use jobfate::answers::verify::{
+    KIND, Trust, absent, check_part, describe, lake_report, raw_table, same,
+};
 use jobfate::faults::{CheckFailed, Failure, Result};
 use jobfate::lake::Lake;
 use jobfate::lake::manifest::MANIFEST;
@@ -68,11 +70,11 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     check_table(args.source, args.table)?;
     let folder = open_trace(trace, args.source, args.table)?;
     let sums = Checksums::of_folder(&folder.path)?;
-    let files = shown::files(args.answer.out.as_deref(), "verify")?;
+    let files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let stop = stop_on_signal()?;
     let parts: Vec<&RawPart> = folder.parts.values().flatten().collect();
     let bar = Bar::follow(
-        "verify",
+        KIND.name,
         Counts::Bytes,
         parts.iter().map(|part| part.bytes).sum(),
         stop.progress(),
@@ -93,7 +95,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     absent(&folder, sums.as_ref()).iter().for_each(console::say);
     let table = raw_table(&folder, &reports);
     let answer = Answer {
-        name: "verify",
+        kind: KIND,
         table: &table,
         json: json!({"rows": rows(&table)}),
         settings: json!({"trace": trace}),
@@ -113,7 +115,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
 }
 
 fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
-    let files = shown::files(args.out.as_deref(), "verify")?;
+    let files = shown::files(args.out.as_deref(), KIND.name)?;
     let report = lake_report(lake, Trust::Nothing)?;
     report.said.iter().for_each(console::say);
     let table = report.table();

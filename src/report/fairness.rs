@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::ReportError;
 use super::html::{self, Cell, Page};
 use super::text::{escape, figure_text};
+use crate::answers::sentences::short;
 use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
 
@@ -37,19 +38,6 @@ fn number(value: &Value, name: &str) -> Cell {
 /// What usage is grouped by: `user`, or another key.
 fn kind(result: &Stored) -> &str {
     text(result.answer(), "by")
-}
-
-/// Letters of a hash that tell it from others, and the fewest that a hash has.
-const HASH_SHOWN: usize = 8;
-const HASH_LETTERS: usize = 40;
-
-/// A name with a hash cut short; the whole of it stands on its own page.
-pub(super) fn short(name: &str) -> String {
-    let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-    if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {
-        return name.to_owned();
-    }
-    format!("{}…", &name[..HASH_SHOWN])
 }
 
 /// A machine's whole name with its hashes cut short.

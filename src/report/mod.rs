@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::answers::list;
+use crate::answers::study::Topic;
 use crate::charts::ChartError;
 use crate::faults::{Code, Fault};
 use crate::results::{ResultError, Stored};
@@ -31,14 +33,13 @@ mod fairness;
 mod html;
 mod pages;
 mod place;
-mod sentences;
 mod text;
 
 pub use compared::{largest, write_comparison};
 pub use place::check_place;
 
 use html::{Navigation, Page};
-use pages::STUDIES;
+use pages::Shown;
 use place::NewFolder;
 
 /// A report could not be built.
@@ -117,12 +118,10 @@ impl Fault for ReportError {
 
 /// What was found, in sentences with numbers, at most `count`, the most telling first.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
-    let mut found = sentences::of(results);
+    let mut found = pages::found(results);
     // What became of jobs, what it cost, what could have been saved; then the rest, and last what
     // could not be answered.
-    let telling = ["classify-jobs", "account", "sweep"];
-    let place = |name| telling.iter().position(|one| *one == name).unwrap_or(telling.len());
-    found.sort_by_key(|found| (found.is_nothing, place(found.name)));
+    found.sort_by_key(|found| (found.is_nothing, !found.kind.is_first));
     found.into_iter().take(count).map(|found| found.sentence).collect()
 }
 
@@ -139,19 +138,21 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     for result in results {
         copy_files(result, &mut folder)?;
     }
-    let here: Vec<&pages::Study> =
-        STUDIES.iter().filter(|study| results.iter().any(|result| study.shows(result))).collect();
+    let here: Vec<(&Topic, Vec<Shown<'_>>)> = list::topics()
+        .into_iter()
+        .map(|topic| (topic, pages::shown(topic, results)))
+        .filter(|(_, shown)| !shown.is_empty())
+        .collect();
     let navigation = Navigation {
         pages: std::iter::once(("index.html", "Overview"))
-            .chain(here.iter().map(|study| (study.file, study.title)))
+            .chain(here.iter().map(|(topic, _)| (topic.file, topic.title)))
             .collect(),
     };
     let mut save = |page: Page| folder.put(&page.file, &page.html(&navigation));
-    save(pages::overview(results, &here)?)?;
-    for study in here {
-        let own: Vec<&Stored> = results.iter().filter(|result| study.shows(result)).collect();
-        save(pages::study(study, &own, results)?)?;
-        for result in own.into_iter().filter(|result| result.name == "fairness") {
+    save(pages::overview(results)?)?;
+    for (topic, shown) in here {
+        save(pages::page(topic, &shown, results)?)?;
+        for (_, result) in shown.into_iter().filter(|(kind, _)| kind.has_users) {
             for page in fairness::pages(result)? {
                 save(page)?;
             }

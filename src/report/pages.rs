@@ -1,125 +1,95 @@
-//! The overview and one page per study: which result stands where.
+//! The overview and one page per topic, with the results that the list of studies puts there.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
+use super::ReportError;
 use super::html::{self, Cell, Page};
 use super::text::{caption, escape, figure_text};
-use super::{ReportError, sentences};
-use crate::digits::{counted, grouped, six_digits};
+use crate::answers::list;
+use crate::answers::study::Topic;
+use crate::results::kind::Kind;
+use crate::results::store::NOTHING;
 use crate::results::{Stored, missing};
 
-/// A page and the results that it shows.
-pub(super) struct Study {
-    pub file: &'static str,
-    pub title: &'static str,
-    /// What is asked there.
-    question: &'static str,
-    /// Names of the results, in their order on the page.
-    names: &'static [&'static str],
+/// What was found by one study.
+pub(super) struct Found {
+    /// What kind of result it is of.
+    pub kind: &'static Kind<'static>,
+    /// The page on which the result stands.
+    pub topic: &'static Topic,
+    /// The sentence.
+    pub sentence: String,
+    /// Whether it says why there is no answer.
+    pub is_nothing: bool,
 }
 
-/// Every page after the overview.
-pub(super) const STUDIES: [Study; 8] = [
-    Study {
-        file: "outcomes.html",
-        title: "Outcomes and CPU time",
-        question: "What became of every job and task, and what did it cost?",
-        names: &["classify", "classify-jobs", "classify-tasks", "account", "account-memory"],
-    },
-    Study {
-        file: "distributions.html",
-        title: "Distributions",
-        question: "How long, how many, how often? Per outcome of the job.",
-        names: &[
-            "job-durations",
-            "job-survival",
-            "tasks-per-job",
-            "events-per-task",
-            "waiting",
-            "attempts",
-            "finish-given-events",
-        ],
-    },
-    Study {
-        file: "sweep.html",
-        title: "Kill sweep",
-        question: "What if hopeless tasks had been killed earlier: CPU saved against finished jobs harmed?",
-        names: &["sweep"],
-    },
-    Study {
-        file: "stragglers.html",
-        title: "Straggler detectors",
-        question: "Which tasks would each detector have flagged, knowing only what was known at \
-        the time, and was it right?",
-        names: &["detect"],
-    },
-    Study {
-        file: "replay.html",
-        title: "Replay",
-        question: "How would another policy have handled this history?",
-        names: &["replay"],
-    },
-    Study {
-        file: "fairness.html",
-        title: "Fairness",
-        question: "Who used how much, when, and was it fair?",
-        names: &["fairness"],
-    },
-    Study {
-        file: "reproductions.html",
-        title: "Published results",
-        question: "Which published figures are reproduced?",
-        names: &["mandai", "tan", "asahara", "cui", "ota"],
-    },
-    Study {
-        file: "quality.html",
-        title: "Data quality",
-        question: "Is the trace complete, and what in it is unusual?",
-        names: &["verify"],
-    },
-];
+/// One sentence per result, where its kind has one.
+pub(super) fn found(results: &[Stored]) -> Vec<Found> {
+    let of = |topic: &'static Topic, kind: &'static Kind<'static>| {
+        let say = kind.sentence?;
+        let result = results.iter().find(|result| result.name == kind.name)?;
+        let nothing = nothing(result.answer());
+        let sentence = match nothing {
+            Some(nothing) => match nothing.strip_prefix("Not run: ") {
+                Some(why) => format!("{}: not run, because {why}", caption(kind.name)),
+                None => with_scope(nothing.trim_end_matches('.'), &result.scope(kind)),
+            },
+            None => with_scope(&say(&result.value)?, &result.scope(kind)),
+        };
+        Some(Found { kind, topic, sentence, is_nothing: nothing.is_some() })
+    };
+    let kinds = |topic| list::kinds_on(topic).filter_map(move |kind| of(topic, kind));
+    list::topics().into_iter().flat_map(kinds).collect()
+}
 
-impl Study {
-    pub(super) fn shows(&self, result: &Stored) -> bool {
-        self.names.contains(&result.name.as_str())
-    }
+/// A sentence with the tables and hours that it is about.
+fn with_scope(said: &str, scope: &str) -> String {
+    if scope.is_empty() { format!("{said}.") } else { format!("{said} ({scope}).") }
+}
 
-    fn place(&self, result: &Stored) -> usize {
-        self.names.iter().position(|name| *name == result.name).unwrap_or(usize::MAX)
-    }
+/// Why a study has nothing to say of this trace, where it has not.
+fn nothing(answer: &Value) -> Option<&str> {
+    answer[NOTHING].as_str()
+}
+
+/// A result that stands on a page, and what kind it is.
+pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
+
+/// The results that stand on a page, in their order.
+pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Shown<'a>> {
+    let of = |kind: &'static Kind<'static>| {
+        results.iter().filter(|result| result.name == kind.name).map(move |result| (kind, result))
+    };
+    list::kinds_on(topic).flat_map(of).collect()
 }
 
 /// The first page: what trace, what was found, in sentences and figures, and where it is from.
-pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, ReportError> {
+pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
     let mut body = String::new();
     let mut sources: Vec<&str> =
         results.iter().filter_map(|result| result.value["source"].as_str()).collect();
     sources.sort_unstable();
     sources.dedup();
     let _ = writeln!(body, "<p class=\"lead\">From: <b>{}</b>.</p>", escape(&sources.join(", ")));
-    let found: Vec<(String, &&Study)> = sentences::of(results)
-        .into_iter()
-        .filter_map(|found| {
-            let study = here.iter().find(|study| study.names.contains(&found.name))?;
-            Some((found.sentence, study))
-        })
-        .collect();
+    let found = found(results);
     if !found.is_empty() {
         body.push_str("<h2>What was found</h2>\n<ul class=\"found\">\n");
-        for (sentence, study) in found {
-            let link = format!("<a href=\"{}\">{}</a>", study.file, escape(study.title));
+        for Found { topic, sentence, .. } in found {
+            let link = format!("<a href=\"{}\">{}</a>", topic.file, escape(topic.title));
             let _ = writeln!(body, "<li>{} {link}</li>", escape(&sentence));
         }
         body.push_str("</ul>\n");
     }
-    let figures = sentences::FIGURES
-        .iter()
-        .filter_map(|start| {
-            results.iter().filter(|result| !has_nothing(result)).find_map(|result| {
+    let figures = list::topics()
+        .into_iter()
+        .flat_map(list::kinds_on)
+        .filter_map(|kind| {
+            let begin = kind.figure?;
+            results.iter().filter(|result| nothing(result.answer()).is_none()).find_map(|result| {
                 let chart =
-                    result.charts().into_iter().find(|chart| chart.file.starts_with(start))?;
+                    result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
                 Some(html::figure(chart, result, ""))
             })
         })
@@ -138,11 +108,6 @@ pub(super) fn overview(results: &[Stored], here: &[&Study]) -> Result<Page, Repo
     }
     let (file, title) = ("index.html".into(), "Overview".into());
     Ok(Page { file, title, within: "index.html", body })
-}
-
-/// Whether a result says only why it has no answer.
-fn has_nothing(result: &Stored) -> bool {
-    sentences::nothing(result.answer()).is_some()
 }
 
 /// The tables that the results were made from, with their hours and checksums.
@@ -174,28 +139,26 @@ fn inputs(results: &[Stored]) -> String {
     html::table("Tables that were read", &header.map(str::to_owned), &rows)
 }
 
-/// The page of a study.
-pub(super) fn study(
-    study: &Study,
-    results: &[&Stored],
+/// The page of a topic.
+pub(super) fn page(
+    topic: &'static Topic,
+    shown: &[Shown<'_>],
     all: &[Stored],
 ) -> Result<Page, ReportError> {
-    let mut results = results.to_vec();
-    results.sort_by_key(|result| study.place(result));
-    let mut body = format!("<p class=\"lead\">{}</p>\n", escape(study.question));
-    if results.iter().any(|result| result.name == "verify") {
+    let mut body = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
+    if list::is_of_checks(topic) {
         body.push_str(&holes(all));
     }
-    for result in results {
+    for &(kind, result) in shown {
         let heading = caption(&result.name);
         let _ = writeln!(body, "<section>\n<h2 id=\"{0}\">{1}</h2>", result.name, escape(&heading));
-        let scope = result.scope();
+        let scope = result.scope(kind);
         if !scope.is_empty() {
             let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&scope));
         }
-        if let Some(nothing) = sentences::nothing(result.answer()) {
+        if let Some(nothing) = nothing(result.answer()) {
             let _ = writeln!(body, "<p>{}</p>", escape(nothing));
-            if result.name == "fairness" {
+            if kind.has_users {
                 body.push_str(&super::fairness::index(result));
             }
             let _ = writeln!(body, "{}</section>", settings(result));
@@ -211,7 +174,7 @@ pub(super) fn study(
         let figures = result.charts().into_iter().map(|chart| html::figure(chart, result, ""));
         let figures = figures.collect::<Result<String, ReportError>>()?;
         let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
-        if result.name == "fairness" {
+        if kind.has_users {
             body.push_str(&super::fairness::index(result));
         }
         for table in &result.tables {
@@ -221,7 +184,7 @@ pub(super) fn study(
         body.push_str(&settings(result));
         body.push_str("</section>\n");
     }
-    Ok(Page { file: study.file.into(), title: study.title.into(), within: study.file, body })
+    Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
 
 /// What the lake lacks between its parts, and the attempts whose end lies there.
@@ -237,25 +200,13 @@ fn holes(results: &[Stored]) -> String {
             }
         }
     }
-    lines.extend(results.iter().filter(|result| result.name == "account").filter_map(closed));
+    for kind in list::kinds() {
+        let of_kind = results.iter().filter(|result| result.name == kind.name);
+        lines.extend(of_kind.filter_map(|result| kind.quality?(&result.value)));
+    }
     let lines = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line)));
     let lines: String = lines.collect();
     if lines.is_empty() { lines } else { format!("<ul class=\"found\">\n{lines}</ul>\n") }
-}
-
-/// The attempts of a ledger that are closed at the end of their job.
-fn closed(account: &Stored) -> Option<String> {
-    let answer = account.answer();
-    let attempts = answer["attempts_closed_with_job"].as_u64().filter(|count| 0 < *count)?;
-    let cpu = answer["closed_with_job_cpu"].as_f64().map_or_else(String::new, |cpu| {
-        let unit = answer["unit"].as_str().unwrap_or_default();
-        format!(" They account for {} {unit} of the ledger.", six_digits(cpu))
-    });
-    Some(format!(
-        "{} without an end in the loaded parts, of {}: closed at the end of the job.{cpu}",
-        counted(attempts, "attempt"),
-        grouped(answer["attempts"].as_u64()?),
-    ))
 }
 
 /// Definitions and choices that move the numbers, and the command line.
@@ -297,5 +248,21 @@ fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
             pairs.push((name.trim_end_matches(" us").to_owned() + ", s", figure_text(seconds)));
         }
         other => pairs.push((name.to_owned(), word(other))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_with_its_tables_and_hours() {
+        assert_eq!(with_scope("A", ""), "A.");
+        assert_eq!(with_scope("A", "task_events: all, 2 days"), "A (task_events: all, 2 days).");
+        let why = "Not run: the lake has no table `task_events`.";
+        assert_eq!(nothing(&json!({"nothing": why})), Some(why));
+        assert_eq!(nothing(&json!({"rows": []})), None);
     }
 }

@@ -31,6 +31,8 @@ struct Mark {
 /// The steps that were done.
 pub struct Marks {
     out: PathBuf,
+    /// Folders in it that hold the results of one step each.
+    folders: Vec<&'static str>,
     steps: Steps,
 }
 
@@ -47,10 +49,10 @@ pub(crate) type Listing = BTreeMap<String, SystemTime>;
 
 impl Marks {
     /// Begins an analysis: what is marked was done by an earlier one.
-    pub fn begin(out: &Path, analysis_sha256: &str) -> Result<Self> {
+    pub fn begin(out: &Path, folders: Vec<&'static str>, analysis_sha256: &str) -> Result<Self> {
         let mut steps = Self::load(out)?;
         analysis_sha256.clone_into(&mut steps.analysis_sha256);
-        let marks = Self { out: out.to_owned(), steps };
+        let marks = Self { out: out.to_owned(), folders, steps };
         marks.store()?;
         Ok(marks)
     }
@@ -124,7 +126,7 @@ impl Marks {
     /// The results in the folder of the analysis and in the folders of commands.
     pub fn listing(&self) -> Result<Listing> {
         let mut found = Listing::new();
-        for folder in ["", "replay", "fairness"] {
+        for folder in std::iter::once("").chain(self.folders.iter().copied()) {
             let path = self.out.join(folder);
             if !path.is_dir() {
                 continue;

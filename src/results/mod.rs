@@ -22,6 +22,7 @@ mod compare;
 pub mod forms;
 pub mod frame;
 mod glossary;
+pub mod kind;
 pub mod marks;
 mod scope;
 pub mod shares;

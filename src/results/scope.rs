@@ -5,38 +5,29 @@
 
 use serde_json::Value;
 
+use super::kind::Kind;
 use crate::digits::{counted, grouped};
+use crate::schema::Table;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// Spans below this many days are given in hours.
 const HOURS_BELOW_DAYS: f64 = 3.0;
 
-/// The tables that an answer is made of, where it is not all of the lake.
-fn tables_of(name: &str, settings: &Value) -> Option<&'static [&'static str]> {
+/// The tables that an answer is made of; none where it is made of all of the lake.
+fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
     let has_usage = matches!(settings["cpu"].as_str(), Some("measured" | "published"))
         || matches!(settings["memory"].as_str(), Some("canonical" | "assigned"));
-    Some(match name {
-        "classify-jobs" | "job-durations" | "job-survival" => &["job_events"],
-        "tasks-per-job" | "events-per-task" | "waiting" | "attempts" | "finish-given-events" => {
-            &["job_events", "task_events"]
-        }
-        "account" | "account-memory" | "sweep" if has_usage => {
-            &["job_events", "task_events", "task_usage"]
-        }
-        "account" | "account-memory" | "sweep" => &["job_events", "task_events"],
-        "fairness" if has_usage => &["task_events", "task_usage"],
-        "classify-tasks" | "detect" | "fairness" => &["task_events"],
-        "replay" => &["task_events", "machine_events"],
-        _ => return None,
-    })
+    let usage = (kind.meters && has_usage).then_some(Table::TaskUsage);
+    kind.tables.iter().copied().chain(usage).collect()
 }
 
 /// `task_events: 17 of 500 parts, 25.0 hours; job_events: all, 29.0 days`; empty where nothing is
 /// known of the tables.
-pub fn scope(name: &str, settings: &Value, inputs: &Value) -> String {
-    let wanted = tables_of(name, settings);
-    let is_read = |table: &str| wanted.is_none_or(|wanted| wanted.contains(&table));
+pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &Value) -> String {
+    let wanted = tables_of(kind, settings);
+    let is_read =
+        |table: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted.name() == table);
     let mut extents: Vec<(String, Vec<&str>)> = Vec::new();
     for input in inputs.as_array().into_iter().flatten() {
         let Some(table) = input["table"].as_str().filter(|table| is_read(table)) else { continue };
@@ -48,23 +39,17 @@ pub fn scope(name: &str, settings: &Value, inputs: &Value) -> String {
         }
     }
     let pieces = extents.iter().map(|(extent, tables)| format!("{}: {extent}", joined(tables)));
-    let pieces = pieces.chain(assumed(name, inputs)).chain(drawn(settings));
+    let pieces = pieces.chain(assumed(kind, inputs)).chain(drawn(settings));
     pieces.collect::<Vec<String>>().join("; ")
 }
 
 /// What had to be assumed of the rows, as far as it bears on an answer: a status where outcomes are
 /// counted, a wait where waits and starts are.
-fn assumed(name: &str, inputs: &Value) -> Vec<String> {
-    let about: &[&str] = match name {
-        "verify" | "fairness" => &[],
-        "waiting" => &["wait "],
-        "job-durations" | "job-survival" | "replay" => &["status ", "wait "],
-        _ => &["status "],
-    };
+fn assumed(kind: &Kind<'_>, inputs: &Value) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let remarks = inputs.as_array().into_iter().flatten();
     for (wording, count) in remarks.filter_map(|input| input["remarks"].as_object()).flatten() {
-        let is_about = about.iter().any(|start| wording.starts_with(start));
+        let is_about = kind.remarks.iter().any(|start| wording.starts_with(start));
         let said = format!("{wording}: {}", grouped(count.as_u64().unwrap_or(0)));
         if is_about && !all.contains(&said) {
             all.push(said);
@@ -143,35 +128,45 @@ mod tests {
             table("task_events", 17, Some(500), Some(90_000.0)),
             table("task_usage", 1, None, None),
         ]);
-        let said = |name: &str, cpu: &str| scope(name, &json!({"cpu": cpu}), &inputs);
-        assert_eq!(said("classify-jobs", ""), "job_events: all, 29.0 days");
+        let of = |tables| Kind { tables, ..Kind::of("x") };
+        let jobs = of(&[Table::JobEvents]);
+        let tasks = of(&[Table::TaskEvents]);
+        let both = Kind { meters: true, ..of(&[Table::JobEvents, Table::TaskEvents]) };
+        let said = |kind: &Kind<'_>, cpu: &str| scope(kind, &json!({"cpu": cpu}), &inputs);
+        assert_eq!(said(&jobs, ""), "job_events: all, 29.0 days");
         assert_eq!(
-            said("account", "slots"),
+            said(&both, "slots"),
             "job_events: all, 29.0 days; task_events: 17 of 500 parts, 25.0 hours"
         );
-        assert!(said("sweep", "measured").ends_with("; task_usage: 1 part"));
+        assert!(said(&both, "measured").ends_with("; task_usage: 1 part"));
         let log = json!([
             table("job_events", 1, Some(1), Some(864_000.0)),
             table("task_events", 1, Some(1), Some(864_000.0)),
         ]);
-        let said = scope("sweep", &json!({"cpu": "requested"}), &log);
+        let said = scope(&both, &json!({"cpu": "requested"}), &log);
         assert_eq!(said, "job_events and task_events: all, 10.0 days");
-        assert_eq!(scope("sweep", &json!({}), &json!([])), "");
+        assert_eq!(scope(&both, &json!({}), &json!([])), "");
         let mut holed = table("task_events", 16, Some(500), Some(90_000.0));
         holed["gaps"] = json!([{"parts": "14", "from_h": 19.5, "until_h": 20.875}]);
         assert_eq!(
-            scope("detect", &json!({}), &json!([holed])),
+            scope(&tasks, &json!({}), &json!([holed])),
             "task_events: 16 of 500 parts, 25.0 hours without part 14 (hours 19.50 to 20.88)"
         );
         let mut assumed = log.clone();
         assumed[1]["remarks"] =
             json!({"status unknown: taken as finished": 1200, "wait unknown": 7});
-        let said = scope("account", &json!({"cpu": "slots"}), &assumed);
+        let said = scope(&both, &json!({"cpu": "slots"}), &assumed);
         assert!(said.ends_with("10.0 days; status unknown: taken as finished: 1,200"), "{said}");
-        assert!(scope("waiting", &json!({}), &assumed).ends_with("; wait unknown: 7"));
-        assert_eq!(scope("fairness", &json!({}), &log), "task_events: all, 10.0 days");
+        assert!(
+            scope(&Kind { remarks: &["wait "], ..both }, &json!({}), &assumed)
+                .ends_with("; wait unknown: 7")
+        );
+        assert_eq!(
+            scope(&Kind { remarks: &[], ..tasks }, &json!({}), &log),
+            "task_events: all, 10.0 days"
+        );
         let half = json!({"history": {"sample": 0.5, "machines": 0.25}});
-        let said = scope("replay", &half, &log);
+        let said = scope(&tasks, &half, &log);
         assert!(
             said.ends_with("; sampled with the seed: 50.0 % of the jobs, 25.0 % of the machines")
         );

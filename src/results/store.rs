@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::commit::{self, Earlier, WORK};
 use super::forms::{self, Made, parquet_writer};
+use super::kind::Kind;
 use super::scope::scope;
 use super::stored::{RESULT_VERSION, ResultFile};
 use crate::charts::{Chart, png_of, svg_of};
@@ -29,8 +30,8 @@ use crate::units::micros_to_seconds;
 
 /// An answer in all its forms.
 pub struct Answer<'a> {
-    /// The command, which names the files.
-    pub name: &'a str,
+    /// What kind of result it is; its name names the files.
+    pub kind: Kind<'a>,
     /// The table.
     pub table: &'a RecordBatch,
     /// The JSON value of the contract.
@@ -256,11 +257,14 @@ impl Files {
     /// Writes table and charts of the answer and `<stem>.json`, whose path is returned, then gives
     /// all files their places.
     pub fn publish(mut self, stem: &str, answer: &Answer, origin: &Origin) -> Result<PathBuf> {
-        debug_assert_eq!(self.name, answer.name, "names are checked before the answer is there");
+        debug_assert_eq!(
+            self.name, answer.kind.name,
+            "names are checked before the answer is there"
+        );
         self.are_made_from(origin, &answer.settings);
-        self.table(answer.name, answer.table)?;
-        self.parquet(answer.name, answer.table)?;
-        let scope = scope(answer.name, &answer.settings, &origin.inputs);
+        self.table(answer.kind.name, answer.table)?;
+        self.parquet(answer.kind.name, answer.table)?;
+        let scope = scope(&answer.kind, &answer.settings, &origin.inputs);
         let charts = with_own_stems(&answer.charts, &scope);
         for (stem, chart) in &charts {
             self.put(format!("{stem}.svg"), svg_of(chart)?.as_bytes())?;
@@ -363,7 +367,7 @@ fn text_of(
     let result = json!({
         "program": crate::PROGRAM,
         "format_version": RESULT_VERSION,
-        "name": answer.name,
+        "name": answer.kind.name,
         "command": command(),
         "source": origin.source,
         "inputs": origin.inputs,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ResultError;
+use super::kind::Kind;
 use crate::cells::unguarded;
 use crate::files;
 
@@ -171,8 +172,8 @@ impl Stored {
     }
 
     /// The tables that it is made of and their hours, in words.
-    pub fn scope(&self) -> String {
-        super::scope::scope(&self.name, &self.value["settings"], &self.value["inputs"])
+    pub fn scope(&self, kind: &Kind<'_>) -> String {
+        super::scope::scope(kind, &self.value["settings"], &self.value["inputs"])
     }
 
     /// Its charts.

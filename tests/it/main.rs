@@ -104,6 +104,7 @@ mod indices;
 mod layering;
 #[cfg(test)]
 mod library;
+mod list;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]

@@ -24,25 +24,22 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 use crate::answers::ingest::IngestChoice;
-use crate::answers::words::{self, Section, Setting, Wrong, maybe, text};
-use crate::facts::window::OpenAttempts;
+use crate::answers::list;
+use crate::answers::study::{Definitions, Plan, plans_of};
+use crate::answers::words::{self, Section, Setting, Wrong};
 use crate::faults::{Code, Context, Failure, Fault, Usage};
 use crate::lake::plan::MaxRejects;
 use crate::notation::{Mistake, Spot, nearest};
-use crate::studies::meter::CpuDefinition;
-use crate::studies::outcomes::Classes;
-use crate::units::{micros_to_seconds, parse_micros};
 
 pub mod parts;
 pub mod usual;
 
-use parts::{PARTS, Part, Plan};
+use parts::Part;
 
 /// The largest file that is read, bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -58,31 +55,6 @@ pub const FIRST_WORDS: &str = "# As run by";
 
 /// Options of `[trace]` that are not options of `ingest`.
 const PATHS: [&str; 3] = ["folder", "lake", "out"];
-
-/// What several studies have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Definitions {
-    /// What CPU time means.
-    pub cpu: Option<CpuDefinition>,
-    /// How outcomes are told.
-    #[serde(with = "text")]
-    pub classes: Classes,
-    /// The end of the window on the trace clock, µs; seconds in the file.
-    #[serde(serialize_with = "write_end", deserialize_with = "read_end")]
-    pub window_end: Option<i64>,
-    /// Where an attempt without a recorded end is closed.
-    pub open_attempts: OpenAttempts,
-}
-
-#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
-fn write_end<S: serde::Serializer>(end: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
-    maybe::serialize(&end.map(micros_to_seconds), to)
-}
-
-fn read_end<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
-    words::parsed_if(source, parse_micros)
-}
 
 /// A file that is not an analysis.
 #[derive(Debug, Error)]
@@ -101,7 +73,7 @@ impl Fault for ConfigError {
 /// What a whole analysis asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The steps that run, of [`PARTS`].
+    /// The steps that run.
     pub steps: Vec<&'static str>,
     /// Options by section.
     sections: BTreeMap<&'static str, Section>,
@@ -161,7 +133,7 @@ impl Config {
             let read = section_of(part, options).map_err(|(spot, problem)| wrong(spot, problem))?;
             let places = options.keys().map(|key| (option_name(key.get_ref()), key.span()));
             let places: BTreeMap<String, Range<usize>> = places.collect();
-            part.check(&read).map_err(|error| {
+            (part.reader.check)(&read).map_err(|error| {
                 let place = error.key.as_ref().and_then(|key| places.get(key)).cloned();
                 wrong(place.unwrap_or(value.span()), said_of(part, &error))
             })?;
@@ -170,27 +142,18 @@ impl Config {
         Ok(config)
     }
 
-    /// The plan of a study, with what all studies have in common.
+    /// The plans of a study, with what all studies have in common.
     ///
     /// # Errors
     /// An option has a value that it does not take.
-    pub fn plan<P: Plan>(&self) -> Result<P, Usage> {
-        let plans = self.plans::<P>()?;
-        Ok(plans.into_iter().next().unwrap_or_default())
+    pub fn plans<P: Plan>(&self, study: &str) -> Result<Vec<P>, Usage> {
+        plans_of(study, self.section(study), &self.definitions()?)
     }
 
-    /// The plans of a study that answers several questions.
-    ///
-    /// # Errors
-    /// An option has a value that it does not take.
-    pub fn plans<P: Plan>(&self) -> Result<Vec<P>, Usage> {
-        let usage = |section: &str, wrong: Wrong| Usage(format!("[{section}]: {wrong}"));
-        let definitions = self.definitions()?;
-        let mut plans = P::all(&self.sections[P::SECTION]).map_err(|at| usage(P::SECTION, at))?;
-        for plan in &mut plans {
-            plan.define(&definitions);
-        }
-        Ok(plans)
+    /// The section of a study; empty where it has none.
+    pub fn section(&self, study: &str) -> &Section {
+        static NONE: Section = Section::new();
+        self.sections.get(study).unwrap_or(&NONE)
     }
 
     /// What several studies have in common.
@@ -234,6 +197,11 @@ impl Config {
         self.sections.entry(section).or_default().insert(option.to_owned(), setting);
     }
 
+    /// The section of a study, to be settled.
+    fn section_mut(&mut self, study: &'static str) -> &mut Section {
+        self.sections.entry(study).or_default()
+    }
+
     /// Sets an option that the file leaves open.
     pub fn default_to(&mut self, section: &'static str, option: &str, setting: Setting) {
         self.sections.entry(section).or_default().entry(option.to_owned()).or_insert(setting);
@@ -246,7 +214,7 @@ impl Config {
     pub fn check(&self) -> Result<(), Usage> {
         for part in parts::sections() {
             let section = &self.sections[part.name];
-            part.check(section)
+            (part.reader.check)(section)
                 .map_err(|wrong| Usage(format!("[{}]: {}", part.name, said_of(part, &wrong))))?;
         }
         Ok(())
@@ -255,7 +223,7 @@ impl Config {
     /// Writes out what the plans hold where nothing is said.
     pub fn fill_in(&mut self) {
         for part in parts::sections() {
-            for (name, setting) in part.usual() {
+            for (name, setting) in (part.reader.usual)() {
                 self.default_to(part.name, &name, setting);
             }
         }
@@ -263,15 +231,16 @@ impl Config {
 
     /// What a step is asked, an option each: its own section and what it shares with others.
     pub fn asked(&self, step: &str) -> Vec<String> {
-        let Some(part) = PARTS.iter().find(|part| part.name == step) else { return Vec::new() };
-        let own = self.sections.get(step).into_iter().flatten();
+        let found = list::steps().find(|(study, _)| study.name == step);
+        let known = found.map_or(&[] as &[&str], |(_, step)| step.shares);
         let shared = self.sections[DEFINITIONS].iter();
-        let shared = shared.filter(|option| part.shares.contains(&option.0.as_str()));
-        let options = own.chain(shared).flat_map(|(name, setting)| match setting {
-            Setting::Flag(is_set) => vec![format!("{name}={is_set}")],
-            Setting::One(word) => vec![format!("{name}={word}")],
-            Setting::Many(words) => words.iter().map(|word| format!("{name}={word}")).collect(),
-        });
+        let shared = shared.filter(|option| known.contains(&option.0.as_str()));
+        let options =
+            self.section(step).iter().chain(shared).flat_map(|(name, setting)| match setting {
+                Setting::Flag(is_set) => vec![format!("{name}={is_set}")],
+                Setting::One(word) => vec![format!("{name}={word}")],
+                Setting::Many(words) => words.iter().map(|word| format!("{name}={word}")).collect(),
+            });
         options.collect()
     }
 
@@ -348,7 +317,7 @@ fn option_name(key: &str) -> String {
 }
 
 /// What is wrong with a section, in words.
-fn said_of(part: &Part, wrong: &Wrong) -> String {
+fn said_of(part: Part, wrong: &Wrong) -> String {
     if wrong.is_unknown { format!("[{}] has {wrong}", part.name) } else { wrong.to_string() }
 }
 
@@ -360,7 +329,7 @@ fn without_paths(section: &Section) -> Section {
 }
 
 /// Reads the options of a section as they are written.
-fn section_of(part: &Part, options: &DeTable<'_>) -> Result<Section, (Spot, String)> {
+fn section_of(part: Part, options: &DeTable<'_>) -> Result<Section, (Spot, String)> {
     let mut read = Section::new();
     for (key, value) in options {
         let wrong = |problem: String| (key.span(), problem);
@@ -436,6 +405,7 @@ mod tests {
     use crate::answers::describe::DescribePlan;
     use crate::answers::sweep::SweepPlan;
     use crate::schema::Table;
+    use crate::studies::meter::CpuDefinition;
     use crate::studies::samples::What;
 
     #[test]
@@ -451,7 +421,7 @@ mod tests {
             config.asked("sweep"),
             ["price=60.5", "rules=events", "rules=failures", "train-until=2", "cpu=slots"]
         );
-        let sweep: SweepPlan = config.plan().unwrap();
+        let sweep = &config.plans::<SweepPlan>("sweep").unwrap()[0];
         assert_eq!((sweep.rules.len(), sweep.price, sweep.train_until), (2, 60.5, Some(2.0)));
         assert_eq!(sweep.choice.cpu, Some(CpuDefinition::Slots));
         let trace = config.ingest(&IngestChoice::default()).unwrap();
@@ -460,7 +430,7 @@ mod tests {
         let trace = config.ingest(&given).unwrap();
         assert_eq!((trace.buckets, trace.threads), (Some(3), Some(2)));
         let whats: Vec<What> =
-            config.plans().unwrap().iter().map(|plan: &DescribePlan| plan.what).collect();
+            config.plans("describe").unwrap().iter().map(|plan: &DescribePlan| plan.what).collect();
         assert_eq!(whats, [What::Waiting, What::Attempts]);
         assert_eq!(config.path("folder"), Some(PathBuf::from("a \"b\"")));
         config.fill_in();

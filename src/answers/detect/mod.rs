@@ -5,7 +5,7 @@
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
-use crate::answers::edges;
+use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Failure, Result};
@@ -14,11 +14,14 @@ use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
 use crate::replay::detectors::{Action, DetectorPlan, End};
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
 
 pub(crate) mod charts;
 pub mod plan;
+pub(crate) mod step;
 
 /// The shares that scores and copies give, and the rates.
 pub const SHARES: [Share; 10] = [
@@ -41,6 +44,21 @@ pub const SHARES: [Share; 10] = [
     share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other hours compared"),
     share("ratio_to_before", "length_median_s of the hour", "the median of the hours before"),
 ];
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    captions: &[
+        ("detect-settings", "The parameters of each detector"),
+        ("detect-truths", "Scores under other definitions of a straggler"),
+        ("detect-copies", "A dry run of the copies"),
+        ("detect-hours", "Hour by hour"),
+        ("detect-flags", "Every flag"),
+    ],
+    tables: &[Table::TaskEvents],
+    sentence: Some(sentences::STRAGGLERS),
+    figure: Some("detect-scores"),
+    ..Kind::called("detect", "Scores of the detectors")
+};
 
 /// Which detectors were asked for, and which were added for a curve or a comparison of windows.
 pub struct Lineup {
@@ -86,7 +104,7 @@ pub fn answer<'a>(
     table: &'a RecordBatch,
 ) -> Answer<'a> {
     Answer {
-        name: "detect",
+        kind: KIND,
         table,
         json: json_of(outcome, plan, lineup),
         settings: settings(plan, windows),

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::answers::detect::{Curve, Lineup};
+use crate::answers::study::Plan;
 use crate::answers::words::{parsed, parsed_list, readers, texts};
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
@@ -102,6 +103,8 @@ pub struct DetectAsked {
     #[serde(deserialize_with = "window_lengths")]
     pub windows: Vec<u32>,
 }
+
+impl Plan for DetectAsked {}
 
 impl Default for DetectAsked {
     /// What is asked where no flag is given.

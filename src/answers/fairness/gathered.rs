@@ -45,7 +45,7 @@ pub fn gather_all(
     plan: &FairnessPlan,
     until: Until,
     ends: Ends,
-    say: fn(&Said),
+    say: &dyn Fn(&Said),
 ) -> Result<Gathered> {
     check(plan)?;
     let indices = indices_of(plan)?;
@@ -70,7 +70,7 @@ impl Gathered {
     ///
     /// # Errors
     /// A custom program broke the protocol.
-    pub fn evaluate(self, say: fn(&Said)) -> Result<Found> {
+    pub fn evaluate(self, say: &dyn Fn(&Said)) -> Result<Found> {
         let Self { span, history, counts, mut indices } = self;
         progress::expect(indices.len() as u64 * u64::from(history.grid.count));
         let series: Vec<Series> = indices

@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
 use crate::answers::account::cpu_time_line;
-use crate::answers::edges;
+use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::fairness::gather::{Accrual, By, Cluster, Counts, Plan};
 use crate::fairness::history::{Cell, History, known_name};
@@ -18,8 +18,10 @@ use crate::fairness::usage::{self, UserUsage};
 use crate::faults::Result;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files, Origin};
+use crate::schema::Table;
 use crate::studies::ledger::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 
@@ -28,6 +30,7 @@ pub mod gathered;
 pub mod plan;
 mod room;
 mod span;
+pub mod step;
 pub(crate) mod what_if;
 
 /// The shares that are given; values of indices are none of them.
@@ -72,6 +75,17 @@ pub enum Show {
     /// The place of every user under each pair of indices
     Places,
 }
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    tables: &[Table::TaskEvents],
+    meters: true,
+    remarks: &[],
+    sentence: Some(sentences::USERS),
+    figure: Some("fairness-"),
+    has_users: true,
+    ..Kind::called("fairness", "The heaviest users and their indices")
+};
 
 /// Usage of a user that is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -541,7 +555,7 @@ fn alone(found: &Found, users: &[UserUsage]) -> String {
 /// The answer in all its forms.
 pub fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Answer<'a> {
     Answer {
-        name: "fairness",
+        kind: KIND,
         table,
         json: json_of(found, wanted),
         settings: settings(found),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::answers::fairness::{Ceiling, Show, Wanted};
+use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{readers, text};
 use crate::facts::window::OpenAttempts;
 use crate::fairness::gather::{Accrual, By, Machines};
@@ -176,6 +177,16 @@ pub struct FairnessPlan {
     /// Share of the capacity below which capacity counts as free
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5))]
     pub free: f64,
+}
+
+impl Plan for FairnessPlan {
+    fn define(&mut self, definitions: &Definitions) {
+        // Published CPU is known per job and not over time.
+        self.cpu = definitions.cpu.map(|cpu| match cpu {
+            CpuDefinition::Published => CpuDefinition::Measured,
+            other => other,
+        });
+    }
 }
 
 impl Default for FairnessPlan {

@@ -2,16 +2,29 @@
 //!
 //! In: runs of policies. Out: a table of what each policy gave, charts, and journals.
 
+use crate::answers::sentences;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::history::History;
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{JobEnd, Metrics, Paired};
+use crate::results::kind::Kind;
+use crate::schema::Table;
 
 pub mod charts;
 pub mod journal;
 pub mod plan;
 pub mod run;
+pub mod step;
 pub mod table;
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    captions: &[("replay-seeds", "Seed by seed")],
+    tables: &[Table::TaskEvents, Table::MachineEvents],
+    remarks: &["status ", "wait "],
+    sentence: Some(sentences::POLICIES),
+    ..Kind::called("replay", "The policies side by side")
+};
 
 /// One policy's replay under one seed.
 pub struct Run {

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::answers::replay::Setting;
+use crate::answers::study::Plan;
 use crate::answers::words::{maybe, parsed, readers, text};
 use crate::defaults::Defaults;
 use crate::digits;
@@ -126,6 +127,12 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance))]
     #[serde(deserialize_with = "tolerance")]
     pub tolerance_share: f64,
+}
+
+impl Plan for ReplayPlan {
+    fn check(&self) -> Result<(), String> {
+        self.check()
+    }
 }
 
 impl ReplayPlan {

@@ -1,7 +1,18 @@
 //! Answers of `reproduce`: claims of a paper beside what was found.
 
+use crate::results::kind::Kind;
+
 pub mod experiments;
 pub mod mandai;
 pub mod ota;
 pub mod study;
 pub mod varied;
+
+/// The results: a paper each.
+pub static KINDS: [Kind<'static>; 5] = [
+    Kind::called("mandai", "Mandai, Kawahara and Kasahara (2017)"),
+    Kind::of("tan"),
+    Kind::of("asahara"),
+    Kind::of("cui"),
+    Kind::called("ota", "Ota and Aida (2009)"),
+];

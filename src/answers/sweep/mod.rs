@@ -7,12 +7,15 @@ use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
 use crate::answers::account::keyed;
+use crate::answers::sentences;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::results::frame::Frame;
+use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{
     ByOutcome, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
@@ -22,6 +25,7 @@ use crate::studies::selection::{Choice, Score, Selection, intervals, select, sid
 
 pub(crate) mod charts;
 pub mod plan;
+pub(crate) mod step;
 
 pub use plan::SweepPlan;
 
@@ -53,6 +57,17 @@ pub const SHARES: [Share; 9] = [
         "CPU of jobs that did not finish or are unmatched, in the loaded parts",
     ),
 ];
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    captions: &[("sweep-selection", "The rule chosen on earlier jobs")],
+    tables: &[Table::JobEvents, Table::TaskEvents],
+    meters: true,
+    sentence: Some(sentences::KILLS),
+    is_first: true,
+    figure: Some("sweep-plane"),
+    ..Kind::called("sweep", "Killing tasks by a rule")
+};
 
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
 pub struct Swept {
@@ -129,7 +144,7 @@ pub fn answer<'a>(
     table: &'a RecordBatch,
 ) -> Answer<'a> {
     Answer {
-        name: "sweep",
+        kind: KIND,
         table,
         settings: json!({
             "cpu": study.asked.meter.to_string(), "classes": study.asked.classes, "windows": windows,

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::account::CpuChoice;
+use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{readers, text, texts};
 use crate::facts::window::first_event_us;
 use crate::lake::Lake;
@@ -96,6 +97,12 @@ pub struct SweepPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..)))]
     #[serde(skip)]
     pub harmed: Option<i64>,
+}
+
+impl Plan for SweepPlan {
+    fn define(&mut self, definitions: &Definitions) {
+        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+    }
 }
 
 impl Default for SweepPlan {

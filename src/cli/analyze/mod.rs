@@ -11,38 +11,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::record_batch::RecordBatch;
 use clap::Args;
-use serde_json::json;
 
-use super::fairness::{self, FairnessArgs};
-use super::replay::{self, ReplayArgs};
-use super::{AnswerArgs, AttemptArgs, Stop, console, ingest, stop_on_signal, synth};
-use crate::cli::shown;
-use jobfate::answers::account::AccountPlan;
-use jobfate::answers::analysis::{self, Config, Definitions, usual};
-use jobfate::answers::classify::{self, By, Choice};
-use jobfate::answers::describe::{DescribePlan, describe, question};
-use jobfate::answers::fairness::plan::FairnessPlan;
+use super::{Stop, console, ingest, stop_on_signal, synth};
+use crate::cli::shown::{self, Terminal};
+use jobfate::answers::analysis::{self, Config, usual};
 use jobfate::answers::ingest::{IngestChoice, plan};
-use jobfate::answers::sweep::SweepPlan;
-use jobfate::answers::verify::Trust;
+use jobfate::answers::list;
+use jobfate::answers::study::{Definitions, Step, Study, Work};
 use jobfate::answers::words::{self, Setting};
-use jobfate::answers::{account, detect, sweep, verify};
 use jobfate::facts::window::Windows;
-use jobfate::faults::{Bug, Context, Result, Usage};
+use jobfate::faults::{Context, Result, Usage};
 use jobfate::files::{self, FolderLock};
-use jobfate::lake::{Lake, LakeErrorKind, TableEntry};
+use jobfate::lake::{Lake, LakeErrorKind};
 use jobfate::report;
 use jobfate::results;
-use jobfate::results::frame::Frame;
 use jobfate::results::marks::{Marks, made_from};
-use jobfate::results::store::{self, Answer, Files, Origin, Whole};
-use jobfate::results::view::View;
-use jobfate::schema::Table;
-use jobfate::studies::fold::fold;
-use jobfate::studies::ledger::ledger;
-use jobfate::studies::samples::What;
+use jobfate::results::store::{self, Whole};
 use jobfate::synth::{SynthConfig, remove_unfinished};
 
 /// How it is called.
@@ -136,8 +121,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     let stored = read_in(trace, &lake, (&args.choice, &choice), &stop)?;
     let lake = Lake::open(&lake)?;
     let parts: usize = lake.manifest.tables.values().map(|entry| entry.parts.len()).sum();
-    let trust = if stored == parts { Trust::JustWritten } else { Trust::Nothing };
-    usual::settle(&mut config, &lake)?;
+    usual::settle(&mut config, &lake);
     console::note(usual::table(&config, lake.source()));
     // Nothing that a command would refuse is found out after hours.
     config.check()?;
@@ -146,7 +130,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
         files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
-    Analysis::new((lake, trust), lock, config, args.again)?.run()
+    Analysis::new((lake, stored == parts), lock, config, args.again)?.run()
 }
 
 /// The folder of the trace that is made where none is given, in that of the results.
@@ -236,17 +220,14 @@ fn path_text(path: &Path) -> Result<String> {
     text.ok_or_else(|| Usage(format!("`{}` is no text", path.display())).into())
 }
 
-/// Rows of the sweep that are shown; all of them are in the results.
-const SWEEP_ROWS_SHOWN: usize = 5;
-
 /// Sentences at the end.
 const SENTENCES: usize = 3;
 
 /// An analysis of a lake.
 struct Analysis {
     lake: Lake,
-    /// What `verify` takes for granted of it.
-    trust: Trust,
+    /// Whether every part of it was written just now.
+    is_just_written: bool,
     windows: Windows,
     /// On the folder of the results.
     lock: Arc<FolderLock>,
@@ -258,11 +239,12 @@ struct Analysis {
     marks: Marks,
     /// Whether what is done is done again.
     is_again: bool,
+    screen: Terminal,
 }
 
 impl Analysis {
     fn new(
-        (lake, trust): (Lake, Trust),
+        (lake, is_just_written): (Lake, bool),
         lock: Arc<FolderLock>,
         config: Config,
         is_again: bool,
@@ -274,8 +256,22 @@ impl Analysis {
         // What is asked, and of what: results of another lake are from another analysis.
         let sha256 = made_from(&[&config.toml(), &inputs], &[]);
         store::set_analysis(Whole { sha256: sha256.clone(), asks: config.json() });
-        let marks = Marks::begin(lock.folder(), &sha256)?;
-        Ok(Self { lake, trust, windows, lock, config, sha256, inputs, marks, is_again })
+        let folders = list::steps().filter(|(_, step)| step.has_folder);
+        let folders = folders.map(|(study, _)| study.name).collect();
+        let screen = Terminal::default();
+        let marks = Marks::begin(lock.folder(), folders, &sha256)?;
+        Ok(Self {
+            lake,
+            is_just_written,
+            windows,
+            lock,
+            config,
+            sha256,
+            inputs,
+            marks,
+            is_again,
+            screen,
+        })
     }
 
     /// The folder of the results.
@@ -286,34 +282,34 @@ impl Analysis {
     /// Runs every step and writes the report; fails where a check of the lake has.
     fn run(mut self) -> Result<()> {
         console::keep_assumptions();
-        let steps = self.config.steps.clone();
-        let count = steps.len();
-        let mut verified = None;
-        for (number, &step) in (1..).zip(&steps) {
-            let say = |what: &str| console::note(format!("[{number}/{count}] {step}{what}"));
-            if step == "verify" {
-                // Quick, and its verdict is the exit code.
+        let chosen = list::steps().filter(|(study, _)| self.config.steps.contains(&study.name));
+        let chosen: Vec<(&Study, Step)> = chosen.collect();
+        let mut verdict = None;
+        for (number, &(study, step)) in (1..).zip(&chosen) {
+            let name = study.name;
+            let say =
+                |what: &str| console::note(format!("[{number}/{}] {name}{what}", chosen.len()));
+            if step.is_check {
                 say("");
-                verified = Some(self.verify()?);
+                verdict = (step.run)(&self.work(study)?)?;
                 continue;
             }
-            let made_from = made_from(&[step, &self.inputs], &self.config.asked(step));
-            if !self.is_again && self.marks.has(step, &made_from) {
+            let made_from = made_from(&[name, &self.inputs], &self.config.asked(name));
+            if !self.is_again && self.marks.has(name, &made_from) {
                 say(": done before");
-                self.marks.adopt(step)?;
+                self.marks.adopt(name)?;
                 continue;
             }
             say("");
-            self.marks.remove(step)?;
+            self.marks.remove(name)?;
             let before = self.marks.listing()?;
-            self.step(step)?;
-            self.marks.put(step, made_from, &before)?;
+            (step.run)(&self.work(study)?)?;
+            self.marks.put(name, made_from, &before)?;
         }
         let results = results::read_analysis(self.out(), results::PAGE_LIMITS, &self.sha256)?;
         let first = report::write(&results, &self.out().join(REPORT))?;
-        let published = verified.as_ref().and_then(verify::LakeReport::verdict);
-        published.iter().for_each(console::note);
-        let verdict = verified.map_or(Ok(()), verify::LakeReport::into_result);
+        let (note, verdict) = verdict.map_or((None, Ok(())), |found| (found.note, found.result));
+        note.iter().for_each(console::note);
         console::assumptions();
         console::data("\n")?;
         for sentence in report::sentences(&results, SENTENCES) {
@@ -324,225 +320,17 @@ impl Analysis {
         verdict
     }
 
-    fn step(&self, step: &str) -> Result<()> {
-        match step {
-            "classify" => self.classify(),
-            "describe" => self.describe(),
-            "account" => self.account(),
-            "sweep" => self.sweep(),
-            "detect" => self.detect(),
-            "replay" => self.replay(),
-            "fairness" => self.fairness(),
-            other => Err(Bug(format!("there is no step `{other}`")).into()),
-        }
+    /// What a step works on.
+    fn work(&self, study: &'static Study) -> Result<Work<'_>> {
+        Ok(Work {
+            study,
+            lake: &self.lake,
+            is_just_written: self.is_just_written,
+            windows: self.windows,
+            definitions: self.config.definitions()?,
+            section: self.config.section(study.name),
+            lock: &self.lock,
+            screen: &self.screen,
+        })
     }
-
-    /// Stores an answer under its name.
-    fn store(&self, answer: &Answer) -> Result<()> {
-        self.publish(answer, self.files(answer.name)?)
-    }
-
-    /// Begins the files of an answer.
-    fn files(&self, name: &str) -> Result<Files> {
-        Files::within(&self.lock, name)
-    }
-
-    /// Stores an answer that has further files.
-    fn publish(&self, answer: &Answer, files: Files) -> Result<()> {
-        files.publish(answer.name, answer, &Origin::of(&self.lake)).map(|_| ())
-    }
-
-    /// Says that a step is skipped if its table is not there or is empty; its result says so too.
-    fn is_missing(&self, table: Table, name: &'static str) -> Result<bool> {
-        let rows = self.lake.manifest.table(table).map(TableEntry::rows);
-        let why = match rows {
-            None => format!("the lake has no table `{table}`"),
-            Some(0) => format!("the table `{table}` is empty"),
-            Some(_) => return Ok(false),
-        };
-        console::note(format!("skipped: {name}: {why}"));
-        let nothing = format!("Not run: {why}.");
-        let table = Frame::default().text(store::NOTHING, [nothing.as_str()]).batch();
-        let answer = Answer {
-            name,
-            table: &table,
-            json: json!({ store::NOTHING: nothing }),
-            settings: json!({}),
-            charts: Vec::new(),
-        };
-        // Results of these two lie in folders of their own.
-        if matches!(name, "replay" | "fairness") {
-            let files = Files::within(&shown::lock(&self.out().join(name))?, name)?;
-            files.publish(store::RESULT, &answer, &Origin::of(&self.lake))?;
-        } else {
-            self.store(&answer)?;
-        }
-        Ok(true)
-    }
-
-    fn verify(&self) -> Result<verify::LakeReport> {
-        let report = verify::lake_report(&self.lake, self.trust)?;
-        report.said.iter().for_each(console::say);
-        let table = report.table();
-        self.store(&report.answer(&table))?;
-        Ok(report)
-    }
-
-    fn classify(&self) -> Result<()> {
-        let classes = self.config.definitions()?.classes;
-        for by in [By::Job, By::Task] {
-            if self.is_missing(by.table(), by.answer())? {
-                continue;
-            }
-            let choice = Choice { by, classes, windows: self.windows };
-            let bar = console::Bar::of_work("classify", "rows");
-            let outcome = classify::classification(&self.lake, self.windows, by, classes, None)?;
-            drop(bar);
-            let table = classify::table_of(&outcome.rows);
-            let answer = classify::answer(&self.lake, &outcome, choice, &table)?;
-            self.store(&answer)?;
-            show(by.plural(), &table)?;
-        }
-        Ok(())
-    }
-
-    fn describe(&self) -> Result<()> {
-        for plan in self.config.plans::<DescribePlan>()? {
-            let mut missing = false;
-            for table in plan.what.tables(plan.group_by) {
-                missing = missing || self.is_missing(table, plan.what.name())?;
-            }
-            if !missing {
-                self.describe_one(&plan)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn describe_one(&self, plan: &DescribePlan) -> Result<()> {
-        let bar = console::Bar::of_work("describe", "rows");
-        let described = describe(&self.lake, self.windows, question(plan)?)?;
-        drop(bar);
-        let answer = described.answer(self.windows);
-        let mut files = self.files(answer.name)?;
-        described.put_details(&mut files)?;
-        self.publish(&answer, files)?;
-        if plan.what == What::JobDurations {
-            show_answer("job durations (s)", &answer)?;
-        }
-        Ok(())
-    }
-
-    fn account(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "account")? {
-            return Ok(());
-        }
-        let plan: AccountPlan = self.config.plan()?;
-        let asked = plan.asked(&self.lake)?;
-        if !self.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
-            let noun = asked.meter.resource().title();
-            console::note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
-        }
-        let book = ledger(&fold(&self.lake, self.windows, &asked)?);
-        let table = account::table_of(&book, &plan.group_by);
-        let answer = account::answer(&book, self.windows, &table);
-        self.store(&answer)?;
-        let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
-        show_answer(&title, &answer)?;
-        console::note(account::closing_line(&book));
-        Ok(())
-    }
-
-    fn sweep(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "sweep")? {
-            return Ok(());
-        }
-        let plan: SweepPlan = self.config.plan()?;
-        let study = fold(&self.lake, self.windows, &sweep::plan::asked(&plan, &self.lake))?;
-        let mut swept = sweep::sweep_all(&study, plan.price);
-        if let Err(error) = sweep::check_sides(&study) {
-            console::note(format!("skipped: the rule chosen on earlier jobs ({error})"));
-            swept.selection = None;
-        }
-        let table = sweep::table_of(swept.shown(), study.unit());
-        let answer = sweep::answer(&plan, self.windows, &study, &swept, &table);
-        let selected = swept
-            .selection
-            .as_ref()
-            .map(|found| (found, sweep::selection_table(found, &swept.sweeps, study.unit())));
-        let mut files = self.files(answer.name)?;
-        sweep::put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
-        self.publish(&answer, files)?;
-        if answer.json[store::NOTHING].is_string() {
-            return show_answer("killing tasks", &answer);
-        }
-        let table = sweep::table_of(&swept.sweeps[..1], study.unit());
-        let first = table.slice(0, table.num_rows().min(SWEEP_ROWS_SHOWN));
-        show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
-        if let Some((selection, table)) = &selected {
-            show("the rule chosen on earlier jobs", table)?;
-            console::note(sweep::selection_line(selection));
-        }
-        Ok(())
-    }
-
-    fn detect(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "detect")? {
-            return Ok(());
-        }
-        let (lineup, plan) = detect::plan::prepare(&self.config.plan()?, &self.lake)?;
-        let mut files = self.files("detect")?;
-        files.are_made_from(&Origin::of(&self.lake), &detect::settings(&plan, self.windows));
-        let bar = console::Bar::of_work("detect", "rows");
-        let outcome = detect::detect_into(&self.lake, self.windows, &plan, Some(&mut files))?;
-        drop(bar);
-        detect::put_details(&outcome, &plan, &lineup, &mut files)?;
-        let table = detect::table_of(&outcome, lineup.asked);
-        let answer = detect::answer(&outcome, &plan, &lineup, self.windows, &table);
-        self.publish(&answer, files)?;
-        show_answer("straggler detectors", &answer)?;
-        console::note(detect::counts_line(&outcome));
-        Ok(())
-    }
-
-    /// A few policies over the recorded tasks; of a large trace a part of jobs and machines.
-    fn replay(&self) -> Result<()> {
-        let has_cluster = self.config.get("replay", "cluster").is_some();
-        for table in [Table::TaskEvents, Table::MachineEvents] {
-            if (table == Table::TaskEvents || !has_cluster) && self.is_missing(table, "replay")? {
-                return Ok(());
-            }
-        }
-        console::data("\nother policies\n")?;
-        let Definitions { window_end, open_attempts, .. } = self.config.definitions()?;
-        let out = Some(self.out().join("replay"));
-        let lake = self.lake.path.clone();
-        let answer = AnswerArgs { lake, out, window_end, ..AnswerArgs::default() };
-        let attempts = AttemptArgs { open_attempts };
-        replay::run(&ReplayArgs { plan: self.config.plan()?, journal: false, attempts, answer })
-    }
-
-    /// Who used how much, by hour; by day where the trace is long.
-    fn fairness(&self) -> Result<()> {
-        if self.is_missing(Table::TaskEvents, "fairness")? {
-            return Ok(());
-        }
-        console::data("\nheaviest users\n")?;
-        let Definitions { window_end, open_attempts, .. } = self.config.definitions()?;
-        let plan: FairnessPlan = self.config.plan()?;
-        let plan = FairnessPlan { lake: vec![path_text(&self.lake.path)?], ..plan };
-        let (out, attempts) = (Some(self.out().join("fairness")), AttemptArgs { open_attempts });
-        fairness::run(&FairnessArgs { plan, out, window_end, attempts, ..FairnessArgs::default() })
-    }
-}
-
-/// Shows a whole answer, or why there is none.
-fn show_answer(title: &str, answer: &Answer) -> Result<()> {
-    console::data(&format!("\n{title}\n"))?;
-    shown::show_answer(answer)
-}
-
-fn show(title: &str, table: &RecordBatch) -> Result<()> {
-    console::data(&format!("\n{title}\n"))?;
-    shown::show_table(table, &View::default())
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{AttemptArgs, Form, Format, ViewArgs, console, end_on_signal};
-use crate::cli::shown;
+use super::{AttemptArgs, Form, Format, ViewArgs, end_on_signal};
+use crate::cli::shown::{self, Terminal};
 use jobfate::answers::fairness as answer;
-use jobfate::answers::fairness::gathered::{Ends, gather_all};
 use jobfate::answers::fairness::plan::{FairnessPlan, Until};
+use jobfate::answers::fairness::step;
 use jobfate::fairness::program::{self};
 use jobfate::faults::Result;
 use jobfate::results::shares;
@@ -77,26 +77,11 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if let Some(Action::New(new)) = &args.action {
         return new::run(new);
     }
-    let mut files = shown::files(args.out.as_deref(), "fairness")?;
+    let files = shown::files(args.out.as_deref(), answer::KIND.name)?;
     if !args.plan.index_program.is_empty() {
         end_on_signal(program::stop_all)?;
     }
-    let bar = console::Bar::of_work("usage", "rows");
-    let gathered = gather_all(&args.plan, args.until(), Ends::AsIndicesRead, console::say)?;
-    drop(bar);
-    let bar = console::Bar::of_work("indices", "intervals");
-    let found = gathered.evaluate(console::say)?;
-    drop(bar);
-    let wanted = args.plan.wanted();
-    let table = answer::table(&found, &wanted);
-    answer::notes(&found, &wanted).iter().for_each(console::note);
-    answer::warning(&found).iter().for_each(console::warn);
-    let (answer, origin) = (answer::answer(&found, &table, &wanted), answer::origin(&found));
-    if let Some(files) = &mut files {
-        files.are_made_from(&origin, &answer.settings);
-        answer::put_series(&found, files)?;
-    }
-    shown::give(&answer, files, &origin, &args.form())
+    step::give(&args.plan, args.until(), files, &Terminal { form: args.form() })
 }
 
 impl FairnessArgs {

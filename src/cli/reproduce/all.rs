@@ -24,6 +24,7 @@ use jobfate::faults::{BadFile, Context, Result, Usage};
 use jobfate::lake::Lake;
 use jobfate::results::forms::rows;
 use jobfate::results::frame::Frame;
+use jobfate::results::kind::Kind;
 use jobfate::results::store::{Answer, Origin};
 use jobfate::schema::Source;
 
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
     let table = table(&rows);
     let answer = Answer {
-        name: "verdicts",
+        kind: Kind::of("verdicts"),
         table: &table,
         json: json!({"papers": self::rows(&table)}),
         settings: json!({"seed": args.seed, "runs": args.runs}),

@@ -14,6 +14,7 @@ use jobfate::answers::reproduce::study::{
 };
 use jobfate::claims::headline;
 use jobfate::faults::{Result, Usage};
+use jobfate::results::kind::Kind;
 use jobfate::results::store::{self, Answer, Files};
 use jobfate::results::view::View;
 
@@ -55,7 +56,8 @@ pub(crate) fn give(
     let mut settings = study.settings;
     settings.extend(study.parameters.iter().map(|one| (one.key.to_owned(), json!(one.value))));
     let table = claims_table(&study.claims);
-    let answer = Answer { name, table: &table, json, settings: settings.into(), charts };
+    let answer =
+        Answer { kind: Kind::of(name), table: &table, json, settings: settings.into(), charts };
     if let Some(files) = &mut files {
         files.table(&format!("{name}-parameters"), &parameters_table(&study.parameters))?;
         for (stem, table) in &study.tables {

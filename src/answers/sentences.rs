@@ -1,66 +1,31 @@
 //! What was found, in sentences with numbers.
 //!
-//! In: stored results. Out: for each that is there a sentence, made of its numbers alone.
+//! In: the JSON of stored results. Out: a sentence for each kind of result, made of its numbers
+//! alone.
 
 use serde_json::Value;
 
-use super::fairness::short;
-use super::text::caption;
 use crate::digits::{counted, grouped, grouped_signed, six_digits};
-use crate::results::Stored;
+use crate::results::kind::Sentence;
 
-/// Beginnings of the charts that stand on the overview, in their order.
-pub(super) const FIGURES: [&str; 6] =
-    ["classify-jobs", "account-", "job-durations", "sweep-plane", "detect-scores", "fairness-"];
-
-/// What was found by one study.
-pub(super) struct Found {
-    /// The result.
-    pub name: &'static str,
-    /// The sentence.
-    pub sentence: String,
-    /// Whether it says why there is no answer.
-    pub is_nothing: bool,
-}
-
-/// One sentence per result.
-pub(super) fn of(results: &[Stored]) -> Vec<Found> {
-    type Say = fn(&Value, &Stored) -> Option<String>;
-    let all: [(&str, Say); 8] = [
-        ("classify-jobs", |answer, stored| outcomes(answer, Ends::of(answer, &stored.value))),
-        ("account", |answer, stored| cpu(answer, Ends::of(answer, &stored.value))),
-        ("job-durations", |answer, _| durations(answer)),
-        ("sweep", |answer, _| kill(answer)),
-        ("detect", |answer, _| stragglers(answer)),
-        ("replay", |answer, _| replay(answer)),
-        ("fairness", |answer, stored| fairness(answer, &stored.value["settings"])),
-        ("verify", |answer, _| quality(answer)),
-    ];
-    all.into_iter()
-        .filter_map(|(name, say)| {
-            let result = results.iter().find(|result| result.name == name)?;
-            let nothing = nothing(result.answer());
-            let sentence = match nothing {
-                Some(nothing) => match nothing.strip_prefix("Not run: ") {
-                    Some(why) => format!("{}: not run, because {why}", caption(name)),
-                    None => with_scope(nothing.trim_end_matches('.'), &result.scope()),
-                },
-                None => with_scope(&say(result.answer(), result)?, &result.scope()),
-            };
-            Some(Found { name, sentence, is_nothing: nothing.is_some() })
-        })
-        .collect()
-}
-
-/// A sentence with the tables and hours that it is about.
-fn with_scope(said: &str, scope: &str) -> String {
-    if scope.is_empty() { format!("{said}.") } else { format!("{said} ({scope}).") }
-}
-
-/// Why a study has nothing to say of this trace, where it has not.
-pub(super) fn nothing(answer: &Value) -> Option<&str> {
-    answer["nothing"].as_str()
-}
+/// Of the outcomes of jobs.
+pub(crate) const OUTCOMES: Sentence = |it| outcomes(&it["answer"], Ends::of(&it["answer"], it));
+/// Of CPU time.
+pub(crate) const CPU: Sentence = |it| cpu(&it["answer"], Ends::of(&it["answer"], it));
+/// Of attempts that a ledger closes.
+pub(crate) const CLOSED: Sentence = |it| closed(&it["answer"]);
+/// Of the durations of jobs.
+pub(crate) const DURATIONS: Sentence = |it| durations(&it["answer"]);
+/// Of kills.
+pub(crate) const KILLS: Sentence = |it| kill(&it["answer"]);
+/// Of straggler detectors.
+pub(crate) const STRAGGLERS: Sentence = |it| stragglers(&it["answer"]);
+/// Of policies.
+pub(crate) const POLICIES: Sentence = |it| replay(&it["answer"]);
+/// Of users.
+pub(crate) const USERS: Sentence = |it| fairness(&it["answer"], &it["settings"]);
+/// Of checks.
+pub(crate) const CHECKS: Sentence = |it| quality(&it["answer"]);
 
 fn percent(share: f64) -> String {
     if share == 0.0 {
@@ -330,6 +295,19 @@ fn replay(answer: &Value) -> Option<String> {
     ))
 }
 
+/// Letters of a hash that tell it from others, and the fewest that a hash has.
+const HASH_SHOWN: usize = 8;
+const HASH_LETTERS: usize = 40;
+
+/// A name with a hash cut short; the whole of it stands on its own page.
+pub(crate) fn short(name: &str) -> String {
+    let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {
+        return name.to_owned();
+    }
+    format!("{}…", &name[..HASH_SHOWN])
+}
+
 fn fairness(answer: &Value, settings: &Value) -> Option<String> {
     let users = answer["users"].as_array()?;
     let heaviest = users.first()?;
@@ -349,6 +327,20 @@ fn fairness(answer: &Value, settings: &Value) -> Option<String> {
         answer["unit"].as_str()?,
         short(heaviest["user"].as_str().unwrap_or("(unknown)")),
         percent(heaviest["share"].as_f64()?),
+    ))
+}
+
+/// The attempts of a ledger that are closed at the end of their job.
+fn closed(answer: &Value) -> Option<String> {
+    let attempts = answer["attempts_closed_with_job"].as_u64().filter(|count| 0 < *count)?;
+    let cpu = answer["closed_with_job_cpu"].as_f64().map_or_else(String::new, |cpu| {
+        let unit = answer["unit"].as_str().unwrap_or_default();
+        format!(" They account for {} {unit} of the ledger.", six_digits(cpu))
+    });
+    Some(format!(
+        "{} without an end in the loaded parts, of {}: closed at the end of the job.{cpu}",
+        counted(attempts, "attempt"),
+        grouped(answer["attempts"].as_u64()?),
     ))
 }
 
@@ -499,9 +491,6 @@ mod tests {
             cpu(&answer, Ends::Known).unwrap(),
             "Jobs that finished used 75.0 % of the CPU time (200 task-s, slots), jobs of unknown outcome 25.0 %"
         );
-        let nothing = "Not run: the lake has no table `task_events`.";
-        assert_eq!(super::nothing(&json!({"nothing": nothing})), Some(nothing));
-        assert_eq!(super::nothing(&json!({"rows": []})), None);
     }
 
     #[test]
@@ -531,9 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_ends_with_its_tables_and_hours() {
-        assert_eq!(with_scope("A", ""), "A.");
-        assert_eq!(with_scope("A", "task_events: all, 2 days"), "A (task_events: all, 2 days).");
+    fn a_threshold_is_named_with_what_it_counts() {
         assert_eq!(condition("dead-time", &json!(3600)), "3600 s of dead time");
         assert_eq!(
             condition("failures+events=5", &json!(3)),

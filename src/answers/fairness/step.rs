@@ -1,0 +1,75 @@
+//! Who used how much: gathered, evaluated and given, for the command and as a step of an analysis.
+
+use crate::answers::Said;
+use crate::answers::fairness::gathered::{Ends, gather_all};
+use crate::answers::fairness::plan::{FairnessPlan, Until};
+use crate::answers::fairness::{KIND, answer, notes, origin, put_series, table, warning};
+use crate::answers::study::{Open, Screen, Step, Verdict, Work};
+use crate::defaults;
+use crate::faults::{Result, Usage};
+use crate::results::store::Files;
+use crate::schema::Table;
+
+/// The step.
+pub(crate) const STEP: Step = Step {
+    has_folder: true,
+    ..Step::of::<FairnessPlan>(run, &["cpu", "window-end", "open-attempts"])
+        .settled(settle, &["accrual", "interval"])
+};
+
+/// By hour; by day where the trace is long.
+fn settle(open: &mut Open<'_>) {
+    // Where days are chosen, the command takes what fits them.
+    let events = open.lake.manifest.table(Table::TaskEvents);
+    if let Some(events) = events.filter(|_| !open.has("days")) {
+        let first = events.parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
+        let interval = defaults::interval_s(open.windows.task_end_us.saturating_sub(first));
+        open.default_to("interval", interval.to_string().as_str());
+    }
+    open.default_to("accrual", defaults::accrual_name(open.usual.accrual));
+}
+
+fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::TaskEvents, KIND)? {
+        return Ok(None);
+    }
+    work.screen.line("\nheaviest users")?;
+    let path = &work.lake.path;
+    let text = path.to_str().ok_or_else(|| Usage(format!("`{}` is no text", path.display())))?;
+    let plan = FairnessPlan { lake: vec![text.to_owned()], ..work.plan()? };
+    let (window_end_us, open_attempts) =
+        (work.definitions.window_end, work.definitions.open_attempts);
+    let files = work.own_files()?;
+    give(&plan, Until { window_end_us, open_attempts }, Some(files), work.screen)?;
+    Ok(None)
+}
+
+/// Gathers the use of all users, evaluates every index, and gives the answer.
+///
+/// # Errors
+/// Something is asked for that cannot be, cannot be read, or cannot be stored.
+pub fn give(
+    plan: &FairnessPlan,
+    until: Until,
+    mut files: Option<Files>,
+    screen: &dyn Screen,
+) -> Result<()> {
+    let say = |said: &Said| screen.say(said);
+    let bar = screen.follow("usage", "rows");
+    let gathered = gather_all(plan, until, Ends::AsIndicesRead, &say)?;
+    drop(bar);
+    let bar = screen.follow("indices", "intervals");
+    let found = gathered.evaluate(&say)?;
+    drop(bar);
+    let wanted = plan.wanted();
+    let table = table(&found, &wanted);
+    let notes = notes(&found, &wanted).into_iter().map(Said::Note);
+    let said: Vec<Said> = notes.chain(warning(&found).map(Said::warning)).collect();
+    screen.say_all(&said);
+    let (answer, origin) = (answer(&found, &table, &wanted), origin(&found));
+    if let Some(files) = &mut files {
+        files.are_made_from(&origin, &answer.settings);
+        put_series(&found, files)?;
+    }
+    screen.give(&answer, files, &origin)
+}

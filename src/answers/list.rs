@@ -1,0 +1,157 @@
+//! The studies: one list, a row each, from which steps, sections, pages, captions and the table of
+//! commands follow.
+//!
+//! In: what each study says of itself. Out: [`STUDIES`]. Nowhere else is a study chosen by its
+//! name.
+
+use crate::answers::study::{Step, Study, Topic};
+use crate::answers::verify;
+use crate::answers::{account, classify, describe, detect, fairness, replay, reproduce, sweep};
+use crate::results::kind::Kind;
+
+const OUTCOMES: Topic = Topic {
+    file: "outcomes.html",
+    title: "Outcomes and CPU time",
+    question: "What became of every job and task, and what did it cost?",
+};
+
+/// All of them. Steps run in this order, after those that check the lake; pages follow in the order
+/// in which they first occur.
+pub static STUDIES: [Study; 9] = [
+    Study {
+        name: "classify",
+        answers: "jobs or tasks by event sequence or last terminal event",
+        topic: &OUTCOMES,
+        results: &classify::KINDS,
+        step: Some(Step::plain(classify::step, &["classes", "window-end"])),
+    },
+    Study {
+        name: "describe",
+        answers: "durations, sizes, events, waits, attempts per outcome; Kaplan-Meier; the chance \
+        to finish after k events; `--by-own-end`",
+        topic: &Topic {
+            file: "distributions.html",
+            title: "Distributions",
+            question: "How long, how many, how often? Per outcome of the job.",
+        },
+        results: &describe::KINDS,
+        step: Some(describe::STEP),
+    },
+    Study {
+        name: "account",
+        answers: "CPU time, or memory × time with `--resource memory`, per outcome; by class, \
+        priority or user; the outcomes add up to the total",
+        topic: &OUTCOMES,
+        results: &account::KINDS,
+        step: Some(account::STEP),
+    },
+    Study {
+        name: "sweep",
+        answers: "kill rules over a grid: CPU saved, jobs harmed and their ids; the best rule and \
+        parameter, chosen on earlier jobs and tested on later ones; bootstrap intervals",
+        topic: &Topic {
+            file: "sweep.html",
+            title: "Kill sweep",
+            question: "What if hopeless tasks had been killed earlier: CPU saved against finished \
+            jobs harmed?",
+        },
+        results: &[sweep::KIND],
+        step: Some(sweep::step::STEP),
+    },
+    Study {
+        name: "detect",
+        answers: "which tasks each of twelve straggler detectors would have flagged, with \
+        precision and recall; a dry run of the copies",
+        topic: &Topic {
+            file: "stragglers.html",
+            title: "Straggler detectors",
+            question: "Which tasks would each detector have flagged, knowing only what was known \
+            at the time, and was it right?",
+        },
+        results: &[detect::KIND],
+        step: Some(detect::step::STEP),
+    },
+    Study {
+        name: "replay",
+        answers: "recorded tasks under other policies: response, waiting, slowdown, utilisation, \
+        copies, jobs hurt and helped",
+        topic: &Topic {
+            file: "replay.html",
+            title: "Replay",
+            question: "How would another policy have handled this history?",
+        },
+        results: &[replay::KIND],
+        step: Some(replay::step::STEP),
+    },
+    Study {
+        name: "fairness",
+        answers: "who used how much and when, and the value of each fairness index; what-if, \
+        suggestions, several clusters",
+        topic: &Topic {
+            file: "fairness.html",
+            title: "Fairness",
+            question: "Who used how much, when, and was it fair?",
+        },
+        results: &[fairness::KIND],
+        step: Some(fairness::step::STEP),
+    },
+    Study {
+        name: "reproduce",
+        answers: "the five papers, with the number of claims per verdict",
+        topic: &Topic {
+            file: "reproductions.html",
+            title: "Published results",
+            question: "Which published figures are reproduced?",
+        },
+        results: &reproduce::KINDS,
+        step: None,
+    },
+    Study {
+        name: "verify",
+        answers: "checksums and readability of a download; files, published counts and data \
+        quality of a lake",
+        topic: &Topic {
+            file: "quality.html",
+            title: "Data quality",
+            question: "Is the trace complete, and what in it is unusual?",
+        },
+        results: &[verify::KIND],
+        step: Some(Step { is_check: true, ..Step::plain(verify::step, &[]) }),
+    },
+];
+
+/// The studies with a step, in the order in which they run.
+pub fn steps() -> impl Iterator<Item = (&'static Study, Step)> {
+    let of = |is_check: bool| {
+        let all = STUDIES.iter().filter_map(|study| Some((study, study.step?)));
+        all.filter(move |(_, step)| step.is_check == is_check)
+    };
+    of(true).chain(of(false))
+}
+
+/// The kinds of all results.
+pub fn kinds() -> impl Iterator<Item = &'static Kind<'static>> {
+    STUDIES.iter().flat_map(|study| study.results)
+}
+
+/// The kinds of the results on a page.
+pub fn kinds_on(topic: &'static Topic) -> impl Iterator<Item = &'static Kind<'static>> {
+    STUDIES.iter().filter(move |study| study.topic == topic).flat_map(|study| study.results)
+}
+
+/// What the pages are about, in their order.
+pub fn topics() -> Vec<&'static Topic> {
+    let mut topics: Vec<&Topic> = Vec::new();
+    for study in &STUDIES {
+        if !topics.contains(&study.topic) {
+            topics.push(study.topic);
+        }
+    }
+    topics
+}
+
+/// Whether a page is about checks of the lake.
+pub fn is_of_checks(topic: &Topic) -> bool {
+    let is_check = |study: &Study| study.step.is_some_and(|step| step.is_check);
+    STUDIES.iter().any(|study| study.topic == topic && is_check(study))
+}

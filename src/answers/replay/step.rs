@@ -1,0 +1,187 @@
+//! Policies over a recorded history: replayed and given, for the command and as a step of an
+//! analysis.
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::answers::Said;
+use crate::answers::replay::plan::{ReplayPlan, check_heartbeats, history_plan, policies, setting};
+use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
+use crate::answers::replay::{KIND, Run, Setting, charts, journal, table};
+use crate::answers::study::{Open, Screen, Step, Verdict, Work};
+use crate::answers::words::Setting as Word;
+use crate::defaults;
+use crate::facts::window::Windows;
+use crate::faults::Result;
+use crate::lake::Lake;
+use crate::progress;
+use crate::replay::history::{self, History};
+use crate::replay::journal::Journal;
+use crate::replay::policies::PolicyPlan;
+use crate::results::shares;
+use crate::results::store::{Answer, Files, Origin};
+use crate::schema::Table;
+use crate::studies::ledger::CpuDefinition;
+
+/// The step.
+pub(crate) const STEP: Step = Step {
+    has_folder: true,
+    ..Step::of::<ReplayPlan>(run, &["window-end", "open-attempts"])
+        .settled(settle, &["overcommit", "killed", "policies", "sample", "machines"])
+};
+
+/// Rows of `task_events` that are replayed: a minute or two on two cores. Of a larger trace a share
+/// of jobs and machines is.
+const REPLAYED_ROWS: f64 = 2e6;
+
+fn settle(open: &mut Open<'_>) {
+    let policies = open.usual.policies.iter().map(|&policy| policy.to_owned()).collect();
+    open.default_to("policies", Word::Many(policies));
+    if !open.has("cluster") {
+        open.default_to("overcommit", open.usual.overcommit.to_string().as_str());
+    }
+    open.default_to("killed", defaults::killed_name(open.usual.killed));
+    if let Some(events) = open.lake.manifest.table(Table::TaskEvents) {
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 rows")]
+        let share = REPLAYED_ROWS / events.rows() as f64;
+        if share < 1.0 {
+            let share = format!("{share:.4}");
+            open.default_to("sample", share.as_str());
+            open.default_to("machines", share.as_str());
+        }
+    }
+}
+
+/// A few policies over the recorded tasks; of a large trace a part of jobs and machines.
+fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
+    let plan: ReplayPlan = work.plan()?;
+    for table in [Table::TaskEvents, Table::MachineEvents] {
+        let is_needed = table == Table::TaskEvents || plan.cluster.is_none();
+        if is_needed && work.is_missing(table, KIND)? {
+            return Ok(None);
+        }
+    }
+    work.screen.line("\nother policies")?;
+    give(&plan, (work.lake, work.windows), &|| work.own_files().map(Some), false, work.screen)?;
+    Ok(None)
+}
+
+/// Begins the files of the answer, if there are any.
+type Begin<'a> = dyn Fn() -> Result<Option<Files>> + 'a;
+
+/// Replays every policy, and gives the answer; the files are begun when the plan is known to be
+/// good.
+///
+/// # Errors
+/// The plan asks for what cannot be, or the lake or a file cannot be read or written.
+pub fn give(
+    plan: &ReplayPlan,
+    (lake, windows): (&Lake, Windows),
+    files: &Begin<'_>,
+    has_journal: bool,
+    screen: &dyn Screen,
+) -> Result<()> {
+    let policies = policies(plan, lake)?;
+    let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
+    let first = first_setting(plan, (lake, windows), &policies, screen)?;
+    let mut files = files()?;
+    let bar = screen.follow(KIND.name, "tasks");
+    let runs = runs_of(plan, (lake, windows), &policies, &first)?;
+    drop(bar);
+    for run in &runs[0] {
+        screen.say_all(&report(run, &first.history));
+    }
+    let unit = CpuDefinition::Requested.unit(lake.source());
+    let table = table::of(&runs, unit);
+    let answer = Answer {
+        kind: KIND,
+        table: &table,
+        json: json_of(&runs, &first, unit),
+        settings: json!({
+            "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<String>>(),
+            "history": history_plan(plan, lake, plan.seed), "seeds": plan.seeds,
+            "windows": windows, "tolerance": plan.tolerance(),
+            "machines": if plan.cluster.is_some() { "specification" } else { "machine_events" },
+        }),
+        charts: charts::of(&runs[0], &first),
+    };
+    if let Some(files) = &mut files {
+        files.table("replay-time", &table::over_time(&runs[0]))?;
+        if has_journal {
+            journal::put(&runs[0], &first, files)?;
+        }
+    }
+    screen.give(&answer, files, &Origin::of(lake))
+}
+
+/// The value of the contract.
+fn json_of(runs: &[Vec<Run>], first: &Setting, unit: &str) -> Value {
+    let mut assumptions = first.history.assumptions.clone();
+    if !first.remarks.is_empty() {
+        let count = first.remarks.len();
+        assumptions.push(format!("{count} impossible changes of machines are left out."));
+    }
+    let policies = 0..runs[0].len();
+    let mut json = json!({
+        "unit": unit,
+        "policies": policies.map(|idx| table::json_of(runs, idx)).collect::<Vec<Value>>(),
+        "machines": first.cluster.machine_count(),
+        "history": first.history.counts,
+        "assumptions": assumptions,
+    });
+    shares::put(&mut json, &table::SHARES);
+    json
+}
+
+/// Every policy under every seed.
+fn runs_of(
+    plan: &ReplayPlan,
+    (lake, windows): (&Lake, Windows),
+    policies: &[&(String, PolicyPlan)],
+    first: &Setting,
+) -> Result<Vec<Vec<Run>>> {
+    progress::expect(first.history.workload.task_count as u64 * policies.len() as u64 * plan.seeds);
+    let tolerance = plan.tolerance();
+    let mut runs = vec![replay_all(policies, first, plan.seed, tolerance)];
+    // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
+    let is_drawn = plan.sample < 1.0 || plan.machines < 1.0 || plan.cluster.is_some();
+    let others: Result<Vec<Vec<Run>>> = (1..plan.seeds)
+        .into_par_iter()
+        .map(|further| {
+            // Behind the last seed comes the first.
+            let seed = plan.seed.wrapping_add(further);
+            let drawn = is_drawn.then(|| setting(plan, lake, windows, seed)).transpose()?;
+            let mut runs = replay_all(policies, drawn.as_ref().unwrap_or(first), seed, tolerance);
+            for run in &mut runs {
+                (run.journal, run.jobs) = (Journal::default(), Vec::new());
+            }
+            Ok(runs)
+        })
+        .collect();
+    runs.extend(others?);
+    Ok(runs)
+}
+
+/// Reads what is to be replayed, and says what that is, what is assumed and what will take long.
+fn first_setting(
+    asked: &ReplayPlan,
+    (lake, windows): (&Lake, Windows),
+    policies: &[&(String, PolicyPlan)],
+    screen: &dyn Screen,
+) -> Result<Setting> {
+    let started = progress::now();
+    let bar = screen.follow("history", "rows");
+    let mut first = setting(asked, lake, windows, asked.seed)?;
+    drop(bar);
+    if policies.iter().any(|(_, policy)| policy.order.1.uses_estimates()) {
+        let History { counts, assumptions, .. } = &mut first.history;
+        assumptions.push(history::of_estimates(counts, asked.estimates));
+    }
+    screen.say_all(&tell(&first, started.elapsed().as_secs_f64()));
+    screen.say_all(warning_of_apart(&first.history, &first.cluster).as_slice());
+    for (name, policy) in policies {
+        let note = check_heartbeats(name, &first.history.workload, policy)?.map(Said::Note);
+        screen.say_all(note.as_slice());
+    }
+    Ok(first)
+}

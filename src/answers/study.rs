@@ -1,0 +1,386 @@
+//! What a study is: its command, its results, its page, and its step in an analysis.
+//!
+//! In: plans and functions of the studies. Out: the types of the list in
+//! [`list`](crate::answers::list), and [`Work`], which a step gets when it runs. A study prints
+//! nothing: it speaks through a [`Screen`], which the command line has.
+
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::answers::Said;
+use crate::answers::words::{self, Section, Setting, Wrong, maybe, text};
+use crate::defaults::Defaults;
+use crate::facts::window::{OpenAttempts, Windows};
+use crate::faults::{Result, Usage};
+use crate::files::FolderLock;
+use crate::lake::{Lake, TableEntry};
+use crate::results::frame::Frame;
+use crate::results::kind::Kind;
+use crate::results::store::{self, Answer, Files, Origin};
+use crate::schema::Table;
+use crate::studies::meter::CpuDefinition;
+use crate::studies::outcomes::Classes;
+use crate::units::{micros_to_seconds, parse_micros};
+
+/// What several studies have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Definitions {
+    /// What CPU time means.
+    pub cpu: Option<CpuDefinition>,
+    /// How outcomes are told.
+    #[serde(with = "text")]
+    pub classes: Classes,
+    /// The end of the window on the trace clock, µs; seconds in the file.
+    #[serde(serialize_with = "write_end", deserialize_with = "read_end")]
+    pub window_end: Option<i64>,
+    /// Where an attempt without a recorded end is closed.
+    pub open_attempts: OpenAttempts,
+}
+
+#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
+fn write_end<S: serde::Serializer>(end: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
+    maybe::serialize(&end.map(micros_to_seconds), to)
+}
+
+fn read_end<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
+    words::parsed_if(source, parse_micros)
+}
+
+/// What a study asks: the same struct for the flags of its command, for a section of the file of an
+/// analysis, and for its results.
+pub trait Plan: Serialize + DeserializeOwned + Default {
+    /// Takes over what all studies have in common.
+    fn define(&mut self, definitions: &Definitions) {
+        let _ = definitions;
+    }
+
+    /// Whether what was chosen can stand together.
+    ///
+    /// # Errors
+    /// It cannot.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The plans that a section asks for: one, where nothing else is said.
+    ///
+    /// # Errors
+    /// The section has an option that the plan does not have, or a value that it does not take.
+    fn all(section: &Section) -> Result<Vec<Self>, Wrong> {
+        let plan: Self = words::read(section)?;
+        plan.check().map_err(serde::de::Error::custom)?;
+        Ok(vec![plan])
+    }
+}
+
+/// What several results are about: a page of a report.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Topic {
+    /// Its file.
+    pub file: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// What is asked there.
+    pub question: &'static str,
+}
+
+/// A study: a row of the list.
+#[derive(Debug)]
+pub struct Study {
+    /// Its name: that of its command, its step and its section.
+    pub name: &'static str,
+    /// What its command answers, as a table of commands says it.
+    pub answers: &'static str,
+    /// The page on which its results stand.
+    pub topic: &'static Topic,
+    /// Its results, in their order on the page.
+    pub results: &'static [Kind<'static>],
+    /// Its step in an analysis, if it has one.
+    pub step: Option<Step>,
+}
+
+/// How the section of a study is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// Whether a section can be read.
+    pub check: fn(&Section) -> Result<(), Wrong>,
+    /// What it asks where nothing is said.
+    pub usual: fn() -> Section,
+}
+
+impl Reader {
+    /// That of a plan.
+    pub const fn of<P: Plan>() -> Self {
+        Self { check: |section| P::all(section).map(drop), usual: || words::write(&P::default()) }
+    }
+}
+
+/// What a step found out about the lake, for the end of an analysis.
+#[derive(Debug)]
+pub struct Verdict {
+    /// What is said of it.
+    pub note: Option<String>,
+    /// Whether the lake is as it should be.
+    pub result: Result<()>,
+}
+
+/// The step of a study in an analysis.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Runs it.
+    pub run: fn(&Work<'_>) -> Result<Option<Verdict>>,
+    /// The options of `[definitions]` that it has.
+    pub shares: &'static [&'static str],
+    /// How its section is read, if it has one.
+    pub section: Option<Reader>,
+    /// Settles what its section leaves open, from the lake.
+    pub settle: fn(&mut Open<'_>),
+    /// Options of its section that follow from the kind of trace.
+    pub of_source: &'static [&'static str],
+    /// Whether it checks the lake: it runs first and each time, and its verdict ends the analysis.
+    pub is_check: bool,
+    /// Whether its results lie in a folder of their own.
+    pub has_folder: bool,
+}
+
+impl Step {
+    /// A step that nothing is asked of.
+    pub const fn plain(
+        run: fn(&Work<'_>) -> Result<Option<Verdict>>,
+        shares: &'static [&'static str],
+    ) -> Self {
+        Self {
+            run,
+            shares,
+            section: None,
+            settle: |_| (),
+            of_source: &[],
+            is_check: false,
+            has_folder: false,
+        }
+    }
+
+    /// A step with a plan.
+    pub const fn of<P: Plan>(
+        run: fn(&Work<'_>) -> Result<Option<Verdict>>,
+        shares: &'static [&'static str],
+    ) -> Self {
+        Self { section: Some(Reader::of::<P>()), ..Self::plain(run, shares) }
+    }
+
+    /// It, with what settles its section.
+    #[must_use]
+    pub const fn settled(
+        self,
+        settle: fn(&mut Open<'_>),
+        of_source: &'static [&'static str],
+    ) -> Self {
+        Self { settle, of_source, ..self }
+    }
+}
+
+/// A section that is to be settled for a lake.
+pub struct Open<'a> {
+    /// What it says so far.
+    pub section: &'a mut Section,
+    /// The lake.
+    pub lake: &'a Lake,
+    /// The defaults of its kind of trace.
+    pub usual: Defaults,
+    /// Its windows, if nothing else is said.
+    pub windows: Windows,
+}
+
+impl Open<'_> {
+    /// Whether an option is set.
+    pub fn has(&self, option: &str) -> bool {
+        self.section.contains_key(option)
+    }
+
+    /// Sets an option that is left open.
+    pub fn default_to(&mut self, option: &str, setting: impl Into<Setting>) {
+        let settle = || setting.into();
+        self.section.entry(option.to_owned()).or_insert_with(settle);
+    }
+}
+
+/// What is shown while a study runs, and where its answer goes.
+pub trait Screen {
+    /// Says something beside the answer.
+    fn say(&self, said: &Said);
+
+    /// Says several things.
+    fn say_all(&self, said: &[Said]) {
+        for one in said {
+            self.say(one);
+        }
+    }
+
+    /// Shows how the work goes on, counted in `units`, until what it returns is dropped.
+    fn follow(&self, what: &str, units: &'static str) -> Box<dyn Any>;
+
+    /// Shows a table under a title.
+    ///
+    /// # Errors
+    /// It cannot be shown.
+    fn show(&self, title: &str, table: &RecordBatch) -> Result<()>;
+
+    /// Shows a line of data.
+    ///
+    /// # Errors
+    /// It cannot be shown.
+    fn line(&self, text: &str) -> Result<()>;
+
+    /// Stores an answer, if files are given, and shows it.
+    ///
+    /// # Errors
+    /// It cannot be stored or shown.
+    fn give(&self, answer: &Answer<'_>, files: Option<Files>, origin: &Origin) -> Result<()>;
+}
+
+/// What a step works on.
+pub struct Work<'a> {
+    /// The study.
+    pub study: &'static Study,
+    /// The lake.
+    pub lake: &'a Lake,
+    /// Whether every part of it was written just now.
+    pub is_just_written: bool,
+    /// Where its windows end.
+    pub windows: Windows,
+    /// What the studies have in common.
+    pub definitions: Definitions,
+    /// What the study is asked.
+    pub section: &'a Section,
+    /// On the folder of the results.
+    pub lock: &'a Arc<FolderLock>,
+    /// Where it speaks.
+    pub screen: &'a dyn Screen,
+}
+
+impl Work<'_> {
+    /// The folder of the results.
+    pub fn out(&self) -> &Path {
+        self.lock.folder()
+    }
+
+    /// Says something that is good to know.
+    pub fn note(&self, text: impl AsRef<str>) {
+        self.screen.say(&Said::note(text));
+    }
+
+    /// The plans that the section asks for.
+    ///
+    /// # Errors
+    /// An option has a value that it does not take.
+    pub fn plans<P: Plan>(&self) -> Result<Vec<P>, Usage> {
+        plans_of(self.study.name, self.section, &self.definitions)
+    }
+
+    /// The only plan.
+    ///
+    /// # Errors
+    /// An option has a value that it does not take.
+    pub fn plan<P: Plan>(&self) -> Result<P, Usage> {
+        Ok(self.plans::<P>()?.into_iter().next().unwrap_or_default())
+    }
+
+    /// Begins the files of an answer.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn files(&self, name: &str) -> Result<Files> {
+        Files::within(self.lock, name)
+    }
+
+    /// Begins the files of the study in a folder of its own.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn own_files(&self) -> Result<Files> {
+        let (lock, note) = store::lock(&self.out().join(self.study.name))?;
+        if let Some(note) = note {
+            self.note(note);
+        }
+        Files::within(&lock, self.study.name)
+    }
+
+    /// Stores an answer under its name.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn store(&self, answer: &Answer<'_>) -> Result<()> {
+        self.publish(answer, self.files(answer.kind.name)?)
+    }
+
+    /// Stores an answer that has further files.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn publish(&self, answer: &Answer<'_>, files: Files) -> Result<()> {
+        files.publish(answer.kind.name, answer, &Origin::of(self.lake)).map(|_| ())
+    }
+
+    /// Shows the whole answer, or why there is none.
+    ///
+    /// # Errors
+    /// It cannot be shown.
+    pub fn show(&self, title: &str, answer: &Answer<'_>) -> Result<()> {
+        match answer.json[store::NOTHING].as_str() {
+            Some(nothing) => self.screen.line(&format!("\n{title}\n{nothing}")),
+            None => self.screen.show(title, answer.table),
+        }
+    }
+
+    /// Says that a result is left out if its table is not there or is empty, and stores that.
+    ///
+    /// # Errors
+    /// The reason cannot be stored.
+    pub fn is_missing(&self, table: Table, kind: Kind<'_>) -> Result<bool> {
+        let rows = self.lake.manifest.table(table).map(TableEntry::rows);
+        let why = match rows {
+            None => format!("the lake has no table `{table}`"),
+            Some(0) => format!("the table `{table}` is empty"),
+            Some(_) => return Ok(false),
+        };
+        self.note(format!("skipped: {}: {why}", kind.name));
+        let nothing = format!("Not run: {why}.");
+        let table = Frame::default().text(store::NOTHING, [nothing.as_str()]).batch();
+        let answer = Answer {
+            kind,
+            table: &table,
+            json: json!({ store::NOTHING: nothing }),
+            settings: json!({}),
+            charts: Vec::new(),
+        };
+        if self.study.step.is_some_and(|step| step.has_folder) {
+            self.own_files()?.publish(store::RESULT, &answer, &Origin::of(self.lake))?;
+        } else {
+            self.store(&answer)?;
+        }
+        Ok(true)
+    }
+}
+
+/// The plans that a section asks for, with what the studies have in common.
+///
+/// # Errors
+/// An option has a value that it does not take.
+pub fn plans_of<P: Plan>(
+    name: &str,
+    section: &Section,
+    definitions: &Definitions,
+) -> Result<Vec<P>, Usage> {
+    let mut plans = P::all(section).map_err(|wrong| Usage(format!("[{name}]: {wrong}")))?;
+    for plan in &mut plans {
+        plan.define(definitions);
+    }
+    Ok(plans)
+}

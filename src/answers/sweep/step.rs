@@ -1,0 +1,72 @@
+//! The step of `sweep` in an analysis: all rules, and the one that the first half of the history
+//! would have chosen.
+
+use crate::answers::study::{Open, Step, Verdict, Work};
+use crate::answers::sweep::plan::{SweepPlan, asked};
+use crate::answers::sweep::{
+    KIND, answer, check_sides, put_details, selection_line, selection_table, sweep_all, table_of,
+};
+use crate::answers::words::Setting;
+use crate::facts::window::first_event_us;
+use crate::faults::Result;
+use crate::results::store;
+use crate::schema::Table;
+use crate::studies::fold::fold;
+use crate::studies::rules::Rule;
+use crate::units::MICROS_PER_DAY;
+
+/// The step.
+pub(crate) const STEP: Step =
+    Step::of::<SweepPlan>(run, &["cpu", "classes", "window-end", "open-attempts"])
+        .settled(settle, &[]);
+
+/// Resamplings of jobs for the intervals.
+const BOOTSTRAP_ROUNDS: &str = "200";
+
+/// Rows that are shown; all of them are in the results.
+const ROWS_SHOWN: usize = 5;
+
+fn settle(open: &mut Open<'_>) {
+    let rules = Rule::ALL.map(|rule| rule.name().to_owned()).to_vec();
+    open.default_to("rules", Setting::Many(rules));
+    open.default_to("bootstrap", BOOTSTRAP_ROUNDS);
+    // Chosen on the first half of the tasks' history, scored on the second.
+    let end_us = open.windows.job_end_us.min(open.windows.task_end_us);
+    #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
+    let half = (end_us - first_event_us(open.lake)).max(0) as f64 / 2.0 / MICROS_PER_DAY as f64;
+    open.default_to("train-until", format!("{half:.4}").as_str());
+}
+
+fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::TaskEvents, KIND)? {
+        return Ok(None);
+    }
+    let plan: SweepPlan = work.plan()?;
+    let study = fold(work.lake, work.windows, &asked(&plan, work.lake))?;
+    let mut swept = sweep_all(&study, plan.price);
+    if let Err(error) = check_sides(&study) {
+        work.note(format!("skipped: the rule chosen on earlier jobs ({error})"));
+        swept.selection = None;
+    }
+    let table = table_of(swept.shown(), study.unit());
+    let answer = answer(&plan, work.windows, &study, &swept, &table);
+    let selected = swept
+        .selection
+        .as_ref()
+        .map(|found| (found, selection_table(found, &swept.sweeps, study.unit())));
+    let mut files = work.files(answer.kind.name)?;
+    put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
+    work.publish(&answer, files)?;
+    if answer.json[store::NOTHING].is_string() {
+        work.show("killing tasks", &answer)?;
+        return Ok(None);
+    }
+    let table = table_of(&swept.sweeps[..1], study.unit());
+    let first = table.slice(0, table.num_rows().min(ROWS_SHOWN));
+    work.screen.show(&format!("killing tasks by {}", swept.sweeps[0].rule), &first)?;
+    if let Some((selection, table)) = &selected {
+        work.screen.show("the rule chosen on earlier jobs", table)?;
+        work.note(selection_line(selection));
+    }
+    Ok(None)
+}

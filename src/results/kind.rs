@@ -1,0 +1,69 @@
+//! Kinds of results: what each is called and what it is made of, wherever it is stored or shown.
+//!
+//! In: nothing. Out: one [`Kind`] per result, written beside the study that gives it. Captions,
+//! pages and sentences of a report follow from it.
+
+use serde_json::Value;
+
+use crate::schema::Table;
+
+/// Says in one sentence what was found, from the whole JSON of a stored result.
+pub type Sentence = fn(&Value) -> Option<String>;
+
+/// A kind of result.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind<'a> {
+    /// Its name, which is that of its files.
+    pub name: &'a str,
+    /// It in the words of a reader; without one, its name.
+    pub caption: Option<&'static str>,
+    /// Its further tables in the words of a reader.
+    pub captions: &'static [(&'static str, &'static str)],
+    /// The tables of the lake that it is made of, where it is not all of them.
+    pub tables: &'static [Table],
+    /// Whether it is made of `task_usage` too, where its definition of CPU or memory needs that.
+    pub meters: bool,
+    /// How the assumptions begin that bear on it.
+    pub remarks: &'static [&'static str],
+    /// What was found, in a sentence.
+    pub sentence: Option<Sentence>,
+    /// Whether this sentence is among the first.
+    pub is_first: bool,
+    /// What else it says of the quality of the data.
+    pub quality: Option<Sentence>,
+    /// How the name of its chart begins that stands on the overview.
+    pub figure: Option<&'static str>,
+    /// Whether a report has a page for each of its users and machines.
+    pub has_users: bool,
+}
+
+impl<'a> Kind<'a> {
+    /// A result of which nothing but its name is known.
+    pub const fn of(name: &'a str) -> Self {
+        Self {
+            name,
+            caption: None,
+            captions: &[],
+            tables: &[],
+            meters: false,
+            remarks: &["status "],
+            sentence: None,
+            is_first: false,
+            quality: None,
+            figure: None,
+            has_users: false,
+        }
+    }
+
+    /// It, with its caption.
+    #[must_use]
+    pub const fn called(name: &'a str, caption: &'static str) -> Self {
+        Self { caption: Some(caption), ..Self::of(name) }
+    }
+
+    /// Its caption, or that of one of its tables.
+    pub fn caption_of(&self, name: &str) -> Option<&'static str> {
+        let further = self.captions.iter().find(|(table, _)| *table == name);
+        if name == self.name { self.caption } else { further.map(|(_, caption)| *caption) }
+    }
+}

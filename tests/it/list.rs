@@ -1,0 +1,116 @@
+//! The list of studies: whatever stands in it is found everywhere, and nowhere else is a study
+//! chosen by its name.
+
+use std::collections::BTreeSet;
+
+use jobfate::answers::analysis::Config;
+use jobfate::answers::list::{STUDIES, kinds, topics};
+
+use super::layering::sources;
+use super::support::{Place, commands, repository};
+
+/// The rows of README's table of commands: the command with its arguments, and what it answers.
+fn readme_rows() -> Vec<(String, String)> {
+    let page = std::fs::read_to_string(repository().join("README.md")).expect("it is there");
+    let rows = page.lines().skip_while(|line| *line != "| Command | Answers |").skip(2);
+    let rows = rows.map_while(|line| {
+        let (command, answers) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        Some((command.to_owned(), answers.to_owned()))
+    });
+    rows.collect()
+}
+
+/// Commands that are about the program itself.
+const OWN: [&str; 2] = ["completions", "man"];
+
+#[test]
+fn the_table_of_readme_has_every_command_and_says_what_the_list_says() {
+    let rows = readme_rows();
+    let named = |command: &str, name: &str| {
+        command.trim_matches('`').split([' ', '`']).next() == Some(name)
+    };
+    for command in commands().iter().filter(|name| !OWN.contains(&name.as_str())) {
+        assert!(rows.iter().any(|row| named(&row.0, command)), "README lacks `{command}`");
+    }
+    for study in &STUDIES {
+        let own: Vec<&str> =
+            rows.iter().filter(|row| named(&row.0, study.name)).map(|row| row.1.as_str()).collect();
+        assert!(own.contains(&study.answers), "{}: {own:?}", study.name);
+    }
+}
+
+#[test]
+fn every_study_is_a_command_a_step_a_section_and_a_page() {
+    let (commands, place) = (commands(), Place::new());
+    let help = place.run(&["analyze", "--help"]).ok();
+    let mut config = Config::default();
+    config.fill_in();
+    let file = config.toml();
+    for study in &STUDIES {
+        assert!(commands.iter().any(|command| command == study.name), "{}", study.name);
+        let Some(step) = study.step else { continue };
+        assert!(help.stdout_text().contains(study.name), "{}: the help", study.name);
+        assert!(config.steps.contains(&study.name), "{}", study.name);
+        let has_section = file.contains(&format!("\n[{}]\n", study.name));
+        assert!(step.section.is_none() || has_section, "{}: {file}", study.name);
+        let is_asked = help.stdout_text().contains(&format!("`{}`", study.name));
+        assert!(step.section.is_none() || is_asked, "{}: the sections in the help", study.name);
+    }
+    let all = |names: Vec<&str>| {
+        let once: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(once.len(), names.len(), "{names:?}");
+        assert!(names.iter().all(|name| !name.is_empty()));
+    };
+    all(STUDIES.iter().map(|study| study.name).collect());
+    all(kinds().map(|kind| kind.name).collect());
+    all(topics().iter().map(|topic| topic.file).collect());
+    all(topics().iter().map(|topic| topic.title).collect());
+    assert!(STUDIES.iter().all(|study| !study.results.is_empty()));
+}
+
+#[test]
+fn a_report_has_a_page_for_every_study_of_an_analysis() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "60", "--days", "1", "--parts", "1"]).ok();
+    place.run(&["analyze", "trace", "--out", "found", "--quiet"]).ok();
+    let index = std::fs::read_to_string(place.path("found/report/index.html")).unwrap();
+    for study in STUDIES.iter().filter(|study| study.step.is_some()) {
+        let page = place.path(&format!("found/report/{}", study.topic.file));
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(study.topic.question), "{}", study.name);
+        assert!(index.contains(&format!("href=\"{}\"", study.topic.file)), "{}", study.name);
+        let shown = |name: &str| page.contains(&format!("<h2 id=\"{name}\">"));
+        assert!(study.results.iter().any(|kind| shown(kind.name)), "{}", study.name);
+    }
+}
+
+/// Uses of a name as a text, outside tests: `"sweep"`.
+fn uses(source: &str, name: &str) -> usize {
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    code.lines().filter(is_code).filter(|line| line.contains(&format!("\"{name}\""))).count()
+}
+
+#[test]
+fn a_study_is_named_in_the_list_and_beside_its_result_alone() {
+    let steps = STUDIES.iter().filter(|study| study.step.is_some());
+    for study in steps {
+        let mut places = Vec::new();
+        for (_, module, source) in sources() {
+            let module = module.join("::");
+            let count = uses(&source, study.name);
+            let own = format!("Kind::called(\"{}\"", study.name);
+            let allowed = source.matches(&own).count() + usize::from(module == "answers::list");
+            if allowed < count {
+                places.push(module);
+            }
+        }
+        assert_eq!(places, Vec::<String>::new(), "`{}` is chosen by its name", study.name);
+    }
+}
+
+#[test]
+fn the_check_sees_a_name() {
+    assert_eq!(uses("match name { \"sweep\" => 1 }", "sweep"), 1);
+    assert_eq!(uses("// \"sweep\"\n#[cfg(test)]\nmod tests { \"sweep\" }", "sweep"), 0);
+}
