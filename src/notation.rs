@@ -151,7 +151,7 @@ impl Notation {
         let (name, pairs) = text.split_once(':').unwrap_or((text, ""));
         let mut notation =
             Self { kind, name: name.trim().to_owned(), given: Vec::new(), keys: Vec::new() };
-        for pair in pairs.split(',').filter(|pair| !pair.trim().is_empty()) {
+        for pair in split_outside_braces(pairs, ',').filter(|pair| !pair.trim().is_empty()) {
             let Some((key, value)) = pair.split_once('=') else {
                 let (name, text) = (notation.name, pair.to_owned());
                 return Err(NotationError::NoPair { kind, name, text });
@@ -275,6 +275,19 @@ impl Notation {
             }),
         }
     }
+}
+
+/// The pieces between the separators that stand outside of braces.
+pub fn split_outside_braces(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    text.split(move |letter: char| {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && letter == separator
+    })
 }
 
 /// Writes `name:key=value,...`, just the name where there are no parameters.

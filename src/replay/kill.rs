@@ -1,201 +1,232 @@
 //! The kill rules of the sweep on top of any policy.
 //!
 //! In: the starts and ends of a task's attempts as they happen. Out: whether it is condemned now.
-//! The rules are those of [`studies::rules`](crate::studies::rules), told of one event after
-//! another instead of reading a whole history; several have to fire, each at any time so far.
-//! Copies count as attempts of their task, but for those that another overtook.
+//! The rules are those of [`studies::rules`](crate::studies::rules), written the same way; they
+//! follow one event after another instead of reading a whole history. Several have to fire, each at
+//! any time so far. Copies count as attempts of their task, but for those that another overtook. A
+//! custom rule is shown the task as far as it has come, at each of its events.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use rustc_hash::FxHashMap;
 
 use super::journal::Kind;
 use super::state::State;
-use super::workload::Workload;
-use crate::notation::{Notation, NotationError};
-use crate::studies::rules::{HOUR_US, Rule, SpareKey};
+use crate::facts::events::Event;
+use crate::facts::tasks::{Attempt, EndedBy, TaskView};
+use crate::notation::NotationError;
+use crate::schema::EventType;
+use crate::studies::rules::{HOUR_US, OwnRule, Owner, Rule, RuleGrid};
 use crate::units::MICROS_PER_SECOND;
 
 /// The name of the kill rule in a policy.
 pub const NAME: &str = "kill";
 
-/// Events after which a task is condemned where no rule is named.
-const EVENTS_DEFAULT: i64 = 20;
+/// The rule where none is named.
+const USUAL: &str = "events=20";
 
-/// Rules that all have to fire before a task is condemned, and tasks that never are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KillPlan {
-    conditions: Vec<(Rule, i64)>,
-    spare: Vec<(SpareKey, Vec<String>)>,
-}
+/// Most rules that can be joined: a bit of a task's mask each.
+const CONDITIONS_MAX: usize = 32;
 
-/// What each rule's parameter is said to be in errors.
-const fn expected(rule: &Rule) -> &'static str {
-    match rule {
-        Rule::Events => "a number of events from 1",
-        Rule::Failures => "a number of failures in a row from 1",
-        Rule::DeadTime => "a time in whole seconds from 1",
-        Rule::Restarts => "a number of restarts within an hour from 1",
-        Rule::Own(_) => "a number from 1",
-    }
-}
-
-const fn spare_name(key: SpareKey) -> &'static str {
-    match key {
-        SpareKey::Priority => "spare-priority",
-        SpareKey::Class => "spare-class",
-        SpareKey::User => "spare-user",
-    }
-}
-
-impl KillPlan {
-    /// Takes the parameters of `kill`: thresholds by rule, and lists of values to spare.
-    pub(super) fn read(notation: &mut Notation) -> Result<Self, NotationError> {
-        let mut conditions = Vec::new();
-        for rule in Rule::ALL {
-            let Some(name) = rule.known_name() else { continue };
-            // 0, which cannot be given, stands for a rule that was not.
-            let threshold =
-                notation.take_if(name, expected(&rule), 0, |&threshold| 0 < threshold)?;
-            if 0 < threshold {
-                conditions.push((rule, threshold));
-            }
-        }
-        if conditions.is_empty() {
-            conditions.push((Rule::Events, EVENTS_DEFAULT));
-        }
-        let mut spare = Vec::new();
-        for key in SpareKey::ALL {
-            let expected = match key {
-                SpareKey::User => "names joined by `~`",
-                SpareKey::Priority | SpareKey::Class => "numbers joined by `~`",
+/// A policy without its kill rule, where anything is left, and the kill rule: everything behind
+/// `kill:`, since a rule may have parts joined by `+` as well.
+pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), NotationError> {
+    let mut start = 0;
+    for part in text.split('+') {
+        let end = start + part.len();
+        let (name, rule) = part.split_once(':').unwrap_or((part, ""));
+        if name.trim() == NAME {
+            let rule = if rule.trim().is_empty() {
+                format!("{USUAL}{}", &text[end..])
+            } else {
+                text[end - rule.len()..].to_owned()
             };
-            let is_value = |value: &str| {
-                !value.is_empty() && (key == SpareKey::User || value.parse::<i32>().is_ok())
-            };
-            let text =
-                notation.take_if(spare_name(key), expected, String::new(), |text: &String| {
-                    text.split('~').all(is_value)
-                })?;
-            if !text.is_empty() {
-                spare.push((key, text.split('~').map(str::to_owned).collect()));
-            }
+            let others = (0 < start).then(|| &text[..start - 1]);
+            return Ok((others, Some(with_one_parameter(rule.parse()?)?)));
         }
-        Ok(Self { conditions, spare })
+        start = end + 1;
     }
-
-    /// Whether the task is one of those that are never condemned.
-    fn spares(&self, workload: &Workload, task: u32) -> bool {
-        self.spare.iter().any(|(key, values)| {
-            let number = |number: Option<i32>| {
-                number.is_some_and(|number| values.iter().any(|value| value.parse() == Ok(number)))
-            };
-            match key {
-                SpareKey::Priority => number(workload.priority.get(task)),
-                SpareKey::Class => number(workload.class.get(task).map(i32::from)),
-                SpareKey::User => {
-                    let name = workload.user_names.get(workload.user.get(task) as usize);
-                    name.is_some_and(|name| values.iter().any(|value| unescaped(value) == *name))
-                }
-            }
-        })
-    }
+    Ok((Some(text), None))
 }
 
-/// A user's name in which `+` and `,`, which mean something in a policy, are `%2B` and `%2C`, and
-/// `%` may be `%25`.
-fn unescaped(name: &str) -> String {
-    name.replace("%2B", "+").replace("%2C", ",").replace("%25", "%")
+/// Refuses a rule that a policy cannot follow: one with no parameter, or with several.
+pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
+    let is_own = matches!(rule.rule, Rule::Own(_));
+    if CONDITIONS_MAX <= rule.and.len() {
+        let (kind, name) = ("policy", NAME.to_owned());
+        let key = rule.and[CONDITIONS_MAX - 1].0.name().to_owned();
+        return Err(NotationError::TooMany { kind, name, key, expected: "32 kill rules" });
+    }
+    if rule.grid.len() == 1 && (rule.is_given || is_own) {
+        return Ok(rule);
+    }
+    Err(NotationError::BadValue {
+        kind: "policy",
+        name: NAME.to_owned(),
+        key: "rule",
+        value: rule.to_string(),
+        expected: "a kill rule with one parameter, such as `kill:failures=3`",
+    })
 }
 
-impl fmt::Display for KillPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAME)?;
-        let mut mark = ':';
-        for (rule, threshold) in &self.conditions {
-            write!(f, "{mark}{}={threshold}", rule.name())?;
-            mark = ',';
-        }
-        self.spare.iter().try_for_each(|(key, values)| {
-            write!(f, "{mark}{}={}", spare_name(*key), values.join("~"))
-        })
-    }
+/// What a custom rule is shown of a task.
+#[derive(Debug, Default)]
+struct Seen {
+    events: Vec<Event>,
+    attempts: Vec<Attempt>,
 }
 
 /// What is remembered of every task.
 #[derive(Debug)]
 pub(super) struct KillWatch<'a> {
-    plan: &'a KillPlan,
+    plan: &'a RuleGrid,
+    conditions: Vec<(&'a Rule, i64)>,
     /// A bit per condition that has fired.
-    fired: Vec<u8>,
+    fired: Vec<u32>,
     /// Failures since the last other end of an attempt.
     in_row: Vec<u16>,
     /// Time in attempts that came to nothing, µs.
     dead_us: Vec<i64>,
     /// Restarts within the last hour, of tasks that had some.
     restarts_us: FxHashMap<u32, VecDeque<i64>>,
+    /// By task, where a rule is a custom one.
+    seen: FxHashMap<u32, Seen>,
+    has_own: bool,
 }
 
 impl<'a> KillWatch<'a> {
-    pub(super) fn new(plan: &'a KillPlan, task_count: usize) -> Self {
+    pub(super) fn new(plan: &'a RuleGrid, task_count: usize) -> Self {
+        let conditions = plan.conditions().expect("a policy's kill rule has one parameter");
         Self {
             plan,
+            has_own: conditions.iter().any(|(rule, _)| matches!(rule, Rule::Own(_))),
+            conditions,
             fired: vec![0; task_count],
             in_row: vec![0; task_count],
             dead_us: vec![0; task_count],
             restarts_us: FxHashMap::default(),
+            seen: FxHashMap::default(),
         }
     }
 
-    /// An attempt of a task that had one before begins.
-    pub(super) fn restarted(&mut self, task: u32, now_us: i64) {
-        let Some(wanted) = self.threshold(&Rule::Restarts) else { return };
-        let restarts_us = self.restarts_us.entry(task).or_default();
-        restarts_us.push_back(now_us);
-        while restarts_us.front().is_some_and(|&restart_us| restart_us < now_us - HOUR_US) {
-            restarts_us.pop_front();
-        }
-        if wanted <= i64::try_from(restarts_us.len()).unwrap_or(i64::MAX) {
-            self.fire(task, &Rule::Restarts);
+    /// A task begins to wait.
+    pub(super) fn submitted(&mut self, task: u32, now_us: i64) {
+        self.see(task, now_us, EventType::Submit);
+    }
+
+    /// An attempt of a task begins, its own and not a copy.
+    pub(super) fn started(&mut self, task: u32, now_us: i64, is_first: bool) {
+        self.see(task, now_us, EventType::Schedule);
+        if !is_first && self.conditions.iter().any(|(rule, _)| **rule == Rule::Restarts) {
+            let restarts_us = self.restarts_us.entry(task).or_default();
+            restarts_us.push_back(now_us);
+            while restarts_us.front().is_some_and(|&restart_us| restart_us < now_us - HOUR_US) {
+                restarts_us.pop_front();
+            }
+            let count = i64::try_from(restarts_us.len()).unwrap_or(i64::MAX);
+            self.fire(task, &Rule::Restarts, |wanted| wanted <= count);
         }
     }
 
     /// An attempt that ran for `ran_us` ends.
-    pub(super) fn ended(&mut self, task: u32, how: Kind, ran_us: i64) {
+    pub(super) fn ended(&mut self, task: u32, how: Kind, ran_us: i64, now_us: i64) {
         let idx = task as usize;
-        let is_failure = how == Kind::Fail;
-        if !is_failure && !matches!(how, Kind::Evict | Kind::Lost | Kind::Restart) {
-            return;
-        }
-        self.in_row[idx] = if is_failure { self.in_row[idx].saturating_add(1) } else { 0 };
+        let event = match how {
+            Kind::Fail => EventType::Fail,
+            Kind::Evict => EventType::Evict,
+            Kind::Lost => EventType::Lost,
+            Kind::Restart => EventType::Kill,
+            _ => return,
+        };
+        self.see(task, now_us, event);
+        self.in_row[idx] = if how == Kind::Fail { self.in_row[idx].saturating_add(1) } else { 0 };
         self.dead_us[idx] += ran_us;
-        let reached =
-            |threshold: Option<i64>, found| threshold.is_some_and(|wanted| wanted <= found);
-        if reached(self.threshold(&Rule::Failures), i64::from(self.in_row[idx])) {
-            self.fire(task, &Rule::Failures);
-        }
-        if reached(self.threshold(&Rule::DeadTime), self.dead_us[idx] / MICROS_PER_SECOND) {
-            self.fire(task, &Rule::DeadTime);
-        }
+        let (in_row, dead_s) = (i64::from(self.in_row[idx]), self.dead_us[idx] / MICROS_PER_SECOND);
+        self.fire(task, &Rule::Failures, |wanted| wanted <= in_row);
+        self.fire(task, &Rule::DeadTime, |wanted| wanted <= dead_s);
     }
 
     /// Whether a task is condemned, which has had so many events.
     pub(super) fn condemns(&mut self, state: &State<'_>, task: u32, events: u16) -> bool {
-        if self.threshold(&Rule::Events).is_some_and(|threshold| threshold < i64::from(events)) {
-            self.fire(task, &Rule::Events);
+        self.fire(task, &Rule::Events, |threshold| threshold < i64::from(events));
+        if self.has_own {
+            self.ask_own(state, task);
         }
-        let all = (1_u8 << self.plan.conditions.len()) - 1;
-        self.fired[task as usize] == all && !self.plan.spares(state.workload, task)
+        let all = u32::MAX >> (u32::BITS - u32::try_from(self.conditions.len()).unwrap_or(1));
+        self.fired[task as usize] == all && !self.spares(state, task)
     }
 
-    fn threshold(&self, rule: &Rule) -> Option<i64> {
-        self.plan.conditions.iter().find(|(other, _)| other == rule).map(|found| found.1)
+    fn spares(&self, state: &State<'_>, task: u32) -> bool {
+        let workload = state.workload;
+        let user = workload.user_names.get(workload.user.get(task) as usize);
+        let class = workload.class.get(task).map(i32::from);
+        let owner = Owner { scheduling_class: class, user: user.map(String::as_str) };
+        self.plan.spares(workload.priority.get(task), owner)
     }
 
-    fn fire(&mut self, task: u32, rule: &Rule) {
-        let position = self.plan.conditions.iter().position(|(other, _)| other == rule);
-        self.fired[task as usize] |= 1 << position.expect("only conditions fire");
+    /// Marks the conditions of a rule whose parameter is reached.
+    fn fire(&mut self, task: u32, rule: &Rule, is_reached: impl Fn(i64) -> bool) {
+        for (bit, (_, parameter)) in
+            self.conditions.iter().enumerate().filter(|(_, (other, _))| *other == rule)
+        {
+            self.fired[task as usize] |= u32::from(is_reached(*parameter)) << bit;
+        }
+    }
+
+    /// Remembers an event for custom rules.
+    fn see(&mut self, task: u32, now_us: i64, event_type: EventType) {
+        if !self.has_own {
+            return;
+        }
+        let Seen { events, attempts } = self.seen.entry(task).or_default();
+        let row = u32::try_from(events.len()).unwrap_or(u32::MAX);
+        events.push(Event { time_us: now_us, row_id: i64::from(row), event_type, row });
+        match event_type {
+            EventType::Submit => {}
+            EventType::Schedule => attempts.push(Attempt {
+                start_us: now_us,
+                end_us: now_us,
+                ended_by: EndedBy::Nothing,
+                cpu_request: None,
+                memory: None,
+                machine_id: None,
+                cpu_used: None,
+                row,
+            }),
+            end => {
+                if let Some(attempt) = attempts.last_mut().filter(|attempt| attempt.is_open()) {
+                    (attempt.end_us, attempt.ended_by) = (now_us, EndedBy::Event(end));
+                }
+            }
+        }
+    }
+
+    /// Shows a task to the custom rules.
+    fn ask_own(&mut self, state: &State<'_>, task: u32) {
+        let Some(seen) = self.seen.get_mut(&task) else { return };
+        if let Some(attempt) = seen.attempts.last_mut().filter(|attempt| attempt.is_open()) {
+            attempt.end_us = state.now_us;
+        }
+        let view = TaskView {
+            job_id: i64::from(state.workload.job.get(task)),
+            task_index: i32::try_from(task).unwrap_or(i32::MAX),
+            events: &seen.events,
+            attempts: &seen.attempts,
+            windows: &[],
+            priority: state.workload.priority.get(task).unwrap_or(0),
+            phase: None,
+            job_end_us: None,
+        };
+        let kills = |rule: &OwnRule, parameter| {
+            rule.kill_us(&view, parameter).is_some_and(|at_us| at_us <= state.now_us)
+        };
+        for (bit, (rule, parameter)) in self.conditions.iter().enumerate() {
+            if let Rule::Own(rule) = rule
+                && kills(rule, *parameter)
+            {
+                self.fired[task as usize] |= 1 << bit;
+            }
+        }
     }
 }
 
@@ -204,40 +235,39 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::cluster::Cluster;
-    use super::super::workload::Column;
+    use super::super::workload::{Column, Workload};
     use super::*;
-    use crate::facts::events::Event;
-    use crate::facts::tasks::{Attempt, EndedBy, TaskView};
-    use crate::schema::EventType;
-    use crate::studies::rules::{Owner, RuleGrid};
-
-    fn plan(text: &str) -> Result<KillPlan, String> {
-        let mut notation = Notation::parse("policy", text).map_err(|error| error.to_string())?;
-        let plan = KillPlan::read(&mut notation).map_err(|error| error.to_string())?;
-        notation.finish().map_err(|error| error.to_string())?;
-        Ok(plan)
+    fn plan(text: &str) -> Result<RuleGrid, String> {
+        let (_, rule) = split(text).map_err(|error| error.to_string())?;
+        rule.ok_or_else(|| "no kill rule".to_owned())
     }
 
     #[test]
-    fn rules_print_as_they_are_read_and_typos_are_refused() {
-        assert_eq!(plan("kill").unwrap().to_string(), "kill:events=20");
-        for text in [
-            "kill:failures=3",
-            "kill:events=9,dead-time=600,restarts=4,spare-priority=9~11,spare-user=a~b%2Bc",
-            "kill:events=20,spare-class=3",
+    fn a_kill_rule_is_that_of_a_sweep_with_one_parameter() {
+        for (text, written) in [
+            ("kill", "events=20"),
+            ("fifo+late+kill:failures=3", "failures=3"),
+            (
+                "kill:events=9+dead-time=600~priority=9~user=a%2Bb",
+                "events=9+dead-time=600~priority=9~user=a%2Bb",
+            ),
         ] {
-            assert_eq!(plan(text).unwrap().to_string(), text);
+            assert_eq!(plan(text).unwrap().to_string(), written);
         }
+        assert_eq!(split("fifo+late+kill:failures=3").unwrap().0, Some("fifo+late"));
         let check = |text: &str, expected: &str| assert_eq!(plan(text).unwrap_err(), expected);
         check(
             "kill:failures=0",
-            "policy `kill`: `failures=0` is not a number of failures in a row from 1",
+            "kill rule `failures`: `failures=0` is not a number of failures in a row from 1",
         );
-        check("kill:spare-class=a", "policy `kill`: `spare-class=a` is not numbers joined by `~`");
         check(
-            "kill:fails=3",
-            "policy `kill` has no parameter `fails` (it takes: events, failures, dead-time, \
-             restarts, spare-priority, spare-class, spare-user); did you mean `failures`?",
+            "kill:failures",
+            "policy `kill`: `rule=failures` is not a kill rule with one parameter, such as \
+             `kill:failures=3`",
+        );
+        check(
+            "kill:events=3+late",
+            "there is no kill rule `late` (known: events, failures, dead-time, restarts)",
         );
     }
 
@@ -248,17 +278,20 @@ mod tests {
         workload.class = Column::Each(vec![None, Some(3)]);
         workload.user = Column::Each(vec![1, 0]);
         workload.user_names = vec!["b,".to_owned(), "a+b%".to_owned()];
+        let cluster = Cluster::of_speeds(vec![1.0]);
+        let state = State::new(&workload, &cluster, 0);
         let check = |text: &str, expected: [bool; 2]| {
             let plan = plan(text).unwrap();
-            assert_eq!([0, 1].map(|task| plan.spares(&workload, task)), expected, "{text}");
+            let watch = KillWatch::new(&plan, 2);
+            assert_eq!([0, 1].map(|task| watch.spares(&state, task)), expected, "{text}");
         };
         check("kill", [false, false]);
-        check("kill:spare-priority=9~10", [true, false]);
-        check("kill:spare-class=3", [false, true]);
-        check("kill:spare-class=0", [false, false]);
-        check("kill:spare-user=a%2Bb%25", [true, false]);
-        check("kill:spare-user=b%2C,spare-priority=9", [true, true]);
-        check("kill:spare-user=b", [false, false]);
+        check("kill:events=2~priority=9~priority=10", [true, false]);
+        check("kill:events=2~class=3", [false, true]);
+        check("kill:events=2~class=0", [false, false]);
+        check("kill:events=2~user=a%2Bb%25", [true, false]);
+        check("kill:events=2~user=b%2C~priority=9", [true, true]);
+        check("kill:events=2~user=b", [false, false]);
     }
 
     /// What a task goes through: attempts as (waits, runs, how it ends), s.
@@ -274,29 +307,35 @@ mod tests {
             Rule::Events => (1_i64..30).boxed(),
             Rule::Failures | Rule::Restarts => (1_i64..5).boxed(),
             Rule::DeadTime => (1_i64..8000).boxed(),
-            Rule::Own(_) => unreachable!("only rules that come with the program"),
+            Rule::Own(_) => (1_i64..4).boxed(),
         };
-        prop::sample::subsequence(Rule::ALL.to_vec(), 1..=3).prop_flat_map(move |rules| {
+        // A custom rule beside those of the program: so many evictions.
+        let own = RuleGrid::own("evicted", [1], |task: &TaskView<'_>, count: i64| {
+            task.nth_within(EventType::Evict, usize::try_from(count).ok()?, i64::MAX)
+        });
+        let all: Vec<Rule> = Rule::USUAL.into_iter().chain([own.rule]).collect();
+        prop::sample::subsequence(all, 1..=3).prop_flat_map(move |rules| {
             rules.into_iter().map(|rule| (Just(rule.clone()), threshold(rule))).collect::<Vec<_>>()
         })
     }
 
     /// The instant at which the rules condemn a task that is told of one event after another.
-    fn followed(life: &[(i64, i64, u8)], plan: &KillPlan) -> Option<i64> {
+    fn followed(life: &[(i64, i64, u8)], plan: &RuleGrid) -> Option<i64> {
         let workload = Workload::plain(1, Column::Same(1));
         let cluster = Cluster::of_speeds(vec![1.0]);
-        let state = State::new(&workload, &cluster, 0);
+        let mut state = State::new(&workload, &cluster, 0);
         let mut watch = KillWatch::new(plan, 1);
         let (mut now_us, mut events) = (0, 1);
+        watch.submitted(0, 0);
         for (number, (waits, runs, how)) in life.iter().enumerate() {
+            state.now_us = now_us;
             if watch.condemns(&state, 0, events) {
                 return Some(now_us);
             }
             now_us += waits * MICROS_PER_SECOND;
             events += 1;
-            if 0 < number {
-                watch.restarted(0, now_us);
-            }
+            state.now_us = now_us;
+            watch.started(0, now_us, number == 0);
             if watch.condemns(&state, 0, events) {
                 return Some(now_us);
             }
@@ -306,12 +345,14 @@ mod tests {
                 3 => Kind::Fail,
                 _ => Kind::Lost,
             };
-            watch.ended(0, how, runs * MICROS_PER_SECOND);
+            state.now_us = now_us;
+            watch.ended(0, how, runs * MICROS_PER_SECOND, now_us);
             events += 1;
             if watch.condemns(&state, 0, events) {
                 return Some(now_us);
             }
             events += 1;
+            watch.submitted(0, now_us);
         }
         watch.condemns(&state, 0, events).then_some(now_us)
     }
@@ -349,10 +390,13 @@ mod tests {
                 phase: None,
                 job_end_us: None,
             };
-            let grid = RuleGrid { rule: rules[0].0.clone(), grid: vec![rules[0].1], and: rules[1..].to_vec(), spare: Vec::new() };
+            let (first, others) = rules.split_first().unwrap();
+            let plan = RuleGrid {
+                and: others.to_vec(),
+                ..RuleGrid::new(first.0.clone(), vec![first.1])
+            };
             let mut times = Vec::new();
-            grid.kill_times(&task, Owner::default(), &mut times).unwrap();
-            let plan = KillPlan { conditions: rules, spare: Vec::new() };
+            plan.kill_times(&task, Owner::default(), &mut times).unwrap();
             prop_assert_eq!(followed(&life, &plan), times.first().copied());
         }
     }

@@ -64,7 +64,7 @@ fn policy() -> impl Strategy<Value = String> {
         "+kill:failures=2",
         "+kill:restarts=1",
         "+kill:dead-time=9",
-        "+kill:events=4,dead-time=5,spare-priority=150",
+        "+kill:events=4+dead-time=5~priority=150",
     ];
     let kill = prop::sample::select(kills.to_vec());
     (part, place, prop::sample::select(rules()), kill)

@@ -340,9 +340,9 @@ fn a_task_is_condemned_by_every_rule_of_the_sweep() {
         ("kill:dead-time=7", None, Some(8)),
         ("kill:restarts=1", Some(2), Some(2)),
         ("kill:restarts=4", None, Some(8)),
-        ("kill:events=4,failures=3", Some(6), None),
-        ("kill:events=11,failures=2", None, Some(8)),
-        ("kill:failures=2,spare-priority=0", None, None),
+        ("kill:events=4+failures=3", Some(6), None),
+        ("kill:events=11+failures=2", None, Some(8)),
+        ("kill:failures=2~priority=0", None, None),
     ] {
         assert_eq!(condemned_s(failing, policy), expected, "{policy}");
         assert_eq!(condemned_s(&lost, policy), expected_with_loss, "{policy} with a loss");
@@ -820,7 +820,7 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
         "fifo",
         "fifo+wqr:copies=unlimited,order=forward,depth=9",
         "priority:preempt=no,depth=3+best-fit+dolly:straggle=0.05,tolerated=0.05,budget=0.05,\
-         load=0.8+kill:events=7,spare-user=a~b%2Bc",
+         load=0.8+kill:events=7~user=a~user=b%2Bc",
         "fair:half_life_s=86400,interval_s=60",
     ] {
         assert_eq!(text.parse::<PolicyPlan>().unwrap().to_string(), text);

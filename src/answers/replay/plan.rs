@@ -37,11 +37,10 @@ pub struct ReplayPlan {
     /// had free capacity. Running tasks: none, oracle, wqr, dolly, and every detector of `jobfate
     /// detect`; two of them can be combined, as in `poisson+yarn`: the first judges first, and its
     /// copies start before those of the second; a task that one of them restarts gets no copy that
-    /// the other requested before. Write a grid in braces: `fifo+late:cap={0.05,0.1,0.2}`. The kill
-    /// rule kills a task that has passed all its thresholds, which are those of `jobfate sweep`:
-    /// `kill:events=20`, `kill:failures=3,dead-time=3600` (s), `kill:restarts=4` (within an hour);
-    /// `spare-priority=9~10`, `spare-class=3`, `spare-user=NAME` (with %2B for `+` and %2C for `,`)
-    /// name tasks that it spares.
+    /// the other requested before. Write a grid in braces: `fifo+late:cap={0.05,0.1,0.2}`. The last
+    /// part may be `kill:` and a rule of `jobfate sweep --rules` with one threshold: it kills the
+    /// tasks that the rule condemns. `kill:events=20`, `kill:failures=3+dead-time=3600` (both, s),
+    /// `kill:restarts=4~priority=9` (within an hour; spares priority 9), `kill:{events=10,events=20}`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
     pub policies: Vec<PolicyList>,
 

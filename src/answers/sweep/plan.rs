@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::answers::account::CpuChoice;
 use crate::answers::study::{Definitions, Plan};
-use crate::answers::words::{readers, text, texts};
+use crate::answers::words::{parsed_list, readers, text};
 use crate::facts::window::first_event_us;
 use crate::lake::Lake;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
-use crate::studies::rules::{Rule, RuleGrid};
+use crate::studies::rules::{Rule, RuleGrid, RuleList};
 use crate::units::MICROS_PER_DAY;
 
 /// What a sweep asks.
@@ -33,15 +33,14 @@ pub struct SweepPlan {
     /// Rules to compare; --harmed applies to the first
     ///
     /// events (more than T events), failures (T FAIL in a row), dead-time (T seconds in
-    /// unsuccessful attempts), restarts (T within an hour). `events+failures=3` sweeps the first
-    /// and requires the others as well; `events~priority=9~class=3` spares tasks by priority, class
-    /// or user. --thresholds is the grid of `events`; the other rules have their own grids.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = "events")
-    )]
-    #[serde(with = "texts")]
-    pub rules: Vec<RuleGrid>,
+    /// unsuccessful attempts), restarts (T within an hour). A rule is swept over its usual grid
+    /// (that of `events` is --thresholds), over its own as in `failures={2,3,5}`, or has one
+    /// threshold, `failures=3`. `events+failures=3` requires both; `events~priority=9~class=3`
+    /// spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a
+    /// blank). A policy of `jobfate replay` takes the same rule behind `kill:`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
+    #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
+    pub rules: Vec<RuleList>,
 
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(skip)]
@@ -129,6 +128,18 @@ readers! {
     days: Option<f64> = parsed_if(parse_days);
 }
 
+/// Writes every rule as a word of its own.
+fn write_rules<S: Serializer>(rules: &[RuleList], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(rules.iter().flat_map(|list| &list.0).map(ToString::to_string))
+}
+
+fn read_rules<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<RuleList>, D::Error> {
+    // Commas divide both rules and their parameters: which is which, the list knows.
+    let pieces = parsed_list(source, |piece| Ok::<_, D::Error>(piece.to_owned()))?;
+    let list = pieces.join(",").parse::<RuleList>().map_err(serde::de::Error::custom)?;
+    Ok(list.0.into_iter().map(|rule| RuleList(vec![rule])).collect())
+}
+
 /// Thresholds, ascending, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid(pub Vec<i64>);
@@ -195,12 +206,12 @@ pub fn parse_grid(text: &str) -> Result<Grid, String> {
 /// The rules with the grid of events put in.
 pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
     let mut rules: Vec<RuleGrid> = Vec::new();
-    for rule in &plan.rules {
+    for rule in plan.rules.iter().flat_map(|list| &list.0) {
         if !rules.contains(rule) {
             rules.push(rule.clone());
         }
     }
-    for rule in rules.iter_mut().filter(|rule| rule.rule == Rule::Events) {
+    for rule in rules.iter_mut().filter(|rule| rule.rule == Rule::Events && !rule.is_given) {
         rule.grid.clone_from(&plan.thresholds.0);
     }
     // The threshold that is asked about by name is swept as well.

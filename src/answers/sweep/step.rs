@@ -27,7 +27,7 @@ const BOOTSTRAP_ROUNDS: &str = "200";
 const ROWS_SHOWN: usize = 5;
 
 fn settle(open: &mut Open<'_>) {
-    let rules = Rule::ALL.map(|rule| rule.name().to_owned()).to_vec();
+    let rules = Rule::USUAL.map(|rule| rule.name().to_owned()).to_vec();
     open.default_to("rules", Setting::Many(rules));
     open.default_to("bootstrap", BOOTSTRAP_ROUNDS);
     // Chosen on the first half of the tasks' history, scored on the second.

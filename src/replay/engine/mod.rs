@@ -257,6 +257,9 @@ impl<'a> Engine<'a> {
     #[inline]
     fn submit(&mut self, task: u32, behind: bool) {
         self.note(Kind::Submit, task, NONE, 0);
+        if let Some(kill) = &mut self.kill {
+            kill.submitted(task, self.state.now_us);
+        }
         if self.count_event(task) {
             return;
         }
@@ -344,10 +347,12 @@ impl<'a> Engine<'a> {
         }
         if role == Role::Original {
             let first_start_us = &mut self.state.tasks.first_start_us[task as usize];
-            if first_start_us.is_none() {
+            let is_first = first_start_us.is_none();
+            if is_first {
                 *first_start_us = Some(self.state.now_us);
-            } else if let Some(kill) = &mut self.kill {
-                kill.restarted(task, self.state.now_us);
+            }
+            if let Some(kill) = &mut self.kill {
+                kill.started(task, self.state.now_us, is_first);
             }
             self.state.tasks.phase[task as usize] = Phase::Running;
             self.state.waiting -= 1;
@@ -426,7 +431,7 @@ impl<'a> Engine<'a> {
             // A lost attempt ran until its machine went.
             let lost = attempts.is_lost[idx];
             let end_us = if lost { attempts.since_us[idx] } else { self.state.now_us };
-            kill.ended(task, kind, end_us - attempts.start_us[idx]);
+            kill.ended(task, kind, end_us - attempts.start_us[idx], self.state.now_us);
         }
         if self.state.attempts.is_lost[idx] {
             // Its time was counted when its machine went.

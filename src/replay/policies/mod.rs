@@ -10,12 +10,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::journal::Kind as Happening;
-use super::kill::{self, KillPlan};
+use super::kill;
 use super::line::Line;
 use super::placement::{Most, PLACEMENTS, Placement};
 use super::state::{Role, State};
 use crate::notation::{Notation, NotationError};
 use crate::replay::detectors::DetectorPlan;
+use crate::studies::rules::RuleGrid;
 
 mod both;
 mod by_key;
@@ -308,7 +309,7 @@ pub struct PolicyPlan {
     /// A second rule that acts beside it.
     pub second_speculation: Option<(Cow<'static, str>, Arc<dyn SpeculationPlan>)>,
     /// Which tasks are condemned.
-    pub kill: Option<KillPlan>,
+    pub kill: Option<RuleGrid>,
 }
 
 impl PolicyPlan {
@@ -340,6 +341,15 @@ impl PolicyPlan {
         Self { speculation, second_speculation: None, ..self }
     }
 
+    /// The policy with a kill rule: the one of a sweep, with one parameter. Of a custom rule it is
+    /// asked at every event of a task whether it kills by then.
+    ///
+    /// # Errors
+    /// The rule has no parameter, or several.
+    pub fn with_kill(self, rule: RuleGrid) -> Result<Self, NotationError> {
+        Ok(Self { kill: Some(kill::with_one_parameter(rule)?), ..self })
+    }
+
     /// The rules about running tasks as one; `None` where nothing is done about them.
     pub(super) fn build_speculation(&self, state: &State<'_>) -> Option<Box<dyn Speculation>> {
         both::build(self, state)
@@ -361,9 +371,10 @@ impl FromStr for PolicyPlan {
     type Err = NotationError;
 
     fn from_str(text: &str) -> Result<Self, NotationError> {
-        let (mut order, mut placement, mut condemns) = (None, None, None);
+        let (mut order, mut placement) = (None, None);
         let mut rules: Vec<(&'static str, Arc<dyn SpeculationPlan>)> = Vec::new();
-        for part in text.split('+') {
+        let (others, condemns) = kill::split(text)?;
+        for part in others.into_iter().flat_map(|others| others.split('+')) {
             let part = part.trim();
             let is_ours = |name: &str| KINDS.iter().any(|kind| kind.name == name);
             if let Some(name) = watch::name(part).filter(|name| !is_ours(name)) {
@@ -382,8 +393,6 @@ impl FromStr for PolicyPlan {
                 }
             } else if let Some(found) = PLACEMENTS.iter().find(|(word, _)| *word == name) {
                 placement.replace(found.1).is_some()
-            } else if name == kill::NAME {
-                condemns.replace(KillPlan::read(&mut notation)?).is_some()
             } else {
                 return Err(notation.unknown_name(known()));
             };
@@ -452,7 +461,7 @@ impl fmt::Display for PolicyPlan {
             f.write_str("+")?;
             write_part(f, name, &plan.parameters())?;
         }
-        self.kill.iter().try_for_each(|kill| write!(f, "+{kill}"))
+        self.kill.iter().try_for_each(|kill| write!(f, "+{}:{kill}", kill::NAME))
     }
 }
 

@@ -5,24 +5,24 @@
 //! could really have been saved. Grids ascend from strict to lenient: if a parameter condemns a
 //! task, so do all before it, no later.
 
-use std::fmt;
-use std::str::FromStr;
-
 use thiserror::Error;
 
 use crate::facts::FactError;
 use crate::facts::tasks::TaskView;
 use crate::faults::{Code, Fault};
-use crate::notation::nearest;
 
 mod dead_time;
 mod events;
 mod failures;
 mod own;
 mod restarts;
+mod spare;
+mod written;
 
 pub use self::own::{Condemn, OwnRule};
 pub use self::restarts::HOUR_US;
+pub use self::spare::{Owner, SpareKey};
+pub use self::written::RuleList;
 
 /// A rule, without its parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,25 +41,49 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule that comes with the program.
-    pub const ALL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
+    /// Those that an analysis compares by default.
+    pub const USUAL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
+
+    /// The names of the rules that come with the program.
+    pub const NAMES: [&'static str; 4] = ["events", "failures", "dead-time", "restarts"];
+
+    /// The rule of a name, with its usual settings.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::USUAL.into_iter().find(|rule| rule.name() == name)
+    }
+
+    /// The name of the parameter that is swept, as it is written.
+    pub const fn main_key(&self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Failures => "failures",
+            Self::DeadTime => "dead-time",
+            Self::Restarts => "restarts",
+            Self::Own(_) => "threshold",
+        }
+    }
+
+    /// What this parameter is, in errors.
+    const fn expected(&self) -> &'static str {
+        match self {
+            Self::Events => "a number of events from 1",
+            Self::Failures => "a number of failures in a row from 1",
+            Self::DeadTime => "a time in whole seconds from 1",
+            Self::Restarts => "a number of restarts within an hour from 1",
+            Self::Own(_) => "a number from 1",
+        }
+    }
+
+    /// Reads this parameter.
+    fn read_parameter(text: &str) -> Option<i64> {
+        text.parse().ok().filter(|&parameter| 0 < parameter)
+    }
 
     /// The name on the command line.
     pub fn name(&self) -> &str {
         match self {
             Self::Own(own) => own.name(),
-            rule => rule.known_name().unwrap_or_default(),
-        }
-    }
-
-    /// The name of a rule that comes with the program.
-    pub const fn known_name(&self) -> Option<&'static str> {
-        match self {
-            Self::Events => Some("events"),
-            Self::Failures => Some("failures"),
-            Self::DeadTime => Some("dead-time"),
-            Self::Restarts => Some("restarts"),
-            Self::Own(_) => None,
+            rule => rule.main_key(),
         }
     }
 
@@ -116,39 +140,6 @@ impl Rule {
     }
 }
 
-/// What tasks can be spared by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpareKey {
-    /// The task's priority.
-    Priority,
-    /// The job's scheduling class.
-    Class,
-    /// The job's user.
-    User,
-}
-
-impl SpareKey {
-    /// Everything to spare by.
-    pub const ALL: [Self; 3] = [Self::Priority, Self::Class, Self::User];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Priority => "priority",
-            Self::Class => "class",
-            Self::User => "user",
-        }
-    }
-}
-
-/// Who a task belongs to, for exceptions.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Owner<'a> {
-    /// The job's scheduling class.
-    pub scheduling_class: Option<i32>,
-    /// The job's user.
-    pub user: Option<&'a str>,
-}
-
 /// A rule with its grid, further rules that must have fired as well, and whom it spares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleGrid {
@@ -156,6 +147,8 @@ pub struct RuleGrid {
     pub rule: Rule,
     /// The parameters, ascending.
     pub grid: Vec<i64>,
+    /// Whether they were written with the rule, as in `events=20`.
+    pub is_given: bool,
     /// Rules that must have condemned the task too, each with its fixed parameter.
     pub and: Vec<(Rule, i64)>,
     /// Tasks that are never killed: those with one of these values.
@@ -165,7 +158,7 @@ pub struct RuleGrid {
 impl RuleGrid {
     /// A rule by itself.
     pub fn new(rule: Rule, grid: Vec<i64>) -> Self {
-        Self { rule, grid, and: Vec::new(), spare: Vec::new() }
+        Self { rule, grid, is_given: false, and: Vec::new(), spare: Vec::new() }
     }
 
     /// A custom rule over a grid of its parameter: `rule` says when a task is killed.
@@ -205,15 +198,17 @@ impl RuleGrid {
         }
     }
 
-    /// Whether the task is one of those that are never killed.
-    fn is_spared(&self, task: &TaskView<'_>, owner: Owner<'_>) -> bool {
-        self.spare.iter().any(|(key, value)| match key {
-            SpareKey::Priority => value.parse() == Ok(task.priority),
-            SpareKey::Class => {
-                owner.scheduling_class.is_some_and(|class| value.parse() == Ok(class))
-            }
-            SpareKey::User => owner.user == Some(value.as_str()),
-        })
+    /// Whether a task is one of those that are never killed.
+    pub fn spares(&self, priority: Option<i32>, owner: Owner<'_>) -> bool {
+        self.spare.iter().any(|(key, value)| key.is_of(value, priority, owner))
+    }
+
+    /// The rule and those that must have fired too, each with its parameter; `None` unless the
+    /// rule has exactly one.
+    pub fn conditions(&self) -> Option<Vec<(&Rule, i64)>> {
+        let &[parameter] = self.grid.as_slice() else { return None };
+        let others = self.and.iter().map(|(rule, parameter)| (rule, *parameter));
+        Some(std::iter::once((&self.rule, parameter)).chain(others).collect())
     }
 
     /// Fills `times` with the instants at which the first parameters of the grid kill the task;
@@ -228,7 +223,7 @@ impl RuleGrid {
         times: &mut Vec<i64>,
     ) -> Result<(), RuleError> {
         times.clear();
-        if self.is_spared(task, owner) {
+        if self.spares(Some(task.priority), owner) {
             return Ok(());
         }
         self.rule.kill_times(task, &self.grid, times)?;
@@ -250,44 +245,10 @@ impl RuleGrid {
     }
 }
 
-/// A kill rule that cannot be read, or whose answer would mean nothing.
+/// A kill rule whose answer would mean nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// No such rule.
-    #[error("there is no kill rule `{name}` (known: {known}){}", meant(nearest.as_ref()))]
-    UnknownRule {
-        /// What was written.
-        name: String,
-        /// The rules there are.
-        known: String,
-        /// The one that was probably meant.
-        nearest: Option<String>,
-    },
-    /// A further rule without its parameter.
-    #[error("`{part}` needs a parameter, such as `failures=3`")]
-    NoParameter {
-        /// What was written.
-        part: String,
-    },
-    /// A parameter that is not a number from 1.
-    #[error("`{part}`: the parameter is not a positive number")]
-    BadParameter {
-        /// What was written.
-        part: String,
-    },
-    /// Nothing to spare by.
-    #[error("tasks cannot be spared by `{name}` (known: priority, class, user)")]
-    UnknownSpare {
-        /// What was written.
-        name: String,
-    },
-    /// Nothing or the wrong thing to spare.
-    #[error("`~{part}` needs a value, such as `~priority=9`")]
-    BadSpare {
-        /// What was written.
-        part: String,
-    },
     /// A grid without a parameter.
     #[error("kill rule `{rule}` has no thresholds")]
     NoGrid {
@@ -343,62 +304,6 @@ impl From<RuleError> for FactError {
 impl Fault for RuleError {
     fn code(&self) -> Code {
         Code::Usage
-    }
-}
-
-fn meant(nearest: Option<&String>) -> String {
-    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
-}
-
-impl fmt::Display for RuleGrid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rule.name())?;
-        self.and
-            .iter()
-            .try_for_each(|(rule, parameter)| write!(f, "+{}={parameter}", rule.name()))?;
-        self.spare.iter().try_for_each(|(key, value)| write!(f, "~{}={value}", key.name()))
-    }
-}
-
-impl FromStr for RuleGrid {
-    type Err = RuleError;
-
-    /// Reads `events`, or `events+failures=3` (the first is swept, the others are fixed), or
-    /// `events~priority=9~class=3` (whom it spares).
-    fn from_str(text: &str) -> Result<Self, RuleError> {
-        let find = |name: &str| {
-            let known = Rule::ALL;
-            Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
-                let known: Vec<&str> = known.iter().map(Rule::name).collect();
-                let nearest = nearest(name, known.iter().copied()).map(str::to_owned);
-                RuleError::UnknownRule { name: name.to_owned(), known: known.join(", "), nearest }
-            })
-        };
-        let mut spared = text.split('~');
-        let mut parts = spared.next().unwrap_or_default().split('+');
-        let rule = find(parts.next().unwrap_or_default())?;
-        let mut and = Vec::new();
-        for part in parts {
-            let (name, parameter) = part
-                .split_once('=')
-                .ok_or_else(|| RuleError::NoParameter { part: part.to_owned() })?;
-            let parameter = parameter.parse().ok().filter(|&parameter: &i64| 0 < parameter);
-            and.push((
-                find(name)?,
-                parameter.ok_or_else(|| RuleError::BadParameter { part: part.to_owned() })?,
-            ));
-        }
-        let mut spare = Vec::new();
-        for part in spared {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            let key = SpareKey::ALL.into_iter().find(|key| key.name() == name);
-            let key = key.ok_or_else(|| RuleError::UnknownSpare { name: name.to_owned() })?;
-            if value.is_empty() || (key != SpareKey::User && value.parse::<i32>().is_err()) {
-                return Err(RuleError::BadSpare { part: part.to_owned() });
-            }
-            spare.push((key, value.to_owned()));
-        }
-        Ok(Self { grid: rule.default_grid(), rule, and, spare })
     }
 }
 
@@ -465,30 +370,6 @@ mod tests {
         check("events~priority=1~class=2~user=v", &[2], "013014", &[2]);
         for spared in ["events~priority=0", "events~class=3", "events~user=u=1"] {
             check(spared, &[2], "013014", &[]);
-        }
-    }
-
-    #[test]
-    fn rules_print_as_they_are_read_and_typos_are_refused() {
-        for text in [
-            "events",
-            "failures+restarts=3",
-            "dead-time+events=10+failures=2",
-            "events~priority=9~user=a=b",
-        ] {
-            assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
-        }
-        for odd in [
-            "",
-            "event",
-            "events+failures",
-            "events+failures=x",
-            "events+failures=0",
-            "events~x=1",
-            "events~class=a",
-            "events~user=",
-        ] {
-            assert!(odd.parse::<RuleGrid>().is_err(), "{odd}");
         }
     }
 }

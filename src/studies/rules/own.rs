@@ -58,6 +58,11 @@ impl OwnRule {
         &self.name
     }
 
+    /// The instant at which it kills the task, µs, as [`Condemn::kill_us`] says.
+    pub fn kill_us(&self, task: &TaskView<'_>, parameter: i64) -> Option<i64> {
+        self.rule.kill_us(task, parameter)
+    }
+
     pub(super) fn default_grid(&self) -> Vec<i64> {
         self.grid.to_vec()
     }

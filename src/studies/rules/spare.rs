@@ -1,0 +1,50 @@
+//! Tasks that a kill rule spares.
+//!
+//! In: a task's priority and whom it belongs to. Out: whether it is one of those that are never
+//! killed. Numbers are compared as numbers; what is not known spares no task.
+
+/// What tasks can be spared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpareKey {
+    /// The task's priority.
+    Priority,
+    /// The job's scheduling class.
+    Class,
+    /// The job's user.
+    User,
+}
+
+impl SpareKey {
+    /// Everything to spare by.
+    pub const ALL: [Self; 3] = [Self::Priority, Self::Class, Self::User];
+
+    /// How it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Priority => "priority",
+            Self::Class => "class",
+            Self::User => "user",
+        }
+    }
+
+    /// Whether a task has this value.
+    pub(super) fn is_of(self, value: &str, priority: Option<i32>, owner: Owner<'_>) -> bool {
+        let is_number = |number: Option<i32>| {
+            number.is_some_and(|number| value.parse::<i32>().is_ok_and(|value| value == number))
+        };
+        match self {
+            Self::Priority => is_number(priority),
+            Self::Class => is_number(owner.scheduling_class),
+            Self::User => owner.user == Some(value),
+        }
+    }
+}
+
+/// Who a task belongs to, for exceptions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Owner<'a> {
+    /// The job's scheduling class.
+    pub scheduling_class: Option<i32>,
+    /// The job's user.
+    pub user: Option<&'a str>,
+}

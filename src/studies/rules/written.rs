@@ -1,0 +1,275 @@
+//! Kill rules as they are written, in `sweep --rules` and behind `kill:` in a policy alike.
+//!
+//! In: text. Out: a [`RuleGrid`], or a list of them that commas divide.
+//!
+//! ```text
+//!  events=20                 a rule and its parameter
+//!  events={10,20,50}         several parameters, each tried; `events` alone has its usual grid
+//!  events=20+failures=3      both must have fired
+//!  events=20~priority=9      tasks that it spares; ~class=3 and ~user=NAME likewise
+//! ```
+//! In a user's name `%2B` stands for `+`, `%2C` for `,`, `%7E` for `~`, `%20` for a blank, `%7B` and
+//! `%7D` for braces, and `%25` for `%`. What was read prints back as it is written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Rule, RuleGrid, SpareKey};
+use crate::notation::{Notation, NotationError, split_outside_braces};
+
+/// What is named, in errors.
+const KIND: &str = "kill rule";
+
+/// Characters that mean something in a rule or a list of rules or policies, and how they are
+/// written in a name.
+const ESCAPES: [(char, &str); 7] = [
+    ('%', "%25"),
+    ('+', "%2B"),
+    (',', "%2C"),
+    ('~', "%7E"),
+    ('{', "%7B"),
+    ('}', "%7D"),
+    (' ', "%20"),
+];
+
+fn escaped(name: &str) -> String {
+    let code = |letter: char| ESCAPES.iter().find(|(plain, _)| *plain == letter);
+    name.chars().fold(String::new(), |mut text, letter| {
+        match code(letter) {
+            Some((_, code)) => text.push_str(code),
+            None => text.push(letter),
+        }
+        text
+    })
+}
+
+fn unescaped(text: &str) -> String {
+    let (mut name, mut rest) = (String::new(), text);
+    while let Some(letter) = rest.chars().next() {
+        let code = ESCAPES.iter().find(|(_, code)| rest.starts_with(code));
+        let (plain, length) = code.map_or((letter, letter.len_utf8()), |found| (found.0, 3));
+        name.push(plain);
+        rest = &rest[length..];
+    }
+    name
+}
+
+/// A rule with the parameters that were written with it, if any.
+fn condition(text: &str) -> Result<(Rule, Option<Vec<i64>>), NotationError> {
+    let colon = text.find(':').unwrap_or(text.len());
+    let mut notation = match text.split_once('=').filter(|(name, _)| name.len() < colon) {
+        Some((name, value)) => {
+            let name = name.trim();
+            let key = Rule::of_name(name).map_or("threshold", |rule| rule.main_key());
+            Notation::given(KIND, name, [(key, value.trim())])?
+        }
+        None => Notation::parse(KIND, text)?,
+    };
+    let Some(rule) = Rule::of_name(notation.name()) else {
+        return Err(notation.unknown_name(Rule::NAMES));
+    };
+    let read = |text: &String| values(text).is_some();
+    let given = notation.take_if(rule.main_key(), rule.expected(), String::new(), read)?;
+    let given = if given.is_empty() { None } else { values(&given) };
+    notation.finish()?;
+    Ok((rule, given))
+}
+
+/// One parameter, or several in braces; ascending, each once.
+fn values(text: &str) -> Option<Vec<i64>> {
+    let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    let pieces = inside.map_or_else(|| vec![text], |inside| inside.split(',').collect());
+    let mut grid: Vec<i64> = pieces
+        .into_iter()
+        .map(|piece| Rule::read_parameter(piece.trim()))
+        .collect::<Option<_>>()?;
+    grid.sort_unstable();
+    grid.dedup();
+    Some(grid)
+}
+
+/// Writes a rule with its parameters.
+fn write_condition(f: &mut fmt::Formatter<'_>, rule: &Rule, given: &[i64]) -> fmt::Result {
+    f.write_str(rule.name())?;
+    let words: Vec<String> = given.iter().map(ToString::to_string).collect();
+    match words.as_slice() {
+        [] => Ok(()),
+        [single] => write!(f, "={single}"),
+        several => write!(f, "={{{}}}", several.join(",")),
+    }
+}
+
+/// A task that is spared: `priority=9`.
+fn spared(text: &str) -> Result<(SpareKey, String), NotationError> {
+    let wrong = |key: &'static str, value: &str, expected: &'static str| NotationError::BadValue {
+        kind: KIND,
+        name: format!("~{text}"),
+        key,
+        value: value.to_owned(),
+        expected,
+    };
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let Some(key) = SpareKey::ALL.into_iter().find(|key| key.name() == name.trim()) else {
+        let notation = Notation::given::<&str>("property to spare tasks by:", name.trim(), [])?;
+        return Err(notation.unknown_name(SpareKey::ALL.map(SpareKey::name)));
+    };
+    let value = value.trim();
+    match key {
+        SpareKey::User if value.is_empty() => Err(wrong("user", value, "a name")),
+        SpareKey::User => Ok((key, unescaped(value))),
+        SpareKey::Priority | SpareKey::Class if value.parse::<i32>().is_ok() => {
+            Ok((key, value.to_owned()))
+        }
+        SpareKey::Priority | SpareKey::Class => Err(wrong(key.name(), value, "a whole number")),
+    }
+}
+
+impl FromStr for RuleGrid {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let mut parts = text.split('~');
+        let mut conditions = parts.next().unwrap_or_default().split('+');
+        let (rule, given) = condition(conditions.next().unwrap_or_default())?;
+        let mut and = Vec::new();
+        for text in conditions {
+            let (rule, given) = condition(text)?;
+            let Some(&[parameter]) = given.as_deref() else {
+                return Err(NotationError::BadValue {
+                    kind: KIND,
+                    name: text.trim().to_owned(),
+                    key: rule.main_key(),
+                    value: String::new(),
+                    expected: "one parameter, as in `events=20+failures=3`",
+                });
+            };
+            and.push((rule, parameter));
+        }
+        let spare = parts.map(spared).collect::<Result<_, _>>()?;
+        let is_given = given.is_some();
+        let grid = given.unwrap_or_else(|| rule.default_grid());
+        Ok(Self { rule, grid, is_given, and, spare })
+    }
+}
+
+impl fmt::Display for RuleGrid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_condition(f, &self.rule, if self.is_given { &self.grid } else { &[] })?;
+        for (rule, parameter) in &self.and {
+            f.write_str("+")?;
+            write_condition(f, rule, &[*parameter])?;
+        }
+        self.spare
+            .iter()
+            .try_for_each(|(key, value)| write!(f, "~{}={}", key.name(), escaped(value)))
+    }
+}
+
+/// Rules that commas divide. A piece whose first word is the name of a rule starts one; another
+/// `key=value` is a parameter of the rule before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleList(pub Vec<RuleGrid>);
+
+impl FromStr for RuleList {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let mut rules: Vec<String> = Vec::new();
+        for piece in split_outside_braces(text, ',') {
+            let word = piece.trim().split([':', '=', '+', '~']).next().unwrap_or_default();
+            let is_pair = piece.trim()[word.len()..].starts_with('=');
+            match rules.last_mut() {
+                Some(rule) if is_pair && rule.contains(':') && Rule::of_name(word).is_none() => {
+                    rule.push(',');
+                    rule.push_str(piece);
+                }
+                _ => rules.push(piece.trim().to_owned()),
+            }
+        }
+        Ok(Self(rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?))
+    }
+}
+
+impl fmt::Display for RuleList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rules: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&rules.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn rules_print_as_they_are_read() {
+        for text in [
+            "events",
+            "events=20",
+            "events={10,20,50}",
+            "failures+restarts=3",
+            "dead-time=60+events=10+failures=2",
+            "events~priority=9~user=a=b",
+            "restarts=3~user=a%2Bb%2C%25~class=-1",
+        ] {
+            assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
+        }
+        let spaced: RuleGrid = "events = { 50, 10,10 } + failures = 3 ~ class = 2".parse().unwrap();
+        assert_eq!(spaced.to_string(), "events={10,50}+failures=3~class=2");
+    }
+
+    #[test]
+    fn typos_are_errors_that_list_what_is_known() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(text.parse::<RuleGrid>().unwrap_err().to_string(), expected);
+        };
+        let known = Rule::NAMES.join(", ");
+        check(
+            "evnts",
+            &format!("there is no kill rule `evnts` (known: {known}); did you mean `events`?"),
+        );
+        check("", &format!("there is no kill rule `` (known: {known})"));
+        check("events=0", "kill rule `events`: `events=0` is not a number of events from 1");
+        check(
+            "events=5,failures=3",
+            "kill rule `events`: `events=5,failures=3` is not a number of events from 1",
+        );
+        check(
+            "events+failures",
+            "kill rule `failures`: `failures=` is not one parameter, as in `events=20+failures=3`",
+        );
+        check(
+            "events~nice=1",
+            "there is no property to spare tasks by: `nice` (known: priority, class, user)",
+        );
+        check("events~class=a", "kill rule `~class=a`: `class=a` is not a whole number");
+        check("events~user=", "kill rule `~user=`: `user=` is not a name");
+    }
+
+    #[test]
+    fn commas_divide_rules_but_not_their_parameters() {
+        let check = |text: &str, expected: &[&str]| {
+            let rules = text.parse::<RuleList>().unwrap().0;
+            let rules: Vec<String> = rules.iter().map(ToString::to_string).collect();
+            assert_eq!(rules, expected);
+        };
+        check("events, failures=3", &["events", "failures=3"]);
+        check("events={1,2},failures+events=3", &["events={1,2}", "failures+events=3"]);
+    }
+
+    proptest! {
+        /// Whatever a user is called.
+        #[test]
+        fn names_survive(name in "\\PC{1,8}") {
+            prop_assume!(name.trim() == name);
+            let rule = RuleGrid {
+                spare: vec![(SpareKey::User, name)],
+                ..RuleGrid::new(Rule::Events, Rule::Events.default_grid())
+            };
+            let list = RuleList(vec![rule.clone(), rule]);
+            prop_assert_eq!(list.to_string().parse::<RuleList>(), Ok(list));
+        }
+    }
+}
