@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,9 @@ use crate::lake::manifest::ranges;
 use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::progress;
 use crate::schema::{Source, Table};
-use crate::sources::open_trace;
+use crate::sources::reading::Reading;
+use crate::sources::zone::Zone;
+use crate::sources::{TraceFolder, open_trace};
 
 /// What to ingest and how; shared with `analyze`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,11 +29,19 @@ use crate::sources::open_trace;
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf or rumen; google-2019-alloc-sets reads the alloc sets of
-    /// that trace as jobs, and leaves the jobs out.
+    /// google-2011, google-2019, swf, gwf, rumen or slurm; google-2019-alloc-sets reads the alloc
+    /// sets of that trace as jobs, and leaves the jobs out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
+
+    /// Time zone of times that name none, UTC by default
+    ///
+    /// Only for slurm. `UTC`, an offset such as `+01:00`, or a name such as `Europe/Berlin`.
+    /// `sacct` prints the times of the machine it runs on, unless it is called with `TZ=UTC`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
+    #[serde(with = "maybe")]
+    pub timezone: Option<Zone>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     ///
@@ -168,7 +179,8 @@ pub fn plan(
     say: fn(&Said),
 ) -> Result<IngestPlan> {
     check_table(choice.source, choice.table)?;
-    let folder = open_trace(trace, choice.source, choice.table)?;
+    let mut folder = open_trace(trace, choice.source, choice.table)?;
+    choice.tell(&mut folder)?;
     for name in &folder.ignored {
         say(&Said::warning(format!(
             "`{name}` is neither a table of the trace nor a part of one: skipped"
@@ -195,6 +207,23 @@ pub fn plan(
         threads: choice.threads.map_or_else(progress::core_count, usize::from),
         cut: Cut::default(),
     })
+}
+
+impl IngestChoice {
+    /// Tells the parts how they are to be read.
+    fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
+        let Some(zone) = &self.timezone else { return Ok(()) };
+        if folder.source != Source::Slurm {
+            let said =
+                format!("--timezone is for slurm; the times of {} have no zone", folder.source);
+            return Err(Usage(said).into());
+        }
+        let reading = Arc::new(Reading { zone: Some(zone.clone()) });
+        for part in folder.parts.values_mut().flatten() {
+            part.reading = Arc::clone(&reading);
+        }
+        Ok(())
+    }
 }
 
 /// Only the Google trace comes in parts that can lie flat in a folder.

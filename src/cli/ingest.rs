@@ -21,12 +21,17 @@ use jobfate::studies::checks;
 /// Read a downloaded trace into a lake of Parquet tables
 ///
 /// The Google trace of 2011 or of 2019, a log in the standard or grid workload format (SWF, GWF),
-/// or a Rumen trace of Hadoop jobs with its topology file in the same folder; plain or .gz. A log
-/// fills `job_events` and `task_events`, where each SWF or GWF job is one task, and
-/// `machine_events`.
+/// a Rumen trace of Hadoop jobs with its topology file in the same folder, or the accounting of
+/// Slurm, one file or a folder of them; plain or .gz. A log fills `job_events` and `task_events`,
+/// where each job of SWF, GWF and Slurm is one task, and `machine_events`.
+///
+/// To export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates
+/// --starttime 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any choice of columns
+/// with a header is read, and the 26 fields of Open `XDMoD` without one; what is missing is derived
+/// where it follows, and counted.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large
-/// the trace is. In addition, a log takes 20 bytes for each job and at most 64 MB for runs that are
+/// the trace is. In addition, a log takes 20 bytes for each job (of Slurm 100) and at most 64 MB for runs that are
 /// logged in parts, a Rumen trace the text of its largest job (at most 256 MB), and the trace of
 /// 2019 40 bytes for each collection.
 #[derive(Args, Debug)]
@@ -191,7 +196,7 @@ fn tables_help() -> String {
                 .map(|(column, sources)| format!("{} ({})", explain(column), sources.join(", "))),
         );
     }
-    lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n  jobfate ingest LCG.swf.gz --lake lcg".to_owned());
+    lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n  jobfate ingest LCG.swf.gz --lake lcg\n  jobfate ingest sacct.txt.gz --lake cluster --timezone Europe/Berlin".to_owned());
     lines.join("\n")
 }
 

@@ -11,12 +11,13 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("swf", traces::swf),
     ("gwf", traces::gwf),
     ("rumen", traces::rumen),
+    ("slurm", traces::slurm),
     ("notation", texts::notation),
     ("thresholds", texts::thresholds),
     ("formula", texts::formula),

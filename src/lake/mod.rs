@@ -329,7 +329,10 @@ impl LakeErrorKind {
                 Some("the lake has no measured usage: give `--cpu requested` or `--cpu slots`")
             }
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
-            Self::OtherTrace { kind: Source::Swf | Source::Gwf | Source::Rumen, .. } => Some(
+            Self::OtherTrace {
+                kind: Source::Swf | Source::Gwf | Source::Rumen | Source::Slurm,
+                ..
+            } => Some(
                 "check that the file is complete, and of the right kind if you gave \
                 `--source`",
             ),

@@ -104,6 +104,7 @@ mod tests {
             beside: None,
             owners: None,
             own: None,
+            reading: std::sync::Arc::default(),
         };
         for (name, expected) in [
             ("part-00000-of-00500.csv.gz", 1100),

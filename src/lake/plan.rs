@@ -305,6 +305,7 @@ mod tests {
             beside: None,
             owners: None,
             own: None,
+            reading: std::sync::Arc::default(),
             table: Table::TaskUsage,
             part: 0,
             of: None,

@@ -6,9 +6,9 @@
 //! be missing elsewhere. Each source's own columns follow.
 
 use super::ColumnType::{self, Amount, Bool, Event, Float, Floats, Id, Int, Long, Text, Time};
-use super::{Column, Source, Table};
+use super::{Column, Source, Table, records};
 
-const fn must(
+pub(super) const fn must(
     name: &'static str,
     kind: ColumnType,
     unit: &'static str,
@@ -17,7 +17,7 @@ const fn must(
     Column { name, kind, is_mandatory: true, unit, meaning }
 }
 
-const fn may(
+pub(super) const fn may(
     name: &'static str,
     kind: ColumnType,
     unit: &'static str,
@@ -26,7 +26,7 @@ const fn may(
     Column { name, kind, is_mandatory: false, unit, meaning }
 }
 
-const JOB_EVENTS: &[Column] = &[
+pub(super) const JOB_EVENTS: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
     may(
         "missing_info",
@@ -47,7 +47,7 @@ const JOB_EVENTS: &[Column] = &[
     may("logical_job_name", Text, "", "name shared by runs of one program (hash)"),
 ];
 
-const TASK_EVENTS: &[Column] = &[
+pub(super) const TASK_EVENTS: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window, 2^63-1 after it"),
     may(
         "missing_info",
@@ -101,7 +101,7 @@ const TASK_USAGE: &[Column] = &[
     may("sampled_cpu_usage", Amount, "NCU", "CPU use in one random second of the window"),
 ];
 
-const MACHINE_EVENTS: &[Column] = &[
+pub(super) const MACHINE_EVENTS: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window"),
     must("machine_id", Id, "", "the machine"),
     must("event_type", Event(2), "", "0 ADD, 1 REMOVE, 2 UPDATE"),
@@ -213,7 +213,7 @@ const V3_TASK_CONSTRAINTS: &[Column] = &replace::<{ TASK_CONSTRAINTS.len() }>(
 );
 
 /// What a log of parallel jobs knows of a job besides (standard and grid workload format).
-const LOG_EXTRA: &[Column] = &[
+pub(super) const LOG_EXTRA: &[Column] = &[
     may("user_group", Text, "", "group of the user"),
     may("executable", Text, "", "what was run; also in `logical_job_name` of job_events"),
     may("queue", Text, "", "queue it was submitted to"),
@@ -253,7 +253,7 @@ const GWF_EXTRA: &[Column] = &[
 ];
 
 /// Requests of a log of parallel jobs.
-const LOG_TASK_EVENTS: [Column; TASK_EVENTS.len()] = replace(
+pub(super) const LOG_TASK_EVENTS: [Column; TASK_EVENTS.len()] = replace(
     TASK_EVENTS,
     &[
         may("priority", Int, "", "never present: the format has none"),
@@ -282,7 +282,7 @@ const GWF_TASK_EVENTS: &[Column] =
         LOG_EXTRA,
         GWF_EXTRA,
     ]);
-const LOG_MACHINE_EVENTS: &[Column] = &replace::<{ MACHINE_EVENTS.len() }>(
+pub(super) const LOG_MACHINE_EVENTS: &[Column] = &replace::<{ MACHINE_EVENTS.len() }>(
     MACHINE_EVENTS,
     &[
         may("platform_id", Text, "", "the system, as the log names it"),
@@ -341,12 +341,15 @@ pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
         (Table::JobEvents, Source::Swf) => SWF_JOB_EVENTS,
         (Table::JobEvents, Source::Gwf) => GWF_JOB_EVENTS,
         (Table::JobEvents, Source::Rumen) => RUMEN_JOB_EVENTS,
+        (Table::JobEvents, Source::Slurm) => records::SLURM_JOB_EVENTS,
         (Table::TaskEvents, Source::Google2011) => TASK_EVENTS,
         (Table::TaskEvents, Source::Swf) => SWF_TASK_EVENTS,
         (Table::TaskEvents, Source::Gwf) => GWF_TASK_EVENTS,
         (Table::TaskEvents, Source::Rumen) => RUMEN_TASK_EVENTS,
+        (Table::TaskEvents, Source::Slurm) => records::SLURM_TASK_EVENTS,
         (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Slurm) => records::SLURM_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Google2011) => MACHINE_EVENTS,
         (Table::TaskUsage, _) => TASK_USAGE,
         (Table::MachineAttributes, _) => MACHINE_ATTRIBUTES,
@@ -355,7 +358,7 @@ pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
 }
 
 /// The lists one after the other; `COUNT` is how many columns they have together.
-const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; COUNT] {
+pub(super) const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; COUNT] {
     let mut all = [lists[0][0]; COUNT];
     let mut filled = 0;
     let mut list = 0;
@@ -373,7 +376,10 @@ const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; COUNT] {
 }
 
 /// `base` with some columns explained anew; each must be there.
-const fn replace<const COUNT: usize>(base: &[Column], new: &[Column]) -> [Column; COUNT] {
+pub(super) const fn replace<const COUNT: usize>(
+    base: &[Column],
+    new: &[Column],
+) -> [Column; COUNT] {
     let mut all = join(&[base]);
     let mut new_idx = 0;
     while new_idx < new.len() {

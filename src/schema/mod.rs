@@ -14,6 +14,7 @@ use thiserror::Error;
 
 mod columns;
 mod event;
+mod records;
 mod source;
 
 pub use event::EventType;
@@ -82,6 +83,10 @@ pub struct Column {
 /// The name of the column that keeps the file order: part number times 2^40 plus line. Where a
 /// line or object makes several rows, the source says what stands for the line.
 pub const ROW_ID: &str = "row_id";
+
+/// The number of the machine that stands for a whole system, in logs of parallel jobs: they do not
+/// say how large each of its machines is.
+pub const SYSTEM_MACHINE: i64 = 1;
 
 /// The most CPU, memory or disk that a row may name, in units of the largest machine: 2^20.
 ///

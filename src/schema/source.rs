@@ -36,17 +36,21 @@ pub enum Source {
     /// Job history of Hadoop as Rumen writes it.
     #[serde(rename = "rumen")]
     Rumen,
+    /// Accounting of Slurm as `sacct` prints it.
+    #[serde(rename = "slurm")]
+    Slurm,
 }
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Google2011,
         Self::Google2019,
         Self::Google2019AllocSets,
         Self::Swf,
         Self::Gwf,
         Self::Rumen,
+        Self::Slurm,
     ];
 
     /// The name on the command line and in manifests.
@@ -58,6 +62,7 @@ impl Source {
             Self::Swf => "swf",
             Self::Gwf => "gwf",
             Self::Rumen => "rumen",
+            Self::Slurm => "slurm",
         }
     }
 
@@ -65,7 +70,7 @@ impl Source {
     pub const fn tables(self) -> &'static [Table] {
         match self {
             Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets => &Table::ALL,
-            Self::Swf | Self::Gwf | Self::Rumen => {
+            Self::Swf | Self::Gwf | Self::Rumen | Self::Slurm => {
                 &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents]
             }
         }
@@ -73,7 +78,12 @@ impl Source {
 
     /// Whether it is a log of parallel jobs: a line per job.
     pub const fn is_log(self) -> bool {
-        matches!(self, Self::Swf | Self::Gwf)
+        matches!(self, Self::Swf | Self::Gwf | Self::Slurm)
+    }
+
+    /// Whether a log may come in several files, such as one for each month.
+    pub const fn has_files(self) -> bool {
+        matches!(self, Self::Slurm)
     }
 
     /// Whether it is a Google trace: amounts are shares of the largest machine, and 0 is a time
@@ -98,8 +108,8 @@ impl fmt::Display for Source {
 /// A name that is not a source.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` is not a kind of trace (known: google-2011, google-2019, google-2019-alloc-sets, swf, \
-    gwf, rumen)"
+    "`{0}` is not a kind of trace (known: {known})",
+    known = Source::ALL.map(Source::name).join(", ")
 )]
 pub struct UnknownSource(String);
 

@@ -203,6 +203,12 @@ pub(crate) fn careful_f32(field: &[u8]) -> Option<f32> {
     value.is_finite().then_some(value)
 }
 
+/// The same to the precision of an `f64`.
+pub(crate) fn careful_f64(field: &[u8]) -> Option<f64> {
+    careful_f32(field)?;
+    std::str::from_utf8(field).ok()?.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
 /// Parses `0`, `1`, `true` or `false`.
 pub(crate) fn careful_bool(field: &[u8]) -> Option<bool> {
     match field {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::google_2019::owners::Owners;
 use super::parser::OwnParser;
+use super::reading::Reading;
 use super::{SourceError, SourceErrorKind};
 use crate::schema::{PARTS_MAX, Source, Table};
 
@@ -35,6 +36,8 @@ pub struct RawPart {
     pub owners: Option<Arc<Owners>>,
     /// Who reads it, where it is of a custom format.
     pub own: Option<OwnParser>,
+    /// What the user says of how it is to be read.
+    pub reading: Arc<Reading>,
 }
 
 impl RawPart {
@@ -61,7 +64,19 @@ impl RawPart {
             return fail(SourceErrorKind::PartNumber);
         }
         let (path, bytes) = (path.to_owned(), about.len());
-        Ok(Self { source, table, part, of, path, bytes, beside: None, owners: None, own: None })
+        let reading = Arc::default();
+        Ok(Self {
+            source,
+            table,
+            part,
+            of,
+            path,
+            bytes,
+            beside: None,
+            owners: None,
+            own: None,
+            reading,
+        })
     }
 
     /// A file of a custom format as a part of a table.

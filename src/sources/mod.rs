@@ -27,12 +27,16 @@ pub(crate) mod gwf;
 pub(crate) mod log;
 pub mod parser;
 pub mod part;
+pub mod reading;
+pub(crate) mod records;
 pub mod rows;
 pub(crate) mod rumen;
+pub(crate) mod slurm;
 pub(crate) mod swf;
 #[cfg(test)]
 mod tests;
 pub mod trace;
+pub mod zone;
 
 pub use blocks::TextBlock;
 pub(crate) use digest::hex;
@@ -61,6 +65,7 @@ pub(crate) fn parser_of(
         Source::Swf => Box::new(swf::parser(part)),
         Source::Gwf => Box::new(gwf::parser(part)),
         Source::Rumen => rumen::parser(part)?,
+        Source::Slurm => Box::new(slurm::parser(part, begin)?),
     })
 }
 
@@ -80,6 +85,7 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Swf => format!("the {} fields of an SWF job", swf::FIELD_COUNT),
         Source::Gwf => format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
         Source::Rumen => "the shape of a Rumen job".to_owned(),
+        Source::Slurm => "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
     }
 }
 
@@ -144,6 +150,9 @@ pub enum SourceErrorKind {
     /// There is nothing of the chosen kind.
     #[error("it contains no {0} log")]
     NoLog(Source),
+    /// A column without which the rows say too little; its name.
+    #[error("its header has no column `{0}`")]
+    MissingColumn(String),
     /// The folder holds no part of any table.
     #[error("it contains no table of the trace")]
     NoTable,
@@ -219,10 +228,11 @@ impl SourceErrorKind {
                 a flat folder of parts of one table, name it with `--table`",
             ),
             Self::UnknownFormat(_) => Some(
-                "name it with `--source google-2011|google-2019|swf|gwf|rumen`; unpack archives \
-                other than .gz first",
+                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm`; unpack \
+                archives other than .gz first",
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
+            Self::MissingColumn(_) => Some(slurm::EXPORT_AGAIN),
             Self::OnlyTopology => {
                 Some("give the trace; its topology is found by name in the same folder")
             }

@@ -68,6 +68,7 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
         beside: None,
         owners: None,
         own: None,
+        reading: std::sync::Arc::default(),
     };
     let mut parser = parser_of(&part, text.as_bytes()).unwrap();
     let mut block = RowBlock::new(table, source, 0);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
 use super::google_2019::files;
-use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, swf};
+use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, slurm, swf};
 use crate::schema::{Source, Table};
 
 /// What the first lines of a file tell.
@@ -101,6 +101,14 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
             seen.extend((0 < more).then(|| format!("and {more} more")));
             Err(fail(SourceErrorKind::NothingKnown(seen)))
         }
+        (logs @ [(_, kind), ..], _)
+            if kind.has_files() && logs.iter().all(|(_, other)| other == kind) =>
+        {
+            let paths: Vec<PathBuf> = logs.iter().map(|(name, _)| path.join(name)).collect();
+            let mut folder = files_of_log(&paths, *kind)?;
+            folder.ignored = ignored;
+            Ok(folder)
+        }
         (logs, _) => {
             let names = logs.iter().map(|(name, _)| name.clone()).collect();
             Err(fail(SourceErrorKind::SeveralLogs(names)))
@@ -169,6 +177,19 @@ fn log_parts(
     Ok(TraceFolder { path, source, parts, ignored: Vec::new() })
 }
 
+/// The files of a log, in the order of their names, as the parts of each table that they fill.
+fn files_of_log(paths: &[PathBuf], source: Source) -> Result<TraceFolder, SourceError> {
+    let mut parts: BTreeMap<Table, Vec<RawPart>> = BTreeMap::new();
+    for &table in source.tables() {
+        for (number, path) in (0..).zip(paths) {
+            let part = RawPart::of_file(source, table, (number, None), path)?;
+            parts.entry(table).or_default().push(part);
+        }
+    }
+    let path = paths.first().and_then(|path| path.parent()).map(Path::to_owned).unwrap_or_default();
+    Ok(TraceFolder { path, source, parts, ignored: Vec::new() })
+}
+
 /// Jobs that are looked at to tell a log.
 const LINES_LOOKED_AT: usize = 100;
 
@@ -189,6 +210,9 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     }
     if text.first() == Some(&b'{') {
         return kind_of_json(text);
+    }
+    if slurm::seen_as(text) {
+        return Ok(FileKind::Log(Source::Slurm));
     }
     let is_comment = |line: &&[u8]| matches!(line.first(), Some(b';' | b'#'));
     let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);

@@ -72,7 +72,9 @@ impl CpuDefinition {
     pub const fn unit(self, source: Source) -> &'static str {
         match (self, source) {
             (Self::Slots, _) => "task-s",
-            (Self::Requested | Self::Measured, Source::Swf | Source::Gwf) => "processor-s",
+            (Self::Requested | Self::Measured, Source::Swf | Source::Gwf | Source::Slurm) => {
+                "processor-s"
+            }
             (Self::Requested, Source::Rumen) => "slot-s",
             _ => "NCU-s",
         }
@@ -126,7 +128,7 @@ impl MemoryDefinition {
     /// as the log has it, times seconds.
     pub const fn unit(self, source: Source) -> &'static str {
         match source {
-            Source::Swf | Source::Gwf => "KiB-s",
+            Source::Swf | Source::Gwf | Source::Slurm => "KiB-s",
             Source::Rumen => "MiB-s",
             _ => "NMU-s",
         }

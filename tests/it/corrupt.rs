@@ -70,6 +70,7 @@ fn samples(place: &Place, is_gzip: bool) -> Vec<Sample> {
                 beside: None,
                 owners: None,
                 own: None,
+                reading: std::sync::Arc::default(),
             };
             Sample { part, bytes }
         })

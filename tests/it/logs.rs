@@ -20,10 +20,11 @@ use proptest::prelude::*;
 use super::support::{Place, assert_same_files, check_golden, golden, gzip, repository, skipped};
 
 /// The small logs and what is given to `ingest`.
-const SMALL: [(&str, Source, &[&str]); 3] = [
+const SMALL: [(&str, Source, &[&str]); 4] = [
     ("small.swf", Source::Swf, &[]),
     ("small.gwf", Source::Gwf, &[]),
     ("small-trace.json", Source::Rumen, &["small-topology.json"]),
+    ("small.sacct", Source::Slurm, &[]),
 ];
 
 /// A lake of a small log, whose bad lines are allowed.
@@ -120,8 +121,7 @@ fn every_question_is_answered_or_refused_with_a_reason() {
             let expected = i32::from(has_bad_lines);
             assert_eq!(run.code, Some(expected), "{name} {args:?}: {}", run.stderr);
         }
-        // Only the small SWF log tells the CPU time of a job.
-        let tells_cpu = name == "small.swf";
+        let tells_cpu = ["small.swf", "small.sacct"].contains(&name);
         for command in ["account", "sweep"] {
             let run = place.run(&[command, "--cpu", "measured"]);
             assert_eq!(run.code, Some(if tells_cpu { 0 } else { 3 }), "{name}: {}", run.stderr);
@@ -346,6 +346,58 @@ fn the_19_hadoop_jobs_of_2009() {
     assert_eq!(phases, expected.map(|(phase, count)| (phase.to_owned(), count)).into());
 }
 
+/// What plain Python counts in an accounting log.
+fn naive_accounting(kind: &str, paths: &[&PathBuf]) -> Option<serde_json::Value> {
+    let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let script = repository().join("tests/scripts/naive_accounting.py");
+    let Ok(output) = Command::new(&python).arg(script).arg(kind).args(paths).output() else {
+        skipped(&format!("`{python}` is not there (set JOBFATE_PYTHON)"));
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// Promise: jobs by the log's own word for their end, processor-seconds by it, machines and the
+/// peak of the system are what plain Python counts in the text.
+#[test]
+fn the_slurm_cluster_pozidriv() {
+    let Some(log) = real_log("slurm/pozidriv.sacct.gz") else { return };
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    assert!(!place.path("lake/rejects").exists(), "a real log has no bad line");
+    let Some(naive) = naive_accounting("slurm", &[&log]) else { return };
+    let lake = place.lake();
+    let mut ends = std::collections::BTreeMap::new();
+    let mut used_s = std::collections::BTreeMap::new();
+    let columns = ["end_reason", "event_type", "run_us", "processors"];
+    lake.scan(Table::TaskEvents, None, &columns, |batch| {
+        let kinds = batch.column(1).as_primitive::<Int32Type>();
+        let runs = batch.column(2).as_primitive::<Int64Type>();
+        let processors = batch.column(3).as_primitive::<Int32Type>();
+        for (row, reason) in batch.column(0).as_string::<i32>().iter().enumerate() {
+            if !(2..=6).contains(&kinds.value(row)) {
+                continue;
+            }
+            *ends.entry(reason.unwrap().to_owned()).or_insert(0_u64) += 1;
+            let has_run = runs.is_valid(row) && processors.is_valid(row);
+            let used = if has_run { runs.value(row) * i64::from(processors.value(row)) } else { 0 };
+            *used_s.entry(reason.unwrap().to_owned()).or_insert(0) += used / 1_000_000;
+        }
+    })
+    .unwrap();
+    assert_eq!(serde_json::to_value(&ends).unwrap(), naive["ends"]);
+    assert_eq!(serde_json::to_value(&used_s).unwrap(), naive["cpu_s_by_end"]);
+    let total = place.run(&["account", "--format", "json"]).ok().json();
+    assert_eq!(total["total"].as_f64(), naive["cpu_s"].as_f64());
+    let machines =
+        lake.read(Table::MachineEvents, None, &["cpu_capacity", "machine_name"]).unwrap();
+    let capacity = machines[0].column(0).as_primitive::<Float32Type>();
+    assert_eq!(Some(f64::from(capacity.value(0))), naive["peak"].as_f64());
+    let named = machines.iter().map(|batch| batch.num_rows() - batch.column(1).null_count());
+    assert_eq!(serde_json::json!(named.sum::<usize>()), naive["machines"]);
+}
+
 /// Text that is near a log of some kind, and some that is far from any.
 fn near_logs() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
@@ -383,7 +435,7 @@ proptest! {
         let path = place.raw("log", &text);
         // Told or not, nothing panics.
         let _ = open_trace(&path, None, None);
-        for source in [Source::Swf, Source::Gwf, Source::Rumen] {
+        for source in [Source::Swf, Source::Gwf, Source::Rumen, Source::Slurm] {
             let mut trace = open_trace(&path, Some(source), None).unwrap();
             if source == Source::Rumen {
                 // The text as a topology as well.

@@ -38,7 +38,7 @@ const NUMBERS: [&str; 20] = [
 ];
 
 /// Names of values in a notation or from a list that the help does not show one by one.
-const WRITTEN: [&str; 12] = [
+const WRITTEN: [&str; 13] = [
     "CLASSES",
     "DETECTOR",
     "INDEX",
@@ -51,6 +51,7 @@ const WRITTEN: [&str; 12] = [
     "TABLE,...",
     "TRUTH,...",
     "YES_OR_NO",
+    "ZONE",
 ];
 
 /// Names of values that may be any text: places, names of columns, settings of others.

@@ -180,7 +180,7 @@ fn of_choices(plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
     if source.is_google() {
         told.push("Placement constraints other than different machines are ignored.".to_owned());
     }
-    if matches!(source, Source::Swf | Source::Gwf) {
+    if source.is_log() {
         told.push(
             "Any processor can run any job: partitions and sites of the log are ignored."
                 .to_owned(),

@@ -14,7 +14,7 @@ use crate::replay::cluster::{Change, Cluster, ClusterError, MachineChange, Remar
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::room::Room;
 use crate::replay::workload::UNITS;
-use crate::schema::{ROW_ID, Source, Table};
+use crate::schema::{ROW_ID, SYSTEM_MACHINE, Source, Table};
 
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 #[expect(clippy::cast_possible_truncation, reason = "a conversion to whole numbers saturates")]
@@ -79,6 +79,8 @@ fn machines(
 ) -> Result<Fleet, ClusterError> {
     events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
     let draws = Draws::new(plan.seed, Purpose::Sample);
+    // The capacity of a log is that of the whole system; its machines are known by name alone.
+    events.retain(|event| !source.is_log() || event.id == SYSTEM_MACHINE);
     events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
     let mut numbers = Numbers(FxHashMap::default());
     let mut cluster = Cluster::of_speeds(Vec::new());

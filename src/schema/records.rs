@@ -1,0 +1,74 @@
+//! The columns of accounting logs: what one row per attempt knows besides.
+
+use super::Column;
+use super::ColumnType::{Float, Id, Int, Text};
+use super::columns::{
+    JOB_EVENTS, LOG_EXTRA, LOG_MACHINE_EVENTS, LOG_TASK_EVENTS, join, may, must, replace,
+};
+
+/// What became of an attempt in the log's own words.
+pub(super) const STATE: Column =
+    may("state", Text, "", "state as logged, such as `CANCELLED by 1001`");
+pub(super) const END_REASON: Column = may(
+    "end_reason",
+    Text,
+    "",
+    "why it ended: TIMEOUT, OUT_OF_MEMORY, ...; missing while it is open",
+);
+pub(super) const GPU_REQUEST: Column =
+    may("gpu_request", Float, "GPUs", "GPUs allocated, or else requested; 0.5 is half of one");
+pub(super) const GPU_MODEL: Column =
+    may("gpu_model", Text, "", "model of GPU, where one was named");
+pub(super) const MACHINE_NAME: Column = may("machine_name", Text, "", "name of the machine");
+
+/// What Slurm knows in the columns of every log of parallel jobs.
+const SLURM_LOG: [Column; LOG_EXTRA.len()] = replace(
+    LOG_EXTRA,
+    &[
+        may("user_group", Text, "", "account that the job was charged to"),
+        may("executable", Text, "", "name of the job; also in `logical_job_name` of job_events"),
+        may("queue", Text, "", "partition it was submitted to"),
+        may("status", Int, "", "as in SWF: 1 completed, 0 failed, 5 cancelled; else missing"),
+    ],
+);
+
+/// What only Slurm knows.
+const SLURM_EXTRA: &[Column] = &[
+    STATE,
+    END_REASON,
+    may("exit_code", Text, "", "exit code and signal, `1:0`"),
+    may("account", Text, "", "account that the job was charged to"),
+    may("unix_group", Text, "", "group of the user"),
+    may("qos", Text, "", "quality of service, the class of the job"),
+    may("cluster", Text, "", "cluster"),
+    may("nodes", Int, "", "machines allocated"),
+    may("node_list", Text, "", "machines it ran on, `cpn-f13-[01-03,07]`"),
+    GPU_REQUEST,
+    GPU_MODEL,
+    may("array_job_id", Id, "", "number of the array that the job is an element of"),
+    may("array_index", Int, "", "its number in that array"),
+    may("het_job_id", Id, "", "number of the heterogeneous job that it is a component of"),
+];
+
+pub(super) const SLURM_JOB_EVENTS: &[Column] = &join::<
+    { JOB_EVENTS.len() + LOG_EXTRA.len() + SLURM_EXTRA.len() },
+>(&[JOB_EVENTS, &SLURM_LOG, SLURM_EXTRA]);
+pub(super) const SLURM_TASK_EVENTS: &[Column] = &join::<
+    { LOG_TASK_EVENTS.len() + LOG_EXTRA.len() + SLURM_EXTRA.len() },
+>(&[&LOG_TASK_EVENTS, &SLURM_LOG, SLURM_EXTRA]);
+pub(super) const SLURM_MACHINE_EVENTS: &[Column] = &join::<{ LOG_MACHINE_EVENTS.len() + 1 }>(&[
+    &replace::<{ LOG_MACHINE_EVENTS.len() }>(
+        LOG_MACHINE_EVENTS,
+        &[
+            must("machine_id", Id, "", "1 the whole system; else a machine (hash of its name)"),
+            may("platform_id", Text, "", "the cluster, as the log names it"),
+            may(
+                "cpu_capacity",
+                Float,
+                "processors",
+                "most that ran at once in the whole system; not of a machine",
+            ),
+        ],
+    ),
+    &[MACHINE_NAME],
+]);

@@ -1,0 +1,110 @@
+//! The machines that the rows of an accounting log tell of.
+//!
+//! In: its attempts, with the machines that each ran on. Out: rows of `machine_events`: the whole
+//! system as machine 1, with the most processors that ran at once as its capacity, then each machine
+//! by its name. A log does not say how large its machines are: jobs share them.
+
+use std::collections::BTreeSet;
+
+use super::fields::expand_nodes;
+use super::{EVENTS_PER_LINE, HandOut, Record, hash};
+use crate::schema::{SYSTEM_MACHINE, row_id};
+use crate::sources::rows::{Cell, RowBlock};
+
+/// Machines whose rows are made before they are handed out.
+const ROWS_HELD: usize = 1 << 16;
+
+/// Machines that a log may name.
+const MACHINES_MAX: usize = 1 << 20;
+
+/// The number of a machine by its name; none is that of the system.
+pub(in crate::sources) fn machine_id(name: &str) -> i64 {
+    SYSTEM_MACHINE + 1 + i64::try_from(hash(name.as_bytes()) >> 2).expect("62 bits")
+}
+
+/// What is known of the machines.
+#[derive(Default)]
+pub(super) struct Fleet {
+    /// Processors taken and given back, with the times: 16 bytes each.
+    changes: Vec<(i64, f32)>,
+    names: BTreeSet<String>,
+    /// The list of machines before, which often comes again.
+    last: String,
+    cluster: Option<String>,
+}
+
+impl Fleet {
+    /// Adds an attempt.
+    pub(super) fn add(&mut self, record: &Record<'_>) {
+        let Some(start_us) = record.life.start_us else { return };
+        if let Some(cpu) = record.cpu {
+            self.changes.push((start_us, cpu));
+            if let Some((end_us, _)) = record.life.end {
+                self.changes.push((end_us.max(start_us), -cpu));
+            }
+        }
+        if self.cluster.is_none() {
+            self.cluster = record.cluster.map(str::to_owned);
+        }
+        let Some(nodes) = record.nodes.filter(|&nodes| nodes != self.last) else { return };
+        nodes.clone_into(&mut self.last);
+        expand_nodes(nodes, &mut |name| {
+            if self.names.len() < MACHINES_MAX && !self.names.contains(name) {
+                self.names.insert(name.to_owned());
+            }
+        });
+    }
+
+    /// The most processors at once.
+    fn peak(&mut self) -> f32 {
+        // What is given back at an instant is free for what begins then.
+        self.changes
+            .sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        let (mut now, mut peak) = (0.0_f64, 0.0_f64);
+        for &(_, cpu) in &self.changes {
+            now += f64::from(cpu);
+            peak = peak.max(now);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a count of processors")]
+        let peak = peak as f32;
+        peak
+    }
+
+    /// Adds the rows of the machines of a part.
+    pub(super) fn push(&mut self, part: u32, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        let peak = self.peak();
+        let names = std::mem::take(&mut self.names);
+        // The system of a later part may be of another size, from its first start on.
+        let first_us = self.changes.first().map_or(0, |change| change.0);
+        let mut number = EVENTS_PER_LINE;
+        if 0.0 < peak {
+            let cells = [
+                Cell::I64(if part == 0 { 0 } else { first_us }),
+                Cell::I64(SYSTEM_MACHINE),
+                Cell::I32(0),
+                self.cluster.as_deref().into(),
+                Cell::F32(peak),
+                Cell::Missing,
+                Cell::Missing,
+            ];
+            rows.push_row(row_id(part, number), &cells);
+        }
+        for name in &names {
+            number += 1;
+            let cells = [
+                Cell::I64(0),
+                Cell::I64(machine_id(name)),
+                Cell::I32(0),
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Text(name),
+            ];
+            rows.push_row(row_id(part, number), &cells);
+            if ROWS_HELD <= rows.row_ids.len() {
+                hand_out(rows);
+            }
+        }
+        self.changes = Vec::new();
+    }
+}

@@ -1,0 +1,424 @@
+//! What tables of an accounting log share: one row per attempt of a task, made into its events.
+//!
+//! In: lines whose fields a [`RecordFormat`] has told apart. Out: SUBMIT, SCHEDULE and the end of
+//! each attempt in `task_events`; the same in `job_events` where a job is one task, and otherwise
+//! the first SUBMIT, the first SCHEDULE and the last end of its tasks. Rows of the same task are
+//! its attempts; a row that repeats the one before of its task is left out. What a row leaves open
+//! is assumed only where there would be no event at all, and each assumption is counted
+//! ([`Notes`]).
+//!
+//! | What the row says | What is made of it |
+//! |---|---|
+//! | starts before the submit | submitted at the start |
+//! | ends before the start | without length, at its start |
+//! | the same submit as an earlier row of the task | no second SUBMIT |
+//! | not ended | no end event: open |
+//!
+//! A job of several tasks has failed if one of them has; else it was killed, lost or evicted if one
+//! was; it has finished if all have, and is open while one is.
+//!
+//! `row_id` holds line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::blocks::TextBlock;
+use super::folder::RawPart;
+use super::part::{HandOut, Notes, PartParser};
+use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use crate::schema::{EventType, Table, row_id};
+
+pub(super) mod fields;
+mod fleet;
+
+use self::fleet::Fleet;
+pub(super) use self::fleet::machine_id;
+
+/// A column and what is wrong there.
+pub(super) type Fault = (&'static str, RejectReason);
+
+pub(super) const SUBMIT: i32 = EventType::Submit.number();
+pub(super) const SCHEDULE: i32 = EventType::Schedule.number();
+pub(super) const EVICT: i32 = EventType::Evict.number();
+pub(super) const FAIL: i32 = EventType::Fail.number();
+pub(super) const FINISH: i32 = EventType::Finish.number();
+pub(super) const KILL: i32 = EventType::Kill.number();
+pub(super) const LOST: i32 = EventType::Lost.number();
+
+/// Row numbers per line.
+const EVENTS_PER_LINE: u64 = 4;
+
+/// Rows that are made before they are handed out.
+const ROWS_HELD: usize = 1 << 16;
+
+/// Counts of what was assumed, by wording.
+#[derive(Default)]
+pub(super) struct Remarks(BTreeMap<&'static str, u64>);
+
+impl Remarks {
+    /// Counts one more.
+    pub(super) fn add(&mut self, wording: &'static str) {
+        *self.0.entry(wording).or_default() += 1;
+    }
+}
+
+/// How a format writes a row.
+pub(super) trait RecordFormat: Send {
+    /// Whether a job may have several tasks, whose events are put together.
+    const HAS_TASKS: bool;
+
+    /// Tells the fields of a line apart and makes a record of them; `None` for a line that is no
+    /// attempt, such as a header. `line` counts from 1.
+    fn record<'a>(
+        &'a mut self,
+        line: u64,
+        raw: &'a [u8],
+        remarks: &mut Remarks,
+    ) -> Result<Option<Record<'a>>, Fault>;
+
+    /// Adds the columns that only this format has, of a row of `table`.
+    fn own<'a>(record: &Record<'a>, table: Table, cells: &mut Vec<Cell<'a>>);
+
+    /// Adds those of a job of several tasks.
+    fn own_of_job(_tasks: u32, _end_reason: Option<&'static str>, _cells: &mut Vec<Cell<'_>>) {}
+
+    /// Whether its rows tell of machines.
+    fn has_fleet(&self) -> bool {
+        false
+    }
+}
+
+/// When an attempt was asked for, began and ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Life {
+    pub submit_us: Option<i64>,
+    pub start_us: Option<i64>,
+    /// The time and the number of the event.
+    pub end: Option<(i64, i32)>,
+}
+
+/// A row: an attempt of a task.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub job_id: i64,
+    pub task_index: i32,
+    pub life: Life,
+    pub user: Option<&'a str>,
+    pub job_name: Option<&'a str>,
+    pub logical_name: Option<&'a str>,
+    pub scheduling_class: Option<i32>,
+    pub priority: Option<i32>,
+    pub machine_id: Option<i64>,
+    pub cpu: Option<f32>,
+    pub memory: Option<f32>,
+    /// What became of it in the log's own words.
+    pub end_reason: Option<&'static str>,
+    /// The machines that it ran on, as the log names them.
+    pub nodes: Option<&'a str>,
+    pub cluster: Option<&'a str>,
+    /// The columns that only this format has.
+    pub own: Vec<Cell<'a>>,
+}
+
+/// When and what, with the place among the rows of its line.
+type RowEvent = (i64, i32, u64);
+
+/// What is remembered of a task: its last row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    submit_us: i64,
+    start_us: Option<i64>,
+    end: Option<(i64, i32)>,
+}
+
+/// What is known of a job of several tasks.
+struct JobSum {
+    line: u64,
+    submit_us: i64,
+    start_us: Option<i64>,
+    end_us: i64,
+    /// How bad the worst end is: the place in [`WORST`].
+    worst: usize,
+    end_reason: Option<&'static str>,
+    tasks: u32,
+    open: u32,
+    user: Option<Box<str>>,
+    name: Option<Box<str>>,
+}
+
+/// Ends, from the best to the one that decides what became of a job.
+const WORST: [i32; 5] = [FINISH, EVICT, LOST, KILL, FAIL];
+
+/// Parses the blocks of a log for one of its tables.
+pub(super) struct RecordParser<F> {
+    format: F,
+    part: u32,
+    table: Table,
+    seen: FxHashMap<(i64, i32), Seen>,
+    jobs: BTreeMap<i64, JobSum>,
+    fleet: Fleet,
+    remarks: Remarks,
+    header: Vec<(String, String)>,
+}
+
+impl<F: RecordFormat> RecordParser<F> {
+    /// A parser of a part; `header` is what is known of the log as a whole.
+    pub(super) fn new(format: F, part: &RawPart, header: Vec<(String, String)>) -> Self {
+        Self {
+            format,
+            part: part.part,
+            table: part.table,
+            seen: FxHashMap::default(),
+            jobs: BTreeMap::new(),
+            fleet: Fleet::default(),
+            remarks: Remarks::default(),
+            header,
+        }
+    }
+
+    fn line(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
+        let Some(record) = self.format.record(line, raw, &mut self.remarks)? else {
+            return Ok(());
+        };
+        let key = (record.job_id, record.task_index);
+        let before = self.seen.get(&key).copied();
+        let (events, seen) = events(&record.life, before, &mut self.remarks)?;
+        if before == Some(seen) {
+            self.remarks.add("rows that repeat an earlier row of the task: left out");
+            return Ok(());
+        }
+        self.seen.insert(key, seen);
+        match self.table {
+            Table::MachineEvents => self.fleet.add(&record),
+            Table::JobEvents if F::HAS_TASKS => {
+                let job = self
+                    .jobs
+                    .entry(record.job_id)
+                    .or_insert_with(|| JobSum::of(line, &record, seen));
+                job.add(&record, seen, before);
+            }
+            _ => {
+                let mut cells = Vec::with_capacity(48);
+                let kind_idx = fill(&record, self.table, &mut cells);
+                F::own(&record, self.table, &mut cells);
+                for (time_us, kind, place) in events.into_iter().flatten() {
+                    cells[0] = Cell::I64(time_us);
+                    cells[kind_idx] = Cell::I32(kind);
+                    rows.push_row(row_id(self.part, line * EVENTS_PER_LINE + place), &cells);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the events of the jobs that are made of several tasks.
+    fn put_together(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        for (id, job) in std::mem::take(&mut self.jobs) {
+            let mut cells = vec![
+                Cell::Missing,
+                Cell::Missing,
+                Cell::I64(id),
+                Cell::Missing,
+                job.user.as_deref().into(),
+                Cell::Missing,
+                job.name.as_deref().into(),
+                Cell::Missing,
+            ];
+            let is_open = 0 < job.open;
+            F::own_of_job(job.tasks, job.end_reason.filter(|_| !is_open), &mut cells);
+            let end = (job.end_us, WORST[job.worst], 2);
+            let events = [
+                Some((job.submit_us, SUBMIT, 0)),
+                job.start_us.map(|start_us| (start_us, SCHEDULE, 1)),
+                Some(end).filter(|_| !is_open),
+            ];
+            for (time_us, kind, place) in events.into_iter().flatten() {
+                cells[0] = Cell::I64(time_us);
+                cells[3] = Cell::I32(kind);
+                rows.push_row(row_id(self.part, job.line * EVENTS_PER_LINE + place), &cells);
+            }
+            if ROWS_HELD <= rows.row_ids.len() {
+                hand_out(rows);
+            }
+        }
+    }
+}
+
+impl<F: RecordFormat> PartParser for RecordParser<F> {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
+        rows.clear();
+        let text = text.text();
+        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
+        let mut line = first_line;
+        for raw in lines {
+            let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+            let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(raw);
+            if !raw.trim_ascii().is_empty()
+                && let Err((column, reason)) = self.line(line, raw, rows)
+                && self.table != Table::MachineEvents
+            {
+                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+            }
+            line += 1;
+        }
+        rows.line_count = line - first_line;
+    }
+
+    fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        match self.table {
+            Table::MachineEvents if self.format.has_fleet() => {
+                self.fleet.push(self.part, rows, hand_out);
+            }
+            Table::MachineEvents => {}
+            _ => self.put_together(rows, hand_out),
+        }
+    }
+
+    fn notes(&mut self) -> Notes {
+        // Machines are told from the same rows, of which all is said with the events.
+        let is_first = self.table == Table::JobEvents;
+        let remarks = match self.table {
+            Table::MachineEvents => BTreeMap::new(),
+            _ => std::mem::take(&mut self.remarks.0),
+        };
+        Notes {
+            header: if is_first { std::mem::take(&mut self.header) } else { Vec::new() },
+            remarks,
+        }
+    }
+}
+
+impl JobSum {
+    fn of(line: u64, record: &Record<'_>, seen: Seen) -> Self {
+        Self {
+            line,
+            submit_us: seen.submit_us,
+            start_us: None,
+            end_us: 0,
+            worst: 0,
+            end_reason: None,
+            tasks: 0,
+            open: 0,
+            user: record.user.map(Box::from),
+            name: record.job_name.map(Box::from),
+        }
+    }
+
+    /// Adds a row of a task; `before` is its row before this one.
+    fn add(&mut self, record: &Record<'_>, seen: Seen, before: Option<Seen>) {
+        self.submit_us = self.submit_us.min(seen.submit_us);
+        self.start_us = match (self.start_us, seen.start_us) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        self.tasks += u32::from(before.is_none());
+        // A task has the end of its last row.
+        if before.is_some_and(|before| before.end.is_none()) {
+            self.open -= 1;
+        }
+        match seen.end {
+            None => self.open += 1,
+            Some((end_us, kind)) => {
+                self.end_us = self.end_us.max(end_us);
+                let rank = WORST.iter().position(|&known| known == kind).unwrap_or(0);
+                if self.worst <= rank {
+                    self.end_reason = record.end_reason.or(self.end_reason);
+                    self.worst = rank;
+                }
+            }
+        }
+    }
+}
+
+/// The events of a row, and what is remembered of it.
+fn events(
+    life: &Life,
+    before: Option<Seen>,
+    remarks: &mut Remarks,
+) -> Result<([Option<RowEvent>; 3], Seen), Fault> {
+    let is_time = |time_us: i64| (0..i64::MAX).contains(&time_us);
+    for (time_us, column) in
+        [(life.submit_us, "submit"), (life.start_us, "start"), (life.end.map(|end| end.0), "end")]
+    {
+        if time_us.is_some_and(|time_us| !is_time(time_us)) {
+            return Err((column, RejectReason::NegativeTime));
+        }
+    }
+    let submit_us = life.submit_us.ok_or(("time_us", RejectReason::EmptyMandatory))?;
+    let begun_us = life.start_us.unwrap_or(submit_us);
+    if begun_us < submit_us {
+        remarks.add("started before the submit: submitted at the start");
+    }
+    let submit_us = submit_us.min(begun_us);
+    let end = life.end.map(|(end_us, kind)| {
+        if end_us < begun_us {
+            remarks.add("ended before it started: without length, at its start");
+        }
+        (end_us.max(begun_us), kind)
+    });
+    let seen = Seen { submit_us, start_us: life.start_us, end };
+    let is_resubmitted = before.is_none_or(|before| before.submit_us != submit_us);
+    let events = [
+        is_resubmitted.then_some((submit_us, SUBMIT, 0)),
+        life.start_us.map(|start_us| (start_us, SCHEDULE, 1)),
+        end.map(|(end_us, kind)| (end_us, kind, 2)),
+    ];
+    Ok((events, seen))
+}
+
+/// Adds the columns that every source has, and returns the place of the event's number.
+fn fill<'a>(record: &Record<'a>, table: Table, cells: &mut Vec<Cell<'a>>) -> usize {
+    if table == Table::JobEvents {
+        cells.extend([
+            Cell::Missing,
+            Cell::Missing,
+            Cell::I64(record.job_id),
+            Cell::Missing,
+            record.user.into(),
+            record.scheduling_class.into(),
+            record.job_name.into(),
+            record.logical_name.into(),
+        ]);
+        return 3;
+    }
+    cells.extend([
+        Cell::Missing,
+        Cell::Missing,
+        Cell::I64(record.job_id),
+        Cell::I32(record.task_index),
+        record.machine_id.into(),
+        Cell::Missing,
+        record.user.into(),
+        record.scheduling_class.into(),
+        record.priority.into(),
+        record.cpu.into(),
+        record.memory.into(),
+        Cell::Missing,
+        Cell::Missing,
+    ]);
+    5
+}
+
+/// The number of something that a log calls by a name: below 0, and the same wherever the name
+/// stands (FNV-1a, 62 bits).
+pub(super) fn number_of_name(name: &[u8]) -> i64 {
+    -1 - i64::try_from(hash(name) >> 2).expect("62 bits")
+}
+
+/// FNV-1a, with its bits mixed once more.
+fn hash(name: &[u8]) -> u64 {
+    let mut bits = 0xCBF2_9CE4_8422_2325_u64;
+    for &byte in name {
+        bits = (bits ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    }
+    bits ^= bits >> 32;
+    bits = bits.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    bits ^ (bits >> 32)
+}

@@ -1,0 +1,294 @@
+//! Slurm: what `sacct` prints, one line per attempt of a job.
+//!
+//! In: lines of fields between `|` (or tab, comma, semicolon), with a header that names the columns,
+//! or the 26 fields of Open `XDMoD` without one. Out: what [`super::records`] makes of attempts.
+//! Lines of the same job id (`--duplicates`) are attempts of one task; an element of an array is a
+//! job of its own, and so is a component of a heterogeneous job, as in Slurm; steps are left out
+//! and counted.
+//!
+//! ```text
+//!  Submit             Start                              End
+//!    SUBMIT ............ SCHEDULE ------------------------ by State
+//! ```
+//!
+//! | State | End |
+//! |---|---|
+//! | COMPLETED | FINISH |
+//! | FAILED, `OUT_OF_MEMORY`, TIMEOUT, DEADLINE, `LAUNCH_FAILED`, `SPECIAL_EXIT` | FAIL |
+//! | CANCELLED, REVOKED | KILL |
+//! | PREEMPTED, REQUEUED | EVICT |
+//! | `NODE_FAIL`, `BOOT_FAIL` | LOST |
+//! | RUNNING, PENDING, SUSPENDED, ... | none: open |
+//!
+//! | What the line lacks | What is made of it |
+//! |---|---|
+//! | `Submit` | `Eligible`; else `Start` less `Planned`, `Reserved` or `ResvCPURAW` / `ReqCPUS`; else `Start` |
+//! | `Start` | `End` less the run time |
+//! | `End` | `Start` and the run time |
+//! | the run time | `Elapsed`, `ElapsedRaw`, or `CPUTimeRAW` / the CPUs |
+//! | `JobIDRaw`, `JobID` | minus a hash of the `JobID`; the number of the line |
+//!
+//! Each is a counted remark. Times are those of Unix; a time without a zone is one of `--timezone`.
+
+use super::folder::RawPart;
+use super::records::fields::{Fields, whole};
+use super::records::{
+    Fault, Record, RecordFormat, RecordParser, Remarks, machine_id, number_of_name,
+};
+use super::rows::{Cell, RejectReason};
+use super::zone::{Stamp, Zone};
+use super::{SourceError, SourceErrorKind, fields};
+use crate::schema::Table;
+use crate::units::MICROS_PER_SECOND;
+
+mod columns;
+mod life;
+mod values;
+
+pub(super) use self::columns::seen_as;
+use self::columns::{Col, Layout};
+
+/// What to do about an export that lacks a column.
+pub(super) const EXPORT_AGAIN: &str = "export again, with all columns: TZ=UTC sacct --allusers \
+    --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format ALL | \
+    gzip > sacct.txt.gz";
+
+/// A parser for one table of a log.
+pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceError> {
+    let layout = Layout::of(begin)
+        .map_err(|lack| SourceError::new(&part.path, SourceErrorKind::MissingColumn(lack)))?;
+    let zone = part.reading.zone.clone();
+    let header = vec![
+        ("columns".to_owned(), layout.told()),
+        ("timezone".to_owned(), zone.as_ref().map_or("UTC (assumed)".to_owned(), Zone::to_string)),
+    ];
+    let slurm = Slurm {
+        layout,
+        fields: Fields::default(),
+        is_zone_given: zone.is_some(),
+        zone: zone.unwrap_or_else(Zone::utc),
+        cluster: None,
+        is_begun: false,
+    };
+    Ok(RecordParser::new(slurm, part, header))
+}
+
+/// How the format writes a row.
+pub(super) struct Slurm {
+    layout: Layout,
+    fields: Fields,
+    zone: Zone,
+    is_zone_given: bool,
+    /// The cluster of the first row.
+    cluster: Option<Box<str>>,
+    is_begun: bool,
+}
+
+/// A line whose fields are told apart.
+struct Row<'a> {
+    layout: &'a Layout,
+    fields: &'a Fields,
+    line: &'a [u8],
+    zone: &'a Zone,
+    is_zone_given: bool,
+}
+
+impl<'a> Row<'a> {
+    /// The field of a column; empty where it is missing.
+    fn raw(&self, column: Col) -> &'a [u8] {
+        self.layout.place(column).map_or(&[][..], |idx| self.fields.get(self.line, idx))
+    }
+
+    /// A text; words for nothing are missing.
+    fn text(&self, column: Col) -> Result<Option<&'a str>, Fault> {
+        match fields::careful_text(self.raw(column)) {
+            None => Err((column.name(), RejectReason::BadValue)),
+            Some("" | "Unknown" | "None" | "None assigned" | "(null)" | "N/A") => Ok(None),
+            Some(text) => Ok(Some(text)),
+        }
+    }
+
+    /// A time, µs since 1970.
+    fn time(&self, column: Col, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
+        let raw = self.raw(column);
+        if matches!(raw, b"" | b"Unknown" | b"None" | b"N/A" | b"0" | b"NONE") {
+            return Ok(None);
+        }
+        if let Some(seconds) = whole(raw) {
+            return Ok(Some(seconds * MICROS_PER_SECOND));
+        }
+        let stamp = Stamp::iso(raw).ok_or((column.name(), RejectReason::BadValue))?;
+        if matches!(stamp, Stamp::Local(_)) && !self.is_zone_given {
+            remarks.add("times without a zone: taken as UTC (`--timezone` says otherwise)");
+        }
+        Ok(Some(stamp.utc_us(self.zone)))
+    }
+
+    /// A count; 0 is missing.
+    fn count(&self, column: Col) -> Result<Option<i32>, Fault> {
+        let raw = self.raw(column);
+        if matches!(raw, b"" | b"Unknown" | b"N/A") {
+            return Ok(None);
+        }
+        let count = whole(raw).and_then(|count| i32::try_from(count).ok());
+        count
+            .map(|count| Some(count).filter(|&count| 0 < count))
+            .ok_or((column.name(), RejectReason::BadValue))
+    }
+}
+
+impl RecordFormat for Slurm {
+    const HAS_TASKS: bool = false;
+
+    fn record<'a>(
+        &'a mut self,
+        line: u64,
+        raw: &'a [u8],
+        remarks: &mut Remarks,
+    ) -> Result<Option<Record<'a>>, Fault> {
+        if self.layout.is_header(raw) {
+            if std::mem::replace(&mut self.is_begun, true) {
+                remarks.add("lines that repeat the header: left out");
+            }
+            return Ok(None);
+        }
+        self.is_begun = true;
+        self.layout.split(raw, &mut self.fields)?;
+        let row = Row {
+            layout: &self.layout,
+            fields: &self.fields,
+            line: raw,
+            zone: &self.zone,
+            is_zone_given: self.is_zone_given,
+        };
+        let name = row.text(Col::JobId)?.or(row.text(Col::JobIdRaw)?);
+        if name.is_some_and(|name| name.contains('.')) {
+            remarks.add("steps of jobs: left out");
+            return Ok(None);
+        }
+        let cluster = row.text(Col::Cluster)?;
+        if let Some(cluster) = cluster.filter(|_| self.cluster.is_none()) {
+            self.cluster = Some(cluster.into());
+        }
+        let is_foreign = cluster.is_some_and(|cluster| self.cluster.as_deref() != Some(cluster));
+        if is_foreign {
+            remarks.add("jobs of a further cluster: called by cluster and job id");
+        }
+        let job_id = job_number(&row, name, cluster.filter(|_| is_foreign), line, remarks)?;
+        record(&row, job_id, name, remarks).map(Some)
+    }
+
+    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
+        cells.extend_from_slice(&record.own);
+    }
+
+    fn has_fleet(&self) -> bool {
+        true
+    }
+}
+
+/// The number of a job: Slurm's own, or one that is made of what it is called.
+fn job_number(
+    row: &Row<'_>,
+    name: Option<&str>,
+    cluster: Option<&str>,
+    line: u64,
+    remarks: &mut Remarks,
+) -> Result<i64, Fault> {
+    let Some(name) = name else {
+        if row.layout.has(Col::JobId) || row.layout.has(Col::JobIdRaw) {
+            return Err(("job_id", RejectReason::EmptyMandatory));
+        }
+        remarks.add("no job id: the number of the line");
+        return i64::try_from(line).map_err(|_| ("job_id", RejectReason::OutOfRange));
+    };
+    if let Some(cluster) = cluster {
+        return Ok(number_of_name(format!("{cluster}/{name}").as_bytes()));
+    }
+    let number = whole(row.raw(Col::JobIdRaw)).or_else(|| whole(name.as_bytes()));
+    Ok(number.unwrap_or_else(|| {
+        remarks.add(
+            "elements of arrays and the like without a number of their own: minus a hash of the id",
+        );
+        number_of_name(name.as_bytes())
+    }))
+}
+
+/// An attempt of a job.
+fn record<'a>(
+    row: &Row<'a>,
+    job_id: i64,
+    name: Option<&'a str>,
+    remarks: &mut Remarks,
+) -> Result<Record<'a>, Fault> {
+    let cpus = values::cpus(row)?;
+    let told = life::life(row, &cpus, remarks)?;
+    let has_run = told.life.start_us.is_some();
+    let nodes = row.text(Col::NodeList)?.filter(|_| has_run);
+    let is_one = nodes.is_none_or(|nodes| !nodes.contains([',', '[']));
+    if !is_one {
+        remarks.add("ran on several machines: all in `node_list`, none in `machine_id`");
+    }
+    let processors = cpus.had.filter(|_| has_run);
+    let cpu = processors.or(cpus.asked).or(cpus.had);
+    if cpu.is_none() {
+        remarks.add("processors unknown: no CPU time is charged");
+    }
+    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
+    let cpu_request = cpu.map(|cpu| cpu as f32);
+    let node_count = row.count(Col::NNodes)?;
+    let memory = values::memory_kib(row, cpu, node_count, remarks)?;
+    let (gpus, gpu_model) = values::gpus(row)?;
+    let (account, group) = (row.text(Col::Account)?, row.text(Col::Group)?);
+    let (partition, job_title) = (row.text(Col::Partition)?, row.text(Col::JobName)?);
+    let array = values::array(name);
+    let state = told.state;
+    Ok(Record {
+        job_id,
+        task_index: 0,
+        life: told.life,
+        user: row.text(Col::User)?,
+        job_name: name.filter(|name| whole(name.as_bytes()) != Some(job_id)),
+        logical_name: job_title,
+        scheduling_class: None,
+        priority: None,
+        machine_id: nodes.filter(|_| is_one).map(machine_id),
+        cpu: cpu_request,
+        memory: memory.total,
+        end_reason: state.reason,
+        nodes,
+        cluster: row.text(Col::Cluster)?,
+        own: vec![
+            account.or(group).into(),
+            job_title.into(),
+            partition.into(),
+            partition.into(),
+            state.status.into(),
+            told.wait_us.into(),
+            told.run_us.into(),
+            processors.into(),
+            cpus.asked.into(),
+            values::limit_us(row)?.into(),
+            values::cpu_time_us(row, processors, remarks)?.into(),
+            Cell::Missing,
+            memory.per_processor.into(),
+            row.text(Col::State)?.into(),
+            state.reason.into(),
+            row.text(Col::ExitCode)?.into(),
+            account.into(),
+            group.into(),
+            row.text(Col::Qos)?.into(),
+            row.text(Col::Cluster)?.into(),
+            node_count.into(),
+            row.text(Col::NodeList)?.into(),
+            gpus.into(),
+            gpu_model.into(),
+            array.job.into(),
+            array.element.into(),
+            array.het_job.into(),
+        ],
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,435 @@
+//! Lines of `sacct`, and what is made of them.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+
+use super::super::tests::{Rows, check, parsed};
+use crate::schema::{Source, Table};
+
+/// 2024-01-01, s since 1970.
+const NEW_YEAR_S: i64 = 1_704_067_200;
+
+/// The events of a text in seconds since 2024, of both tables, and its remarks.
+#[track_caller]
+fn check_from(header: &str, lines: &[&str], expected: &str, remarks: &[&str]) {
+    let text = format!("{header}\n{}\n", lines.join("\n"));
+    for table in [Table::JobEvents, Table::TaskEvents] {
+        let rows = parsed(Source::Slurm, table, &text);
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{text}");
+        assert_eq!(since_new_year(&rows), expected, "{text}");
+        let found: Vec<&str> = rows
+            .notes
+            .remarks
+            .keys()
+            .copied()
+            .filter(|wording| !wording.starts_with("times without a zone"))
+            .collect();
+        assert_eq!(found, remarks, "{text}");
+    }
+}
+
+fn since_new_year(rows: &Rows) -> String {
+    let history = rows.history();
+    let events = history.split(", ").filter(|event| !event.is_empty()).map(|event| {
+        let (time, kind) = event.split_once(' ').unwrap();
+        format!("{} {kind}", time.parse::<i64>().unwrap() - NEW_YEAR_S)
+    });
+    events.collect::<Vec<String>>().join(", ")
+}
+
+const HEADER: &str = "JobID|State|Submit|Start|End|Elapsed|NCPUS|NodeList|JobName";
+
+/// A line of [`HEADER`] for the first minute of 2024.
+fn line(id: &str, state: &str, times: [&str; 3], nodes: &str) -> String {
+    let of = |second: &str| match second {
+        "" => "Unknown".to_owned(),
+        _ => format!("2024-01-01T00:00:{second}"),
+    };
+    let [submit, start, end] = times;
+    let elapsed = match (start.parse::<u32>(), end.parse::<u32>()) {
+        (Ok(start), Ok(end)) => format!("00:00:{:02}", end - start),
+        _ => "00:00:00".to_owned(),
+    };
+    format!("{id}|{state}|{}|{}|{}|{elapsed}|4|{nodes}|a job", of(submit), of(start), of(end))
+}
+
+#[test]
+fn every_state_ends_an_attempt_as_it_says() {
+    for (states, end) in [
+        (&["COMPLETED", "CD"][..], "FINISH"),
+        (&["FAILED", "OUT_OF_MEMORY", "OOM", "TIMEOUT", "DEADLINE"], "FAIL"),
+        (&["CANCELLED", "CANCELLED by 1001", "CANCELLED+", "REVOKED"], "KILL"),
+        (&["PREEMPTED", "REQUEUED"], "EVICT"),
+    ] {
+        for state in states {
+            let line = line("7", state, ["00", "10", "40"], "n1");
+            check_from(HEADER, &[&line], &format!("0 SUBMIT, 10 SCHEDULE, 40 {end}"), &[]);
+        }
+    }
+    for state in ["NODE_FAIL", "BOOT_FAIL"] {
+        let text = format!("{HEADER}\n{}", line("7", state, ["00", "10", "40"], "n1"));
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        assert_eq!(rows.cell("event_type", 2), "6", "LOST");
+    }
+    for state in ["RUNNING", "SUSPENDED", "RESIZING"] {
+        let line = line("7", state, ["00", "10", ""], "n1");
+        check_from(HEADER, &[&line], "0 SUBMIT, 10 SCHEDULE", &[]);
+    }
+    check_from(HEADER, &[&line("7", "PENDING", ["00", "", ""], "None assigned")], "0 SUBMIT", &[]);
+}
+
+#[test]
+fn a_job_that_never_got_a_machine_has_no_attempt() {
+    let cancelled = line("7", "CANCELLED by 5", ["00", "30", "30"], "None assigned");
+    let remark = ["ended before a start: no SCHEDULE"];
+    check_from(HEADER, &[&cancelled], "0 SUBMIT, 30 KILL", &remark);
+    let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{HEADER}\n{cancelled}"));
+    assert_eq!((rows.cell("processors", 0), rows.cell("run_us", 0)), ("-".into(), "-".into()));
+    // One that failed within its first second has run.
+    let failed = line("8", "FAILED", ["00", "30", "30"], "n1");
+    check_from(HEADER, &[&failed], "0 SUBMIT, 30 SCHEDULE, 30 FAIL", &[]);
+}
+
+#[test]
+fn lines_of_one_job_are_attempts_of_one_task() {
+    let first = line("7", "PREEMPTED", ["00", "10", "20"], "n1");
+    let again = line("7", "COMPLETED", ["00", "30", "40"], "n2");
+    let expected = "0 SUBMIT, 10 SCHEDULE, 20 EVICT, 30 SCHEDULE, 40 FINISH";
+    check_from(HEADER, &[&first, &again], expected, &[]);
+    let resubmitted = line("7", "COMPLETED", ["25", "30", "40"], "n2");
+    let expected = "0 SUBMIT, 10 SCHEDULE, 20 EVICT, 25 SUBMIT, 30 SCHEDULE, 40 FINISH";
+    check_from(HEADER, &[&first, &resubmitted], expected, &[]);
+    let repeated = ["rows that repeat an earlier row of the task: left out"];
+    check_from(HEADER, &[&first, &first], "0 SUBMIT, 10 SCHEDULE, 20 EVICT", &repeated);
+}
+
+#[test]
+fn steps_and_repeated_headers_are_left_out_and_counted() {
+    let job = line("7", "COMPLETED", ["00", "10", "20"], "n1");
+    let steps =
+        ["7.batch", "7.extern", "7.0"].map(|id| line(id, "COMPLETED", ["10", "10", "20"], "n1"));
+    let lines = [&job, &steps[0], HEADER, &steps[1], &steps[2]];
+    let remarks = ["lines that repeat the header: left out", "steps of jobs: left out"];
+    check_from(HEADER, &lines, "0 SUBMIT, 10 SCHEDULE, 20 FINISH", &remarks);
+}
+
+#[test]
+fn elements_of_arrays_are_jobs_of_their_own() {
+    let header = "JobID|JobIDRaw|State|Submit|Start|End|Elapsed";
+    let times = "2024-01-01T00:00:00|2024-01-01T00:00:01|2024-01-01T00:00:02|00:00:01";
+    let text = format!(
+        "{header}\n123_4|125|COMPLETED|{times}\n123_[5-9%2]|123|PENDING|2024-01-01T00:00:00|Unknown|Unknown|00:00:00\n130+1|131|FAILED|{times}\n"
+    );
+    let rows = parsed(Source::Slurm, Table::JobEvents, &text);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    for (row, id, name, array, index, het) in [
+        (0, "125", "123_4", "123", "4", "-"),
+        (3, "123", "123_[5-9%2]", "123", "-", "-"),
+        (4, "131", "130+1", "-", "-", "130"),
+    ] {
+        let columns = ["job_id", "job_name", "array_job_id", "array_index", "het_job_id"];
+        assert_eq!(columns.map(|column| rows.cell(column, row)), [id, name, array, index, het]);
+    }
+    // Without a number of its own an element has one that is made of its name, everywhere the same.
+    let plain = "JobID|State|Start|End";
+    let of = |text: &str| parsed(Source::Slurm, Table::TaskEvents, text).cell("job_id", 0);
+    let times = "2024-01-01T00:00:01|2024-01-01T00:00:02";
+    let one = of(&format!("{plain}|Elapsed\n123_4|FAILED|{times}|00:00:01\n"));
+    let other = of(&format!("{plain}|Elapsed\n\n123_4|TIMEOUT|{times}|00:00:01\n"));
+    assert!(one.starts_with('-') && one == other, "{one} {other}");
+}
+
+#[test]
+fn what_is_missing_is_derived_and_counted() {
+    let end = "no end time: start and run time";
+    let run = "no run time: CPUTimeRAW over the processors";
+    let submitted = "no submit time: submitted at the start";
+    let waited = "no submit time: start less the wait";
+    let numbered = "no job id: the number of the line";
+    let unknown = "processors unknown: no CPU time is charged";
+    let (at_10, at_40) = ("2024-01-01T00:00:10", "2024-01-01T00:00:40");
+    for (header, line, expected, remarks) in [
+        (
+            "JobID|State|Start|Elapsed",
+            format!("7|FAILED|{at_10}|00:00:30"),
+            "10 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![end, submitted, unknown],
+        ),
+        (
+            "JobID|State|Start|ElapsedRaw|NCPUS",
+            format!("7|FAILED|{at_10}|30|1"),
+            "10 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![end, submitted],
+        ),
+        (
+            "JobID|State|Start|CPUTimeRAW|AllocCPUS",
+            format!("7|FAILED|{at_10}|120|4"),
+            "10 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![end, run, submitted],
+        ),
+        (
+            "State|End|Elapsed|NCPUS",
+            format!("TIMEOUT|{at_40}|00:00:30|1"),
+            "10 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![numbered, "no start time: end less the run time", submitted],
+        ),
+        (
+            "JobID|State|Start|End|Planned|NCPUS",
+            format!("7|FAILED|{at_10}|{at_40}|00:00:08|1"),
+            "2 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![waited],
+        ),
+        (
+            "JobID|State|Start|End|Reserved|NCPUS",
+            format!("7|FAILED|{at_10}|{at_40}|00:00:08|1"),
+            "2 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![waited],
+        ),
+        (
+            "JobID|State|Start|End|ResvCPURAW|ReqCPUS",
+            format!("7|FAILED|{at_10}|{at_40}|16|2"),
+            "2 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![waited],
+        ),
+        (
+            "JobID|State|Start|End|Eligible|NCPUS",
+            format!("7|FAILED|{at_10}|{at_40}|2024-01-01T00:00:05|2"),
+            "5 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec!["no submit time: when it became eligible"],
+        ),
+        (
+            "JobID|State|Submit|Start|End|NCPUS",
+            format!("7|FAILED|{at_10}|{at_10}|Unknown|2"),
+            "10 SUBMIT, 10 SCHEDULE",
+            vec!["ended, but no end time: left open"],
+        ),
+    ] {
+        check_from(header, &[&line], expected, &remarks);
+    }
+}
+
+#[test]
+fn an_export_that_says_too_little_is_refused_by_column() {
+    for (header, lack) in [
+        ("JobID|Submit|Start|End", "State"),
+        ("JobID|State|Submit", "Start"),
+        ("JobID|State|Start", "End (or Elapsed)"),
+        ("JobID|State|End", "Start (or Elapsed)"),
+        ("JobID|State|Start|CPUTimeRAW", "End (or Elapsed)"),
+    ] {
+        let found = super::columns::Layout::of(header.as_bytes()).unwrap_err();
+        assert_eq!(found, lack, "{header}");
+    }
+}
+
+#[test]
+fn amounts_are_read_with_their_suffixes() {
+    let header = "JobID|State|Start|End|AllocCPUS|ReqCPUS|NNodes|ReqMem|ReqTRES|AllocTRES|Timelimit|TotalCPU";
+    let times = "2024-01-01T00:00:00Z|2024-01-01T01:00:00Z";
+    let cell = |column: &str, fields: &str| {
+        let text = format!("{header}\n7|COMPLETED|{times}|{fields}\n");
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{text}");
+        rows.cell(column, 1)
+    };
+    for (column, fields, expected) in [
+        ("memory_request", "4|4|2|1000Mn||||", "2048000"),
+        ("memory_request", "4|4|2|1000Mc||||", "4096000"),
+        ("memory_request", "4|4|2|62.50Gn||||", "131072000"),
+        ("memory_request", "4|4|2|1.5G||||", "1572864"),
+        ("memory_request", "4|4|2|2048K||||", "2048"),
+        ("memory_request", "4|4|2|500||||", "512000"),
+        // The bit for "per CPU" within the number: 8 CPUs of 2,800 MiB each.
+        ("memory_request", "8|8|1|2147486448Mn||||", "22937600"),
+        ("memory_request", "8|8|1|0n|cpu=8|cpu=8,mem=22400M,node=1||", "22937600"),
+        ("requested_memory_kib", "4|4|2|1000Mc||||", "1024000"),
+        ("cpu_request", "4|2|1|||||", "4"),
+        ("cpu_request", "0|2|1|||||", "2"),
+        ("cpu_request", "|||||cpu=6,mem=1G||", "6"),
+        ("requested_processors", "4|2|1|||||", "2"),
+        ("gpu_request", "4|4|1|||cpu=4,gres/gpu=2||", "2"),
+        ("gpu_request", "4|4|1|||cpu=4,gres/gpu:a100=2,gres/gpu=2||", "2"),
+        ("gpu_request", "4|4|1|||gres/gpu:a100=2,gres/gpu:v100=1||", "3"),
+        ("gpu_model", "4|4|1|||cpu=4,gres/gpu:a100=2,gres/gpu=2||", "a100"),
+        ("gpu_request", "4|4|1|||cpu=4||", "-"),
+        ("requested_time_us", "4|4|1||||3-12:00:00|", "302400000000"),
+        ("requested_time_us", "4|4|1||||UNLIMITED|", "-"),
+        ("requested_time_us", "4|4|1||||Partition_Limit|", "-"),
+        ("requested_time_us", "4|4|1||||90|", "5400000000"),
+        ("cpu_time_us", "4|4|1|||||01:00:02.500", "900625000"),
+        ("cpu_time_us", "4|4|1|||||00:00:00", "-"),
+    ] {
+        assert_eq!(cell(column, fields), expected, "{column} of {fields}");
+    }
+}
+
+#[test]
+fn what_does_not_parse_is_a_reject() {
+    let check = |fields: &str, expected: &str| {
+        let text = format!("JobID|State|Submit|Start|End|NCPUS|ReqMem|JobName\n{fields}\n");
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            assert_eq!(parsed(Source::Slurm, table, &text).rejects(), [expected], "{text}");
+        }
+        assert!(parsed(Source::Slurm, Table::MachineEvents, &text).rejects().is_empty());
+    };
+    let at = "2024-01-01T00:00:00";
+    check("7|FAILED", "2  too_few_columns");
+    check(&format!("|FAILED|{at}|{at}|{at}|1||"), "2 job_id empty_mandatory");
+    check(&format!("7||{at}|{at}|{at}|1||"), "2 State empty_mandatory");
+    check(&format!("7|DONE|{at}|{at}|{at}|1||"), "2 State unknown_event_type");
+    check(&format!("7|FAILED|yesterday|{at}|{at}|1||"), "2 Submit bad_value");
+    check(&format!("7|FAILED|{at}|2024-02-30T00:00:00|{at}|1||"), "2 Start bad_value");
+    check(&format!("7|FAILED|{at}|{at}|{at}|many||"), "2 NCPUS bad_value");
+    check(&format!("7|FAILED|{at}|{at}|{at}|1|much|"), "2 ReqMem bad_value");
+    check("7|PENDING||||1||", "2 time_us empty_mandatory");
+    check("7|FAILED|1900-01-01T00:00:00|||1||", "2 submit negative_time");
+    let more = parsed(
+        Source::Slurm,
+        Table::TaskEvents,
+        &format!("JobName|JobID|State|Start|End\na|b|7|FAILED|{at}|{at}\n"),
+    );
+    assert_eq!(more.rejects(), ["2  too_many_columns"]);
+}
+
+#[test]
+fn a_name_at_the_end_may_hold_separators_and_a_line_may_end_with_one() {
+    let at = "2024-01-01T00:00:00Z";
+    for (header, line, name) in [
+        ("JobID|State|Start|End|JobName", format!("7|FAILED|{at}|{at}|a|b|c"), "a|b|c"),
+        ("JobID|State|Start|JobName|End|", format!("7|FAILED|{at}|x|{at}|"), "x"),
+        ("JobID,State,Start,End,JobName", format!("7,FAILED,{at},{at},\"a, b\""), "a, b"),
+        ("jobid\tstate\tstart\tend\tjobname", format!("7\tFAILED\t{at}\t{at}\ta b"), "a b"),
+    ] {
+        let rows =
+            parsed(Source::Slurm, Table::JobEvents, &format!("\u{FEFF}{header}\r\n{line}\r\n"));
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{header}");
+        assert_eq!(rows.cell("logical_job_name", 0), name, "{header}");
+        assert_eq!(
+            rows.notes
+                .remarks
+                .get("times without a zone: taken as UTC (`--timezone` says otherwise)"),
+            None
+        );
+    }
+}
+
+#[test]
+fn the_26_fields_of_xdmod_need_no_header() {
+    let line = "990270|990270|made|black|high|physics|staff|1|ada|2|2024-01-01T00:00:00|\
+        2024-01-01T00:00:05|2024-01-01T00:00:10|2024-01-01T00:00:40|00:00:30|1:0|TIMEOUT|2|8|6|\
+        4000Mn|cpu=6,mem=8000M,node=2|billing=8,cpu=8,mem=8000M,node=2|00:00:30|n[1-2]|a|b";
+    assert!(super::seen_as(line.as_bytes()));
+    check(
+        Source::Slurm,
+        line,
+        &[(0, "SUBMIT"), (10, "SCHEDULE"), (40, "FAIL")]
+            .map(|(second, kind)| format!("{} {kind}", NEW_YEAR_S + second))
+            .join(", "),
+    );
+    let rows = parsed(Source::Slurm, Table::TaskEvents, line);
+    for (column, expected) in [
+        ("job_id", "990270"),
+        ("user", "ada"),
+        ("account", "physics"),
+        ("user_group", "physics"),
+        ("unix_group", "staff"),
+        ("qos", "high"),
+        ("queue", "black"),
+        ("cpu_request", "8"),
+        ("requested_processors", "6"),
+        ("end_reason", "TIMEOUT"),
+        ("exit_code", "1:0"),
+        ("wait_us", "10000000"),
+        ("run_us", "30000000"),
+        ("requested_time_us", "30000000"),
+        ("node_list", "n[1-2]"),
+        ("nodes", "2"),
+        ("machine_id", "-"),
+        ("executable", "a|b"),
+    ] {
+        assert_eq!(rows.cell(column, 1), expected, "{column}");
+    }
+}
+
+#[test]
+fn machines_are_those_of_the_lists_and_the_system_is_as_large_as_its_peak() {
+    let lines = [
+        line("1", "COMPLETED", ["00", "00", "20"], "n[01-02]"),
+        line("2", "COMPLETED", ["00", "10", "30"], "n03"),
+        // Begins as the first ends: 4 of its processors are free then.
+        line("3", "RUNNING", ["00", "20", ""], "n02"),
+        line("4", "PENDING", ["00", "", ""], "None assigned"),
+    ];
+    let text = format!("{HEADER}\n{}", lines.join("\n"));
+    let machines = parsed(Source::Slurm, Table::MachineEvents, &text);
+    assert_eq!(machines.cell("cpu_capacity", 0), "8");
+    let names: Vec<String> = (0..4).map(|row| machines.cell("machine_name", row)).collect();
+    assert_eq!(names, ["-", "n01", "n02", "n03"]);
+    let tasks = parsed(Source::Slurm, Table::TaskEvents, &text);
+    assert_eq!(tasks.cell("machine_id", 0), "-");
+    assert_eq!(tasks.cell("machine_id", 3), machines.cell("machine_id", 3));
+}
+
+#[test]
+fn jobs_of_a_second_cluster_do_not_take_the_numbers_of_the_first() {
+    let at = "2024-01-01T00:00:00Z";
+    let text =
+        format!("JobID|Cluster|State|Start|End\n7|one|FAILED|{at}|{at}\n7|two|FAILED|{at}|{at}\n");
+    let rows = parsed(Source::Slurm, Table::JobEvents, &text);
+    assert_eq!(
+        (rows.cell("job_id", 0), rows.cell("job_name", 3)),
+        ("7".to_owned(), "7".to_owned())
+    );
+    assert!(rows.cell("job_id", 3).starts_with('-'));
+}
+
+proptest! {
+    /// Promise: the seconds of CPU of a drawn export, added up from its events, are what a sum
+    /// over its lines says.
+    #[test]
+    fn cpu_time_is_what_the_lines_say(
+        jobs in prop::collection::vec((0_i64..1_000, 0_i64..5_000, 1_i64..64, 0_usize..4), 1..60),
+    ) {
+        const STATES: [&str; 4] = ["COMPLETED", "TIMEOUT", "CANCELLED by 7", "PREEMPTED"];
+        let mut text = "JobID|State|Submit|Start|End|AllocCPUS\n".to_owned();
+        let (mut expected, mut id) = (0, 0);
+        for (start, length, cpus, state) in jobs {
+            id += 1;
+            expected += length * cpus;
+            let state = STATES[state];
+            // Seconds since 1970, as SLURM_TIME_FORMAT=%s prints them.
+            let (begun, ended) = (1000 + start, 1000 + start + length);
+            writeln!(text, "{id}|{state}|1000|{begun}|{ended}|{cpus}").unwrap();
+        }
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        prop_assert_eq!(rows.rejects(), Vec::<String>::new());
+        let mut found = 0;
+        let number = |column: &str, row: usize| rows.cell(column, row).parse::<i64>().unwrap();
+        for row in 0..rows.block.row_ids.len() {
+            let seconds = number("time_us", row) / 1_000_000 * number("cpu_request", row);
+            match rows.cell("event_type", row).as_str() {
+                "0" => {}
+                "1" => found -= seconds,
+                _ => found += seconds,
+            }
+        }
+        // Cancelled after no time at all is taken as never begun, and has used nothing.
+        prop_assert_eq!(found - killed_unstarted(&rows), expected);
+    }
+}
+
+/// Processor-seconds of ends without a start, as the sum above counts them.
+fn killed_unstarted(rows: &Rows) -> i64 {
+    let count = rows.block.row_ids.len();
+    (0..count)
+        .filter(|&row| {
+            let is_end = !matches!(rows.cell("event_type", row).as_str(), "0" | "1");
+            is_end && rows.cell("event_type", row - 1) != "1"
+        })
+        .map(|row| {
+            let number = |column: &str| rows.cell(column, row).parse::<i64>().unwrap();
+            number("time_us") / 1_000_000 * number("cpu_request")
+        })
+        .sum()
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Counts an accounting log straight from its text, with nothing of ours.
+
+usage: naive_accounting.py slurm SACCT.gz
+
+Prints one JSON object: jobs by the log's own word for their end, rows that ran, the processor-seconds
+of all attempts, their wait in seconds, machines, and the most processors at once. For Slurm: Open XDMoD's
+26 fields, times in UTC.
+"""
+
+import csv
+import gzip
+import json
+import re
+import sys
+from collections import Counter
+from datetime import datetime, timezone
+
+
+def opened(path):
+    return gzip.open(path, "rt") if path.endswith(".gz") else open(path)
+
+
+def seconds(text):
+    return int(datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp())
+
+
+def machines_of(text):
+    for entry in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
+        found = re.fullmatch(r"([^\[]*)\[([^\]]*)\](.*)", entry)
+        if not found:
+            yield entry
+            continue
+        for part in found[2].split(","):
+            first, _, last = part.partition("-")
+            for number in range(int(first), int(last or first) + 1):
+                yield f"{found[1]}{number:0{len(first)}d}{found[3]}"
+
+
+def count_slurm(path):
+    ends, ran, processor_s, wait_s, machines = Counter(), 0, 0, 0, set()
+    changes, by_end = [], Counter()
+    with opened(path) as lines:
+        for line in lines:
+            fields = line.rstrip("\n").split("|")
+            state = fields[16].split()[0]
+            ends[state] += 1
+            if fields[24] == "None assigned":
+                continue
+            submit, start, end = (seconds(fields[at]) for at in (10, 12, 13))
+            ran += 1
+            cpus = int(fields[18])
+            processor_s += (end - start) * cpus
+            by_end[state] += (end - start) * cpus
+            wait_s += start - submit
+            machines.update(machines_of(fields[24]))
+            changes += [(start, 1, cpus), (end, 0, -cpus)]
+    now = peak = 0
+    for _, _, cpus in sorted(changes):
+        now += cpus
+        peak = max(peak, now)
+    return {
+        "ends": dict(ends), "attempts": ran, "cpu_s": processor_s, "cpu_s_by_end": dict(by_end),
+        "wait_s": wait_s, "machines": len(machines), "peak": peak,
+    }
+
+
+if __name__ == "__main__":
+    kind, *paths = sys.argv[1:]
+    print(json.dumps({"slurm": count_slurm}[kind](*paths)))
