@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::answers::study::{Definitions, Plan, Step, Verdict, Work};
+use crate::answers::study::{Definitions, Plan, Step, Verdict, Work, settings};
 use crate::answers::{edges, sentences, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::Defaults;
@@ -41,7 +41,12 @@ pub const SHARES: [Share; 2] = [
 ];
 
 /// The answer in all its forms.
-pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
+pub fn answer<'a>(
+    plan: &AccountPlan,
+    ledger: &Ledger,
+    windows: Windows,
+    table: &'a RecordBatch,
+) -> Answer<'a> {
     let mut json = json_of(ledger, table);
     if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
         json[store::NOTHING] = format!(
@@ -57,10 +62,13 @@ pub fn answer<'a>(ledger: &Ledger, windows: Windows, table: &'a RecordBatch) -> 
         kind: *kind_of(ledger.meter.resource()),
         table,
         json,
-        settings: json!({
-            ledger.meter.resource().name(): ledger.meter.to_string(),
-            "classes": ledger.classes, "windows": windows,
-        }),
+        settings: settings(
+            plan,
+            json!({
+                ledger.meter.resource().name(): ledger.meter.to_string(),
+                "classes": ledger.classes, "windows": windows,
+            }),
+        ),
         charts: vec![(
             format!("{}-{}", kind_of(ledger.meter.resource()).name, ledger.meter),
             chart(ledger),
@@ -223,7 +231,7 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     }
     let book = ledger(&fold(work.lake, work.windows, &asked)?);
     let table = table_of(&book, &plan.group_by);
-    let answer = answer(&book, work.windows, &table);
+    let answer = answer(&plan, &book, work.windows, &table);
     work.store(&answer)?;
     let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
     work.show(&title, &answer)?;

@@ -4,9 +4,11 @@
 
 use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::answers::study::{Verdict, Work};
+use crate::answers::study::{Verdict, Work, settings};
+use crate::answers::words::text;
 use crate::answers::{edges, sentences};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
@@ -27,9 +29,36 @@ use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
 use crate::units::micros_to_seconds;
 
+/// What is counted, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ClassifyPlan {
+    /// What is counted
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub by: By,
+
+    /// How outcomes are defined: sequence or terminal
+    ///
+    /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
+    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted,
+    /// failed, finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending,
+    /// running); UPDATE events never decide.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
+    #[serde(with = "text")]
+    pub classes: Classes,
+
+    /// List every exact sequence instead of the outcomes
+    ///
+    /// Shows what `other` consists of. The JSON always has the sequences.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub sequences: bool,
+}
+
 /// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
 pub enum By {
     /// Jobs, from `job_events`
     #[default]
@@ -100,11 +129,12 @@ pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
         if work.is_missing(by.table(), *by.kind())? {
             continue;
         }
+        let choice = Choice { plan: ClassifyPlan { by, classes, sequences: false }, windows };
         let bar = work.screen.follow(work.study.name, "rows");
         let outcome = classification(work.lake, windows, by, classes, None)?;
         drop(bar);
         let table = table_of(&outcome.rows);
-        let answer = answer(work.lake, &outcome, Choice { by, classes, windows }, &table)?;
+        let answer = answer(work.lake, &outcome, choice, &table)?;
         work.store(&answer)?;
         work.screen.show(by.plural(), &table)?;
     }
@@ -173,11 +203,10 @@ pub(crate) fn by_query(
     Ok(counter)
 }
 
-/// What was counted, and how.
+/// What was counted, how, and in which windows.
 #[derive(Clone, Copy)]
 pub struct Choice {
-    pub by: By,
-    pub classes: Classes,
+    pub plan: ClassifyPlan,
     pub windows: Windows,
 }
 
@@ -187,9 +216,9 @@ impl Choice {
     /// The end of the window never changes an outcome, because it is never before the last event;
     /// it only closes what is still open.
     pub fn edges(self, outcome: &Classification) -> String {
-        let end_us = self.by.window(self.windows).end_us;
+        let end_us = self.plan.by.window(self.windows).end_us;
         let is = |count: u64| if count == 1 { "is" } else { "are" };
-        let of = |count: u64| digits::counted(count, self.by.plural().trim_end_matches('s'));
+        let of = |count: u64| digits::counted(count, self.plan.by.plural().trim_end_matches('s'));
         let end = format!("({} s)", digits::six_digits(micros_to_seconds(end_us)));
         let (begun, open) = (outcome.left_censored, outcome.censored);
         let before = format!("{} begun before the window (time 0) {} in", of(begun), is(begun));
@@ -213,14 +242,14 @@ pub fn answer<'a>(
     choice: Choice,
     table: &'a RecordBatch,
 ) -> Result<Answer<'a>> {
-    let kind = *choice.by.kind();
-    let plural = choice.by.plural();
-    let entry = lake.require(choice.by.table())?;
+    let kind = *choice.plan.by.kind();
+    let plural = choice.plan.by.plural();
+    let entry = lake.require(choice.plan.by.table())?;
     Ok(Answer {
         kind,
         table,
         json: json_of(outcome, plural),
-        settings: json!({"by": plural, "classes": choice.classes, "windows": choice.windows}),
+        settings: settings(&choice.plan, json!({"windows": choice.windows})),
         charts: vec![(kind.name.to_owned(), chart(entry, outcome, choice))],
     })
 }
@@ -251,7 +280,7 @@ pub fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
 }
 
 pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
-    let Choice { by, classes, .. } = choice;
+    let ClassifyPlan { by, classes, .. } = choice.plan;
     let bars = outcome
         .rows
         .iter()

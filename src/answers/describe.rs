@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::answers::account::keyed;
-use crate::answers::study::{Definitions, Open, Plan, Step, Verdict, Work};
+use crate::answers::study::{Definitions, Open, Plan, Step, Verdict, Work, settings};
 use crate::answers::words::{self, Section, Setting, Wrong};
 use crate::answers::{edges, sentences};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
@@ -288,12 +288,13 @@ impl Described {
     pub fn answer(&self, windows: Windows) -> Answer<'_> {
         let Question { what, classes, outcome_of, censored, waits, group_by } = self.question;
         let by_own_end = outcome_of == OutcomeOf::Task;
+        let plan = DescribePlan { what, classes, by_own_end, censored, waits, group_by };
         let kind = *kind_of(what);
         Answer {
             kind,
             table: &self.table,
             json: self.json(),
-            settings: json!({"classes": classes, "by_own_end": by_own_end, "censored": censored, "waits": waits, "group_by": group_by, "windows": windows}),
+            settings: settings(&plan, json!({"classes": classes, "windows": windows})),
             charts: if self.is_constant() {
                 Vec::new()
             } else {

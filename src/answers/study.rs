@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answers::Said;
 use crate::answers::words::{self, Section, Setting, Wrong, maybe, text};
@@ -383,4 +383,18 @@ pub fn plans_of<P: Plan>(
         plan.define(definitions);
     }
     Ok(plans)
+}
+
+/// What a result was asked: every option of the plan, its key in snake case as all keys of a result,
+/// with `resolved`, which holds what was filled in for the lake, in the place of what was said.
+pub fn settings<P: Serialize>(plan: &P, resolved: Value) -> Value {
+    let object = |value: Value| match value {
+        Value::Object(object) => object,
+        _ => serde_json::Map::new(),
+    };
+    let plan = object(serde_json::to_value(plan).unwrap_or_default());
+    let mut all: serde_json::Map<String, Value> =
+        plan.into_iter().map(|(key, value)| (key.replace('-', "_"), value)).collect();
+    all.extend(object(resolved));
+    Value::Object(all)
 }

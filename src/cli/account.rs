@@ -73,7 +73,8 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         console::note(counts);
     }
     console::note(edges::of_ledger(&ledger));
-    shown::give(&answer(&ledger, windows, &table), files, &Origin::of(&lake), &args.answer.form())
+    let answer = answer(&args.plan, &ledger, windows, &table);
+    shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
 /// The study, with the chosen engine.

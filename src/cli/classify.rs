@@ -5,12 +5,11 @@ use clap::Args;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
 use crate::cli::shown;
-use jobfate::answers::classify::{By, Choice, SHARES, answer, classification, table_of};
+use jobfate::answers::classify::{Choice, ClassifyPlan, SHARES, answer, classification, table_of};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
-use jobfate::studies::outcomes::Classes;
 
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results";
@@ -27,27 +26,11 @@ const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate cla
     after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
 )]
 pub(crate) struct ClassifyArgs {
-    /// What is counted
-    #[arg(long, value_enum, default_value_t)]
-    pub by: By,
-
-    /// How outcomes are defined: sequence or terminal
-    ///
-    /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
-    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted,
-    /// failed, finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending,
-    /// running); UPDATE events never decide.
-    #[arg(long, value_name = "CLASSES", default_value_t)]
-    pub classes: Classes,
+    #[command(flatten)]
+    pub plan: ClassifyPlan,
 
     #[command(flatten)]
     pub engine: EngineArgs,
-
-    /// List every exact sequence instead of the outcomes
-    ///
-    /// Shows what `other` consists of. The JSON always has the sequences.
-    #[arg(long)]
-    pub sequences: bool,
 
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -55,15 +38,16 @@ pub(crate) struct ClassifyArgs {
 
 pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
-    super::show_remarks(&lake, args.by.table(), "status unknown");
+    super::show_remarks(&lake, args.plan.by.table(), "status unknown");
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
-    let files = shown::files(args.answer.out.as_deref(), args.by.kind().name)?;
-    let bar = console::Bar::of_work(args.by.kind().name, "rows");
-    let outcome = classification(&lake, windows, args.by, args.classes, engine.as_ref())?;
+    let files = shown::files(args.answer.out.as_deref(), args.plan.by.kind().name)?;
+    let bar = console::Bar::of_work(args.plan.by.kind().name, "rows");
+    let outcome = classification(&lake, windows, args.plan.by, args.plan.classes, engine.as_ref())?;
     drop(bar);
-    let table = if args.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
-    let choice = Choice { by: args.by, classes: args.classes, windows };
+    let table =
+        if args.plan.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
+    let choice = Choice { plan: args.plan, windows };
     console::note(choice.edges(&outcome));
     let answer = answer(&lake, &outcome, choice, &table)?;
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())

@@ -46,11 +46,12 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let (lineup, plan) = prepare(&args.asked, &lake)?;
+    let settings = settings(&args.asked, &plan, windows);
     let started = jobfate::progress::now();
     let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let origin = Origin::of(&lake);
     if let Some(files) = &mut files {
-        files.are_made_from(&origin, &settings(&plan, windows));
+        files.are_made_from(&origin, &settings);
     }
     let bar = console::Bar::of_work(KIND.name, "rows");
     let outcome = detect_into(&lake, windows, &plan, files.as_mut())?;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
         judged / started.elapsed().as_secs_f64() / 1e6
     ));
     let table = table_of(&outcome, lineup.asked);
-    let answer = answer(&outcome, &plan, &lineup, windows, &table);
+    let answer = answer(&outcome, &plan, &lineup, settings, &table);
     if let Some(files) = &mut files {
         put_details(&outcome, &plan, &lineup, files)?;
     }

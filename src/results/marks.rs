@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::faults::{Context, Result, Usage};
 use crate::files;
 use crate::results::store;
-use crate::results::{ANALYSIS_STEPS as FILE, ResultFile};
+use crate::results::{ANALYSIS_STEPS as FILE, RESULT_VERSION, ResultFile};
 use crate::sources::hex;
 
 /// A step that was done.
@@ -156,6 +156,7 @@ impl Marks {
 /// these name.
 pub fn made_from(texts: &[&str], words: &[String]) -> String {
     let mut hasher = Sha256::new();
+    hasher.update(RESULT_VERSION.to_le_bytes());
     for text in [crate::PROGRAM].iter().chain(texts) {
         hasher.update(text);
         hasher.update([0]);

@@ -60,7 +60,7 @@ fn assumed(kind: &Kind<'_>, inputs: &Value) -> Vec<String> {
 
 /// The shares of jobs and machines that a replay draws, where it does not take all.
 fn drawn(settings: &Value) -> Option<String> {
-    let share = |key: &str| settings["history"][key].as_f64().unwrap_or(1.0);
+    let share = |key: &str| settings[key].as_f64().unwrap_or(1.0);
     let (jobs, machines) = (share("sample"), share("machines"));
     (jobs < 1.0 || machines < 1.0).then(|| {
         format!(
@@ -165,7 +165,7 @@ mod tests {
             scope(&Kind { remarks: &[], ..tasks }, &json!({}), &log),
             "task_events: all, 10.0 days"
         );
-        let half = json!({"history": {"sample": 0.5, "machines": 0.25}});
+        let half = json!({"sample": 0.5, "machines": 0.25});
         let said = scope(&tasks, &half, &log);
         assert!(
             said.ends_with("; sampled with the seed: 50.0 % of the jobs, 25.0 % of the machines")

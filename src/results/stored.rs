@@ -16,7 +16,7 @@ use crate::cells::unguarded;
 use crate::files;
 
 /// The version of the shape of `result.json`.
-pub const RESULT_VERSION: u32 = 2;
+pub const RESULT_VERSION: u32 = 3;
 
 /// How much is read of the tables of results.
 #[derive(Clone, Copy, Debug)]

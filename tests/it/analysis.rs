@@ -301,8 +301,8 @@ fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
     for path in ["replay/result.json", "all/replay/result.json"] {
         let found = settings(path);
         let overcommit = if is_google { 1.25 } else { 1.0 };
-        assert_eq!(found["history"]["overcommit"], overcommit, "{kind}: {path}");
-        assert_eq!(found["history"]["killed"], killed, "{kind}: {path}");
+        assert_eq!(found["overcommit"], overcommit, "{kind}: {path}");
+        assert_eq!(found["killed"], killed, "{kind}: {path}");
         assert_eq!(found["policies"], settings("all/replay/result.json")["policies"], "{kind}");
     }
 }

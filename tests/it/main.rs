@@ -136,6 +136,8 @@ mod security;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod shares;
 #[cfg(test)]
 mod shipping;

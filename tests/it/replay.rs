@@ -75,7 +75,7 @@ fn two_policies_come_out_as_drawn() {
     for (key, value) in result["answer"].as_object().unwrap() {
         assert_eq!(answer[key], *value, "{key}");
     }
-    assert!(result["settings"]["history"]["until_us"].is_null());
+    assert!(result["settings"]["until"].is_null());
     for name in ["replay.csv", "replay-response.svg", "replay-queue.svg", "replay-utilisation.png"]
     {
         assert!(place.path("out").join(name).is_file(), "{name}");

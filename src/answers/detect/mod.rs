@@ -5,7 +5,8 @@
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
-use crate::answers::{edges, sentences};
+use crate::answers::detect::plan::DetectAsked;
+use crate::answers::{edges, sentences, study};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Failure, Result};
@@ -85,14 +86,11 @@ pub struct Curve {
 }
 
 /// Definitions and choices that move the numbers.
-pub fn settings(plan: &DetectPlan, windows: Windows) -> Value {
-    json!({
-        "detectors": plan.detectors.iter().map(ToString::to_string).collect::<Vec<String>>(),
-        "heartbeat_us": plan.walk.heartbeat_us, "progress": plan.walk.progress,
-        "work": plan.walk.work, "noise": plan.walk.noise, "seed": plan.walk.seed,
-        "truths": plan.truths, "phase": plan.phase, "min_tasks": plan.tasks_min,
-        "replacement": plan.replacement, "windows": windows,
-    })
+pub fn settings(asked: &DetectAsked, plan: &DetectPlan, windows: Windows) -> Value {
+    let detectors: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
+    // The lengths that are compared have the name that the ends of the windows have in all results.
+    let resolved = json!({"detectors": detectors, "windows_s": asked.windows, "windows": windows});
+    study::settings(asked, resolved)
 }
 
 /// The answer in all its forms.
@@ -100,14 +98,14 @@ pub fn answer<'a>(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
     lineup: &Lineup,
-    windows: Windows,
+    settings: Value,
     table: &'a RecordBatch,
 ) -> Answer<'a> {
     Answer {
         kind: KIND,
         table,
         json: json_of(outcome, plan, lineup),
-        settings: settings(plan, windows),
+        settings,
         charts: charts::charts(outcome, plan, lineup),
     }
 }

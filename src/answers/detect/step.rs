@@ -16,15 +16,17 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     if work.is_missing(Table::TaskEvents, KIND)? {
         return Ok(None);
     }
-    let (lineup, plan) = prepare(&work.plan()?, work.lake)?;
+    let asked: DetectAsked = work.plan()?;
+    let (lineup, plan) = prepare(&asked, work.lake)?;
+    let settings = settings(&asked, &plan, work.windows);
     let mut files = work.files(KIND.name)?;
-    files.are_made_from(&Origin::of(work.lake), &settings(&plan, work.windows));
+    files.are_made_from(&Origin::of(work.lake), &settings);
     let bar = work.screen.follow(KIND.name, "rows");
     let outcome = detect_into(work.lake, work.windows, &plan, Some(&mut files))?;
     drop(bar);
     put_details(&outcome, &plan, &lineup, &mut files)?;
     let table = table_of(&outcome, lineup.asked);
-    let answer = answer(&outcome, &plan, &lineup, work.windows, &table);
+    let answer = answer(&outcome, &plan, &lineup, settings, &table);
     work.publish(&answer, files)?;
     work.show("straggler detectors", &answer)?;
     work.note(counts_line(&outcome));

@@ -31,6 +31,7 @@ pub enum Ends {
 
 /// What was gathered, and the indices that are to read it.
 pub struct Gathered {
+    asked: FairnessPlan,
     span: Span,
     history: History,
     counts: Counts,
@@ -62,7 +63,7 @@ pub fn gather_all(
             say(&Said::warning(format!("{count} not among the accounts, put under (others)")));
         }
     }
-    Ok(Gathered { span, history, counts, indices })
+    Ok(Gathered { asked: plan.clone(), span, history, counts, indices })
 }
 
 impl Gathered {
@@ -71,7 +72,7 @@ impl Gathered {
     /// # Errors
     /// A custom program broke the protocol.
     pub fn evaluate(self, say: &dyn Fn(&Said)) -> Result<Found> {
-        let Self { span, history, counts, mut indices } = self;
+        let Self { asked, span, history, counts, mut indices } = self;
         progress::expect(indices.len() as u64 * u64::from(history.grid.count));
         let series: Vec<Series> = indices
             .iter_mut()
@@ -81,7 +82,7 @@ impl Gathered {
             let remarks = series.remarks.iter();
             remarks.for_each(|it| say(&Said::warning(format!("{}: {it}", series.index))));
         }
-        Ok(Found { span, history, counts, series })
+        Ok(Found { asked, span, history, counts, series })
     }
 }
 

@@ -5,10 +5,12 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use arrow::record_batch::RecordBatch;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answers::account::cpu_time_line;
-use crate::answers::{edges, sentences};
+use crate::answers::fairness::plan::FairnessPlan;
+use crate::answers::{edges, sentences, study};
 use crate::digits;
 use crate::fairness::gather::{Accrual, By, Cluster, Counts, Plan};
 use crate::fairness::history::{Cell, History, known_name};
@@ -56,8 +58,9 @@ pub const SHARES: [Share; 5] = [
 ];
 
 /// What is shown on stdout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum Show {
     /// The heaviest users
     #[default]
@@ -151,6 +154,8 @@ pub struct Span {
 
 /// Everything that was found.
 pub struct Found {
+    /// What was asked.
+    pub asked: FairnessPlan,
     pub span: Span,
     pub history: History,
     pub counts: Counts,
@@ -571,11 +576,15 @@ pub fn origin(found: &Found) -> Origin {
 
 /// Definitions and choices that move the numbers.
 pub(crate) fn settings(found: &Found) -> Value {
-    let plan = &found.span.plan;
-    json!({
+    let (asked, plan) = (&found.asked, &found.span.plan);
+    let resolved = json!({
         "cpu": plan.cpu,
         "accrual": plan.accrual,
-        "by": plan.by,
+        "interval": plan.grid.length_s(),
+        "index": found.series.iter().map(|series| &series.index).collect::<Vec<_>>(),
+        "index_program": asked.index_program,
+        "show": asked.show,
+        "what_if": asked.what_if,
         "grid": plan.grid,
         "shown_from": plan.shown_from,
         "clusters": found.span.clusters.iter().map(|cluster| json!({
@@ -585,7 +594,8 @@ pub(crate) fn settings(found: &Found) -> Value {
             "shift_us": cluster.shift_us,
         })).collect::<Vec<_>>(),
         "indices": found.series.iter().map(|series| &series.settings).collect::<Vec<_>>(),
-    })
+    });
+    study::settings(asked, resolved)
 }
 
 /// Intervals whose values are put into a table at once: users times indices times hours are many.

@@ -8,7 +8,7 @@ use crate::answers::Said;
 use crate::answers::replay::plan::{ReplayPlan, check_heartbeats, history_plan, policies, setting};
 use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
 use crate::answers::replay::{KIND, Run, Setting, charts, journal, table};
-use crate::answers::study::{Open, Screen, Step, Verdict, Work};
+use crate::answers::study::{Open, Screen, Step, Verdict, Work, settings};
 use crate::answers::words::Setting as Word;
 use crate::defaults;
 use crate::facts::window::Windows;
@@ -93,16 +93,18 @@ pub fn give(
     }
     let unit = CpuDefinition::Requested.unit(lake.source());
     let table = table::of(&runs, unit);
+    let history = history_plan(plan, lake, plan.seed);
     let answer = Answer {
         kind: KIND,
         table: &table,
         json: json_of(&runs, &first, unit),
-        settings: json!({
-            "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<String>>(),
-            "history": history_plan(plan, lake, plan.seed), "seeds": plan.seeds,
-            "windows": windows, "tolerance": plan.tolerance(),
-            "machines": if plan.cluster.is_some() { "specification" } else { "machine_events" },
-        }),
+        settings: settings(
+            plan,
+            json!({
+                "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<_>>(),
+                "overcommit": history.overcommit, "killed": history.killed, "windows": windows,
+            }),
+        ),
         charts: charts::of(&runs[0], &first),
     };
     if let Some(files) = &mut files {

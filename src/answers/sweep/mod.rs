@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answers::account::keyed;
 use crate::answers::sentences;
+use crate::answers::study::settings;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
@@ -146,13 +147,13 @@ pub fn answer<'a>(
     Answer {
         kind: KIND,
         table,
-        settings: json!({
-            "cpu": study.asked.meter.to_string(), "classes": study.asked.classes, "windows": windows,
-            "rules": study.asked.rules.iter().map(ToString::to_string).collect::<Vec<String>>(),
-            "thresholds": plan.thresholds.0, "price": plan.price,
-            "train_until_days": plan.train_until, "bootstrap_rounds": plan.bootstrap,
-            "seed": plan.seed, "group_by": plan.group_by, "spare_finishing": plan.spare_finishing,
-        }),
+        settings: settings(
+            plan,
+            json!({
+                "cpu": study.asked.meter.to_string(), "classes": study.asked.classes,
+                "windows": windows, "thresholds": plan.thresholds.0, "harmed": plan.harmed,
+            }),
+        ),
         charts: charts::charts(study, &swept.sweeps),
         json: json_of(study, swept),
     }
