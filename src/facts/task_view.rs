@@ -110,6 +110,8 @@ pub struct TaskView<'a> {
     pub priority: i32,
     /// The phase of its job that it belongs to, where the source knows phases.
     pub phase: Option<&'a str>,
+    /// The running time that its user asked for, where a log says it, µs.
+    pub requested_us: Option<i64>,
     /// The end of its job, where that lies before the end of the window and attempts end with their
     /// jobs, µs.
     pub job_end_us: Option<i64>,

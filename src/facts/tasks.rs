@@ -49,6 +49,8 @@ pub struct Tasks {
     used: Vec<Option<CpuTime>>,
     machines: Vec<Option<i64>>,
     priorities: Vec<Option<i32>>,
+    /// Requested running times by row, µs; empty where no log says them.
+    requested_us: Vec<Option<i64>>,
     phases: Phases,
     windows: Vec<Window>,
     window_starts: Vec<u32>,
@@ -98,35 +100,21 @@ impl Tasks {
         windows: Windows,
         usage: Usage,
     ) -> Result<Self, FactError> {
-        let mut columns = vec![
-            ROW_ID,
-            "time_us",
-            "job_id",
-            "task_index",
-            "event_type",
-            "cpu_request",
-            "machine_id",
-            "priority",
-        ];
-        if lake.has_column(Table::TaskEvents, PHASE) {
-            columns.push(PHASE);
-        }
-        if usage.is_of_memory_requests() {
-            columns.push(MEMORY_REQUEST);
-        }
-        let tells_memory =
-            usage == Usage::UsedMemory && lake.has_column(Table::TaskEvents, USED_MEMORY);
+        let mut columns = columns_of(lake, usage);
+        let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
+        let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
+        let tells_used = usage == Usage::Read && tells(CPU_TIME);
+        let tells_requested = tells(REQUESTED_TIME);
         if tells_memory {
             columns.extend([USED_MEMORY, "processors", "requested_processors"]);
         }
-        let tells_used = usage == Usage::Read && lake.has_column(Table::TaskEvents, CPU_TIME);
         if tells_used {
             columns.extend([CPU_TIME, "processors", "requested_processors"]);
         }
         let mut rows = Rows::default();
         let (mut requests, mut machines, mut priorities) = (Vec::new(), Vec::new(), Vec::new());
         let (mut used, mut memory) = (Vec::new(), Vec::new());
-        let mut phases = Phases::default();
+        let (mut phases, mut requested_us) = (Phases::default(), Vec::new());
         // Without the table nothing is known of any task, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
             rows.add(Table::TaskEvents, &batch);
@@ -134,6 +122,9 @@ impl Tasks {
             add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
             add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
             phases.add(&batch);
+            if tells_requested {
+                add_optional_cells::<Int64Type>(&mut requested_us, &batch, REQUESTED_TIME);
+            }
             if usage.is_of_memory_requests() {
                 add_optional_cells::<Float32Type>(&mut memory, &batch, MEMORY_REQUEST);
             }
@@ -152,6 +143,7 @@ impl Tasks {
             used,
             machines,
             priorities,
+            requested_us,
             phases,
             windows: Vec::new(),
             window_starts: vec![0; histories.len() + 1],
@@ -255,6 +247,10 @@ impl Tasks {
                 windows,
                 priority: priority.unwrap_or(0),
                 phase: events.first().and_then(|event| self.phases.of_row(event.row)),
+                requested_us: events
+                    .iter()
+                    .find_map(|event| self.requested_us.get(event.row as usize).copied().flatten())
+                    .filter(|&requested_us| 0 < requested_us),
                 job_end_us,
             });
         }
@@ -294,6 +290,26 @@ impl Tasks {
     }
 }
 
+/// The columns of `task_events` that are read whatever a log tells of use.
+fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
+    let mut columns = vec![
+        ROW_ID,
+        "time_us",
+        "job_id",
+        "task_index",
+        "event_type",
+        "cpu_request",
+        "machine_id",
+        "priority",
+    ];
+    let known = |column: &&str| lake.has_column(Table::TaskEvents, column);
+    columns.extend([PHASE, REQUESTED_TIME].iter().filter(|column| known(column)));
+    if usage.is_of_memory_requests() {
+        columns.push(MEMORY_REQUEST);
+    }
+    columns
+}
+
 /// Whether any task has no end of its own in the loaded parts.
 fn has_open_task(histories: &Histories) -> bool {
     (0..histories.len()).any(|task| {
@@ -324,6 +340,9 @@ pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
 
 /// The column of the memory that a task asks for.
 const MEMORY_REQUEST: &str = "memory_request";
+
+/// The column of logs with the running time that a job's user asked for.
+const REQUESTED_TIME: &str = "requested_time_us";
 
 /// The column that says to which phase of its job a task belongs.
 const PHASE: &str = "phase";

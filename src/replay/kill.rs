@@ -51,6 +51,16 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
 
 /// Refuses a rule that a policy cannot follow: one with no parameter, or with several.
 pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
+    let mut rules = std::iter::once(&rule.rule).chain(rule.and.iter().map(|(rule, _)| rule));
+    if let Some(only) = rules.find(|rule| matches!(rule, Rule::Retries(_) | Rule::Limit(_))) {
+        return Err(NotationError::BadValue {
+            kind: "policy",
+            name: NAME.to_owned(),
+            key: "rule",
+            value: only.name().to_owned(),
+            expected: "a kill rule that `replay` has; `sweep --rules` has it",
+        });
+    }
     let is_own = matches!(rule.rule, Rule::Own(_));
     if CONDITIONS_MAX <= rule.and.len() {
         let (kind, name) = ("policy", NAME.to_owned());
@@ -215,6 +225,7 @@ impl<'a> KillWatch<'a> {
             windows: &[],
             priority: state.workload.priority.get(task).unwrap_or(0),
             phase: None,
+            requested_us: None,
             job_end_us: None,
         };
         let kills = |rule: &OwnRule, parameter| {
@@ -267,7 +278,8 @@ mod tests {
         );
         check(
             "kill:events=3+late",
-            "there is no kill rule `late` (known: events, failures, dead-time, restarts)",
+            "there is no kill rule `late` (known: events, failures, dead-time, restarts, k8s, \
+             spark, hadoop, slurm)",
         );
     }
 
@@ -307,7 +319,7 @@ mod tests {
             Rule::Events => (1_i64..30).boxed(),
             Rule::Failures | Rule::Restarts => (1_i64..5).boxed(),
             Rule::DeadTime => (1_i64..8000).boxed(),
-            Rule::Own(_) => (1_i64..4).boxed(),
+            _ => (1_i64..4).boxed(),
         };
         // A custom rule beside those of the program: so many evictions.
         let own = RuleGrid::own("evicted", [1], |task: &TaskView<'_>, count: i64| {
@@ -388,6 +400,7 @@ mod tests {
                 windows: &[],
                 priority: 0,
                 phase: None,
+                requested_us: None,
                 job_end_us: None,
             };
             let (first, others) = rules.split_first().unwrap();

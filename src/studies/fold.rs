@@ -16,7 +16,7 @@ use super::asked::{JobRow, KillStep};
 use super::censoring::Censoring;
 use super::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use super::outcomes::Classes;
-use super::rules::{Owner, RuleError, RuleGrid};
+use super::rules::{JobEnds, Owner, RuleError, RuleGrid};
 use super::sums::{LedgerSums, PartSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
@@ -286,6 +286,7 @@ fn fold_bucket(
     let mut unknown: FxHashMap<i64, usize> = FxHashMap::default();
     let mut scratch = Scratch::default();
     let unmatched = asked.classes.outcomes().len();
+    let ends = job_ends(&tasks, &known, asked);
     let mut refused = None;
     tasks.for_each(|task| {
         if refused.is_some() {
@@ -297,7 +298,7 @@ fn fold_bucket(
                 rows.len() - 1
             })
         });
-        match scratch.add(task, asked, lake.source(), &mut rows[position]) {
+        match scratch.add(task, asked, &ends, lake.source(), &mut rows[position]) {
             Ok(outside) => study.outside += outside,
             Err(error) => refused = Some(error),
         }
@@ -320,6 +321,26 @@ fn fold_bucket(
         study.add(row);
     }
     Ok(study)
+}
+
+/// When each rule that ends whole jobs ends those of a bucket, by rule.
+fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked) -> Vec<JobEnds> {
+    let mut ends: Vec<JobEnds> = asked.rules.iter().map(|_| JobEnds::default()).collect();
+    if !asked.rules.iter().any(RuleGrid::ends_jobs) {
+        return ends;
+    }
+    tasks.for_each(|task| {
+        let job = known.find(task.job_id).map(|position| &known.jobs[position]);
+        let user = job.and_then(|job| job.user).map(|user| known.names.get(user));
+        let owner = Owner { scheduling_class: job.and_then(|job| job.scheduling_class), user };
+        for (rule, ends) in asked.rules.iter().zip(&mut ends) {
+            if rule.ends_jobs() && !rule.spares(Some(task.priority), owner) {
+                ends.add(rule, task);
+            }
+        }
+    });
+    asked.rules.iter().zip(&mut ends).for_each(|(rule, ends)| ends.close(rule));
+    ends
 }
 
 pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> JobRow<'a> {
@@ -362,6 +383,7 @@ impl Scratch {
         &mut self,
         task: &TaskView<'_>,
         asked: &Asked,
+        ends: &[JobEnds],
         source: Source,
         row: &mut JobRow<'_>,
     ) -> Result<CpuTime, RuleError> {
@@ -390,7 +412,14 @@ impl Scratch {
         for (rule_idx, rule) in asked.rules.iter().enumerate() {
             let scheduling_class = row.job.and_then(|job| job.scheduling_class);
             let owner = Owner { scheduling_class, user: row.user };
-            rule.kill_times(task, owner, &mut self.times)?;
+            if rule.ends_jobs() {
+                self.times.clear();
+                if !rule.spares(Some(task.priority), owner) {
+                    self.times.extend(ends[rule_idx].of(task.job_id));
+                }
+            } else {
+                rule.kill_times(task, owner, &mut self.times)?;
+            }
             let finished = match finish_us {
                 Some(finish_us) => self.times.partition_point(|&time| time < finish_us),
                 None => self.times.len(),

@@ -67,7 +67,8 @@ fn band_note(sweep: &Sweep) -> &'static str {
 fn x_scale(sweep: &Sweep) -> Scale {
     let gaps = sweep.rows.windows(2).map(|pair| pair[1].threshold - pair[0].threshold);
     let (smallest, largest) = (gaps.clone().min().unwrap_or(1), gaps.max().unwrap_or(1));
-    if 10 * smallest < largest { Scale::Log } else { Scale::Linear }
+    let is_positive = sweep.rows.first().is_none_or(|row| 0 < row.threshold);
+    if is_positive && 10 * smallest < largest { Scale::Log } else { Scale::Linear }
 }
 
 fn saved_chart(study: &Study, sweep: &Sweep, definition: &str) -> Chart {

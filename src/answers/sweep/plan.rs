@@ -37,7 +37,12 @@ pub struct SweepPlan {
     /// (that of `events` is --thresholds), over its own as in `failures={2,3,5}`, or has one
     /// threshold, `failures=3`. `events+failures=3` requires both; `events~priority=9~class=3`
     /// spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a
-    /// blank). A policy of `jobfate replay` takes the same rule behind `kill:`.
+    /// blank). Limits as in other systems: `k8s:backoff_limit=6` (the job fails with its seventh
+    /// failure; `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends
+    /// each task by itself), `spark:max_failures=4` and `hadoop:max_attempts=4` (the job fails with
+    /// the fourth failure of one task), `slurm:limit=3600` (s of an attempt) or
+    /// `slurm:limit=150,of=requested` (% of the requested time). A job that ends takes all of its
+    /// tasks with it, finished ones too. A policy of `jobfate replay` takes the same rule behind `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,

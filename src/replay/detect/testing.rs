@@ -96,6 +96,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
             windows: &story.windows,
             priority: 0,
             phase: None,
+            requested_us: None,
             job_end_us: None,
         });
     }

@@ -10,17 +10,24 @@ use thiserror::Error;
 use crate::facts::FactError;
 use crate::facts::tasks::TaskView;
 use crate::faults::{Code, Fault};
+use crate::notation::{Notation, NotationError};
 
 mod dead_time;
 mod events;
 mod failures;
+mod limit;
+mod of_job;
 mod own;
 mod restarts;
+mod retries;
 mod spare;
 mod written;
 
+pub use self::limit::LimitOf;
+pub use self::of_job::JobEnds;
 pub use self::own::{Condemn, OwnRule};
 pub use self::restarts::HOUR_US;
+pub use self::retries::{Counted, Retries, Scope, System};
 pub use self::spare::{Owner, SpareKey};
 pub use self::written::RuleList;
 
@@ -36,6 +43,10 @@ pub enum Rule {
     DeadTime,
     /// So many restarts within an hour.
     Restarts,
+    /// More failures than a system retries.
+    Retries(Retries),
+    /// An attempt longer than a limit.
+    Limit(LimitOf),
     /// A custom one.
     Own(OwnRule),
 }
@@ -45,11 +56,14 @@ impl Rule {
     pub const USUAL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
 
     /// The names of the rules that come with the program.
-    pub const NAMES: [&'static str; 4] = ["events", "failures", "dead-time", "restarts"];
+    pub const NAMES: [&'static str; 8] =
+        ["events", "failures", "dead-time", "restarts", "k8s", "spark", "hadoop", "slurm"];
 
     /// The rule of a name, with its usual settings.
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::USUAL.into_iter().find(|rule| rule.name() == name)
+        let retries = [System::Kubernetes, System::Spark, System::Hadoop].map(Retries::of);
+        let named = retries.map(Self::Retries).into_iter().chain([Self::Limit(LimitOf::Seconds)]);
+        Self::USUAL.into_iter().chain(named).find(|rule| rule.name() == name)
     }
 
     /// The name of the parameter that is swept, as it is written.
@@ -59,6 +73,8 @@ impl Rule {
             Self::Failures => "failures",
             Self::DeadTime => "dead-time",
             Self::Restarts => "restarts",
+            Self::Retries(retries) => retries.main_key(),
+            Self::Limit(_) => "limit",
             Self::Own(_) => "threshold",
         }
     }
@@ -68,21 +84,47 @@ impl Rule {
         match self {
             Self::Events => "a number of events from 1",
             Self::Failures => "a number of failures in a row from 1",
-            Self::DeadTime => "a time in whole seconds from 1",
+            Self::DeadTime | Self::Limit(LimitOf::Seconds) => "a time in whole seconds from 1",
             Self::Restarts => "a number of restarts within an hour from 1",
+            Self::Retries(Retries { system: System::Kubernetes, .. }) => {
+                "a number of failures from 0"
+            }
+            Self::Retries(_) => "a number of failures from 1",
+            Self::Limit(LimitOf::Requested) => "a whole number of per cent from 1",
             Self::Own(_) => "a number from 1",
         }
     }
 
     /// Reads this parameter.
-    fn read_parameter(text: &str) -> Option<i64> {
-        text.parse().ok().filter(|&parameter| 0 < parameter)
+    fn read_parameter(&self, text: &str) -> Option<i64> {
+        let least = if let Self::Retries(retries) = self { retries.least() } else { 1 };
+        text.parse().ok().filter(|&parameter| least <= parameter)
+    }
+
+    /// Takes what is written besides the parameter that is swept.
+    fn read_settings(self, notation: &mut Notation) -> Result<Self, NotationError> {
+        Ok(match self {
+            Self::Retries(retries) => Self::Retries(retries.read(notation)?),
+            Self::Limit(limit) => Self::Limit(limit.read(notation)?),
+            other => other,
+        })
+    }
+
+    /// What is written besides the parameter that is swept; none for a rule without settings.
+    fn settings(&self) -> Option<Vec<(&'static str, String)>> {
+        match self {
+            Self::Retries(retries) => Some(retries.settings()),
+            Self::Limit(limit) => Some(limit.settings()),
+            _ => None,
+        }
     }
 
     /// The name on the command line.
     pub fn name(&self) -> &str {
         match self {
             Self::Own(own) => own.name(),
+            Self::Retries(retries) => retries.name(),
+            Self::Limit(_) => "slurm",
             rule => rule.main_key(),
         }
     }
@@ -94,6 +136,9 @@ impl Rule {
             Self::Failures => "failures in a row",
             Self::DeadTime => "s in dead attempts",
             Self::Restarts => "restarts per hour",
+            Self::Retries(_) => "failures",
+            Self::Limit(LimitOf::Seconds) => "s of an attempt",
+            Self::Limit(LimitOf::Requested) => "% of the requested time",
             Self::Own(_) => "its own parameter",
         }
     }
@@ -102,8 +147,9 @@ impl Rule {
     pub const fn unit(&self) -> &'static str {
         match self {
             Self::Events => "events",
-            Self::Failures => "failures",
-            Self::DeadTime => "s",
+            Self::Failures | Self::Retries(_) => "failures",
+            Self::DeadTime | Self::Limit(LimitOf::Seconds) => "s",
+            Self::Limit(LimitOf::Requested) => "%",
             Self::Restarts => "restarts/h",
             Self::Own(_) => "",
         }
@@ -116,6 +162,14 @@ impl Rule {
             Self::Failures => vec![1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100],
             Self::DeadTime => vec![60, 300, 600, 1800, 3600, 7200, 14_400, 28_800, 86_400, 172_800],
             Self::Restarts => vec![1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+            Self::Retries(retries) => {
+                let grid = [0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
+                grid.into_iter().filter(|&limit| retries.least() <= limit).collect()
+            }
+            Self::Limit(LimitOf::Seconds) => {
+                vec![600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 604_800]
+            }
+            Self::Limit(LimitOf::Requested) => vec![25, 50, 75, 90, 100, 110, 125, 150, 200, 300],
             Self::Own(own) => own.default_grid(),
         }
     }
@@ -132,6 +186,11 @@ impl Rule {
             Self::Failures => failures::kill_times(task, grid, times),
             Self::DeadTime => dead_time::kill_times(task, grid, times),
             Self::Restarts => restarts::kill_times(task, grid, times),
+            Self::Retries(retries) => {
+                let failures: Vec<i64> = retries.failures(task).collect();
+                retries.kill_times(&failures, grid, times);
+            }
+            Self::Limit(limit) => limit.kill_times(task, grid, times),
             Self::Own(own) => own.kill_times(task, grid, times)?,
         }
         debug_assert!(times.is_sorted(), "a more lenient parameter kills no earlier");
@@ -346,6 +405,7 @@ mod tests {
             windows: &[],
             priority: 0,
             phase: None,
+            requested_us: None,
             job_end_us: None,
         };
         let mut rule: RuleGrid = rule.parse().unwrap();
@@ -365,6 +425,14 @@ mod tests {
         check("failures", &[1, 2], "013012013014", &[2]);
         check("dead-time", &[60, 120, 180, 181], "013013013014", &[2, 5, 8]);
         check("restarts", &[1, 2, 3, 4], "013013013014", &[4, 7, 10]);
+        // Of its own failures only, wherever other ends lie between: 2, 8 and 11 minutes.
+        check("k8s:per=task", &[0, 1, 2, 3], "013012013013", &[2, 8, 11]);
+        check("k8s:per=task,on=fail+evict", &[0, 1, 2], "013012013014", &[2, 5, 8]);
+        check("spark:per=task", &[1, 2, 3], "013012013014", &[2, 8]);
+        check("hadoop:per=task+events=7", &[1, 2], "013012013014", &[7, 8]);
+        // Attempts of one minute: one that ends at its limit is left alone.
+        check("slurm", &[20, 59, 60], "014", &[1, 1]);
+        check("slurm:of=requested", &[10, 100], "014", &[]);
         check("events+failures=3", &[2, 10], "013013013014", &[8, 10]);
         check("events+failures=9", &[2, 10], "013013013014", &[]);
         check("events~priority=1~class=2~user=v", &[2], "013014", &[2]);

@@ -153,6 +153,7 @@ mod tests {
             windows: &[],
             priority: 0,
             phase: None,
+            requested_us: None,
             job_end_us: None,
         };
         let mut times = Vec::new();

@@ -7,6 +7,7 @@
 //!  events={10,20,50}         several parameters, each tried; `events` alone has its usual grid
 //!  events=20+failures=3      both must have fired
 //!  events=20~priority=9      tasks that it spares; ~class=3 and ~user=NAME likewise
+//!  k8s:backoff_limit=6,on=fail+evict,per=task    a rule with settings
 //! ```
 //! In a user's name `%2B` stands for `+`, `%2C` for `,`, `%7E` for `~`, `%20` for a blank, `%7B` and
 //! `%7D` for braces, and `%25` for `%`. What was read prints back as it is written.
@@ -68,21 +69,20 @@ fn condition(text: &str) -> Result<(Rule, Option<Vec<i64>>), NotationError> {
     let Some(rule) = Rule::of_name(notation.name()) else {
         return Err(notation.unknown_name(Rule::NAMES));
     };
-    let read = |text: &String| values(text).is_some();
+    let rule = rule.read_settings(&mut notation)?;
+    let read = |text: &String| values(&rule, text).is_some();
     let given = notation.take_if(rule.main_key(), rule.expected(), String::new(), read)?;
-    let given = if given.is_empty() { None } else { values(&given) };
+    let given = if given.is_empty() { None } else { values(&rule, &given) };
     notation.finish()?;
     Ok((rule, given))
 }
 
 /// One parameter, or several in braces; ascending, each once.
-fn values(text: &str) -> Option<Vec<i64>> {
+fn values(rule: &Rule, text: &str) -> Option<Vec<i64>> {
     let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     let pieces = inside.map_or_else(|| vec![text], |inside| inside.split(',').collect());
-    let mut grid: Vec<i64> = pieces
-        .into_iter()
-        .map(|piece| Rule::read_parameter(piece.trim()))
-        .collect::<Option<_>>()?;
+    let mut grid: Vec<i64> =
+        pieces.into_iter().map(|piece| rule.read_parameter(piece.trim())).collect::<Option<_>>()?;
     grid.sort_unstable();
     grid.dedup();
     Some(grid)
@@ -92,11 +92,28 @@ fn values(text: &str) -> Option<Vec<i64>> {
 fn write_condition(f: &mut fmt::Formatter<'_>, rule: &Rule, given: &[i64]) -> fmt::Result {
     f.write_str(rule.name())?;
     let words: Vec<String> = given.iter().map(ToString::to_string).collect();
-    match words.as_slice() {
-        [] => Ok(()),
-        [single] => write!(f, "={single}"),
-        several => write!(f, "={{{}}}", several.join(",")),
+    let given = match words.as_slice() {
+        [] => None,
+        [single] => Some(single.clone()),
+        several => Some(format!("{{{}}}", several.join(","))),
+    };
+    let Some(settings) = rule.settings() else {
+        return given.map_or(Ok(()), |given| write!(f, "={given}"));
+    };
+    let pairs = given.map(|given| (rule.main_key(), given)).into_iter().chain(settings);
+    for (idx, (key, value)) in pairs.enumerate() {
+        write!(f, "{}{key}={value}", if idx == 0 { ':' } else { ',' })?;
     }
+    Ok(())
+}
+
+/// The parts that `+` joins, but for the one in `on=fail+evict`.
+fn joined(text: &str) -> impl Iterator<Item = String> {
+    text.replace("=fail+evict", "=fail\0evict")
+        .split('+')
+        .map(|part| part.replace('\0', "+"))
+        .collect::<Vec<String>>()
+        .into_iter()
 }
 
 /// A task that is spared: `priority=9`.
@@ -129,11 +146,16 @@ impl FromStr for RuleGrid {
 
     fn from_str(text: &str) -> Result<Self, NotationError> {
         let mut parts = text.split('~');
-        let mut conditions = parts.next().unwrap_or_default().split('+');
-        let (rule, given) = condition(conditions.next().unwrap_or_default())?;
-        let mut and = Vec::new();
+        let mut conditions = joined(parts.next().unwrap_or_default());
+        let (rule, given) = condition(&conditions.next().unwrap_or_default())?;
+        let (mut and, ends_jobs) = (Vec::new(), rule.ends_jobs());
         for text in conditions {
-            let (rule, given) = condition(text)?;
+            let (rule, given) = condition(&text)?;
+            if ends_jobs || rule.ends_jobs() {
+                let (name, key) = (text.trim().to_owned(), rule.name().to_owned());
+                let expected = "one rule that ends jobs (or `per=task`)";
+                return Err(NotationError::TooMany { kind: KIND, name, key, expected });
+            }
             let Some(&[parameter]) = given.as_deref() else {
                 return Err(NotationError::BadValue {
                     kind: KIND,
@@ -213,6 +235,12 @@ mod tests {
             "dead-time=60+events=10+failures=2",
             "events~priority=9~user=a=b",
             "restarts=3~user=a%2Bb%2C%25~class=-1",
+            "k8s",
+            "k8s:backoff_limit={0,6},on=fail+evict,per=task,base_s=5,max_s=360",
+            "spark:max_failures=4",
+            "hadoop:max_attempts=4,per=task+events=9~class=2",
+            "slurm:limit=3600+restarts=2",
+            "slurm:limit={100,150},of=requested",
         ] {
             assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
         }
@@ -245,6 +273,21 @@ mod tests {
             "there is no property to spare tasks by: `nice` (known: priority, class, user)",
         );
         check("events~class=a", "kill rule `~class=a`: `class=a` is not a whole number");
+        check("k8s=-1", "kill rule `k8s`: `backoff_limit=-1` is not a number of failures from 0");
+        check(
+            "spark:max_failures=0",
+            "kill rule `spark`: `max_failures=0` is not a number of failures from 1",
+        );
+        check(
+            "k8s:limit=3",
+            "kill rule `k8s` has no parameter `limit` (it takes: on, per, base_s, max_s, \
+             backoff_limit)",
+        );
+        check(
+            "events+spark:max_failures=4",
+            "kill rule `spark:max_failures=4`: `spark` is one too many: at most one rule that ends \
+             jobs (or `per=task`) can be combined",
+        );
         check("events~user=", "kill rule `~user=`: `user=` is not a name");
     }
 
@@ -257,6 +300,15 @@ mod tests {
         };
         check("events, failures=3", &["events", "failures=3"]);
         check("events={1,2},failures+events=3", &["events={1,2}", "failures+events=3"]);
+        check(
+            "k8s:backoff_limit={0,6},base_s=5,events,spark:max_failures=4,per=task,failures=3",
+            &[
+                "k8s:backoff_limit={0,6},base_s=5",
+                "events",
+                "spark:max_failures=4,per=task",
+                "failures=3",
+            ],
+        );
     }
 
     proptest! {

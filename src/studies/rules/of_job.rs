@@ -1,0 +1,177 @@
+//! Rules that end a whole job.
+//!
+//! In: the tasks of a bucket, one after another. Out: by job, the instants at which a rule ends it
+//! for each parameter that does. A job ends when its tasks together have failed too often, or when
+//! one of them is given up.
+//!
+//! ```text
+//!  k8s:backoff_limit=2    t1  |--x  |--x      pooled: the third failure of the job
+//!                         t2  |-------x
+//!  spark:max_failures=2   t1  |--x  |--x      the first task with two of its own
+//! ```
+
+use rustc_hash::FxHashMap;
+
+use super::{Rule, RuleGrid, Scope};
+use crate::facts::tasks::TaskView;
+
+/// The ends that a rule brings to the jobs of a bucket.
+#[derive(Debug, Default)]
+pub struct JobEnds {
+    /// By job: failures of all tasks, where they count together; otherwise for each parameter the
+    /// first instant at which one of its tasks is given up.
+    by_job: FxHashMap<i64, Vec<i64>>,
+    times: Vec<i64>,
+}
+
+impl RuleGrid {
+    /// Whether the rule ends whole jobs.
+    pub const fn ends_jobs(&self) -> bool {
+        self.rule.ends_jobs()
+    }
+}
+
+impl Rule {
+    /// Whether the rule ends whole jobs.
+    pub const fn ends_jobs(&self) -> bool {
+        match self {
+            Self::Retries(retries) => matches!(retries.scope, Scope::Job),
+            _ => false,
+        }
+    }
+}
+
+impl JobEnds {
+    /// Takes a task that is not spared.
+    pub fn add(&mut self, rule: &RuleGrid, task: &TaskView<'_>) {
+        let Rule::Retries(retries) = &rule.rule else { return };
+        let mut failures = retries.failures(task).peekable();
+        if failures.peek().is_none() {
+            return;
+        }
+        if retries.is_pooled() {
+            self.by_job.entry(task.job_id).or_default().extend(failures);
+            return;
+        }
+        let failures: Vec<i64> = failures.collect();
+        self.times.clear();
+        retries.kill_times(&failures, &rule.grid, &mut self.times);
+        let ends = self.by_job.entry(task.job_id).or_default();
+        for (idx, &time) in self.times.iter().enumerate() {
+            match ends.get_mut(idx) {
+                Some(end) => *end = time.min(*end),
+                None => ends.push(time),
+            }
+        }
+    }
+
+    /// Turns failures that count together into ends, once all tasks are there.
+    pub fn close(&mut self, rule: &RuleGrid) {
+        let Rule::Retries(retries) = &rule.rule else { return };
+        if !retries.is_pooled() {
+            return;
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "each job by itself")]
+        for failures in self.by_job.values_mut() {
+            failures.sort_unstable();
+            let mut ends = Vec::new();
+            retries.kill_times(failures, &rule.grid, &mut ends);
+            *failures = ends;
+        }
+    }
+
+    /// The instants at which a job is ended, for the first parameters of the grid.
+    pub fn of(&self, job_id: i64) -> &[i64] {
+        self.by_job.get(&job_id).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::facts::events::Event;
+    use crate::schema::EventType;
+
+    /// Tasks of one job, by the minutes and types of their events.
+    fn ends(rule: &str, tasks: &[Vec<(i64, u8)>]) -> Vec<i64> {
+        let rule: RuleGrid = rule.parse().unwrap();
+        let mut ends = JobEnds::default();
+        for (task_index, events) in (0..).zip(tasks) {
+            let events: Vec<Event> = (0..)
+                .zip(events)
+                .map(|(row_id, &(minute, kind))| Event {
+                    time_us: minute,
+                    row_id,
+                    event_type: EventType::of(kind).unwrap(),
+                    row: 0,
+                })
+                .collect();
+            let task = TaskView {
+                job_id: 1,
+                task_index,
+                events: &events,
+                attempts: &[],
+                windows: &[],
+                priority: 0,
+                phase: None,
+                requested_us: None,
+                job_end_us: None,
+            };
+            ends.add(&rule, &task);
+        }
+        ends.close(&rule);
+        ends.of(1).to_vec()
+    }
+
+    #[test]
+    fn a_job_ends_as_its_system_would_end_it() {
+        //  minute  1 2 3 4 5 6 7
+        //  t1        x   e   x      x fails, e is evicted, l is lost
+        //  t2          x   l   x
+        let tasks = [vec![(2, 3), (4, 2), (6, 3)], vec![(3, 3), (5, 6), (7, 3)]];
+        let check =
+            |rule: &str, expected: &[i64]| assert_eq!(ends(rule, &tasks), expected, "{rule}");
+        // Kubernetes: more failed pods than the limit, whichever they are.
+        check("k8s:backoff_limit={0,1,2,3,4}", &[2, 3, 6, 7]);
+        check("k8s:backoff_limit={0,1,2,3,4,5,6},on=fail+evict", &[2, 3, 4, 5, 6, 7]);
+        // Spark and Hadoop: the first task with as many failures as the limit.
+        check("spark:max_failures={1,2,3}", &[2, 6]);
+        check("hadoop:max_attempts={1,2,3},on=fail+evict", &[2, 4, 6]);
+    }
+
+    proptest! {
+        /// Against counting failures instant by instant.
+        #[test]
+        fn a_job_ends_when_a_clock_would_see_it_end(
+            tasks in prop::collection::vec(prop::collection::vec((0_i64..12, 2_u8..7), 0..6), 1..5),
+            counts_evictions: bool,
+            is_pooled: bool,
+            limit in 1_i64..6,
+        ) {
+            let mut tasks = tasks;
+            for events in &mut tasks {
+                events.sort_unstable_by_key(|event| event.0);
+            }
+            let on = if counts_evictions { ",on=fail+evict" } else { "" };
+            let rule = if is_pooled {
+                format!("k8s:backoff_limit={limit}{on}")
+            } else {
+                format!("spark:max_failures={limit}{on}")
+            };
+            let counted = |kind: u8| kind == 3 || (counts_evictions && [2, 6].contains(&kind));
+            let failed = |events: &Vec<(i64, u8)>, now: i64| -> i64 {
+                let past = events.iter().filter(|event| event.0 <= now);
+                past.map(|event| i64::from(counted(event.1))).sum()
+            };
+            let is_over = |now: i64| if is_pooled {
+                limit < tasks.iter().map(|events| failed(events, now)).sum()
+            } else {
+                tasks.iter().any(|events| limit <= failed(events, now))
+            };
+            let expected: Vec<i64> = (0..12).find(|&now| is_over(now)).into_iter().collect();
+            prop_assert_eq!(ends(&rule, &tasks), expected);
+        }
+    }
+}

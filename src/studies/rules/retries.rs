@@ -1,0 +1,193 @@
+//! Retry limits by the names and meanings that they have in Kubernetes, Spark and Hadoop.
+//!
+//! In: the ends of a task's attempts. Out: the instants of the failures that count, from which
+//! follows when a task or its job is given up.
+//!
+//! ```text
+//!  k8s:backoff_limit=2     x    x    x          the third failure in the job is more than 2: over
+//!  spark:max_failures=2    x    x               the second failure of one task: its job is over
+//! ```
+//! - Kubernetes, as its job controller is coded (`pkg/controller/job`, 2025): a Job fails when more
+//!   than `backoffLimit` of its pods have failed, whichever they are; with `per=task`
+//!   (`backoffLimitPerIndex`) an index fails by itself when it has failed more often than that.
+//!   Before a new pod starts it waits 10 s, then twice as long after each further failure since the
+//!   last success, at most 10 min: the documentation says 6 min, the code has 10
+//!   (`MaxJobPodFailureBackOff`). Evicted pods count as failed unless a `podFailurePolicy` leaves
+//!   disruptions out: `on=fail+evict`, which counts EVICT and LOST.
+//! - Spark (`spark.task.maxFailures`): the job is aborted at failure number `max_failures` of any
+//!   one task; lost executors do not count by default.
+//! - Hadoop (`mapreduce.map.maxattempts`): likewise; killed attempts do not count. With `per=task`
+//!   only the task is given up (`mapreduce.map.failures.maxpercent=100`).
+//!
+//! A sweep applies the limit to what was recorded, whose failures came without such delays; a job
+//! that is over ends all of its tasks.
+
+use crate::facts::tasks::TaskView;
+use crate::notation::{Notation, NotationError};
+use crate::schema::EventType;
+
+/// Whose retries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Jobs of Kubernetes.
+    Kubernetes,
+    /// Spark.
+    Spark,
+    /// Hadoop `MapReduce`.
+    Hadoop,
+}
+
+/// What is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The task alone.
+    Task,
+    /// Its job, with all of its tasks.
+    Job,
+}
+
+/// Which ends of attempts count as failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// FAIL.
+    Failures,
+    /// FAIL, EVICT and LOST.
+    FailuresAndEvictions,
+}
+
+/// Limits of retries, without the limit itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retries {
+    /// Whose.
+    pub system: System,
+    /// What counts.
+    pub counted: Counted,
+    /// What is ended.
+    pub scope: Scope,
+    /// The wait after the first failure, s; it doubles with each further one.
+    pub base_s: i64,
+    /// The longest wait, s.
+    pub max_s: i64,
+}
+
+/// The wait after the first failure of a Kubernetes job, s.
+const BASE_S: i64 = 10;
+
+/// The longest wait, s, as coded; the documentation says 360.
+const MAX_S: i64 = 600;
+
+/// The longest wait that can be written, s: a hundred days.
+const WAIT_MAX_S: i64 = 8_640_000;
+
+const SCOPES: [(&str, Scope); 2] = [("job", Scope::Job), ("task", Scope::Task)];
+
+const COUNTED: [(&str, Counted); 2] =
+    [("fail", Counted::Failures), ("fail+evict", Counted::FailuresAndEvictions)];
+
+impl Retries {
+    /// With the settings that a system has by default.
+    pub const fn of(system: System) -> Self {
+        let (base_s, max_s) = match system {
+            System::Kubernetes => (BASE_S, MAX_S),
+            System::Spark | System::Hadoop => (0, 0),
+        };
+        Self { system, counted: Counted::Failures, scope: Scope::Job, base_s, max_s }
+    }
+
+    /// The name of the rule.
+    pub(super) const fn name(self) -> &'static str {
+        match self.system {
+            System::Kubernetes => "k8s",
+            System::Spark => "spark",
+            System::Hadoop => "hadoop",
+        }
+    }
+
+    /// The name of the limit.
+    pub(super) const fn main_key(self) -> &'static str {
+        match self.system {
+            System::Kubernetes => "backoff_limit",
+            System::Spark => "max_failures",
+            System::Hadoop => "max_attempts",
+        }
+    }
+
+    /// The smallest limit.
+    pub(super) const fn least(self) -> i64 {
+        match self.system {
+            System::Kubernetes => 0,
+            System::Spark | System::Hadoop => 1,
+        }
+    }
+
+    /// Takes what is written besides the limit.
+    pub(super) fn read(mut self, notation: &mut Notation) -> Result<Self, NotationError> {
+        self.counted = notation.choice("on", "`fail` or `fail+evict`", self.counted, &COUNTED)?;
+        self.scope = notation.choice("per", "`job` or `task`", self.scope, &SCOPES)?;
+        if self.system == System::Kubernetes {
+            let expected = "a time in whole seconds from 0 to 8640000";
+            let is_wait = |wait: &i64| (0..=WAIT_MAX_S).contains(wait);
+            self.base_s = notation.take_if("base_s", expected, self.base_s, is_wait)?;
+            self.max_s = notation.take_if("max_s", expected, self.max_s, is_wait)?;
+        }
+        Ok(self)
+    }
+
+    /// What is written besides the limit: what differs from the default.
+    pub(super) fn settings(self) -> Vec<(&'static str, String)> {
+        let usual = Self::of(self.system);
+        let word = |on: Counted| COUNTED.iter().find(|(_, counted)| *counted == on);
+        let scope = |per: Scope| SCOPES.iter().find(|(_, scope)| *scope == per);
+        let mut settings = Vec::new();
+        if let Some((word, _)) = word(self.counted).filter(|_| self.counted != usual.counted) {
+            settings.push(("on", (*word).to_owned()));
+        }
+        if let Some((word, _)) = scope(self.scope).filter(|_| self.scope != usual.scope) {
+            settings.push(("per", (*word).to_owned()));
+        }
+        if self.base_s != usual.base_s {
+            settings.push(("base_s", self.base_s.to_string()));
+        }
+        if self.max_s != usual.max_s {
+            settings.push(("max_s", self.max_s.to_string()));
+        }
+        settings
+    }
+
+    /// How many failures are one too many under a limit.
+    pub const fn fatal(self, limit: i64) -> i64 {
+        match self.system {
+            System::Kubernetes => limit.saturating_add(1),
+            System::Spark | System::Hadoop => limit,
+        }
+    }
+
+    /// Whether the end of an attempt counts.
+    pub const fn counts(self, end: EventType) -> bool {
+        match end {
+            EventType::Fail => true,
+            EventType::Evict | EventType::Lost => {
+                matches!(self.counted, Counted::FailuresAndEvictions)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the failures of all tasks of a job count together.
+    pub const fn is_pooled(self) -> bool {
+        matches!((self.system, self.scope), (System::Kubernetes, Scope::Job))
+    }
+
+    /// The instants of the failures of a task that count, µs.
+    pub(super) fn failures<'a>(self, task: &'a TaskView<'_>) -> impl Iterator<Item = i64> + 'a {
+        let counted = task.events.iter().filter(move |event| self.counts(event.event_type));
+        counted.map(|event| event.time_us)
+    }
+
+    /// The instant at which a task (or whatever has these failures, ascending) is given up, for each
+    /// limit at which it is.
+    pub(super) fn kill_times(self, failures: &[i64], grid: &[i64], times: &mut Vec<i64>) {
+        let fatal = |limit: i64| usize::try_from(self.fatal(limit) - 1).ok();
+        times.extend(grid.iter().map_while(|&limit| failures.get(fatal(limit)?)).copied());
+    }
+}
