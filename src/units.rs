@@ -4,7 +4,7 @@
 //! Nothing in here reads a clock or a file, and nothing rounds silently.
 
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -171,6 +171,20 @@ impl CpuRate {
         let low = u128::from(self.0 as u64) * u128::from(length);
         let high = (self.0 >> 64) * i128::from(length);
         CpuTime::new(high + (low >> 64) as i128, low as u64)
+    }
+}
+
+impl AddAssign for CpuRate {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl SubAssign for CpuRate {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
-use crate::answers::{account, classify, describe, detect, fairness, replay, reproduce, sweep};
+use crate::answers::{account, classify, describe, detect, fairness, load, replay, reproduce, sweep};
 use crate::results::kind::Kind;
 
 const OUTCOMES: Topic = Topic {
@@ -17,7 +17,7 @@ const OUTCOMES: Topic = Topic {
 
 /// All of them. Steps run in this order, after those that check the lake; pages follow in the order
 /// in which they first occur.
-pub static STUDIES: [Study; 9] = [
+pub static STUDIES: [Study; 10] = [
     Study {
         name: "classify",
         answers: "jobs or tasks by event sequence or last terminal event",
@@ -44,6 +44,19 @@ pub static STUDIES: [Study; 9] = [
         topic: &OUTCOMES,
         results: &account::KINDS,
         step: Some(account::STEP),
+    },
+    Study {
+        name: "load",
+        answers: "the cluster over time: capacity, requests, use and queue of CPU and memory, by \
+        priority band, class, user, account or outcome; arrivals, bursts, waits and slowdowns by \
+        size",
+        topic: &Topic {
+            file: "load.html",
+            title: "Load over time",
+            question: "How much of the cluster was asked for, used and waited for, when?",
+        },
+        results: &[load::KIND],
+        step: None,
     },
     Study {
         name: "sweep",

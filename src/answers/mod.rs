@@ -12,6 +12,7 @@ pub mod edges;
 pub mod fairness;
 pub mod ingest;
 pub mod list;
+pub mod load;
 pub mod replay;
 pub mod reproduce;
 pub mod sentences;

@@ -18,6 +18,8 @@ pub(crate) const CLOSED: Sentence = |it| closed(&it["answer"]);
 pub(crate) const DURATIONS: Sentence = |it| durations(&it["answer"]);
 /// Of kills.
 pub(crate) const KILLS: Sentence = |it| kill(&it["answer"]);
+/// Of the cluster over time.
+pub(crate) const LOAD: Sentence = |it| load(&it["answer"]);
 /// Of straggler detectors.
 pub(crate) const STRAGGLERS: Sentence = |it| stragglers(&it["answer"]);
 /// Of policies.
@@ -51,6 +53,26 @@ fn is_whole(row: &Value) -> bool {
 fn sum_of(answer: &Value, outcome: &str, key: &str) -> f64 {
     let own = rows(answer).filter(|row| row["outcome"] == outcome);
     own.filter_map(|row| row[key].as_f64()).sum()
+}
+
+/// What was handed out of what there was, and what waited.
+fn load(answer: &Value) -> Option<String> {
+    let totals = &answer["totals"];
+    let sum = |name: &str| totals[name].as_f64();
+    let of_capacity = |name: &str, whole: &str| -> Option<String> {
+        Some(percent(sum(name)? / sum(whole).filter(|&whole| 0.0 < whole)?))
+    };
+    let allocated = of_capacity("cpu_allocated_s", "cpu_capacity_s");
+    let used = of_capacity("cpu_used_s", "cpu_capacity_s");
+    let what = match (allocated, used) {
+        (Some(allocated), Some(used)) => {
+            format!("{allocated} of the CPU was requested by running tasks and {used} used")
+        }
+        (Some(allocated), None) => format!("{allocated} of the CPU was requested by running tasks"),
+        _ => return None,
+    };
+    let pending = sum("pending_s")? / sum("running_s").filter(|&running| 0.0 < running)?;
+    Some(format!("{what}; for every 100 running tasks {} waited.", six_digits(pending * 100.0)))
 }
 
 /// Whether it is known that the jobs that count as finished have finished.

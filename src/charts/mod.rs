@@ -9,15 +9,19 @@ use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
 use thiserror::Error;
 
+mod areas;
 mod bars;
 mod gantt;
+mod heat;
 mod lines;
 mod maps;
 mod theme;
 mod values;
 
+pub use areas::{Area, AreaChart};
 pub use bars::{Bar, BarChart};
 pub use gantt::{GanttChart, GanttSpan};
+pub use heat::{HeatChart, HeatRow};
 pub use lines::{Line, LineChart, Scale, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
 pub use theme::{Tone, outcome_tone};
@@ -35,6 +39,10 @@ pub enum Chart {
     Gantt(GanttChart),
     /// Small maps side by side.
     Maps(MapChart),
+    /// Areas stacked over time.
+    Areas(AreaChart),
+    /// A field per row and column.
+    Heat(HeatChart),
 }
 
 impl Chart {
@@ -45,6 +53,8 @@ impl Chart {
             Self::Lines(chart) => &chart.title,
             Self::Gantt(chart) => &chart.title,
             Self::Maps(chart) => &chart.title,
+            Self::Areas(chart) => &chart.title,
+            Self::Heat(chart) => &chart.title,
         }
     }
 
@@ -55,6 +65,8 @@ impl Chart {
             Self::Lines(chart) => &chart.caption,
             Self::Gantt(chart) => &chart.caption,
             Self::Maps(chart) => &chart.caption,
+            Self::Areas(chart) => &chart.caption,
+            Self::Heat(chart) => &chart.caption,
         }
     }
 
@@ -67,6 +79,8 @@ impl Chart {
             Self::Lines(chart) => &mut chart.caption,
             Self::Gantt(chart) => &mut chart.caption,
             Self::Maps(chart) => &mut chart.caption,
+            Self::Areas(chart) => &mut chart.caption,
+            Self::Heat(chart) => &mut chart.caption,
         };
         if !scope.is_empty() && !caption.contains(scope) {
             let space = if caption.is_empty() { "" } else { " " };
@@ -137,6 +151,8 @@ fn draw<DB: DrawingBackend>(
         Chart::Lines(lines) => lines::draw(lines, area, zoom),
         Chart::Gantt(gantt) => gantt::draw(gantt, area, zoom),
         Chart::Maps(maps) => maps::draw(maps, area, zoom),
+        Chart::Areas(areas) => areas::draw(areas, area, zoom),
+        Chart::Heat(heat) => heat::draw(heat, area, zoom),
     }
     .map_err(fail)?;
     area.present().map_err(fail)?;
@@ -201,7 +217,32 @@ mod tests {
             y: ("y".into(), vec!["a".into()]),
             panels: vec![MapPanel { name: "one".into(), fields: vec![field(0.0), field(1.0)] }],
         });
-        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt, maps] {
+        let area = |tone, values: [f64; 2]| Area {
+            name: "free".into(),
+            values: values.map(Some).into(),
+            tone,
+        };
+        let areas = Chart::Areas(AreaChart {
+            title: "Title".into(),
+            caption: "Caption".into(),
+            x_axis: "h".into(),
+            y_axis: "CPU".into(),
+            edges: vec![0.0, 1.0, 2.0],
+            areas: vec![area(Tone::Blue, [1.0, 2.0]), area(Tone::Sky, [0.0, 2.0])],
+            lines: vec![area(Tone::Ink, [5.0, 5.0])],
+        });
+        let row =
+            |name: &str| HeatRow { name: name.into(), values: vec![Some(1.0), None, Some(2.0)] };
+        let heat = Chart::Heat(HeatChart {
+            title: "Title".into(),
+            caption: "Caption".into(),
+            x_axis: "hour".into(),
+            x: 0.0..24.0,
+            y_axis: String::new(),
+            rows: vec![row("Sunday"), row("Monday")],
+            value: "jobs".into(),
+        });
+        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt, maps, areas, heat] {
             let svg = svg_of(&chart).unwrap();
             assert_eq!(svg, svg_of(&chart).unwrap());
             assert_eq!(png_of(&chart).unwrap(), png_of(&chart).unwrap());
@@ -234,6 +275,26 @@ mod tests {
             panels: Vec::new(),
         };
         draw(Chart::Maps(maps));
+        let areas = AreaChart {
+            title: text(),
+            caption: text(),
+            x_axis: text(),
+            y_axis: text(),
+            edges: Vec::new(),
+            areas: Vec::new(),
+            lines: Vec::new(),
+        };
+        draw(Chart::Areas(areas));
+        let heat = HeatChart {
+            title: text(),
+            caption: text(),
+            x_axis: text(),
+            x: 0.0..0.0,
+            y_axis: text(),
+            rows: Vec::new(),
+            value: text(),
+        };
+        draw(Chart::Heat(heat));
         for x_scale in [Scale::Linear, Scale::Log] {
             let lines = LineChart {
                 title: text(),

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::{
-    Form, account, analyze, classify, console, describe, detect, fairness, ingest, query, replay,
-    report, reproduce, setup, sweep, synth, verify,
+    Form, account, analyze, classify, console, describe, detect, fairness, ingest, load, query,
+    replay, report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
@@ -90,6 +90,7 @@ commands! {
     Verify(verify::VerifyArgs): answer verify::run,
     Classify(classify::ClassifyArgs): answer classify::run,
     Describe(describe::DescribeArgs): answer describe::run,
+    Load(load::LoadArgs): answer load::run,
     Account(account::AccountArgs): answer account::run,
     Sweep(sweep::SweepArgs): answer sweep::run,
     Detect(detect::DetectArgs): answer detect::run,

@@ -36,6 +36,7 @@ mod engine;
 mod exit;
 mod fairness;
 mod ingest;
+mod load;
 mod query;
 mod replay;
 mod report;

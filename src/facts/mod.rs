@@ -21,6 +21,7 @@ mod embedded;
 mod embedded;
 pub mod events;
 pub mod jobs;
+pub mod machines;
 pub mod published;
 pub mod query;
 mod run;

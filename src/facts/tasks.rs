@@ -75,20 +75,26 @@ pub enum Usage {
     MemoryRequests,
     /// The memory that a log says its jobs used.
     UsedMemory,
+    /// The memory requests, and what is read for the use of CPU.
+    ReadWithMemoryRequests,
 }
 
 impl Usage {
     /// The column of the usage windows that is read, if they are.
     const fn column(self) -> Option<&'static str> {
         match self {
-            Self::Read => Some("mean_cpu_rate"),
+            Self::Read | Self::ReadWithMemoryRequests => Some("mean_cpu_rate"),
             Self::Memory(column) => Some(column),
             Self::Skip | Self::MemoryRequests | Self::UsedMemory => None,
         }
     }
 
     const fn is_of_memory_requests(self) -> bool {
-        matches!(self, Self::Memory(_) | Self::MemoryRequests)
+        matches!(self, Self::Memory(_) | Self::MemoryRequests | Self::ReadWithMemoryRequests)
+    }
+
+    const fn is_of_cpu(self) -> bool {
+        matches!(self, Self::Read | Self::ReadWithMemoryRequests)
     }
 }
 
@@ -103,7 +109,7 @@ impl Tasks {
         let mut columns = columns_of(lake, usage);
         let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
         let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
-        let tells_used = usage == Usage::Read && tells(CPU_TIME);
+        let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
         let tells_requested = tells(REQUESTED_TIME);
         if tells_memory {
             columns.extend([USED_MEMORY, "processors", "requested_processors"]);
@@ -225,6 +231,12 @@ impl Tasks {
         self.windows = windows;
         self.window_starts = starts;
         Ok(())
+    }
+
+    /// The CPU and the memory that a row asks for; memory only where it was asked for.
+    pub fn requests_of(&self, row: u32) -> [Option<f32>; 2] {
+        let memory = self.memory.get(row as usize).copied().flatten();
+        [self.requests[row as usize], memory]
     }
 
     /// Hands out every task.

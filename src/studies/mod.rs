@@ -11,6 +11,7 @@ pub mod distributions;
 pub mod fold;
 pub mod kill_sweep;
 pub mod ledger;
+pub mod load;
 pub mod mandai;
 pub mod meter;
 pub mod of_facts;

@@ -13,10 +13,10 @@ use super::support::Place;
 const TRACES: u32 = 16;
 
 /// An event: when (s), and its type.
-type Event = (u64, u32);
+pub(super) type Event = (u64, u32);
 
 /// A job: its events, and those of each of its tasks.
-type Job = (Vec<Event>, Vec<Vec<Event>>);
+pub(super) type Job = (Vec<Event>, Vec<Vec<Event>>);
 
 const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
 
@@ -31,7 +31,7 @@ fn events(texts: Vec<&'static str>) -> impl Strategy<Value = Vec<Event>> {
     })
 }
 
-fn jobs() -> impl Strategy<Value = Vec<Job>> {
+pub(super) fn jobs() -> impl Strategy<Value = Vec<Job>> {
     let task = events(vec![
         "014",
         "013014",
@@ -84,7 +84,7 @@ fn used_by(job: usize, index: usize, window: u64) -> [Option<u64>; 2] {
 }
 
 /// A lake of the jobs, with or without `job_events`.
-fn lake(jobs: &[Job], tables: &str) -> Place {
+pub(super) fn lake(jobs: &[Job], tables: &str) -> Place {
     let place = Place::new();
     let (mut of_jobs, mut of_tasks) = (Vec::new(), Vec::new());
     for (id, (events, tasks)) in jobs.iter().enumerate() {
@@ -127,16 +127,16 @@ fn deciding(events: &[Event]) -> Option<Event> {
     events.iter().copied().rfind(|event| event.1 < 2 || TERMINAL.contains(&event.1))
 }
 
-fn end_of(events: &[Event]) -> Option<u64> {
+pub(super) fn end_of(events: &[Event]) -> Option<u64> {
     deciding(events).filter(|event| TERMINAL.contains(&event.1)).map(|event| event.0)
 }
 
-fn window_end(jobs: &[Job]) -> u64 {
+pub(super) fn window_end(jobs: &[Job]) -> u64 {
     jobs.iter().flat_map(|job| job.1.iter().flatten()).map(|event| event.0).max().unwrap_or(0)
 }
 
 /// Attempts as (start, end), s.
-fn attempts(events: &[Event], job_end: Option<u64>, window_end: u64) -> Vec<(u64, u64)> {
+pub(super) fn attempts(events: &[Event], job_end: Option<u64>, window_end: u64) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for (place, (start, _)) in events.iter().enumerate().filter(|(_, event)| event.1 == 1) {
         let next =

@@ -23,6 +23,7 @@
 //!  properties any trace comes out of a lake as it went in
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
+//!  load       the cluster over time: sums of the ledger, counts of drawn events and of raw files
 //!  timelines  the outcome study on drawn traces, worked out by hand
 //!  mandai     the study of 2017: a row for each claim, and its figures
 //!  papers     the kept pages of the five papers; two runs of all of them
@@ -105,6 +106,8 @@ mod layering;
 #[cfg(test)]
 mod library;
 mod list;
+#[cfg(test)]
+mod load;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]

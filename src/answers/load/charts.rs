@@ -1,0 +1,332 @@
+//! The charts of `load`: stacked areas over time with the capacity above them, tasks that run and
+//! wait, when jobs come, and sizes.
+//!
+//! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
+
+use super::{Loaded, table};
+use crate::answers::edges;
+use crate::charts::{
+    Area, AreaChart, Bar, BarChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke,
+    Tone, outcome_tone,
+};
+use crate::digits;
+use crate::studies::load::arrivals::DAYS;
+use crate::studies::load::jobs::FateRow;
+use crate::studies::load::{Amount, By, Cells};
+use crate::studies::meter::Resource;
+use crate::units::micros_to_seconds;
+
+/// Intervals that a chart shows at most; more are joined.
+const COLUMNS_MAX: usize = 360;
+
+/// Spans above this many days have their axis in days.
+const HOURS_BELOW_DAYS: f64 = 3.0;
+
+/// Every chart, by the stem of its file.
+pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
+    let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
+    let mut charts = Vec::new();
+    if loaded.load.all.is_empty() {
+        return charts;
+    }
+    for (resource, amounts) in [
+        (Resource::Cpu, [Amount::CpuAllocated, Amount::CpuUsed]),
+        (Resource::Memory, [Amount::MemoryAllocated, Amount::MemoryUsed]),
+    ] {
+        let names = ["allocated", "used"];
+        for (amount, name) in amounts.into_iter().zip(names).filter(|_| wants(resource)) {
+            if loaded.knows(amount) {
+                let stem = format!("load-{}-{name}", resource.name());
+                charts.push((stem, areas(loaded, resource, amount)));
+            }
+        }
+    }
+    charts.push(("load-tasks".to_owned(), tasks(loaded)));
+    if 0 < loaded.arrivals.jobs {
+        charts.push(("load-arrivals".to_owned(), hours(loaded)));
+        charts.extend(bursts(loaded));
+    }
+    charts.extend(sizes(loaded));
+    charts
+}
+
+/// How intervals are joined: how many to one, and the edges on the axis.
+struct Joined {
+    each: usize,
+    edges: Vec<f64>,
+    axis: &'static str,
+}
+
+impl Joined {
+    fn of(loaded: &Loaded) -> Self {
+        let at = loaded.load.asked.at;
+        let each = at.count().div_ceil(COLUMNS_MAX);
+        let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
+        let (axis, unit_s) = if days < HOURS_BELOW_DAYS {
+            ("time since the start of the trace (h)", 3600.0)
+        } else {
+            ("time since the start of the trace (d)", 86_400.0)
+        };
+        let starts = (0..at.count()).step_by(each).map(|idx| at.start_of(idx));
+        let ends = starts.chain([at.end_of(at.count() - 1)]);
+        Self { each, edges: ends.map(|us| micros_to_seconds(us) / unit_s).collect(), axis }
+    }
+
+    /// Means over the joined intervals; of known ones only.
+    fn means(&self, loaded: &Loaded, values: &[Option<f64>]) -> Vec<Option<f64>> {
+        let at = loaded.load.asked.at;
+        let joined = |(chunk, values): (usize, &[Option<f64>])| {
+            let mut sums = (0.0, 0.0);
+            for (idx, value) in values.iter().enumerate() {
+                let length = at.length_s(chunk * self.each + idx);
+                if let Some(value) = value {
+                    sums = (sums.0 + value * length, sums.1 + length);
+                }
+            }
+            (0.0 < sums.1).then(|| sums.0 / sums.1)
+        };
+        values.chunks(self.each).enumerate().map(joined).collect()
+    }
+}
+
+/// The colour of a group.
+fn tone(by: By, position: usize, name: &str) -> Tone {
+    match by {
+        By::Outcome => outcome_tone(name),
+        _ if name == crate::studies::load::groups::OTHERS || name == "-" => Tone::Grey,
+        _ => Tone::SERIES[position % Tone::SERIES.len()],
+    }
+}
+
+fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
+    let load = &loaded.load;
+    let joined = Joined::of(loaded);
+    let by = load.asked.by;
+    let (sums, unit, title) = match resource {
+        Resource::Cpu => (load.capacity.cpu.as_ref(), table::cpu_unit(load), "CPU"),
+        Resource::Memory => (load.capacity.memory.as_ref(), table::memory_unit(load), "Memory"),
+    };
+    let capacity = table::capacity(load, sums);
+    let values = |cells: &Cells| joined.means(loaded, &table::means(load, cells, amount));
+    let is_used = matches!(amount, Amount::CpuUsed | Amount::MemoryUsed);
+    let what = if is_used { "used" } else { "allocated" };
+    let said = if is_used { "What running attempts used" } else { "Requests of running attempts" };
+    let lines = if capacity.iter().any(Option::is_some) {
+        let values = joined.means(loaded, &capacity);
+        vec![Area { name: "capacity".to_owned(), values, tone: Tone::Ink }]
+    } else {
+        Vec::new()
+    };
+    let share = share_sentence(&capacity, &table::means(load, &load.all, amount), loaded);
+    Chart::Areas(AreaChart {
+        title: format!("{title} {what} over time, by {}", by.noun()),
+        caption: format!(
+            "{said}, means over {}.{share}{}",
+            digits::counted(joined.each as u64, "interval").replace("1 interval", "intervals")
+                + &format!(" of {}", loaded.plan.interval),
+            edges::ending(&edges::sentence(&loaded.censoring()))
+        ),
+        x_axis: joined.axis.to_owned(),
+        y_axis: format!("{} {what} ({unit})", resource.name()),
+        areas: load
+            .groups
+            .iter()
+            .enumerate()
+            .map(|(position, (name, cells))| Area {
+                name: if name == "-" { "unknown".to_owned() } else { name.clone() },
+                values: values(cells),
+                tone: tone(by, position, name),
+            })
+            .collect(),
+        lines,
+        edges: joined.edges,
+    })
+}
+
+/// ` On average 78.1 % of the capacity.`; nothing where the capacity is not known.
+fn share_sentence(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> String {
+    let at = loaded.load.asked.at;
+    let mut sums = (0.0, 0.0);
+    for (idx, (whole, part)) in capacity.iter().zip(amounts).enumerate() {
+        if let (Some(whole), Some(part)) = (whole, part) {
+            sums = (sums.0 + part * at.length_s(idx), sums.1 + whole * at.length_s(idx));
+        }
+    }
+    if sums.1 <= 0.0 {
+        return String::new();
+    }
+    format!(" On average {:.1} % of the capacity.", sums.0 / sums.1 * 100.0)
+}
+
+fn tasks(loaded: &Loaded) -> Chart {
+    let load = &loaded.load;
+    let joined = Joined::of(loaded);
+    let line = |name: &str, amount, tone| Area {
+        name: name.to_owned(),
+        values: joined.means(loaded, &table::means(load, &load.all, amount)),
+        tone,
+    };
+    let noun = if load.source.is_log() { "jobs" } else { "tasks" };
+    Chart::Areas(AreaChart {
+        title: format!("Running and waiting {noun} over time"),
+        caption: format!(
+            "Means over intervals of {}. Waiting is from each SUBMIT to the next SCHEDULE or end.{}",
+            loaded.plan.interval,
+            edges::ending(&edges::sentence(&loaded.censoring()))
+        ),
+        x_axis: joined.axis.to_owned(),
+        y_axis: noun.to_owned(),
+        areas: vec![
+            line("running", Amount::Running, Tone::Sky),
+            line("waiting", Amount::Pending, Tone::Vermilion),
+        ],
+        lines: Vec::new(),
+        edges: joined.edges,
+    })
+}
+
+fn hours(loaded: &Loaded) -> Chart {
+    let arrivals = &loaded.arrivals;
+    let rows = arrivals.hours.chunks(24).zip(DAYS).map(|(hours, day)| HeatRow {
+        name: if arrivals.is_clock_known { day.to_owned() } else { hours[0].day.clone() },
+        values: hours.iter().map(|row| row.jobs_per_hour).collect(),
+    });
+    let clock = if arrivals.is_clock_known {
+        "Local time"
+    } else {
+        "Hours from the start of the log, which does not say the time of day"
+    };
+    Chart::Heat(HeatChart {
+        title: "When jobs are submitted".to_owned(),
+        caption: format!(
+            "{clock}. {} in the window; {} before it left out.",
+            digits::counted(arrivals.jobs, "job"),
+            digits::grouped(arrivals.left_censored_out)
+        ),
+        x_axis: "hour of the day".to_owned(),
+        x: 0.0..24.0,
+        y_axis: String::new(),
+        rows: rows.collect(),
+        value: "jobs per hour".to_owned(),
+    })
+}
+
+fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
+    let arrivals = &loaded.arrivals;
+    let mut charts = Vec::new();
+    let points: Vec<(f64, f64)> = arrivals
+        .dispersion
+        .iter()
+        .filter_map(|row| {
+            #[expect(clippy::cast_precision_loss, reason = "at most a day")]
+            Some((row.window_s as f64, row.dispersion?))
+        })
+        .collect();
+    let line = |name: &str, points, tone, stroke| Line {
+        name: name.to_owned(),
+        points,
+        band: Vec::new(),
+        tone,
+        stroke,
+    };
+    let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
+        let variation = digits::six_digits(variation);
+        format!(" The times between submissions vary by {variation} times their mean (Poisson: 1).")
+    });
+    if let (Some(first), Some(last)) = (points.first(), points.last()) {
+        let poisson = vec![(first.0, 1.0), (last.0, 1.0)];
+        charts.push(("load-dispersion".to_owned(), Chart::Lines(LineChart {
+            title: "How much submissions come in bursts".to_owned(),
+            caption: format!(
+                "Variance over mean of the submitted jobs per window; 1 for a Poisson process.{variation}"
+            ),
+            x_axis: "length of the window (s)".to_owned(),
+            y_axis: "index of dispersion".to_owned(),
+            x_scale: Scale::Log,
+            lines: vec![
+                line("submitted jobs", points, Tone::Blue, Stroke::Marked),
+                line("Poisson process", poisson, Tone::Grey, Stroke::Straight),
+            ],
+        })));
+    }
+    let lags = arrivals.hourly_autocorrelation.iter().enumerate();
+    #[expect(clippy::cast_precision_loss, reason = "at most two weeks")]
+    let points: Vec<(f64, f64)> = lags.map(|(lag, &value)| (lag as f64, value)).collect();
+    if 24 < points.len() {
+        charts.push((
+            "load-autocorrelation".to_owned(),
+            Chart::Lines(LineChart {
+                title: "How much submissions of one hour say about later hours".to_owned(),
+                caption:
+                    "Autocorrelation of the submitted jobs per hour; days show at multiples of 24."
+                        .to_owned(),
+                x_axis: "lag (h)".to_owned(),
+                y_axis: "autocorrelation".to_owned(),
+                x_scale: Scale::Linear,
+                lines: vec![line("", points, Tone::Blue, Stroke::Straight)],
+            }),
+        ));
+    }
+    charts
+}
+
+fn sizes(loaded: &Loaded) -> Vec<(String, Chart)> {
+    let rows = loaded.load.job_sums.by_size();
+    let noun = if loaded.load.source.is_log() { "processors" } else { "tasks" };
+    let bars = |value: fn(&FateRow) -> Option<f64>, note: fn(f64) -> String| -> Vec<Bar> {
+        let bar = |row: &FateRow| {
+            let value = value(row);
+            Bar {
+                label: row.name.clone(),
+                note: value.map_or_else(|| "unknown".to_owned(), note),
+                value: value.unwrap_or(0.0),
+                tone: Tone::Blue,
+            }
+        };
+        rows.iter().map(bar).collect()
+    };
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let seconds = |value: f64| format!("{} s", digits::six_digits(value));
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+    let jobs = bars(|row| Some(row.jobs as f64), |count| digits::grouped(count as u64));
+    let chart = |title: &str, caption: &str, axis: &str, bars| {
+        let caption = format!("By {noun} of the job. {caption}");
+        let (title, value_axis) = (title.to_owned(), axis.to_owned());
+        Chart::Bars(BarChart { title, caption, value_axis, bars })
+    };
+    vec![
+        (
+            "load-sizes".to_owned(),
+            chart("How large jobs are", "Jobs with tasks in the loaded parts.", "jobs", jobs),
+        ),
+        (
+            "load-size-run".to_owned(),
+            chart(
+                "How long jobs of each size run",
+                "Median from the first SCHEDULE to the end, of jobs that started and ended in the window.",
+                "median run time (s)",
+                bars(|row| row.run_s_median, seconds),
+            ),
+        ),
+        (
+            "load-size-wait".to_owned(),
+            chart(
+                "How long jobs of each size wait",
+                "Mean from the first SUBMIT to the first SCHEDULE, of jobs submitted in the window.",
+                "mean wait (s)",
+                bars(|row| row.wait_s_mean, seconds),
+            ),
+        ),
+        (
+            "load-size-slowdown".to_owned(),
+            chart(
+                "How much waiting slows jobs of each size down",
+                "Mean bounded slowdown: wait and run over the run (10 s at least), 1 at least.",
+                "mean bounded slowdown",
+                bars(|row| row.slowdown_mean, digits::six_digits),
+            ),
+        ),
+    ]
+}

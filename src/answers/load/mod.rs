@@ -1,0 +1,405 @@
+//! The answer of `load`: the cluster over time, as rows, stacked areas and profiles.
+//!
+//! In: a lake, a length of intervals, what to stack by. Out: means per interval, in all and by
+//! group; when jobs come; waits and slowdowns by size and user.
+
+use std::fmt;
+use std::str::FromStr;
+
+use arrow::record_batch::RecordBatch;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::answers::{edges, sentences};
+use crate::digits;
+use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::kind::Kind;
+use crate::results::shares::{self, Share, share};
+use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
+use crate::studies::censoring::Censoring;
+use crate::studies::load::arrivals::{ArrivalStudy, Clock};
+use crate::studies::load::{Amount, Asked, By, Intervals, Load, fold, span_of};
+use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
+use crate::studies::outcomes::Classes;
+use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds, parse_micros};
+
+mod charts;
+mod table;
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    captions: &[
+        ("load-by-priority-band", "Load by priority band"),
+        ("load-by-outcome", "Load by outcome of the job"),
+        ("load-intervals", "Load of all groups together"),
+        ("load-by-size", "Waits and slowdowns by size of the job"),
+        ("load-by-job-user", "Waits and slowdowns by user"),
+        ("load-hours", "Submissions by hour of the week"),
+        ("load-dispersion", "Submissions in bursts"),
+    ],
+    remarks: &["status ", "wait "],
+    sentence: Some(sentences::LOAD),
+    figure: Some("load-cpu-allocated"),
+    ..Kind::called("load", "The cluster over time")
+};
+
+/// The shares that are given.
+pub const SHARES: [Share; 4] = [
+    share("cpu_allocated_share", "cpu_allocated", "cpu_capacity"),
+    share("cpu_used_share", "cpu_used", "cpu_allocated"),
+    share("memory_allocated_share", "memory_allocated", "memory_capacity"),
+    share("memory_used_share", "memory_used", "memory_allocated"),
+];
+
+/// Intervals times groups that are held at most: about 1.5 GB a thread.
+const CELLS_MAX: usize = 4_000_000;
+
+/// A length of time with its unit: `300`, `90s`, `5m`, `1h`, `1d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Length(i64);
+
+/// Units of a length of time and their microseconds, the longest first.
+const UNITS: [(char, i64); 4] = [
+    ('d', 86_400 * MICROS_PER_SECOND),
+    ('h', 3600 * MICROS_PER_SECOND),
+    ('m', 60 * MICROS_PER_SECOND),
+    ('s', MICROS_PER_SECOND),
+];
+
+impl Default for Length {
+    fn default() -> Self {
+        Self(300 * MICROS_PER_SECOND)
+    }
+}
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad =
+            || format!("`{text}` is not a length of time above 0, such as 300, 90s, 5m, 1h or 1d");
+        let unit = UNITS.iter().find(|unit| text.ends_with(unit.0));
+        let number = text.strip_suffix(|last| unit.is_some_and(|unit| unit.0 == last));
+        let micros = parse_micros(number.unwrap_or(text)).map_err(|_| bad())?;
+        let times = unit.map_or(1, |unit| unit.1 / MICROS_PER_SECOND);
+        let length = micros.checked_mul(times).filter(|&length| 0 < length).ok_or_else(bad)?;
+        Ok(Self(length))
+    }
+}
+
+impl TryFrom<String> for Length {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Length> for String {
+    fn from(length: Length) -> Self {
+        length.to_string()
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match UNITS.iter().find(|unit| self.0 % unit.1 == 0) {
+            Some((unit, micros)) => write!(f, "{}{unit}", self.0 / micros),
+            None => write!(f, "{}s", micros_to_seconds(self.0)),
+        }
+    }
+}
+
+/// What is asked of a lake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadPlan {
+    /// Length of an interval: 90s, 5m, 1h or 1d
+    ///
+    /// A number without a unit is in seconds. The first interval begins with the first event of a
+    /// task, the last one ends with the window.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "5m"))]
+    pub interval: Length,
+
+    /// Rows per group: priority band, class, user, ...
+    ///
+    /// Rows are then of an interval and a group, and those of an interval add up to the row without
+    /// groups. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and monitoring and
+    /// infrastructure (10, 11); those of 2019 are free (to 99), best-effort batch (to 115), mid (to
+    /// 119), production (to 359) and monitoring. Without --by there is a row per interval, and
+    /// charts stack priority bands, or the outcomes of the jobs of a log.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
+    pub by: Option<By>,
+
+    /// Users or accounts with a group of their own
+    ///
+    /// For --by user and --by account: those with the most requested CPU time. The others are one
+    /// group, `(others)`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 6))]
+    pub groups: usize,
+
+    /// How outcomes are defined: sequence or terminal
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
+    #[serde(skip)]
+    pub classes: Classes,
+
+    /// Only the columns and charts of one resource
+    ///
+    /// By default both.
+    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    pub resource: Option<Resource>,
+
+    /// What used memory means: canonical or assigned
+    ///
+    /// The Google trace has two measures: `canonical` is what the processes of the task used,
+    /// `assigned` what its container had, used or not. A log has the memory that it records.
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "MEMORY", value_enum, default_value = "canonical")
+    )]
+    pub memory: UsedMemory,
+}
+
+impl Default for LoadPlan {
+    fn default() -> Self {
+        Self {
+            interval: Length::default(),
+            by: None,
+            groups: 6,
+            classes: Classes::default(),
+            resource: None,
+            memory: UsedMemory::default(),
+        }
+    }
+}
+
+/// What used memory means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum UsedMemory {
+    /// What the processes of the task used
+    #[default]
+    Canonical,
+    /// What its container had, used or not
+    Assigned,
+}
+
+impl UsedMemory {
+    const fn definition(self) -> MemoryDefinition {
+        match self {
+            Self::Canonical => MemoryDefinition::Canonical,
+            Self::Assigned => MemoryDefinition::Assigned,
+        }
+    }
+}
+
+/// Load in all its forms.
+pub struct Loaded {
+    plan: LoadPlan,
+    load: Load,
+    arrivals: ArrivalStudy,
+    /// A row per interval.
+    intervals: RecordBatch,
+    /// A row per interval and group.
+    stacked: RecordBatch,
+    sizes: RecordBatch,
+    users: RecordBatch,
+}
+
+/// Adds up the load of a lake.
+///
+/// # Errors
+/// There are too many intervals, no `task_events`, or a table does not read.
+pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
+    lake.require(Table::TaskEvents)?;
+    let [start_us, end_us] = span_of(lake, windows);
+    let at = Intervals { start_us, length_us: plan.interval.0, end_us };
+    let usual = if lake.source().is_log() { By::Outcome } else { By::PriorityBand };
+    let by = plan.by.unwrap_or(usual);
+    let most = match by {
+        By::User | By::Account => plan.groups + 1,
+        _ => 9,
+    };
+    if plan.groups < 1 {
+        return Err(Usage("--groups 0 leaves no group: give 1 or more".to_owned()).into());
+    }
+    if CELLS_MAX / most < at.count() {
+        let text = format!(
+            "{} intervals with {most} groups would fill memory: give a longer --interval or fewer \
+            --groups",
+            digits::grouped(at.count() as u64)
+        );
+        return Err(Usage(text).into());
+    }
+    let asked = Asked {
+        at,
+        by,
+        classes: plan.classes,
+        most: plan.groups,
+        memory: plan.memory.definition(),
+    };
+    let load = fold(lake, windows, &asked)?;
+    let arrivals = load.arrivals.study(Clock::of(lake), windows);
+    let (intervals, stacked) = (table::intervals(plan, &load), table::stacked(plan, &load));
+    let sizes = table::fates("size", &load.job_sums.by_size());
+    let users = table::fates("user", &load.job_sums.by_user());
+    Ok(Loaded { plan: plan.clone(), load, arrivals, intervals, stacked, sizes, users })
+}
+
+impl Loaded {
+    /// What crosses the edges of the window.
+    pub fn censoring(&self) -> Censoring {
+        let counts = self.load.counts;
+        Censoring {
+            of: "attempts",
+            left_censored: counts.left_censored,
+            censored: Some(counts.censored),
+            ..Censoring::default()
+        }
+    }
+
+    /// What is good to know about the sums.
+    pub fn notes(&self) -> Vec<String> {
+        let counts = self.load.counts;
+        let mut notes = vec![self.total_line()];
+        let without = |count: u64, what: &str| {
+            let attempts = digits::grouped(counts.attempts);
+            let count_text = digits::grouped(count);
+            (0 < count).then(|| format!("{count_text} of {attempts} attempts without {what} (0)"))
+        };
+        notes.extend(without(counts.without_cpu_request, "a CPU request"));
+        let no_memory = counts.without_memory_request;
+        notes
+            .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
+        notes.push(edges::sentence(&self.censoring()));
+        notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));
+        notes.retain(|note| !note.is_empty());
+        notes
+    }
+
+    /// What the intervals add up to, as `account` says it too.
+    fn total_line(&self) -> String {
+        let all = &self.load.all;
+        let sum = |amount| digits::six_digits(all.total(amount).seconds());
+        format!(
+            "requested by running attempts: {} {}; running: {} task-s; waiting: {} task-s",
+            sum(Amount::CpuAllocated),
+            CpuDefinition::Requested.unit(self.load.source),
+            sum(Amount::Running),
+            sum(Amount::Pending),
+        )
+    }
+
+    /// Whether something of the amount is known at all.
+    fn knows(&self, amount: Amount) -> bool {
+        let known = table::known(&self.load, amount);
+        (0..self.load.asked.at.count()).any(known)
+    }
+
+    /// Further tables of the answer.
+    ///
+    /// # Errors
+    /// A file could not be written.
+    pub fn put_details(&self, files: &mut Files) -> Result<()> {
+        let by = self.load.asked.by.name().replace('_', "-");
+        if self.plan.by.is_none() {
+            files.table(&format!("load-by-{by}"), &self.stacked)?;
+        } else {
+            files.table("load-intervals", &self.intervals)?;
+        }
+        files.table("load-by-size", &self.sizes)?;
+        files.table("load-by-job-user", &self.users)?;
+        files.table("load-hours", &table::hours(&self.arrivals))?;
+        files.table("load-dispersion", &table::dispersion(&self.arrivals))
+    }
+
+    /// The answer in all its forms.
+    pub fn answer(&self, windows: Windows) -> Answer<'_> {
+        let LoadPlan { interval, by, groups, classes, resource, memory } = &self.plan;
+        Answer {
+            kind: KIND,
+            table: if self.plan.by.is_some() { &self.stacked } else { &self.intervals },
+            json: self.json(),
+            settings: json!({
+                "interval": interval, "by": by, "groups": groups, "classes": classes,
+                "resource": resource, "memory": memory, "windows": windows,
+            }),
+            charts: charts::all(self),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let Self { plan, load, .. } = self;
+        let counts = load.counts;
+        let total = |amount| self.knows(amount).then(|| load.all.total(amount).seconds());
+        let of = |sums: &Option<Vec<CpuTime>>| {
+            sums.as_ref().map(|sums| sums.iter().copied().sum::<CpuTime>().seconds())
+        };
+        let mut json = json!({
+            "interval_s": micros_to_seconds(plan.interval.0),
+            "by": load.asked.by.name(),
+            "unit": table::cpu_unit(load),
+            "memory_unit": table::memory_unit(load),
+            "memory": plan.memory,
+            "totals": {
+                "cpu_capacity_s": of(&load.capacity.cpu),
+                "memory_capacity_s": of(&load.capacity.memory),
+                "cpu_allocated_s": total(Amount::CpuAllocated),
+                "cpu_used_s": total(Amount::CpuUsed),
+                "cpu_pending_s": total(Amount::CpuPending),
+                "memory_allocated_s": total(Amount::MemoryAllocated),
+                "memory_used_s": total(Amount::MemoryUsed),
+                "memory_pending_s": total(Amount::MemoryPending),
+                "running_s": total(Amount::Running),
+                "pending_s": total(Amount::Pending),
+            },
+            "attempts": counts.attempts,
+            "attempts_without_cpu_request": counts.without_cpu_request,
+            "attempts_without_memory_request": counts.without_memory_request,
+            "attempts_closed_with_job": counts.closed_with_job,
+            "attempts_with_cpu_time": counts.with_cpu_time,
+            "censoring": self.censoring(),
+            "rows": rows(&self.intervals),
+            "arrivals": self.arrivals,
+            "sizes": rows(&self.sizes),
+            "users": rows(&self.users),
+        });
+        if plan.by.is_some() {
+            json["stacked"] = rows(&self.stacked).into();
+        }
+        shares::put(&mut json, &SHARES);
+        if load.all.is_empty() {
+            json[store::NOTHING] = "No task ran or waited in the loaded parts.".into();
+        }
+        json
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_print_back() {
+        for (text, printed) in [
+            ("5m", "5m"),
+            ("300", "5m"),
+            ("90s", "90s"),
+            ("1h", "1h"),
+            ("24h", "1d"),
+            ("0.5", "0.5s"),
+        ] {
+            assert_eq!(text.parse::<Length>().unwrap().to_string(), printed);
+        }
+        for text in ["", "m", "0", "0h", "-5m", "5 m", "5w", "1e3", "99999999999999d"] {
+            assert!(text.parse::<Length>().is_err(), "{text}");
+        }
+    }
+}

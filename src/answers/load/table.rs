@@ -1,0 +1,317 @@
+//! The tables of `load`.
+//!
+//! In: integrals per interval. Out: means over intervals, null where nothing is known.
+
+use arrow::record_batch::RecordBatch;
+
+use super::LoadPlan;
+use crate::results::frame::Frame;
+use crate::studies::load::arrivals::ArrivalStudy;
+use crate::studies::load::jobs::FateRow;
+use crate::studies::load::{Amount, Cells, Event, Load};
+use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
+use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
+
+/// Whether an amount is known in an interval: usage as far as its table goes, requests where any
+/// task has one.
+pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ {
+    let at = load.asked.at;
+    let counts = load.counts;
+    let is_told = match amount {
+        Amount::CpuUsed => load.told[0],
+        Amount::MemoryUsed => load.told[1],
+        Amount::MemoryAllocated | Amount::MemoryPending => {
+            counts.without_memory_request < counts.attempts
+        }
+        _ => true,
+    };
+    let is_used = matches!(amount, Amount::CpuUsed | Amount::MemoryUsed);
+    move |idx| {
+        let usage = load.usage.filter(|_| is_used);
+        is_told
+            || usage
+                .is_some_and(|span| span.from_us < at.end_of(idx) && at.start_of(idx) < span.to_us)
+    }
+}
+
+/// The unit of CPU over time, without its seconds.
+pub(super) fn cpu_unit(load: &Load) -> &'static str {
+    let unit = CpuDefinition::Requested.unit(load.source);
+    unit.strip_suffix("-s").unwrap_or(unit)
+}
+
+/// The unit of memory over time, without its seconds.
+pub(super) fn memory_unit(load: &Load) -> &'static str {
+    let unit = MemoryDefinition::Requested.unit(load.source);
+    unit.strip_suffix("-s").unwrap_or(unit)
+}
+
+/// The means of an amount.
+pub(super) fn means(load: &Load, cells: &Cells, amount: Amount) -> Vec<Option<f64>> {
+    let known = known(load, amount);
+    let sums = cells.amounts(amount).iter().enumerate();
+    sums.map(|(idx, &sum)| mean(load, idx, sum).filter(|_| known(idx))).collect()
+}
+
+/// The means of a capacity.
+pub(super) fn capacity(load: &Load, sums: Option<&Vec<CpuTime>>) -> Vec<Option<f64>> {
+    let count = load.asked.at.count();
+    (0..count).map(|idx| mean(load, idx, *sums?.get(idx)?)).collect()
+}
+
+fn mean(load: &Load, idx: usize, sum: CpuTime) -> Option<f64> {
+    let length_s = load.asked.at.length_s(idx);
+    (0.0 < length_s).then(|| sum.seconds() / length_s)
+}
+
+fn over(parts: &[Option<f64>], wholes: &[Option<f64>]) -> Vec<Option<f64>> {
+    let share = |(part, whole): (&Option<f64>, &Option<f64>)| {
+        Some((*part)? / whole.filter(|&whole| whole != 0.0)?)
+    };
+    parts.iter().zip(wholes).map(share).collect()
+}
+
+fn less(wholes: &[Option<f64>], parts: &[Option<f64>]) -> Vec<Option<f64>> {
+    wholes.iter().zip(parts).map(|(whole, part)| Some((*whole)? - (*part)?)).collect()
+}
+
+/// Columns of a resource: its name, amounts, capacity, unit.
+type Columns<'a> = (&'a str, [Amount; 3], Option<&'a Vec<CpuTime>>, &'static str);
+
+fn resources<'a>(plan: &LoadPlan, load: &'a Load) -> Vec<Columns<'a>> {
+    use Amount::{CpuAllocated, CpuPending, CpuUsed, MemoryAllocated, MemoryPending, MemoryUsed};
+    let wants = |resource| plan.resource.is_none_or(|wanted| wanted == resource);
+    let capacity = &load.capacity;
+    let cpu = ("cpu", [CpuAllocated, CpuUsed, CpuPending], capacity.cpu.as_ref(), cpu_unit(load));
+    let memory = (
+        "memory",
+        [MemoryAllocated, MemoryUsed, MemoryPending],
+        capacity.memory.as_ref(),
+        memory_unit(load),
+    );
+    let all = [(Resource::Cpu, cpu), (Resource::Memory, memory)];
+    all.into_iter().filter(|(resource, _)| wants(*resource)).map(|(_, columns)| columns).collect()
+}
+
+/// Interval and group of a row.
+fn keys(load: &Load, groups: usize) -> (Vec<f64>, Vec<f64>) {
+    let at = load.asked.at;
+    let rows = || (0..at.count()).flat_map(move |idx| std::iter::repeat_n(idx, groups));
+    let starts = rows().map(|idx| micros_to_seconds(at.start_of(idx))).collect();
+    (starts, rows().map(|idx| micros_to_seconds(at.end_of(idx))).collect())
+}
+
+/// Values of groups, row by row: all groups of the first interval, then those of the next.
+fn by_row<T: Copy>(columns: &[Vec<T>]) -> Vec<T> {
+    let count = columns.first().map_or(0, Vec::len);
+    (0..count).flat_map(|idx| columns.iter().map(move |column| column[idx])).collect()
+}
+
+/// A row per interval.
+pub(super) fn intervals(plan: &LoadPlan, load: &Load) -> RecordBatch {
+    let (starts, ends) = keys(load, 1);
+    let mut frame = Frame::default()
+        .float("start_s", starts.into_iter().map(Some))
+        .about("Start of the interval, on the trace clock")
+        .float("end_s", ends.into_iter().map(Some))
+        .about("End of the interval, on the trace clock");
+    for (name, amounts, sums, unit) in resources(plan, load) {
+        let [allocated, used, pending] = amounts.map(|amount| means(load, &load.all, amount));
+        let capacity = capacity(load, sums);
+        frame = frame
+            .float(&format!("{name}_capacity"), capacity.iter().copied())
+            .unit(unit)
+            .about("What the machines had that were there, the mean over the interval");
+        frame = amount_columns(frame, name, unit, [&allocated, &used, &pending]);
+        frame = frame
+            .float(&format!("{name}_allocated_share"), over(&allocated, &capacity))
+            .about("Requests of running attempts over the capacity; above 1 where overcommitted")
+            .float(&format!("{name}_used_share"), over(&used, &allocated))
+            .about("What was used over the requests of running attempts")
+            .float(&format!("{name}_free"), less(&capacity, &allocated))
+            .unit(unit)
+            .about("Capacity less requests of running attempts; below 0 where overcommitted")
+            .float(&format!("{name}_idle"), less(&capacity, &used))
+            .unit(unit)
+            .about("Capacity less what was used");
+    }
+    frame = frame
+        .float("machines", capacity(load, load.capacity.machines.as_ref()))
+        .about("Machines that were there, the mean over the interval");
+    frame = task_columns(frame, load, &[&load.all]);
+    frame = frame
+        .maybe_count(
+            "submitted_jobs",
+            match &load.jobs {
+                Some(jobs) => jobs.iter().map(|&count| Some(count)).collect(),
+                None => vec![None; load.asked.at.count()],
+            },
+        )
+        .about("Jobs that were submitted (first SUBMIT)");
+    viewed(frame)
+}
+
+fn amount_columns(frame: Frame, name: &str, unit: &str, all: [&[Option<f64>]; 3]) -> Frame {
+    let [allocated, used, pending] = all;
+    frame
+        .float(&format!("{name}_allocated"), allocated.iter().copied())
+        .unit(unit)
+        .about("Requests of running attempts, the mean over the interval")
+        .float(&format!("{name}_used"), used.iter().copied())
+        .unit(unit)
+        .about("What running attempts used, the mean over the interval; null where not recorded")
+        .float(&format!("{name}_pending"), pending.iter().copied())
+        .unit(unit)
+        .about("Requests of waiting tasks, the mean over the interval")
+}
+
+fn task_columns(frame: Frame, load: &Load, groups: &[&Cells]) -> Frame {
+    let amounts = |amount| -> Vec<Option<f64>> {
+        by_row(&groups.iter().map(|cells| means(load, cells, amount)).collect::<Vec<_>>())
+    };
+    let events = |event| -> Vec<u64> {
+        by_row(&groups.iter().map(|cells| cells.events(event).to_vec()).collect::<Vec<_>>())
+    };
+    frame
+        .float("running_tasks", amounts(Amount::Running))
+        .about("Running tasks, the mean over the interval")
+        .float("pending_tasks", amounts(Amount::Pending))
+        .about("Waiting tasks, the mean over the interval")
+        .count("submitted_tasks", events(Event::Submitted))
+        .about("SUBMIT events of tasks")
+        .count("started_tasks", events(Event::Started))
+        .about("SCHEDULE events of tasks")
+        .count("evicted_tasks", events(Event::Evicted))
+        .about("EVICT events of tasks")
+        .count("failed_tasks", events(Event::Failed))
+        .about("FAIL events of tasks")
+        .count("finished_tasks", events(Event::Finished))
+        .about("FINISH events of tasks")
+        .count("killed_tasks", events(Event::Killed))
+        .about("KILL events of tasks")
+        .count("lost_tasks", events(Event::Lost))
+        .about("LOST events of tasks")
+}
+
+/// A row per interval and group.
+pub(super) fn stacked(plan: &LoadPlan, load: &Load) -> RecordBatch {
+    let groups: Vec<&Cells> = load.groups.iter().map(|(_, cells)| cells).collect();
+    let (starts, ends) = keys(load, groups.len());
+    let count = load.asked.at.count();
+    let names = (0..count).flat_map(|_| load.groups.iter().map(|(name, _)| name.as_str()));
+    let by = load.asked.by;
+    let mut frame = Frame::default()
+        .float("start_s", starts.into_iter().map(Some))
+        .about("Start of the interval, on the trace clock")
+        .float("end_s", ends.into_iter().map(Some))
+        .about("End of the interval, on the trace clock")
+        .text(by.name(), names)
+        .about(match by.name() {
+            "priority_band" => "The band of the task's priority",
+            "account" => "The account or group of the user",
+            "scheduling_class" => "The scheduling class of the job",
+            "user" => "The user of the job",
+            _ => "The outcome of the job",
+        });
+    for (name, amounts, _, unit) in resources(plan, load) {
+        let all = amounts.map(|amount| {
+            by_row(&groups.iter().map(|cells| means(load, cells, amount)).collect::<Vec<_>>())
+        });
+        frame = amount_columns(frame, name, unit, [&all[0], &all[1], &all[2]]);
+    }
+    viewed(task_columns(frame, load, &groups))
+}
+
+fn viewed(frame: Frame) -> RecordBatch {
+    let names = [
+        "start_s",
+        "end_s",
+        "priority_band",
+        "scheduling_class",
+        "user",
+        "account",
+        "outcome",
+        "cpu_capacity",
+        "cpu_allocated",
+        "cpu_used",
+        "memory_capacity",
+        "memory_allocated",
+        "memory_used",
+        "running_tasks",
+        "pending_tasks",
+    ];
+    frame.view(&names).batch()
+}
+
+/// Waits and slowdowns of jobs, by size or by user.
+pub(super) fn fates(key: &str, fates: &[FateRow]) -> RecordBatch {
+    let of = |value: fn(&FateRow) -> Option<f64>| fates.iter().map(value).collect::<Vec<_>>();
+    let counts = |value: fn(&FateRow) -> u64| fates.iter().map(value).collect::<Vec<_>>();
+    let meaning = match key {
+        "size" => "Tasks of the job; processors for a log",
+        _ => "The user, as named in the trace",
+    };
+    Frame::default()
+        .text(key, fates.iter().map(|row| row.name.as_str()))
+        .about(meaning)
+        .count("jobs", counts(|row| row.jobs))
+        .count("jobs_with_wait", counts(|row| row.jobs_with_wait))
+        .about("Jobs that were submitted in the window and started")
+        .count("jobs_ended", counts(|row| row.jobs_ended))
+        .about("Jobs that were submitted in the window, started and ended")
+        .float("wait_s_mean", of(|row| row.wait_s_mean))
+        .about("First SUBMIT to first SCHEDULE, the mean")
+        .float("wait_s_median", of(|row| row.wait_s_median))
+        .about("First SUBMIT to first SCHEDULE, the median")
+        .float("wait_s_p95", of(|row| row.wait_s_p95))
+        .about("First SUBMIT to first SCHEDULE, the 95 % quantile (R-7)")
+        .float("run_s_mean", of(|row| row.run_s_mean))
+        .about("First SCHEDULE to the end, the mean")
+        .float("run_s_median", of(|row| row.run_s_median))
+        .about("First SCHEDULE to the end, the median")
+        .float("slowdown_mean", of(|row| row.slowdown_mean))
+        .about("Wait and run over the run (10 s at least), 1 at least; the mean")
+        .float("slowdown_median", of(|row| row.slowdown_median))
+        .about("Wait and run over the run (10 s at least), 1 at least; the median")
+        .float("slowdown_p95", of(|row| row.slowdown_p95))
+        .about("Wait and run over the run (10 s at least), 1 at least; the 95 % quantile (R-7)")
+        .batch()
+}
+
+/// Jobs by hour of the week.
+pub(super) fn hours(arrivals: &ArrivalStudy) -> RecordBatch {
+    let rows = || arrivals.hours.iter();
+    Frame::default()
+        .text("day", rows().map(|row| row.day.as_str()))
+        .about(
+            "Day of the week in local time; `day 1` begins with the log where it does not say it",
+        )
+        .count("hour", rows().map(|row| row.hour as u64))
+        .about("Hour of the day, 0 to 23")
+        .count("jobs", rows().map(|row| row.jobs))
+        .float("hours", rows().map(|row| Some(row.hours)))
+        .about("How many such hours the trace has")
+        .float("jobs_per_hour", rows().map(|row| row.jobs_per_hour))
+        .about("Jobs per such hour")
+        .batch()
+}
+
+/// How counts of submissions scatter.
+pub(super) fn dispersion(arrivals: &ArrivalStudy) -> RecordBatch {
+    let rows = || arrivals.dispersion.iter();
+    Frame::default()
+        .float(
+            "window_s",
+            rows().map(|row| Some(micros_to_seconds(row.window_s * MICROS_PER_SECOND))),
+        )
+        .about("Length of the windows in which submissions are counted")
+        .count("windows", rows().map(|row| row.windows as u64))
+        .about("Whole windows in the trace")
+        .float("mean", rows().map(|row| Some(row.mean)))
+        .float("variance", rows().map(|row| Some(row.variance)))
+        .float("dispersion", rows().map(|row| row.dispersion))
+        .about("Variance over mean of the counts; 1 for a Poisson process")
+        .float("autocorrelation", rows().map(|row| row.autocorrelation))
+        .about("Correlation of the counts of neighbouring windows")
+        .batch()
+}

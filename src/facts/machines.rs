@@ -1,0 +1,192 @@
+//! The machines of a lake over time: what was up when, with which capacity.
+//!
+//! In: `machine_events`. Out: events in (time, `row_id`) order, and per machine the stretches for
+//! which it was there.
+//!
+//! ```text
+//!  events      ADD ......... UPDATE ........ REMOVE ...... ADD .........
+//!  stretches   |-- 0.5 CPU --|--- 1 CPU -----|   (away)    |-- 1 CPU --|
+//! ```
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+use rustc_hash::FxHashMap;
+
+use super::FactError;
+use crate::lake::Lake;
+use crate::schema::{ROW_ID, Table};
+
+/// What happened to a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineChange {
+    /// It came, or came back.
+    Add,
+    /// It left.
+    Remove,
+    /// Its capacity changed.
+    Update,
+}
+
+/// A row of `machine_events`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineEvent {
+    /// When, µs.
+    pub time_us: i64,
+    /// The file order.
+    pub row_id: i64,
+    /// The machine.
+    pub machine_id: i64,
+    /// What happened.
+    pub change: MachineChange,
+    /// Its platform, as a position in [`MachineEvents::platforms`].
+    pub platform: Option<u32>,
+    /// Its CPU from then on, where the row says it.
+    pub cpu: Option<f32>,
+    /// Its memory from then on, where the row says it.
+    pub memory: Option<f32>,
+}
+
+/// All events of machines.
+#[derive(Clone, Debug, Default)]
+pub struct MachineEvents {
+    /// In (time, `row_id`) order.
+    pub events: Vec<MachineEvent>,
+    /// Names of platforms.
+    pub platforms: Vec<String>,
+}
+
+/// A time for which a machine was there with one capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UpTime {
+    /// The machine.
+    pub machine_id: i64,
+    /// From then, µs.
+    pub from_us: i64,
+    /// Until then, µs; the end that was asked for where nothing ends it.
+    pub to_us: i64,
+    /// Its CPU, the last that was said.
+    pub cpu: Option<f32>,
+    /// Its memory, the last that was said.
+    pub memory: Option<f32>,
+}
+
+impl MachineEvents {
+    /// Reads the table; nothing where the lake has none.
+    ///
+    /// # Errors
+    /// A file does not read.
+    pub fn read(lake: &Lake) -> Result<Self, FactError> {
+        let mut all = Self::default();
+        if !lake.has(Table::MachineEvents) {
+            return Ok(all);
+        }
+        let columns = [
+            ROW_ID,
+            "time_us",
+            "machine_id",
+            "event_type",
+            "platform_id",
+            "cpu_capacity",
+            "memory_capacity",
+        ];
+        let mut known: FxHashMap<String, u32> = FxHashMap::default();
+        for batch in lake.read(Table::MachineEvents, None, &columns)? {
+            let long = |idx: usize| batch.column(idx).as_primitive::<Int64Type>();
+            let types = batch.column(3).as_primitive::<Int32Type>();
+            let platforms = batch.column(4).as_string::<i32>();
+            let cell = |idx: usize, row: usize| {
+                let floats = batch.column(idx).as_primitive::<Float32Type>();
+                floats.is_valid(row).then(|| floats.value(row))
+            };
+            for row in 0..batch.num_rows() {
+                let platform = platforms.is_valid(row).then(|| {
+                    let name = platforms.value(row);
+                    known.get(name).copied().unwrap_or_else(|| {
+                        let next = u32::try_from(known.len()).expect("few platforms");
+                        known.insert(name.to_owned(), next);
+                        all.platforms.push(name.to_owned());
+                        next
+                    })
+                });
+                all.events.push(MachineEvent {
+                    time_us: long(1).value(row),
+                    row_id: long(0).value(row),
+                    machine_id: long(2).value(row),
+                    change: match types.value(row) {
+                        0 => MachineChange::Add,
+                        1 => MachineChange::Remove,
+                        _ => MachineChange::Update,
+                    },
+                    platform,
+                    cpu: cell(5, row),
+                    memory: cell(6, row),
+                });
+            }
+        }
+        all.events.sort_unstable_by_key(|event| (event.time_us, event.row_id));
+        Ok(all)
+    }
+
+    /// The times for which machines were there with one capacity, up to `end_us`, by machine and
+    /// time. A capacity that a row does not say is the last one that was said of the machine.
+    pub fn up_times(&self, end_us: i64) -> Vec<UpTime> {
+        let mut now: FxHashMap<i64, UpTime> = FxHashMap::default();
+        let mut all = Vec::new();
+        for event in &self.events {
+            let id = event.machine_id;
+            let at_us = event.time_us.min(end_us);
+            let blank =
+                UpTime { machine_id: id, from_us: at_us, to_us: i64::MIN, cpu: None, memory: None };
+            let is_new = !now.contains_key(&id);
+            let known = now.entry(id).or_insert(blank);
+            let was_there = known.to_us == i64::MAX;
+            // While `to_us` is open the machine is there.
+            if was_there {
+                all.push(UpTime { to_us: at_us, ..*known });
+            }
+            known.cpu = event.cpu.or(known.cpu);
+            known.memory = event.memory.or(known.memory);
+            known.from_us = at_us;
+            // An UPDATE does not bring a machine back that has left.
+            let is_there = match event.change {
+                MachineChange::Add => true,
+                MachineChange::Remove => false,
+                MachineChange::Update => was_there || is_new,
+            };
+            known.to_us = if is_there { i64::MAX } else { i64::MIN };
+        }
+        let still = now.into_values().filter(|known| known.to_us == i64::MAX);
+        all.extend(still.map(|known| UpTime { to_us: end_us.max(known.from_us), ..known }));
+        all.retain(|time| time.from_us < time.to_us);
+        all.sort_unstable_by_key(|time| (time.machine_id, time.from_us));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_there_between_add_and_remove() {
+        let event = |time_us, change, cpu| MachineEvent {
+            time_us,
+            row_id: time_us,
+            machine_id: 7,
+            change,
+            platform: None,
+            cpu,
+            memory: None,
+        };
+        //  ADD 0.5 at 0, UPDATE 1 at 10, REMOVE at 30, ADD (says nothing) at 40, end at 50
+        let events = vec![
+            event(0, MachineChange::Add, Some(0.5)),
+            event(10, MachineChange::Update, Some(1.0)),
+            event(30, MachineChange::Remove, Some(1.0)),
+            event(40, MachineChange::Add, None),
+        ];
+        let all = MachineEvents { events, platforms: Vec::new() }.up_times(50);
+        let times: Vec<_> = all.iter().map(|up| (up.from_us, up.to_us, up.cpu)).collect();
+        assert_eq!(times, [(0, 10, Some(0.5)), (10, 30, Some(1.0)), (40, 50, Some(1.0))]);
+    }
+}

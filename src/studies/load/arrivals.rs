@@ -1,0 +1,303 @@
+//! When jobs come: by hour and day of the week, and how much in bursts.
+//!
+//! In: the times of submissions. Out: jobs per hour of the week, the index of dispersion (variance
+//! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
+//! What was submitted before the window has no known time and is left out, and counted.
+
+use serde::Serialize;
+
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::Source;
+use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND, micros_to_seconds};
+
+/// Submissions of jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    times_us: Vec<i64>,
+    /// Submitted before the window, and left out.
+    pub before: u64,
+}
+
+/// Names of days of the week.
+pub const DAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// Lengths of windows of counts, s.
+const WINDOWS_S: [i64; 6] = [10, 60, 300, 3600, 21_600, 86_400];
+
+/// Fewest windows of which a variance is given.
+const WINDOWS_MIN: usize = 8;
+
+/// Windows that are counted at most; a longer span has no windows of that length.
+const WINDOWS_MAX: i64 = 1 << 26;
+
+/// Hours of the longest lag of the autocorrelation: two weeks.
+const LAG_HOURS_MAX: usize = 336;
+
+/// Where the week stands at time 0 of a trace's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// From Sunday 0:00 of local time to time 0, µs.
+    pub since_sunday_us: i64,
+    /// Whether that is known; otherwise time 0 is taken for it.
+    pub is_known: bool,
+}
+
+impl Clock {
+    /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in
+    /// New York, and 0:00 on Wednesday, 1 May 2019, in Los Angeles, both 600 s after time 0), as
+    /// `StartTime` of its header says for a log. A change of the clocks within the trace is passed
+    /// over.
+    pub fn of(lake: &Lake) -> Self {
+        let hours = |hours: i64| hours * 3600 * MICROS_PER_SECOND;
+        let begin_us = 600 * MICROS_PER_SECOND;
+        let known = match lake.source() {
+            Source::Google2011 => Some(hours(19) - begin_us),
+            Source::Google2019 | Source::Google2019AllocSets => Some(hours(3 * 24) - begin_us),
+            _ => lake.header("StartTime").find_map(of_text),
+        };
+        Self { since_sunday_us: known.unwrap_or(0), is_known: known.is_some() }
+    }
+
+    /// The hour of the week of an instant, from Sunday 0:00.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 168")]
+    fn hour_of_week(self, time_us: i64) -> usize {
+        let hour = (time_us + self.since_sunday_us).div_euclid(3600 * MICROS_PER_SECOND);
+        hour.rem_euclid(168) as usize
+    }
+}
+
+/// `Fri Oct 01 00:00:03 PDT 1993` as µs since Sunday.
+fn of_text(text: &str) -> Option<i64> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let day = words.first().filter(|day| 3 <= day.len())?.get(..3)?;
+    let day = DAYS.iter().position(|name| name.starts_with(day))?;
+    let clock = words.iter().find(|word| word.contains(':'))?;
+    let parts: Vec<i64> = clock.split(':').filter_map(|part| part.parse().ok()).collect();
+    let [hours, minutes, seconds] = parts[..] else { return None };
+    let day = i64::try_from(day).ok()?;
+    Some(((day * 24 + hours) * 3600 + minutes * 60 + seconds) * MICROS_PER_SECOND)
+}
+
+/// Jobs that were submitted in one hour of the week.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HourRow {
+    /// The day, or `day 1` where the log does not say it.
+    pub day: String,
+    /// The hour of the day, 0 to 23.
+    pub hour: usize,
+    /// Jobs.
+    pub jobs: u64,
+    /// How many such hours the trace has.
+    pub hours: f64,
+    /// Jobs per hour.
+    pub jobs_per_hour: Option<f64>,
+}
+
+/// How counts per window scatter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dispersion {
+    /// Length of a window, s.
+    pub window_s: i64,
+    /// Whole windows.
+    pub windows: usize,
+    /// Jobs per window, the mean.
+    pub mean: f64,
+    /// The variance.
+    pub variance: f64,
+    /// The variance over the mean; 1 for a Poisson process.
+    pub dispersion: Option<f64>,
+    /// Correlation of the counts of neighbouring windows.
+    pub autocorrelation: Option<f64>,
+}
+
+/// When jobs come.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrivalStudy {
+    /// Jobs.
+    pub jobs: u64,
+    /// Submitted before the window, and left out.
+    pub left_censored_out: u64,
+    /// Whether the day of the week and the hour are known.
+    pub is_clock_known: bool,
+    /// Standard deviation over mean of the times between submissions; 1 for a Poisson process.
+    pub interarrival_variation: Option<f64>,
+    /// By hour of the week.
+    pub hours: Vec<HourRow>,
+    /// By length of windows.
+    pub dispersion: Vec<Dispersion>,
+    /// Of the counts per hour, by lag in hours from 0.
+    pub hourly_autocorrelation: Vec<f64>,
+}
+
+impl Arrivals {
+    pub(super) fn add(&mut self, time_us: i64, is_before: bool) {
+        if is_before {
+            self.before += 1;
+        } else if time_us < i64::MAX {
+            self.times_us.push(time_us);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.times_us.extend(other.times_us);
+        self.before += other.before;
+    }
+
+    /// What the submissions of a lake are like.
+    pub fn study(&self, clock: Clock, windows: Windows) -> ArrivalStudy {
+        let mut times = self.times_us.clone();
+        times.sort_unstable();
+        let first = times.first().copied().unwrap_or(0);
+        // A trace with a window begins there; a log with its first job.
+        let from_us = if 0 < windows.first_us { windows.first_us.min(first) } else { first };
+        let to_us = windows.job_end_us.max(times.last().copied().unwrap_or(0));
+        let hourly = counts(&times, [from_us, to_us], 3600).unwrap_or_default();
+        let lags = LAG_HOURS_MAX.min(hourly.len() / 2);
+        ArrivalStudy {
+            jobs: times.len() as u64,
+            left_censored_out: self.before,
+            is_clock_known: clock.is_known,
+            interarrival_variation: interarrival_variation(&times),
+            hours: hours_of_week(&times, clock, [from_us, to_us]),
+            dispersion: WINDOWS_S
+                .into_iter()
+                .filter_map(|window_s| {
+                    let counts = counts(&times, [from_us, to_us], window_s)?;
+                    (WINDOWS_MIN <= counts.len()).then(|| dispersion(window_s, &counts))
+                })
+                .collect(),
+            hourly_autocorrelation: (0..=lags)
+                .filter_map(|lag| autocorrelation(&hourly, lag))
+                .collect(),
+        }
+    }
+}
+
+/// Counts in whole windows from the start of a span; none where there would be too many.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^26")]
+fn counts(times: &[i64], [from_us, to_us]: [i64; 2], window_s: i64) -> Option<Vec<u32>> {
+    let length_us = window_s * MICROS_PER_SECOND;
+    let whole = (to_us - from_us) / length_us;
+    if WINDOWS_MAX < whole {
+        return None;
+    }
+    let mut counts = vec![0_u32; whole.max(0) as usize];
+    for time in times {
+        if let Some(count) = counts.get_mut(((time - from_us) / length_us) as usize) {
+            *count += 1;
+        }
+    }
+    Some(counts)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most 2^26 windows")]
+fn moments(counts: &[u32]) -> (f64, f64) {
+    let length = counts.len() as f64;
+    let mean = counts.iter().map(|&count| f64::from(count)).sum::<f64>() / length;
+    let squares = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>();
+    (mean, squares / length)
+}
+
+fn dispersion(window_s: i64, counts: &[u32]) -> Dispersion {
+    let (mean, variance) = moments(counts);
+    Dispersion {
+        window_s,
+        windows: counts.len(),
+        mean,
+        variance,
+        dispersion: (0.0 < mean).then(|| variance / mean),
+        autocorrelation: autocorrelation(counts, 1),
+    }
+}
+
+/// The autocorrelation of counts at a lag, with the variance of all of them; nothing of counts that
+/// are all the same.
+#[expect(clippy::cast_precision_loss, reason = "at most 2^26 windows")]
+fn autocorrelation(counts: &[u32], lag: usize) -> Option<f64> {
+    let (mean, variance) = moments(counts);
+    let pairs = counts.iter().zip(counts.get(lag..)?);
+    let products = pairs.map(|(&one, &other)| (f64::from(one) - mean) * (f64::from(other) - mean));
+    (0.0 < variance).then(|| products.sum::<f64>() / counts.len() as f64 / variance)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn interarrival_variation(times: &[i64]) -> Option<f64> {
+    let gaps: Vec<f64> = times.windows(2).map(|two| micros_to_seconds(two[1] - two[0])).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
+    (1 < gaps.len() && 0.0 < mean).then(|| (squares / gaps.len() as f64).sqrt() / mean)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec<HourRow> {
+    let hour_us = 3600 * MICROS_PER_SECOND;
+    let (mut jobs, mut lengths) = ([0_u64; 168], [0_i64; 168]);
+    for &time in times {
+        jobs[clock.hour_of_week(time)] += 1;
+    }
+    let mut at = from_us;
+    while at < to_us {
+        let within = (at + clock.since_sunday_us).rem_euclid(hour_us);
+        let next = (at - within + hour_us).min(to_us);
+        lengths[clock.hour_of_week(at)] += next - at;
+        // Whole weeks at once: a log may be years long.
+        let whole = (to_us - next) / (7 * MICROS_PER_DAY);
+        if at == from_us && 0 < whole {
+            lengths.iter_mut().for_each(|length| *length += whole * hour_us);
+            at = next + whole * 7 * MICROS_PER_DAY;
+        } else {
+            at = next;
+        }
+    }
+    let row = |idx: usize| {
+        let hours = micros_to_seconds(lengths[idx]) / 3600.0;
+        let day = idx / 24;
+        HourRow {
+            day: if clock.is_known { DAYS[day].to_owned() } else { format!("day {}", day + 1) },
+            hour: idx % 24,
+            jobs: jobs[idx],
+            hours,
+            jobs_per_hour: (0.0 < hours).then(|| jobs[idx] as f64 / hours),
+        }
+    };
+    (0..168).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_of_a_log_is_read() {
+        let since = |hours: i64, seconds: i64| Some((hours * 3600 + seconds) * MICROS_PER_SECOND);
+        assert_eq!(of_text("Fri Oct 01 00:00:03 PDT 1993"), since(5 * 24, 3));
+        assert_eq!(of_text("Sunday, 19:00:00"), since(19, 0));
+        assert_eq!(of_text("1993-10-01"), None);
+        assert_eq!(of_text("é"), None);
+    }
+
+    #[test]
+    fn bursts_scatter_more_than_even_arrivals() {
+        // Hours with 4 and 0 jobs by turns: mean 2, variance 4, dispersion 2, neighbours opposite.
+        let counts = [4, 0].repeat(50);
+        let own = dispersion(3600, &counts);
+        assert_eq!((own.mean, own.variance, own.dispersion), (2.0, 4.0, Some(2.0)));
+        assert!((autocorrelation(&counts, 1).unwrap() + 0.99).abs() < 1e-12);
+        assert!((autocorrelation(&counts, 2).unwrap() - 0.98).abs() < 1e-12);
+        assert_eq!(autocorrelation(&[3, 3, 3], 1), None);
+    }
+
+    #[test]
+    fn hours_of_the_week_are_as_long_as_the_span() {
+        // Ten days from Sunday 19:00 on, a job at the start of each hour.
+        let clock = Clock { since_sunday_us: 19 * 3600 * MICROS_PER_SECOND, is_known: true };
+        let times: Vec<i64> = (0..240).map(|hour| hour * 3600 * MICROS_PER_SECOND).collect();
+        let rows = hours_of_week(&times, clock, [0, 10 * MICROS_PER_DAY]);
+        assert_eq!(rows.iter().map(|row| row.hours).sum::<f64>(), 240.0);
+        assert!(rows.iter().all(|row| row.jobs_per_hour == Some(1.0)));
+        let twice: Vec<&HourRow> = rows.iter().filter(|row| row.jobs == 2).collect();
+        assert_eq!((twice.len(), twice[0].day.as_str(), twice[0].hour), (72, "Sunday", 19));
+    }
+}

@@ -1,0 +1,369 @@
+//! The pass over a lake that adds up load.
+//!
+//! In: a lake and what is [`Asked`] of it. Out: a [`Load`]. A bucket's tasks are added to the sums
+//! of a thread before the next bucket is read, so memory follows the largest bucket, intervals and
+//! groups, and not the trace.
+
+use rayon::prelude::*;
+
+use super::arrivals::Arrivals;
+use super::groups::BucketGroups;
+use super::jobs::JobSums;
+use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
+use crate::facts::FactError;
+use crate::facts::jobs::Jobs;
+use crate::facts::machines::MachineEvents;
+use crate::facts::tasks::{EndedBy, TaskView, Tasks, Usage, tells_cpu_time, tells_used_memory};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{EventType, Source, Table};
+use crate::studies::meter::MemoryDefinition;
+use crate::studies::outcomes::Classes;
+use crate::units::CpuRate;
+
+/// What is asked of a lake.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The intervals.
+    pub at: Intervals,
+    /// What is told apart.
+    pub by: By,
+    /// How outcomes are told.
+    pub classes: Classes,
+    /// Users or accounts with a group of their own.
+    pub most: usize,
+    /// What used memory means.
+    pub memory: MemoryDefinition,
+}
+
+/// From when to when something is known, µs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first instant.
+    pub from_us: i64,
+    /// The last.
+    pub to_us: i64,
+}
+
+impl Span {
+    fn with(own: Option<Self>, [from_us, to_us]: [i64; 2]) -> Option<Self> {
+        let known = own.unwrap_or(Self { from_us, to_us });
+        let (from_us, to_us) = (known.from_us.min(from_us), known.to_us.max(to_us));
+        Some(Self { from_us, to_us })
+    }
+
+    fn merge(own: Option<Self>, other: Option<Self>) -> Option<Self> {
+        other.map_or(own, |other| Self::with(own, [other.from_us, other.to_us]))
+    }
+}
+
+/// What was counted on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Attempts.
+    pub attempts: u64,
+    /// Those without a CPU request, counted as 0.
+    pub without_cpu_request: u64,
+    /// Those without a memory request, counted as 0.
+    pub without_memory_request: u64,
+    /// Without an end of their own, closed with their job.
+    pub closed_with_job: u64,
+    /// Begun before the window.
+    pub left_censored: u64,
+    /// Open at the end of the window.
+    pub censored: u64,
+    /// Of those whose CPU a log tells.
+    pub with_cpu_time: u64,
+    /// Those whose memory a log tells.
+    pub with_used_memory: u64,
+}
+
+impl Counts {
+    fn merge(&mut self, other: Self) {
+        self.attempts += other.attempts;
+        self.without_cpu_request += other.without_cpu_request;
+        self.without_memory_request += other.without_memory_request;
+        self.closed_with_job += other.closed_with_job;
+        self.left_censored += other.left_censored;
+        self.censored += other.censored;
+        self.with_cpu_time += other.with_cpu_time;
+        self.with_used_memory += other.with_used_memory;
+    }
+}
+
+/// The cluster over time.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// What was asked.
+    pub asked: Asked,
+    /// The kind of trace.
+    pub source: Source,
+    /// The groups that have anything, in the order in which they are stacked.
+    pub groups: Vec<(String, Cells)>,
+    /// All of them together.
+    pub all: Cells,
+    /// What there was.
+    pub capacity: Capacity,
+    /// From when to when the table of usage goes; none without one.
+    pub usage: Option<Span>,
+    /// Whether a log tells what its jobs used: CPU, memory.
+    pub told: [bool; 2],
+    /// What was counted.
+    pub counts: Counts,
+    /// Jobs that were submitted, by interval; none without `job_events`.
+    pub jobs: Option<Vec<u64>>,
+    /// When jobs came.
+    pub arrivals: Arrivals,
+    /// What became of jobs by size and by user.
+    pub job_sums: JobSums,
+}
+
+/// What a thread adds up.
+struct Part {
+    sums: Vec<Sums>,
+    counts: Counts,
+    usage: Option<Span>,
+    jobs: Vec<u64>,
+    arrivals: Arrivals,
+    job_sums: JobSums,
+}
+
+impl Part {
+    fn new(asked: &Asked, groups: &Groups) -> Self {
+        let count = asked.at.count();
+        Self {
+            sums: groups.names.iter().map(|_| Sums::new(count)).collect(),
+            counts: Counts::default(),
+            usage: None,
+            jobs: vec![0; count],
+            arrivals: Arrivals::default(),
+            job_sums: JobSums::default(),
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.sums.iter_mut().zip(&other.sums).for_each(|(own, others)| own.merge(others));
+        self.counts.merge(other.counts);
+        self.usage = Span::merge(self.usage, other.usage);
+        self.jobs.iter_mut().zip(other.jobs).for_each(|(own, others)| *own += others);
+        self.arrivals.merge(other.arrivals);
+        self.job_sums.merge(other.job_sums);
+        self
+    }
+}
+
+/// Adds up a lake.
+///
+/// # Errors
+/// There is no `task_events`, a table does not read, or the caller's callback says to stop.
+pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactError> {
+    lake.require(Table::TaskEvents)?;
+    let told = [tells_cpu_time(lake)?, tells_used_memory(lake)?];
+    let groups = Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?;
+    let machines = MachineEvents::read(lake)?;
+    let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
+    let part = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .try_fold(
+            || Part::new(asked, &groups),
+            |mut part, bucket| {
+                Bucket { lake, bucket, windows, asked, told }.add(&groups, &mut part)?;
+                lake.step(rows)?;
+                Ok::<Part, FactError>(part)
+            },
+        )
+        .try_reduce_with(|one, other| Ok(one.merge(other)))
+        .unwrap_or_else(|| Ok(Part::new(asked, &groups)))?;
+    let cells: Vec<Cells> = part.sums.iter().map(|sums| Cells::of(sums, &asked.at)).collect();
+    let all = Cells::sum(&cells);
+    let groups = groups.names.into_iter().zip(cells).filter(|(_, cells)| !cells.is_empty());
+    Ok(Load {
+        asked: *asked,
+        source: lake.source(),
+        groups: groups.collect(),
+        all,
+        capacity: Capacity::of(&machines, &asked.at),
+        usage: part.usage,
+        told,
+        counts: part.counts,
+        jobs: lake.has(Table::JobEvents).then_some(part.jobs),
+        arrivals: part.arrivals,
+        job_sums: part.job_sums,
+    })
+}
+
+/// A bucket that is being added.
+#[derive(Clone, Copy)]
+struct Bucket<'a> {
+    lake: &'a Lake,
+    bucket: u32,
+    windows: Windows,
+    asked: &'a Asked,
+    told: [bool; 2],
+}
+
+impl Bucket<'_> {
+    fn add(self, groups: &Groups, part: &mut Part) -> Result<(), FactError> {
+        let Self { lake, bucket, windows, asked, .. } = self;
+        let jobs =
+            if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+        let group_of = groups.of_bucket(lake, bucket, &jobs)?;
+        let mut sizes = vec![(0_u64, 0.0_f64); jobs.jobs.len()];
+        let tasks = Tasks::read(lake, bucket, windows, Usage::ReadWithMemoryRequests)?;
+        tasks.for_each(|task| {
+            let sums = &mut part.sums[group_of.of(task)];
+            part.counts.merge(self.task(&tasks, task, sums));
+            part.usage = self.windows_of(task, part.usage, sums, Amount::CpuUsed);
+            if let Some(position) = jobs.find(task.job_id) {
+                sizes[position].0 += 1;
+                let asks = task.attempts.last().and_then(|attempt| attempt.cpu_request);
+                sizes[position].1 += f64::from(asks.unwrap_or(0.0));
+            }
+        });
+        drop(tasks);
+        self.memory(&group_of, part)?;
+        for (job, &(task_count, cpu)) in jobs.jobs.iter().zip(&sizes) {
+            if let Some(submit_us) = job.first_submit_us {
+                if let Some(interval) = asked.at.of(submit_us) {
+                    part.jobs[interval] += 1;
+                }
+                part.arrivals.add(submit_us, windows.is_before(submit_us));
+            }
+            let size = if lake.source().is_log() { cpu } else { task_count as f64 };
+            let user = job.user.map(|user| jobs.names.get(user));
+            part.job_sums.add(job, windows, user, (0 < task_count).then_some(size));
+        }
+        Ok(())
+    }
+
+    /// Adds what a task asks for over time, and its events.
+    fn task(self, tasks: &Tasks, task: &TaskView<'_>, sums: &mut Sums) -> Counts {
+        let at = &self.asked.at;
+        let mut counts = Counts { attempts: task.attempts.len() as u64, ..Counts::default() };
+        for attempt in task.attempts {
+            let time = [attempt.start_us, attempt.end_us];
+            let mut add = |amount: Amount, rate| sums.amounts[amount as usize].add(at, time, rate);
+            add(Amount::CpuAllocated, attempt.requested_rate());
+            add(Amount::MemoryAllocated, attempt.held_memory());
+            add(Amount::Running, CpuRate::ONE);
+            if self.told[0] {
+                add(Amount::CpuUsed, attempt.used_rate(self.lake.source()));
+            }
+            counts.without_cpu_request += u64::from(attempt.cpu_request.is_none());
+            counts.without_memory_request += u64::from(attempt.memory.is_none());
+            counts.closed_with_job += u64::from(attempt.ended_by == EndedBy::Job);
+            counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
+            if attempt.start_us < i64::MAX {
+                counts.left_censored += u64::from(self.windows.is_before(attempt.start_us));
+                counts.censored += u64::from(attempt.is_open());
+            }
+        }
+        self.waits(tasks, task, |time, [cpu, memory]| {
+            let rate = |request: Option<f32>| request.map_or(CpuRate::ZERO, CpuRate::new);
+            let mut add = |amount: Amount, rate| sums.amounts[amount as usize].add(at, time, rate);
+            add(Amount::CpuPending, rate(cpu));
+            add(Amount::MemoryPending, rate(memory));
+            add(Amount::Pending, CpuRate::ONE);
+        });
+        for event in task.events {
+            if let (Some(kind), Some(interval)) = (kind_of(event.event_type), at.of(event.time_us))
+            {
+                sums.events[kind as usize][interval] += 1;
+            }
+        }
+        counts
+    }
+
+    /// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
+    /// at the requests that are known by then.
+    fn waits(
+        self,
+        tasks: &Tasks,
+        task: &TaskView<'_>,
+        mut wait: impl FnMut([i64; 2], [Option<f32>; 2]),
+    ) {
+        let mut since: Option<i64> = None;
+        let mut request = [None; 2];
+        for event in task.events {
+            let kind = event.event_type;
+            let is_update = kind == EventType::UpdatePending;
+            if let Some(from_us) = since
+                && (kind.is_deciding() || is_update)
+            {
+                wait([from_us, event.time_us], request);
+            }
+            if kind == EventType::Submit || is_update && since.is_some() {
+                let now = tasks.requests_of(event.row);
+                request = [now[0].or(request[0]), now[1].or(request[1])];
+                since = Some(event.time_us);
+            } else if kind.is_deciding() {
+                (since, request) = (None, [None; 2]);
+            }
+        }
+        if let Some(from_us) = since {
+            let end_us = self.windows.task_end_us;
+            let until_us = task.job_end_us.unwrap_or(end_us).min(end_us);
+            wait([from_us, until_us.max(from_us)], request);
+        }
+    }
+
+    /// Adds the windows of usage of a task, as far as they lie inside of attempts.
+    fn windows_of(
+        self,
+        task: &TaskView<'_>,
+        mut known: Option<Span>,
+        sums: &mut Sums,
+        amount: Amount,
+    ) -> Option<Span> {
+        for window in task.windows {
+            known = Span::with(known, [window.start_us, window.end_us]);
+            let first = task.attempts.partition_point(|attempt| attempt.end_us <= window.start_us);
+            let attempts = task.attempts[first..].iter();
+            for attempt in attempts.take_while(|attempt| attempt.start_us < window.end_us) {
+                let from_us = window.start_us.max(attempt.start_us);
+                let time = [from_us, window.end_us.min(attempt.end_us)];
+                sums.amounts[amount as usize].add(&self.asked.at, time, CpuRate::new(window.rate));
+            }
+        }
+        known
+    }
+
+    /// Adds the memory that was used, which stands in columns of its own.
+    fn memory(self, group_of: &BucketGroups<'_>, part: &mut Part) -> Result<(), FactError> {
+        let Self { lake, bucket, windows, asked, told } = self;
+        let column = asked.memory.usage_column().filter(|_| lake.has(Table::TaskUsage));
+        let usage = match column {
+            Some(column) => Usage::Memory(column),
+            None if told[1] => Usage::UsedMemory,
+            None => return Ok(()),
+        };
+        Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
+            let sums = &mut part.sums[group_of.of(task)];
+            if column.is_some() {
+                self.windows_of(task, None, sums, Amount::MemoryUsed);
+                return;
+            }
+            for attempt in task.attempts {
+                part.counts.with_used_memory += u64::from(attempt.memory.is_some());
+                let amounts = &mut sums.amounts[Amount::MemoryUsed as usize];
+                let time = [attempt.start_us, attempt.end_us];
+                amounts.add(&asked.at, time, attempt.held_memory());
+            }
+        });
+        Ok(())
+    }
+}
+
+fn kind_of(event: EventType) -> Option<Event> {
+    Some(match event {
+        EventType::Submit => Event::Submitted,
+        EventType::Schedule => Event::Started,
+        EventType::Evict => Event::Evicted,
+        EventType::Fail => Event::Failed,
+        EventType::Finish => Event::Finished,
+        EventType::Kill => Event::Killed,
+        EventType::Lost => Event::Lost,
+        _ => return None,
+    })
+}

@@ -1,0 +1,254 @@
+//! What load is split by: the groups of tasks, known before the pass over the lake.
+//!
+//! In: a lake and what to tell apart. Out: the names of the groups, and for each task of a bucket
+//! the group it belongs to. Of users and accounts the largest by requested CPU time (running time
+//! where nothing is requested) have a group each, the others share one.
+
+use arrow::array::AsArray;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::FactError;
+use crate::facts::jobs::{Job, Jobs};
+use crate::facts::tasks::{TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{Source, Table};
+use crate::studies::ledger::{UNKNOWN, UNMATCHED};
+use crate::studies::outcomes::Classes;
+use crate::units::CpuTime;
+
+/// What load is split by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// Band of the task's priority, as the Google traces name them
+    #[default]
+    PriorityBand,
+    /// Scheduling class of the job, last seen
+    Class,
+    /// User of the job
+    User,
+    /// Account or group of the user, if the log has it
+    Account,
+    /// Outcome of the job
+    Outcome,
+}
+
+impl By {
+    /// The name of its column.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PriorityBand => "priority_band",
+            Self::Class => "scheduling_class",
+            Self::User => "user",
+            Self::Account => "account",
+            Self::Outcome => "outcome",
+        }
+    }
+
+    /// What it is in words.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::PriorityBand => "priority band",
+            Self::Class => "scheduling class",
+            Self::User => "user",
+            Self::Account => "account",
+            Self::Outcome => "outcome of the job",
+        }
+    }
+}
+
+/// The column of the account.
+const ACCOUNT: &str = "user_group";
+
+/// The group of all users or accounts that have none of their own.
+pub const OTHERS: &str = "(others)";
+
+/// Bands of the priorities 0 to 11 (Reiss, Wilkes, Hellerstein 2011).
+const BANDS_2011: [(i32, &str); 4] =
+    [(1, "free"), (8, "other"), (9, "production"), (i32::MAX, "monitoring and infrastructure")];
+
+/// Bands of the priorities of 2019 (Wilkes 2020; Tirmazi et al. 2020).
+const BANDS_2019: [(i32, &str); 5] = [
+    (99, "free"),
+    (115, "best-effort batch"),
+    (119, "mid"),
+    (359, "production"),
+    (i32::MAX, "monitoring"),
+];
+
+/// Bands of a kind of trace, from the lowest: the largest priority of each, and its name.
+fn bands(source: Source) -> &'static [(i32, &'static str)] {
+    if matches!(source, Source::Google2019 | Source::Google2019AllocSets) {
+        &BANDS_2019
+    } else {
+        &BANDS_2011
+    }
+}
+
+/// The groups of a lake.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// What is told apart.
+    pub by: By,
+    classes: Classes,
+    source: Source,
+    /// Names, in the order in which they are stacked.
+    pub names: Vec<String>,
+    index: FxHashMap<String, usize>,
+}
+
+impl Groups {
+    /// Finds the groups of a lake; of users and accounts the `most` largest.
+    ///
+    /// # Errors
+    /// A file does not read.
+    pub fn of(
+        lake: &Lake,
+        windows: Windows,
+        (by, classes, most): (By, Classes, usize),
+    ) -> Result<Self, FactError> {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let names: Vec<String> = match by {
+            By::PriorityBand => bands(lake.source()).iter().map(|band| band.1.to_owned()).collect(),
+            By::Class => owned(&["0", "1", "2", "3", UNKNOWN]),
+            By::Outcome => {
+                classes.outcomes().iter().copied().chain([UNMATCHED]).map(str::to_owned).collect()
+            }
+            By::User | By::Account => {
+                let mut largest = largest(lake, windows, by)?;
+                largest.truncate(most);
+                largest.push(OTHERS.to_owned());
+                largest
+            }
+        };
+        let index = names.iter().cloned().zip(0..).collect();
+        Ok(Self { by, classes, source: lake.source(), names, index })
+    }
+
+    /// The group of a name; the last one of a name that has none of its own.
+    fn position(&self, name: &str) -> usize {
+        self.index.get(name).copied().unwrap_or(self.names.len() - 1)
+    }
+
+    /// What is needed to tell the groups of a bucket's tasks.
+    pub(super) fn of_bucket<'a>(
+        &'a self,
+        lake: &Lake,
+        bucket: u32,
+        jobs: &'a Jobs,
+    ) -> Result<BucketGroups<'a>, FactError> {
+        let of_job = |job: &Job| match self.by {
+            By::PriorityBand | By::Account => 0,
+            By::Class => {
+                let class = job.scheduling_class.map(|class| class.to_string());
+                self.position(class.as_deref().unwrap_or(UNKNOWN))
+            }
+            By::User => self.position(job.user.map_or(UNKNOWN, |user| jobs.names.get(user))),
+            By::Outcome => usize::from(match self.classes {
+                Classes::Sequence => job.by_sequence,
+                Classes::Terminal => job.by_terminal,
+            }),
+        };
+        let accounts = if self.by == By::Account { accounts(lake, bucket)? } else { Vec::new() };
+        Ok(BucketGroups {
+            groups: self,
+            jobs,
+            of_jobs: jobs.jobs.iter().map(of_job).collect(),
+            of_rows: accounts
+                .iter()
+                .map(|name| self.position(name.as_deref().unwrap_or(UNKNOWN)))
+                .collect(),
+        })
+    }
+}
+
+/// The groups of a bucket's tasks.
+pub(super) struct BucketGroups<'a> {
+    groups: &'a Groups,
+    jobs: &'a Jobs,
+    of_jobs: Vec<usize>,
+    of_rows: Vec<usize>,
+}
+
+impl BucketGroups<'_> {
+    /// The group of a task.
+    pub(super) fn of(&self, task: &TaskView<'_>) -> usize {
+        match self.groups.by {
+            By::PriorityBand => {
+                let bands = bands(self.groups.source);
+                bands.iter().position(|band| task.priority <= band.0).unwrap_or(bands.len() - 1)
+            }
+            By::Account => {
+                let row = task.events.first().map(|event| event.row as usize);
+                let known = row.and_then(|row| self.of_rows.get(row).copied());
+                known.unwrap_or(self.groups.names.len() - 1)
+            }
+            By::Class | By::User | By::Outcome => {
+                let job = self.jobs.find(task.job_id).map(|position| self.of_jobs[position]);
+                job.unwrap_or(self.groups.names.len() - 1)
+            }
+        }
+    }
+}
+
+/// The account by row of a bucket; nothing where the log has none.
+fn accounts(lake: &Lake, bucket: u32) -> Result<Vec<Option<String>>, FactError> {
+    let mut all = Vec::new();
+    if lake.has_column(Table::TaskEvents, ACCOUNT) {
+        lake.scan(Table::TaskEvents, Some(bucket), &[ACCOUNT], |batch| {
+            let texts = batch.column(0).as_string::<i32>();
+            all.extend(texts.iter().map(|text| text.map(str::to_owned)));
+        })?;
+    }
+    Ok(all)
+}
+
+/// Users or accounts, those with most requested CPU time first, then those with most running time.
+fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactError> {
+    type Sums = FxHashMap<String, [CpuTime; 2]>;
+    let of_bucket = |bucket: u32| -> Result<Sums, FactError> {
+        let jobs =
+            if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+        let accounts = if by == By::Account { accounts(lake, bucket)? } else { Vec::new() };
+        let mut sums = Sums::default();
+        Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+            let name = if by == By::Account {
+                task.events.first().and_then(|event| accounts.get(event.row as usize)?.as_deref())
+            } else {
+                let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
+                job.and_then(|job| job.user).map(|user| jobs.names.get(user))
+            };
+            let mut own = [CpuTime::ZERO; 2];
+            for attempt in task.attempts {
+                own[0] += attempt.requested_rate().over(attempt.length_us());
+                own[1] += CpuTime::of_slot(attempt.length_us());
+            }
+            let name = name.unwrap_or(UNKNOWN);
+            if !sums.contains_key(name) {
+                sums.insert(name.to_owned(), [CpuTime::ZERO; 2]);
+            }
+            let sum = sums.get_mut(name).expect("it was put there");
+            (sum[0], sum[1]) = (sum[0] + own[0], sum[1] + own[1]);
+        });
+        Ok(sums)
+    };
+    let all = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(of_bucket)
+        .try_reduce_with(|mut one, other| {
+            for (name, [cpu, slots]) in crate::studies::load::sorted(other) {
+                let sum = one.entry(name).or_default();
+                (sum[0], sum[1]) = (sum[0] + cpu, sum[1] + slots);
+            }
+            Ok(one)
+        })
+        .unwrap_or_else(|| Ok(Sums::default()))?;
+    let mut all = crate::studies::load::sorted(all);
+    all.sort_by_key(|(_, sums)| std::cmp::Reverse(*sums));
+    Ok(all.into_iter().map(|(name, _)| name).collect())
+}

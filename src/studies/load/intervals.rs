@@ -1,0 +1,155 @@
+//! Intervals of time side by side, and exact sums of what holds over time in each of them.
+//!
+//! In: stretches of time, each with a rate. Out: per interval the integral of all rates. A stretch
+//! costs the same however many intervals it crosses: what it adds to whole intervals is a step up
+//! where it begins and a step down where it ends.
+//!
+//! ```text
+//!  stretch          |-------- rate ---------|
+//!  interval   [-----------)[-----------)[-----------)
+//!  part             |-----|             |---|          added to the interval itself
+//!  step                    +            -              added up over intervals in the end
+//! ```
+
+use serde::Serialize;
+
+use crate::units::{CpuRate, CpuTime, micros_to_seconds};
+
+/// Intervals side by side; the last one ends with the span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Intervals {
+    /// Where the first begins, µs.
+    pub start_us: i64,
+    /// Their length, µs.
+    pub length_us: i64,
+    /// Where the span ends, µs.
+    pub end_us: i64,
+}
+
+impl Intervals {
+    /// How many there are: one at least.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 1")]
+    pub fn count(&self) -> usize {
+        let whole = self.end_us.saturating_sub(self.start_us).max(1);
+        ((whole - 1) / self.length_us + 1) as usize
+    }
+
+    /// Where one begins, µs.
+    pub fn start_of(&self, idx: usize) -> i64 {
+        self.start_us + i64::try_from(idx).expect("a span has few intervals") * self.length_us
+    }
+
+    /// Where one ends, µs.
+    pub fn end_of(&self, idx: usize) -> i64 {
+        self.start_of(idx + 1).min(self.end_us.max(self.start_us))
+    }
+
+    /// How long one is, s.
+    pub fn length_s(&self, idx: usize) -> f64 {
+        micros_to_seconds(self.end_of(idx) - self.start_of(idx))
+    }
+
+    /// The interval that an instant lies in; the end of the span lies in the last one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
+    pub fn of(&self, time_us: i64) -> Option<usize> {
+        let is_within = (self.start_us..=self.end_us).contains(&time_us);
+        let idx = || ((time_us - self.start_us) / self.length_us) as usize;
+        is_within.then(|| idx().min(self.count() - 1))
+    }
+}
+
+/// What holds over time, as exact integrals per interval.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Amounts {
+    /// By interval: what stretches add that begin or end within it.
+    parts: Vec<CpuTime>,
+    /// By interval: the change of the rate that holds over whole intervals.
+    steps: Vec<CpuRate>,
+}
+
+impl Amounts {
+    /// Nothing, over so many intervals.
+    pub(super) fn new(count: usize) -> Self {
+        Self { parts: vec![CpuTime::ZERO; count], steps: vec![CpuRate::ZERO; count] }
+    }
+
+    /// Adds a stretch, as far as it lies in the span.
+    pub(super) fn add(&mut self, at: &Intervals, [from_us, to_us]: [i64; 2], rate: CpuRate) {
+        let (from, to) = (from_us.max(at.start_us), to_us.min(at.end_us));
+        if to <= from || rate == CpuRate::ZERO {
+            return;
+        }
+        let (Some(first), Some(last)) = (at.of(from), at.of(to - 1)) else { return };
+        if first == last {
+            self.parts[first] += rate.over(to - from);
+            return;
+        }
+        self.parts[first] += rate.over(at.end_of(first) - from);
+        self.parts[last] += rate.over(to - at.start_of(last));
+        self.steps[first + 1] += rate;
+        self.steps[last] -= rate;
+    }
+
+    /// Adds what another one holds over the same intervals.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.parts.iter_mut().zip(&other.parts).for_each(|(own, &others)| *own += others);
+        self.steps.iter_mut().zip(&other.steps).for_each(|(own, &others)| *own += others);
+    }
+
+    /// The integral over each interval.
+    pub(super) fn integrals(&self, at: &Intervals) -> Vec<CpuTime> {
+        let mut rate = CpuRate::ZERO;
+        let own = self.parts.iter().zip(&self.steps).enumerate();
+        own.map(|(idx, (&part, &step))| {
+            rate += step;
+            part + rate.over(at.end_of(idx) - at.start_of(idx))
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn intervals_meet_and_the_last_is_cut() {
+        //  [0    10)[10    20)[20 25]
+        let at = Intervals { start_us: 0, length_us: 10, end_us: 25 };
+        assert_eq!(at.count(), 3);
+        assert_eq!([at.start_of(2), at.end_of(2)], [20, 25]);
+        assert_eq!([0, 9, 10, 25].map(|time| at.of(time)), [Some(0), Some(0), Some(1), Some(2)]);
+        assert_eq!([-1, 26, i64::MAX].map(|time| at.of(time)), [None; 3]);
+        // A span without a length is one interval without a length.
+        let none = Intervals { start_us: 7, length_us: 10, end_us: 7 };
+        assert_eq!((none.count(), none.length_s(0), none.of(7)), (1, 0.0, Some(0)));
+    }
+
+    proptest! {
+        #[test]
+        fn an_interval_holds_what_lies_in_it(
+            length_us in 1_i64..40,
+            end_us in 1_i64..200,
+            stretches in prop::collection::vec((-20_i64..220, 0_i64..150, 0_u8..5), 0..20),
+        ) {
+            let at = Intervals { start_us: 0, length_us, end_us };
+            let mut amounts = Amounts::new(at.count());
+            // Instant by instant, and one half at a time.
+            let mut expected = vec![0_i64; at.count()];
+            for &(from, length, halves) in &stretches {
+                amounts.add(&at, [from, from + length], CpuRate::new(f32::from(halves) / 2.0));
+                for instant in from.max(0)..(from + length).min(end_us) {
+                    expected[usize::try_from(instant / length_us).unwrap()] += i64::from(halves);
+                }
+            }
+            let found = amounts.integrals(&at);
+            let expected: Vec<CpuTime> = expected
+                .into_iter()
+                .map(|halves| CpuRate::new(0.5).over(halves))
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

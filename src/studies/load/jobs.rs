@@ -1,0 +1,199 @@
+//! How long jobs waited and ran, by their size and by their user.
+//!
+//! In: jobs, with the tasks (or the processors of a log) that they have. Out: per class of sizes and
+//! per user the jobs, their waits and their bounded slowdowns. A job that was submitted before the
+//! window has no known wait, one that has not ended no slowdown; both are counted.
+
+use rustc_hash::FxHashMap;
+
+use super::sorted;
+use crate::facts::jobs::Job;
+use crate::facts::window::Windows;
+use crate::studies::ledger::UNKNOWN;
+use crate::studies::quantile;
+use crate::units::micros_to_seconds;
+
+/// Runs shorter than this count as this long in a bounded slowdown, µs (Feitelson, Rudolph 1998).
+const BOUND_US: i64 = 10_000_000;
+
+/// The largest size of each class, and its name.
+const CLASSES: [(u64, &str); 7] = [
+    (1, "1"),
+    (4, "2-4"),
+    (16, "5-16"),
+    (64, "17-64"),
+    (256, "65-256"),
+    (1024, "257-1024"),
+    (u64::MAX, "1025-"),
+];
+
+/// Waits and runs of some jobs.
+#[derive(Clone, Debug, Default)]
+struct Fates {
+    jobs: u64,
+    waits_us: Vec<i64>,
+    /// Wait and run of those that have ended.
+    ended_us: Vec<[i64; 2]>,
+    runs_us: Vec<i64>,
+}
+
+impl Fates {
+    fn add(&mut self, wait_us: Option<i64>, run_us: Option<i64>) {
+        self.jobs += 1;
+        self.waits_us.extend(wait_us);
+        self.runs_us.extend(run_us);
+        self.ended_us.extend(wait_us.zip(run_us).map(|(wait, run)| [wait, run]));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.jobs += other.jobs;
+        self.waits_us.extend(other.waits_us);
+        self.runs_us.extend(other.runs_us);
+        self.ended_us.extend(other.ended_us);
+    }
+
+    fn row(&self, name: &str) -> FateRow {
+        let seconds = |values: &[i64]| ascending(values.iter().map(|&us| micros_to_seconds(us)));
+        let waits = seconds(&self.waits_us);
+        let runs = seconds(&self.runs_us);
+        let slowdowns = ascending(self.ended_us.iter().map(|&[wait, run]| {
+            (micros_to_seconds(wait + run) / micros_to_seconds(run.max(BOUND_US))).max(1.0)
+        }));
+        FateRow {
+            name: name.to_owned(),
+            jobs: self.jobs,
+            jobs_with_wait: waits.len() as u64,
+            jobs_ended: runs.len() as u64,
+            wait_s_mean: mean(&waits),
+            wait_s_median: quantile(&waits, 0.5),
+            wait_s_p95: quantile(&waits, 0.95),
+            run_s_mean: mean(&runs),
+            run_s_median: quantile(&runs, 0.5),
+            slowdown_mean: mean(&slowdowns),
+            slowdown_median: quantile(&slowdowns, 0.5),
+            slowdown_p95: quantile(&slowdowns, 0.95),
+        }
+    }
+}
+
+fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_unstable_by(f64::total_cmp);
+    all
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Jobs of a size, or of a user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FateRow {
+    /// The class of sizes, or the user.
+    pub name: String,
+    /// Jobs.
+    pub jobs: u64,
+    /// Those whose wait is known: submitted in the window, and started.
+    pub jobs_with_wait: u64,
+    /// Those that started and ended in the window.
+    pub jobs_ended: u64,
+    /// From the first SUBMIT to the first SCHEDULE, s.
+    pub wait_s_mean: Option<f64>,
+    /// The median.
+    pub wait_s_median: Option<f64>,
+    /// The 95 % quantile.
+    pub wait_s_p95: Option<f64>,
+    /// From the first SCHEDULE to the end, s.
+    pub run_s_mean: Option<f64>,
+    /// The median.
+    pub run_s_median: Option<f64>,
+    /// Bounded slowdown: wait and run over the run, of 10 s at least, and 1 at least.
+    pub slowdown_mean: Option<f64>,
+    /// The median.
+    pub slowdown_median: Option<f64>,
+    /// The 95 % quantile.
+    pub slowdown_p95: Option<f64>,
+}
+
+/// What became of jobs by size and by user.
+#[derive(Clone, Debug, Default)]
+pub struct JobSums {
+    sizes: [Fates; CLASSES.len()],
+    users: FxHashMap<String, Fates>,
+}
+
+impl JobSums {
+    /// Adds a job; its size is known if any of its tasks is loaded.
+    pub(super) fn add(
+        &mut self,
+        job: &Job,
+        windows: Windows,
+        user: Option<&str>,
+        size: Option<f64>,
+    ) {
+        let begun_before = windows.has_begun_before(job.first_event_us);
+        let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
+        let wait_us = start_us.zip(job.first_submit_us).map(|(start, submit)| start - submit);
+        let wait_us = wait_us.filter(|&wait| 0 <= wait && !begun_before);
+        let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
+        let run_us = start_us.filter(|_| has_ended).map(|start| job.last_event_us - start);
+        if let Some(size) = size {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a count; saturates"
+            )]
+            let size = size.ceil() as u64;
+            let class = CLASSES.iter().position(|class| size <= class.0);
+            self.sizes[class.expect("the last class has no bound")].add(wait_us, run_us);
+        }
+        let user = user.unwrap_or(UNKNOWN);
+        if let Some(fates) = self.users.get_mut(user) {
+            fates.add(wait_us, run_us);
+        } else {
+            self.users.entry(user.to_owned()).or_default().add(wait_us, run_us);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.sizes.iter_mut().zip(other.sizes).for_each(|(own, others)| own.merge(others));
+        for (user, fates) in sorted(other.users) {
+            self.users.entry(user).or_default().merge(fates);
+        }
+    }
+
+    /// By class of sizes, those that occur.
+    pub fn by_size(&self) -> Vec<FateRow> {
+        let classes = CLASSES.iter().zip(&self.sizes).filter(|(_, fates)| 0 < fates.jobs);
+        classes.map(|(class, fates)| fates.row(class.1)).collect()
+    }
+
+    /// By user, those with most jobs first.
+    pub fn by_user(&self) -> Vec<FateRow> {
+        let mut users: Vec<(&String, &Fates)> = self.users.iter().collect();
+        users.sort_unstable_by_key(|(user, fates)| (std::cmp::Reverse(fates.jobs), *user));
+        users.into_iter().map(|(user, fates)| fates.row(user)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slowdowns_are_bounded() {
+        let mut fates = Fates::default();
+        //  wait 30 s, run 60 s: 90 / 60; wait 5 s, run 1 s: 6 / 10, and 1 at least; wait 40 s, run
+        //  5 s: 45 / 10.
+        for (wait_s, run_s) in [(30, 60), (5, 1), (40, 5)] {
+            fates.add(Some(wait_s * 1_000_000), Some(run_s * 1_000_000));
+        }
+        fates.add(Some(7_000_000), None);
+        let row = fates.row("1");
+        assert_eq!((row.jobs, row.jobs_with_wait, row.jobs_ended), (4, 4, 3));
+        assert_eq!(row.slowdown_median, Some(1.5));
+        assert!((row.slowdown_mean.unwrap() - 7.0 / 3.0).abs() < 1e-12);
+        assert_eq!(row.wait_s_mean, Some(20.5));
+    }
+}

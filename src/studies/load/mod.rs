@@ -1,0 +1,205 @@
+//! The cluster over time: what there was, what was handed out, what was used, what waited.
+//!
+//! In: a lake, a length of intervals, and what to tell apart. Out: [`Load`], per interval and group
+//! the exact integrals of capacity, requests of running attempts, use and waiting, and counts of
+//! events. One pass over the buckets; sums are exact, so that those of all intervals are those of
+//! [`ledger`](super::ledger), whatever the interval and however many threads there are.
+//!
+//! ```text
+//!  task       SUBMIT ····· SCHEDULE =================== FINISH
+//!  pending    |-- request --|
+//!  allocated                |-------- request ----------|
+//!  used                      |~~~ windows inside ~~~~|
+//!  capacity   machines that are up
+//! ```
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::facts::machines::MachineEvents;
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::Table;
+use crate::units::{CpuRate, CpuTime};
+
+pub mod arrivals;
+mod fold;
+pub mod groups;
+pub mod intervals;
+pub mod jobs;
+
+pub use fold::{Asked, Counts, Load, Span, fold};
+pub use groups::{By, Groups};
+pub use intervals::Intervals;
+
+use intervals::Amounts;
+
+/// What is added up over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// CPU requests of running attempts.
+    CpuAllocated,
+    /// CPU that was used.
+    CpuUsed,
+    /// CPU requests of waiting tasks.
+    CpuPending,
+    /// Memory requests of running attempts.
+    MemoryAllocated,
+    /// Memory that was used.
+    MemoryUsed,
+    /// Memory requests of waiting tasks.
+    MemoryPending,
+    /// Running tasks.
+    Running,
+    /// Waiting tasks.
+    Pending,
+}
+
+/// How many there are of [`Amount`].
+pub(super) const AMOUNTS: usize = 8;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// SUBMIT of a task.
+    Submitted,
+    /// SCHEDULE of a task.
+    Started,
+    /// EVICT.
+    Evicted,
+    /// FAIL.
+    Failed,
+    /// FINISH.
+    Finished,
+    /// KILL.
+    Killed,
+    /// LOST.
+    Lost,
+}
+
+/// How many there are of [`Event`].
+pub(super) const EVENTS: usize = 7;
+
+/// What one group adds up over all intervals.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    amounts: [Amounts; AMOUNTS],
+    events: [Vec<u64>; EVENTS],
+}
+
+impl Sums {
+    fn new(count: usize) -> Self {
+        Self {
+            amounts: std::array::from_fn(|_| Amounts::new(count)),
+            events: std::array::from_fn(|_| vec![0; count]),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.amounts.iter_mut().zip(&other.amounts).for_each(|(own, others)| own.merge(others));
+        for (own, others) in self.events.iter_mut().zip(&other.events) {
+            own.iter_mut().zip(others).for_each(|(own, others)| *own += others);
+        }
+    }
+}
+
+/// What one group adds up, interval by interval.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    amounts: [Vec<CpuTime>; AMOUNTS],
+    events: [Vec<u64>; EVENTS],
+}
+
+impl Cells {
+    fn of(sums: &Sums, at: &Intervals) -> Self {
+        Self {
+            amounts: std::array::from_fn(|idx| sums.amounts[idx].integrals(at)),
+            events: sums.events.clone(),
+        }
+    }
+
+    /// An integral over each interval.
+    pub fn amounts(&self, amount: Amount) -> &[CpuTime] {
+        &self.amounts[amount as usize]
+    }
+
+    /// The integral over all of them.
+    pub fn total(&self, amount: Amount) -> CpuTime {
+        self.amounts(amount).iter().copied().sum()
+    }
+
+    /// Events by interval.
+    pub fn events(&self, event: Event) -> &[u64] {
+        &self.events[event as usize]
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        let nothing = |sums: &Vec<CpuTime>| sums.iter().all(|&sum| sum == CpuTime::ZERO);
+        self.amounts.iter().all(nothing)
+            && self.events.iter().all(|counts| counts.iter().all(|&count| count == 0))
+    }
+
+    /// The sum of several.
+    pub fn sum(all: &[Self]) -> Self {
+        let mut sum = all[0].clone();
+        for other in &all[1..] {
+            for (own, others) in sum.amounts.iter_mut().zip(&other.amounts) {
+                own.iter_mut().zip(others).for_each(|(own, &others)| *own += others);
+            }
+            for (own, others) in sum.events.iter_mut().zip(&other.events) {
+                own.iter_mut().zip(others).for_each(|(own, others)| *own += others);
+            }
+        }
+        sum
+    }
+}
+
+/// What machines had, interval by interval; none of what no row says.
+#[derive(Clone, Debug, Default)]
+pub struct Capacity {
+    /// CPU.
+    pub cpu: Option<Vec<CpuTime>>,
+    /// Memory.
+    pub memory: Option<Vec<CpuTime>>,
+    /// Machines that were there.
+    pub machines: Option<Vec<CpuTime>>,
+}
+
+impl Capacity {
+    fn of(machines: &MachineEvents, at: &Intervals) -> Self {
+        let up = machines.up_times(at.end_us);
+        if up.is_empty() {
+            return Self::default();
+        }
+        let over = |rate: &dyn Fn(usize) -> Option<CpuRate>| {
+            let mut amounts = Amounts::new(at.count());
+            let mut is_known = false;
+            for (idx, time) in up.iter().enumerate() {
+                let Some(rate) = rate(idx) else { continue };
+                is_known = true;
+                amounts.add(at, [time.from_us, time.to_us], rate);
+            }
+            is_known.then(|| amounts.integrals(at))
+        };
+        Self {
+            cpu: over(&|idx| up[idx].cpu.map(CpuRate::new)),
+            memory: over(&|idx| up[idx].memory.map(CpuRate::new)),
+            machines: over(&|_| Some(CpuRate::ONE)),
+        }
+    }
+}
+
+/// The span of a lake: from the first event of a task to the end of the window.
+pub fn span_of(lake: &Lake, windows: Windows) -> [i64; 2] {
+    let parts = lake.manifest.table(Table::TaskEvents).map(|entry| entry.parts.iter());
+    let first = parts.into_iter().flatten().filter_map(|part| part.min_time_us).min();
+    let start_us = first.unwrap_or(0);
+    [start_us, windows.task_end_us.max(start_us)]
+}
+
+/// Entries by their key, so that no order of a hash map reaches a result.
+fn sorted<V>(map: FxHashMap<String, V>) -> Vec<(String, V)> {
+    map.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect()
+}

@@ -1,0 +1,163 @@
+//! `load`: the sums of all intervals are those of `account`, whatever the interval and the groups;
+//! an interval holds what a count of the drawn events says; and the raw files say the same.
+
+use std::process::Command;
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::Value;
+
+use super::drawn::{Job, attempts, end_of, jobs, lake, window_end};
+use super::engines::python;
+use super::support::{Place, repository, skipped};
+
+/// Drawn traces.
+const TRACES: u32 = 12;
+
+const ALL: &str = "job_events,task_events,task_usage";
+
+/// The JSON of a command.
+fn json(place: &Place, args: &[&str]) -> Value {
+    place.run(&[args, &["--format", "json"]].concat()).ok().json()
+}
+
+/// The mean of a column times the length of its row, added up over rows.
+fn integral(rows: &Value, column: &str) -> f64 {
+    let product = |row: &Value| {
+        let length = row["end_s"].as_f64().unwrap() - row["start_s"].as_f64().unwrap();
+        row[column].as_f64().unwrap_or(0.0) * length
+    };
+    rows.as_array().unwrap().iter().map(product).sum()
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * other.abs().max(1.0)
+}
+
+/// What runs in an interval (s), by the drawn events: task-seconds.
+fn running(jobs: &[Job], [from, to]: [f64; 2]) -> f64 {
+    let end = window_end(jobs);
+    #[expect(clippy::cast_precision_loss, reason = "below 400")]
+    let within =
+        |(start, end): (u64, u64)| ((end as f64).min(to) - (start as f64).max(from)).max(0.0);
+    let of_job = |(events, tasks): &Job| -> f64 {
+        let job_end = end_of(events);
+        tasks.iter().flat_map(|task| attempts(task, job_end, end)).map(within).sum()
+    };
+    jobs.iter().map(of_job).sum()
+}
+
+proptest! {
+    #![proptest_config(Config { cases: TRACES, ..Config::default() })]
+
+    #[test]
+    fn intervals_add_up_to_the_ledger(
+        jobs in jobs(),
+        interval in 1_u32..500,
+        by in prop::sample::select(vec!["priority-band", "class", "user", "account", "outcome"]),
+    ) {
+        prop_assume!(0 < window_end(&jobs));
+        let place = lake(&jobs, ALL);
+        let interval = format!("{interval}s");
+        let load = json(&place, &["load", "--interval", &interval, "--by", by, "--groups", "1"]);
+        for (resource, definition, total, column) in [
+            ("cpu", "requested", "cpu_allocated_s", "cpu_allocated"),
+            ("cpu", "slots", "running_s", "running_tasks"),
+            ("cpu", "measured", "cpu_used_s", "cpu_used"),
+            ("memory", "requested", "memory_allocated_s", "memory_allocated"),
+            ("memory", "canonical", "memory_used_s", "memory_used"),
+        ] {
+            let option = format!("--{resource}");
+            let ledger = json(&place, &["account", "--resource", resource, &option, definition]);
+            let inside = ledger["total"].as_f64().unwrap() - ledger["outside_attempts"].as_f64().unwrap();
+            let own = load["totals"][total].as_f64().unwrap_or(0.0);
+            // Halves and eighths: every sum is exact.
+            prop_assert_eq!(own, inside, "{}", total);
+            for rows in ["rows", "stacked"] {
+                let sum = integral(&load[rows], column);
+                prop_assert!(close(sum, inside), "{rows} {column}: {sum} and {inside}");
+            }
+        }
+        for row in load["rows"].as_array().unwrap() {
+            let ends = ["start_s", "end_s"].map(|name| row[name].as_f64().unwrap());
+            let expected = running(&jobs, ends);
+            let found = row["running_tasks"].as_f64().unwrap_or(0.0) * (ends[1] - ends[0]);
+            prop_assert!(close(found, expected), "{ends:?}: {found} and {expected}");
+            let allocated = row["cpu_allocated"].as_f64().unwrap_or(0.0) * (ends[1] - ends[0]);
+            prop_assert!(close(allocated, expected / 2.0), "every task asks for half");
+        }
+    }
+}
+
+#[test]
+fn the_whole_table_holds_every_column_of_the_contract() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let load = json(&place, &["load", "--interval", "1h"]);
+    let row = &load["rows"][0];
+    for name in [
+        "start_s",
+        "end_s",
+        "cpu_capacity",
+        "cpu_allocated",
+        "cpu_used",
+        "cpu_pending",
+        "memory_capacity",
+        "memory_allocated",
+        "memory_used",
+        "running_tasks",
+        "pending_tasks",
+        "submitted_tasks",
+        "evicted_tasks",
+    ] {
+        assert!(row.get(name).is_some(), "{name}");
+    }
+    // Without the table there is no use, and it is not 0.
+    let place = Place::new().with_golden_trace();
+    place.ingest(&["--tables", "job_events,task_events"]).ok();
+    let load = json(&place, &["load"]);
+    for row in load["rows"].as_array().unwrap() {
+        assert!(row["cpu_used"].is_null() && row["cpu_capacity"].is_null(), "{row}");
+    }
+    assert!(load["totals"]["cpu_used_s"].is_null());
+}
+
+#[test]
+fn too_many_intervals_are_refused() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let run = place.run(&["load", "--interval", "0.0001"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("longer --interval"), "{}", run.stderr);
+}
+
+/// Compares with a count of the raw files of a trace beside this repository.
+fn check_raw(trace: &str, more: &[&str]) {
+    let trace = repository().join("../shared/data").join(trace);
+    if !trace.exists() {
+        return skipped("the traces are not beside this repository");
+    }
+    let Some(python) = python("csv") else { return };
+    let place = Place::new();
+    let path = trace.to_str().unwrap();
+    place.run(&[&["ingest", path, "--lake", "lake"], more].concat()).ok();
+    let run = Command::new(python)
+        .arg(repository().join("tests/scripts/load_crosscheck.py"))
+        .args([env!("CARGO_BIN_EXE_jobfate"), place.path("lake").to_str().unwrap(), path])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("10 of 10"), "{said}");
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn raw_files_of_the_real_trace_say_the_same() {
+    check_raw("clusterdata-2011-2", &["--tables", "job_events,task_events"]);
+}
+
+#[test]
+fn raw_lines_of_the_logs_say_the_same() {
+    check_raw("swf/NASA-iPSC-1993-3.1-cln.swf.gz", &[]);
+    check_raw("swf/LCG.swf.gz", &[]);
+}
