@@ -6,7 +6,9 @@
 
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
-use crate::answers::{account, classify, describe, detect, fairness, load, replay, reproduce, sweep};
+use crate::answers::{
+    account, classify, describe, detect, fairness, load, replay, reproduce, sweep,
+};
 use crate::results::kind::Kind;
 
 const OUTCOMES: Topic = Topic {

@@ -60,6 +60,14 @@ fn stacked(chart: &AreaChart) -> Vec<Vec<[f64; 2]>> {
     chart.areas.iter().map(&mut of).collect()
 }
 
+/// How high the axis goes.
+fn top_of(chart: &AreaChart, heights: &[Vec<[f64; 2]>]) -> f64 {
+    let tops = heights.iter().flatten().map(|height| height[1]);
+    let lines = chart.lines.iter().flat_map(|line| line.values.iter().copied().flatten());
+    let top = tops.chain(lines).fold(0.0, f64::max);
+    if top == 0.0 { 1.0 } else { top * 1.06 }
+}
+
 /// The name of what is drawn as an area (`true`) or a line, in pixels from the left.
 fn legend<DB: DrawingBackend>(
     chart: &AreaChart,
@@ -95,10 +103,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let (names, area) = area.split_vertically(24 * z);
     legend(chart, &names, zoom)?;
     let heights = stacked(chart);
-    let tops = heights.iter().flatten().map(|height| height[1]);
-    let lines = chart.lines.iter().flat_map(|line| line.values.iter().copied().flatten());
-    let top = tops.chain(lines).fold(0.0, f64::max);
-    let top = if top == 0.0 { 1.0 } else { top * 1.06 };
+    let top = top_of(chart, &heights);
     let first = chart.edges.first().copied().unwrap_or(0.0);
     let last = chart.edges.last().copied().filter(|&last| first < last).unwrap_or(first + 1.0);
     let digits = theme::axis_number(top).chars().count().min(12);
@@ -126,14 +131,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let mut places = Vec::new();
     let middle = |idx: usize| f64::midpoint(chart.edges[idx], chart.edges[idx + 1]);
     for (area, heights) in chart.areas.iter().zip(&heights) {
-        let steps = |side: usize| {
-            let own = heights.iter().enumerate();
-            own.flat_map(move |(idx, height)| {
-                [(chart.edges[idx], height[side]), (chart.edges[idx + 1], height[side])]
-            })
-        };
-        let lower: Vec<(f64, f64)> = steps(0).collect();
-        let outline: Vec<(f64, f64)> = steps(1).chain(lower.into_iter().rev()).collect();
+        let outline = outline(heights, &chart.edges);
         plot.draw_series([Polygon::new(outline, area.tone.color().mix(0.88).filled())])?;
         let mut thinned = Thinned::default();
         for (idx, height) in heights.iter().enumerate() {
@@ -147,22 +145,38 @@ pub(super) fn draw<DB: DrawingBackend>(
         }
     }
     for line in &chart.lines {
-        let known =
-            line.values.iter().enumerate().filter_map(|(idx, value)| Some((idx, (*value)?)));
-        let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
-        let mut next = None;
-        for (idx, value) in known {
-            if next != Some(idx) {
-                pieces.push(Vec::new());
-            }
-            let piece = pieces.last_mut().expect("one was put there");
-            piece.extend([(chart.edges[idx], value), (chart.edges[idx + 1], value)]);
-            next = Some(idx + 1);
-        }
-        for piece in pieces {
+        for piece in pieces(line, &chart.edges) {
             let stroke = line.tone.color().stroke_width(2 * zoom);
             plot.draw_series(LineSeries::new(piece, stroke))?;
         }
     }
     Ok(places)
+}
+
+/// The edge of an area: along its top, and back along its bottom.
+fn outline(heights: &[[f64; 2]], edges: &[f64]) -> Vec<(f64, f64)> {
+    let steps = |side: usize| {
+        let own = heights.iter().enumerate();
+        own.flat_map(move |(idx, height)| {
+            [(edges[idx], height[side]), (edges[idx + 1], height[side])]
+        })
+    };
+    let lower: Vec<(f64, f64)> = steps(0).collect();
+    steps(1).chain(lower.into_iter().rev()).collect()
+}
+
+/// The steps of a line, apart where nothing is known.
+fn pieces(line: &Area, edges: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    let known = line.values.iter().enumerate().filter_map(|(idx, value)| Some((idx, (*value)?)));
+    let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut next = None;
+    for (idx, value) in known {
+        if next != Some(idx) {
+            pieces.push(Vec::new());
+        }
+        let piece = pieces.last_mut().expect("one was put there");
+        piece.extend([(edges[idx], value), (edges[idx + 1], value)]);
+        next = Some(idx + 1);
+    }
+    pieces
 }

@@ -217,6 +217,22 @@ mod tests {
             y: ("y".into(), vec!["a".into()]),
             panels: vec![MapPanel { name: "one".into(), fields: vec![field(0.0), field(1.0)] }],
         });
+        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt, maps] {
+            check(&chart);
+        }
+    }
+
+    /// The same bytes twice, with escaped names and values that are told.
+    fn check(chart: &Chart) {
+        let svg = svg_of(chart).unwrap();
+        assert_eq!(svg, svg_of(chart).unwrap());
+        assert_eq!(png_of(chart).unwrap(), png_of(chart).unwrap());
+        assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
+        assert!(svg.contains("<title>"), "values are told");
+    }
+
+    #[test]
+    fn areas_and_fields_are_the_same_bytes_each_time() {
         let area = |tone, values: [f64; 2]| Area {
             name: "free".into(),
             values: values.map(Some).into(),
@@ -242,12 +258,8 @@ mod tests {
             rows: vec![row("Sunday"), row("Monday")],
             value: "jobs".into(),
         });
-        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt, maps, areas, heat] {
-            let svg = svg_of(&chart).unwrap();
-            assert_eq!(svg, svg_of(&chart).unwrap());
-            assert_eq!(png_of(&chart).unwrap(), png_of(&chart).unwrap());
-            assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
-            assert!(svg.contains("<title>"), "values are told");
+        for chart in [areas, heat] {
+            check(&chart);
         }
     }
 

@@ -290,7 +290,7 @@ fn sizes(loaded: &Loaded) -> Vec<(String, Chart)> {
     }
     let seconds = |value: f64| format!("{} s", digits::six_digits(value));
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-    let jobs = bars(|row| Some(row.jobs as f64), |count| digits::grouped(count as u64));
+    let jobs = bars(|row| Some(row.jobs as f64), |count| digits::grouped_decimal(count, 0));
     let chart = |title: &str, caption: &str, axis: &str, bars| {
         let caption = format!("By {noun} of the job. {caption}");
         let (title, value_axis) = (title.to_owned(), axis.to_owned());

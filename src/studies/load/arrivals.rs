@@ -61,10 +61,9 @@ impl Clock {
     }
 
     /// The hour of the week of an instant, from Sunday 0:00.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 168")]
     fn hour_of_week(self, time_us: i64) -> usize {
         let hour = (time_us + self.since_sunday_us).div_euclid(3600 * MICROS_PER_SECOND);
-        hour.rem_euclid(168) as usize
+        usize::try_from(hour.rem_euclid(168)).expect("below 168")
     }
 }
 
@@ -245,7 +244,9 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
         // Whole weeks at once: a log may be years long.
         let whole = (to_us - next) / (7 * MICROS_PER_DAY);
         if at == from_us && 0 < whole {
-            lengths.iter_mut().for_each(|length| *length += whole * hour_us);
+            for length in &mut lengths {
+                *length += whole * hour_us;
+            }
             at = next + whole * 7 * MICROS_PER_DAY;
         } else {
             at = next;

@@ -46,14 +46,14 @@ pub struct Span {
 }
 
 impl Span {
-    fn with(own: Option<Self>, [from_us, to_us]: [i64; 2]) -> Option<Self> {
+    fn with(own: Option<Self>, [from_us, to_us]: [i64; 2]) -> Self {
         let known = own.unwrap_or(Self { from_us, to_us });
         let (from_us, to_us) = (known.from_us.min(from_us), known.to_us.max(to_us));
-        Some(Self { from_us, to_us })
+        Self { from_us, to_us }
     }
 
     fn merge(own: Option<Self>, other: Option<Self>) -> Option<Self> {
-        other.map_or(own, |other| Self::with(own, [other.from_us, other.to_us]))
+        other.map(|other| Self::with(own, [other.from_us, other.to_us])).or(own)
     }
 }
 
@@ -168,7 +168,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
         .try_fold(
             || Part::new(asked, &groups),
             |mut part, bucket| {
-                Bucket { lake, bucket, windows, asked, told }.add(&groups, &mut part)?;
+                Bucket { lake, number: bucket, windows, asked, told }.add(&groups, &mut part)?;
                 lake.step(rows)?;
                 Ok::<Part, FactError>(part)
             },
@@ -197,7 +197,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
 #[derive(Clone, Copy)]
 struct Bucket<'a> {
     lake: &'a Lake,
-    bucket: u32,
+    number: u32,
     windows: Windows,
     asked: &'a Asked,
     told: [bool; 2],
@@ -205,7 +205,7 @@ struct Bucket<'a> {
 
 impl Bucket<'_> {
     fn add(self, groups: &Groups, part: &mut Part) -> Result<(), FactError> {
-        let Self { lake, bucket, windows, asked, .. } = self;
+        let Self { lake, number: bucket, windows, asked, .. } = self;
         let jobs =
             if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
         let group_of = groups.of_bucket(lake, bucket, &jobs)?;
@@ -230,7 +230,7 @@ impl Bucket<'_> {
                 }
                 part.arrivals.add(submit_us, windows.is_before(submit_us));
             }
-            let size = if lake.source().is_log() { cpu } else { task_count as f64 };
+            let size = if lake.source().is_log() { whole(cpu) } else { task_count };
             let user = job.user.map(|user| jobs.names.get(user));
             part.job_sums.add(job, windows, user, (0 < task_count).then_some(size));
         }
@@ -317,7 +317,7 @@ impl Bucket<'_> {
         amount: Amount,
     ) -> Option<Span> {
         for window in task.windows {
-            known = Span::with(known, [window.start_us, window.end_us]);
+            known = Some(Span::with(known, [window.start_us, window.end_us]));
             let first = task.attempts.partition_point(|attempt| attempt.end_us <= window.start_us);
             let attempts = task.attempts[first..].iter();
             for attempt in attempts.take_while(|attempt| attempt.start_us < window.end_us) {
@@ -331,7 +331,7 @@ impl Bucket<'_> {
 
     /// Adds the memory that was used, which stands in columns of its own.
     fn memory(self, group_of: &BucketGroups<'_>, part: &mut Part) -> Result<(), FactError> {
-        let Self { lake, bucket, windows, asked, told } = self;
+        let Self { lake, number: bucket, windows, asked, told } = self;
         let column = asked.memory.usage_column().filter(|_| lake.has(Table::TaskUsage));
         let usage = match column {
             Some(column) => Usage::Memory(column),
@@ -353,6 +353,12 @@ impl Bucket<'_> {
         });
         Ok(())
     }
+}
+
+/// A number of processors, rounded up.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; saturates")]
+fn whole(processors: f64) -> u64 {
+    processors.ceil() as u64
 }
 
 fn kind_of(event: EventType) -> Option<Event> {

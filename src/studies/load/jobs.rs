@@ -130,7 +130,7 @@ impl JobSums {
         job: &Job,
         windows: Windows,
         user: Option<&str>,
-        size: Option<f64>,
+        size: Option<u64>,
     ) {
         let begun_before = windows.has_begun_before(job.first_event_us);
         let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
@@ -139,12 +139,6 @@ impl JobSums {
         let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
         let run_us = start_us.filter(|_| has_ended).map(|start| job.last_event_us - start);
         if let Some(size) = size {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a count; saturates"
-            )]
-            let size = size.ceil() as u64;
             let class = CLASSES.iter().position(|class| size <= class.0);
             self.sizes[class.expect("the last class has no bound")].add(wait_us, run_us);
         }
