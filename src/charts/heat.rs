@@ -169,9 +169,9 @@ fn scale<DB: DrawingBackend>(
     area.draw(&Text::new(text(top), (from + 128 * z, 4 * z), style()))
 }
 
-/// From nearly white to dark blue, by the square root, so that small values are seen.
+/// From nearly white to dark blue.
 fn fill(share: f64) -> RGBColor {
-    let share = if share.is_finite() { share.clamp(0.0, 1.0).sqrt() } else { 0.0 };
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let mix = |from: u8, to: u8| {
         let value = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]

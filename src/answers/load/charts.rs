@@ -176,10 +176,14 @@ fn tasks(loaded: &Loaded) -> Chart {
         ),
         x_axis: joined.axis.to_owned(),
         y_axis: noun.to_owned(),
-        areas: vec![
-            line("running", Amount::Running, Tone::Sky),
-            line("waiting", Amount::Pending, Tone::Vermilion),
-        ],
+        areas: if load.knows_waits {
+            vec![
+                line("running", Amount::Running, Tone::Sky),
+                line("waiting", Amount::Pending, Tone::Vermilion),
+            ]
+        } else {
+            vec![line("running", Amount::Running, Tone::Sky)]
+        },
         lines: Vec::new(),
         edges: joined.edges,
     })
@@ -296,7 +300,7 @@ fn sizes(loaded: &Loaded) -> Vec<(String, Chart)> {
         let (title, value_axis) = (title.to_owned(), axis.to_owned());
         Chart::Bars(BarChart { title, caption, value_axis, bars })
     };
-    vec![
+    let mut charts = vec![
         (
             "load-sizes".to_owned(),
             chart("How large jobs are", "Jobs with tasks in the loaded parts.", "jobs", jobs),
@@ -328,5 +332,9 @@ fn sizes(loaded: &Loaded) -> Vec<(String, Chart)> {
                 bars(|row| row.slowdown_mean, digits::six_digits),
             ),
         ),
-    ]
+    ];
+    if !loaded.load.knows_waits {
+        charts.truncate(2);
+    }
+    charts
 }

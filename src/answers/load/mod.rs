@@ -10,6 +10,7 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::answers::describe::assumed_waits;
 use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -204,6 +205,8 @@ impl UsedMemory {
 pub struct Loaded {
     plan: LoadPlan,
     load: Load,
+    /// What is said where the log tells no wait.
+    assumed: Option<String>,
     arrivals: ArrivalStudy,
     /// A row per interval.
     intervals: RecordBatch,
@@ -245,12 +248,17 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
         most: plan.groups,
         memory: plan.memory.definition(),
     };
-    let load = fold(lake, windows, &asked)?;
+    let mut load = fold(lake, windows, &asked)?;
+    let assumed = assumed_waits(lake, load.counts.attempts);
+    if assumed.is_some() {
+        load.knows_waits = false;
+        load.job_sums.without_waits();
+    }
     let arrivals = load.arrivals.study(Clock::of(lake), windows);
     let (intervals, stacked) = (table::intervals(plan, &load), table::stacked(plan, &load));
     let sizes = table::fates("size", &load.job_sums.by_size());
     let users = table::fates("user", &load.job_sums.by_user());
-    Ok(Loaded { plan: plan.clone(), load, arrivals, intervals, stacked, sizes, users })
+    Ok(Loaded { plan: plan.clone(), load, assumed, arrivals, intervals, stacked, sizes, users })
 }
 
 impl Loaded {
@@ -278,6 +286,7 @@ impl Loaded {
         let no_memory = counts.without_memory_request;
         notes
             .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
+        notes.extend(self.assumed.clone());
         notes.push(edges::sentence(&self.censoring()));
         notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));
         notes.retain(|note| !note.is_empty());
@@ -289,11 +298,15 @@ impl Loaded {
         let all = &self.load.all;
         let sum = |amount| digits::six_digits(all.total(amount).seconds());
         format!(
-            "requested by running attempts: {} {}; running: {} task-s; waiting: {} task-s",
+            "requested by running attempts: {} {}; running: {} task-s{}",
             sum(Amount::CpuAllocated),
             CpuDefinition::Requested.unit(self.load.source),
             sum(Amount::Running),
-            sum(Amount::Pending),
+            if self.load.knows_waits {
+                format!("; waiting: {} task-s", sum(Amount::Pending))
+            } else {
+                String::new()
+            },
         )
     }
 

@@ -18,10 +18,12 @@ pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ 
     let at = load.asked.at;
     let counts = load.counts;
     let is_told = match amount {
+        Amount::Pending | Amount::CpuPending if !load.knows_waits => false,
         Amount::CpuUsed => load.told[0],
         Amount::MemoryUsed => load.told[1],
         Amount::MemoryAllocated | Amount::MemoryPending => {
-            counts.without_memory_request < counts.attempts
+            let is_waiting = amount == Amount::MemoryPending;
+            counts.without_memory_request < counts.attempts && (load.knows_waits || !is_waiting)
         }
         _ => true,
     };

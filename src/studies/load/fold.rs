@@ -108,6 +108,8 @@ pub struct Load {
     pub usage: Option<Span>,
     /// Whether a log tells what its jobs used: CPU, memory.
     pub told: [bool; 2],
+    /// Whether it is known when tasks waited.
+    pub knows_waits: bool,
     /// What was counted.
     pub counts: Counts,
     /// Jobs that were submitted, by interval; none without `job_events`.
@@ -186,6 +188,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
         capacity: Capacity::of(&machines, &asked.at),
         usage: part.usage,
         told,
+        knows_waits: true,
         counts: part.counts,
         jobs: lake.has(Table::JobEvents).then_some(part.jobs),
         arrivals: part.arrivals,

@@ -24,7 +24,7 @@ const CLASSES: [(u64, &str); 7] = [
     (64, "17-64"),
     (256, "65-256"),
     (1024, "257-1024"),
-    (u64::MAX, "1025-"),
+    (u64::MAX, "1025+"),
 ];
 
 /// Waits and runs of some jobs.
@@ -154,6 +154,14 @@ impl JobSums {
         self.sizes.iter_mut().zip(other.sizes).for_each(|(own, others)| own.merge(others));
         for (user, fates) in sorted(other.users) {
             self.users.entry(user).or_default().merge(fates);
+        }
+    }
+
+    /// Forgets all waits, of a log that tells none.
+    pub fn without_waits(&mut self) {
+        for fates in self.sizes.iter_mut().chain(self.users.values_mut()) {
+            fates.waits_us.clear();
+            fates.ended_us.clear();
         }
     }
 
