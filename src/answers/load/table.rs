@@ -8,7 +8,7 @@ use super::LoadPlan;
 use crate::results::frame::Frame;
 use crate::studies::load::arrivals::ArrivalStudy;
 use crate::studies::load::jobs::FateRow;
-use crate::studies::load::{Amount, Cells, Event, Load};
+use crate::studies::load::{Amount, By, Cells, Event, Load};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
 
@@ -208,12 +208,12 @@ pub(super) fn stacked(plan: &LoadPlan, load: &Load) -> RecordBatch {
         .float("end_s", ends.into_iter().map(Some))
         .about("End of the interval, on the trace clock")
         .text(by.name(), names)
-        .about(match by.name() {
-            "priority_band" => "The band of the task's priority",
-            "account" => "The account or group of the user",
-            "scheduling_class" => "The scheduling class of the job",
-            "user" => "The user of the job",
-            _ => "The outcome of the job",
+        .about(match by {
+            By::PriorityBand => "The band of the task's priority",
+            By::Account => "The account or group of the user",
+            By::Class => "The scheduling class of the job",
+            By::User => "The user of the job",
+            By::Outcome => "The outcome of the job",
         });
     for (name, amounts, _, unit) in resources(plan, load) {
         let all = amounts.map(|amount| {
@@ -231,7 +231,7 @@ fn viewed(frame: Frame) -> RecordBatch {
         "priority_band",
         "scheduling_class",
         "user",
-        "account",
+        "user_group",
         "outcome",
         "cpu_capacity",
         "cpu_allocated",

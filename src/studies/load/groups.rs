@@ -44,7 +44,7 @@ impl By {
             Self::PriorityBand => "priority_band",
             Self::Class => "scheduling_class",
             Self::User => "user",
-            Self::Account => "account",
+            Self::Account => ACCOUNT,
             Self::Outcome => "outcome",
         }
     }
@@ -55,7 +55,7 @@ impl By {
             Self::PriorityBand => "priority band",
             Self::Class => "scheduling class",
             Self::User => "user",
-            Self::Account => "account",
+            Self::Account => "group of users",
             Self::Outcome => "outcome of the job",
         }
     }
