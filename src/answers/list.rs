@@ -7,7 +7,7 @@
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
 use crate::answers::{
-    account, classify, describe, detect, fairness, load, replay, reproduce, sweep,
+    account, classify, describe, detect, fairness, load, machines, replay, reproduce, sweep,
 };
 use crate::results::kind::Kind;
 
@@ -19,7 +19,7 @@ const OUTCOMES: Topic = Topic {
 
 /// All of them. Steps run in this order, after those that check the lake; pages follow in the order
 /// in which they first occur.
-pub static STUDIES: [Study; 10] = [
+pub static STUDIES: [Study; 11] = [
     Study {
         name: "classify",
         answers: "jobs or tasks by event sequence or last terminal event",
@@ -58,6 +58,18 @@ pub static STUDIES: [Study; 10] = [
             question: "How much of the cluster was asked for, used and waited for, when?",
         },
         results: &[load::KIND],
+        step: None,
+    },
+    Study {
+        name: "machines",
+        answers: "outages of machines: how many, how long, the capacity they cost; time between \
+        failures and to repair with Weibull fits; machines that leave together; what ran on them",
+        topic: &Topic {
+            file: "machines.html",
+            title: "Machines",
+            question: "Which machines left, for how long, and what did it cost?",
+        },
+        results: &[machines::KIND],
         step: None,
     },
     Study {

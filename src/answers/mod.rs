@@ -13,6 +13,7 @@ pub mod fairness;
 pub mod ingest;
 pub mod list;
 pub mod load;
+pub mod machines;
 pub mod replay;
 pub mod reproduce;
 pub mod sentences;

@@ -20,6 +20,8 @@ pub(crate) const DURATIONS: Sentence = |it| durations(&it["answer"]);
 pub(crate) const KILLS: Sentence = |it| kill(&it["answer"]);
 /// Of the cluster over time.
 pub(crate) const LOAD: Sentence = |it| load(&it["answer"]);
+/// Of machines.
+pub(crate) const MACHINES: Sentence = |it| machines(&it["answer"]);
 /// Of straggler detectors.
 pub(crate) const STRAGGLERS: Sentence = |it| stragglers(&it["answer"]);
 /// Of policies.
@@ -53,6 +55,23 @@ fn is_whole(row: &Value) -> bool {
 fn sum_of(answer: &Value, outcome: &str, key: &str) -> f64 {
     let own = rows(answer).filter(|row| row["outcome"] == outcome);
     own.filter_map(|row| row[key].as_f64()).sum()
+}
+
+/// How many machines left, and what that cost.
+fn machines(answer: &Value) -> Option<String> {
+    let count = |name: &str| answer[name].as_u64().map(grouped);
+    let median = answer["outage_s_median"].as_f64().map_or_else(String::new, |median| {
+        format!("; half of the outages that ended lasted {} s or less", six_digits(median))
+    });
+    let lost = answer["capacity_lost_share"].as_f64().map_or_else(String::new, |share| {
+        format!(", and {:.2} % of the CPU time was lost in them", share * 100.0)
+    });
+    Some(format!(
+        "{} of {} machines were away at least once, {} times in all{median}{lost}.",
+        count("machines_down")?,
+        count("machines")?,
+        count("outages")?,
+    ))
 }
 
 /// What was handed out of what there was, and what waited.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::{
-    Form, account, analyze, classify, console, describe, detect, fairness, ingest, load, query,
-    replay, report, reproduce, setup, sweep, synth, verify,
+    Form, account, analyze, classify, console, describe, detect, fairness, ingest, load, machines,
+    query, replay, report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
@@ -91,6 +91,7 @@ commands! {
     Classify(classify::ClassifyArgs): answer classify::run,
     Describe(describe::DescribeArgs): answer describe::run,
     Load(load::LoadArgs): answer load::run,
+    Machines(machines::MachinesArgs): answer machines::run,
     Account(account::AccountArgs): answer account::run,
     Sweep(sweep::SweepArgs): answer sweep::run,
     Detect(detect::DetectArgs): answer detect::run,

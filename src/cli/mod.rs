@@ -37,6 +37,7 @@ mod exit;
 mod fairness;
 mod ingest;
 mod load;
+mod machines;
 mod query;
 mod replay;
 mod report;

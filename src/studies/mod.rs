@@ -12,6 +12,7 @@ pub mod fold;
 pub mod kill_sweep;
 pub mod ledger;
 pub mod load;
+pub mod machines;
 pub mod mandai;
 pub mod meter;
 pub mod of_facts;

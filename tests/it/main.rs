@@ -24,6 +24,7 @@
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
 //!  studies    account and sweep give the sums of the queries
 //!  load       the cluster over time: sums of the ledger, counts of drawn events and of raw files
+//!  machines   outages of drawn machines, what ran on them, and the real table
 //!  timelines  the outcome study on drawn traces, worked out by hand
 //!  mandai     the study of 2017: a row for each claim, and its figures
 //!  papers     the kept pages of the five papers; two runs of all of them
@@ -110,6 +111,8 @@ mod list;
 mod load;
 #[cfg(test)]
 mod logs;
+#[cfg(test)]
+mod machines;
 #[cfg(test)]
 mod mandai;
 #[cfg(test)]

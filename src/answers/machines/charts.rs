@@ -1,0 +1,198 @@
+//! The charts of `machines`: machines away over time, survival, a strip per machine.
+
+use std::collections::BTreeMap;
+
+use super::{Spells, Studied};
+use crate::charts::{
+    Area, AreaChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
+};
+use crate::digits;
+use crate::studies::load::Intervals;
+use crate::studies::machines::Outage;
+use crate::units::micros_to_seconds;
+
+/// Columns of a chart over time.
+const COLUMNS: i64 = 300;
+
+/// Machines with a strip of their own: those that were away longest.
+const STRIPS: usize = 60;
+
+/// Points of a fitted curve.
+const POINTS: u32 = 120;
+
+/// Every chart, by the stem of its file.
+pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
+    if studied.fleet.outages.is_empty() {
+        return Vec::new();
+    }
+    let [up, returned, away] = &studied.spells;
+    vec![
+        ("machines-away".to_owned(), away_over_time(studied)),
+        (
+            "machines-survival-up".to_owned(),
+            survival(
+                "How long machines stay up",
+                "up",
+                &[
+                    (up, "since first seen or returned", Tone::Blue),
+                    (returned, "since returned", Tone::Vermilion),
+                ],
+            ),
+        ),
+        (
+            "machines-survival-away".to_owned(),
+            survival("How long machines are away", "away", &[(away, "outages", Tone::Blue)]),
+        ),
+        ("machines-strips".to_owned(), strips(studied)),
+    ]
+}
+
+/// Columns over the whole time.
+fn columns(studied: &Studied) -> Intervals {
+    let end_us = studied.fleet.end_us.max(1);
+    Intervals { start_us: 0, length_us: (end_us / COLUMNS).max(1), end_us }
+}
+
+/// Seconds of a day.
+const DAY_S: f64 = 86_400.0;
+
+/// Adds the time of an outage to the columns that it touches, s.
+fn spread(at: &Intervals, outage: &Outage, sums: &mut [f64]) {
+    let until_us = outage.until(at.end_us);
+    let (Some(first), Some(last)) = (at.of(outage.from_us), at.of(until_us)) else { return };
+    for (idx, sum) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
+        let within = until_us.min(at.end_of(idx)) - outage.from_us.max(at.start_of(idx));
+        *sum += micros_to_seconds(within.max(0));
+    }
+}
+
+fn away_over_time(studied: &Studied) -> Chart {
+    let fleet = &studied.fleet;
+    let at = columns(studied);
+    let count = at.count();
+    let (mut back, mut gone) = (vec![0.0; count], vec![0.0; count]);
+    for outage in &fleet.outages {
+        let sums = if outage.to_us.is_some() { &mut back } else { &mut gone };
+        spread(&at, outage, sums);
+    }
+    let means = |sums: Vec<f64>| -> Vec<Option<f64>> {
+        let own = sums.iter().enumerate();
+        own.map(|(idx, &sum)| (0.0 < at.length_s(idx)).then(|| sum / at.length_s(idx))).collect()
+    };
+    let edges = (0..count).map(|idx| at.start_of(idx)).chain([at.end_of(count - 1)]);
+    Chart::Areas(AreaChart {
+        title: "Machines that are away".to_owned(),
+        caption: format!(
+            "Means over {} columns. {} of {} machines were away at least once, {} times in all; \
+            {} did not come back.",
+            count,
+            digits::grouped(fleet.machines_down),
+            digits::grouped(fleet.machines),
+            digits::grouped(fleet.outages.len() as u64),
+            digits::grouped((fleet.outages.len() - fleet.lengths_us().len()) as u64),
+        ),
+        x_axis: "time since the start of the trace (d)".to_owned(),
+        y_axis: "machines".to_owned(),
+        edges: edges.map(|us| micros_to_seconds(us) / DAY_S).collect(),
+        areas: vec![
+            Area { name: "did not come back".to_owned(), values: means(gone), tone: Tone::Grey },
+            Area { name: "came back".to_owned(), values: means(back), tone: Tone::Vermilion },
+        ],
+        lines: Vec::new(),
+    })
+}
+
+fn survival(title: &str, what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
+    let mut lines = Vec::new();
+    let mut said = Vec::new();
+    for (spells, name, tone) in all {
+        let points = &spells.points;
+        lines.push(Line {
+            name: (*name).to_owned(),
+            points: points.iter().map(|point| (point.time_s, point.share)).collect(),
+            band: points.iter().map(|own| (own.time_s, own.share_low, own.share_high)).collect(),
+            tone: *tone,
+            stroke: Stroke::Steps,
+        });
+        let Some(fit) = &spells.fit else { continue };
+        let ends = points.first().zip(points.last());
+        let Some((from, to)) = ends.map(|(first, last)| (first.time_s.max(1e-6), last.time_s))
+        else {
+            continue;
+        };
+        let at = |idx: u32| {
+            let time = from * (to / from).powf(f64::from(idx) / f64::from(POINTS));
+            (time, (-(time / fit.scale_s).powf(fit.shape)).exp())
+        };
+        lines.push(Line {
+            name: format!("Weibull, {name}"),
+            points: (0..=POINTS).map(at).collect(),
+            band: Vec::new(),
+            tone: if *tone == Tone::Blue { Tone::Sky } else { Tone::Orange },
+            stroke: Stroke::Straight,
+        });
+        said.push(format!(
+            "{name}: {} of {} cut off, shape {} ({} to {})",
+            digits::grouped(spells.censored as u64),
+            digits::grouped(spells.count as u64),
+            digits::grouped_decimal(fit.shape, 3),
+            digits::grouped_decimal(fit.shape_low, 3),
+            digits::grouped_decimal(fit.shape_high, 3),
+        ));
+    }
+    Chart::Lines(LineChart {
+        title: title.to_owned(),
+        caption: format!(
+            "Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of largest \
+            likelihood; shape 1 would be exponential. {}.",
+            said.join("; ")
+        ),
+        x_axis: "time (s)".to_owned(),
+        y_axis: format!("share still {what}"),
+        x_scale: Scale::Log,
+        lines,
+    })
+}
+
+fn strips(studied: &Studied) -> Chart {
+    let fleet = &studied.fleet;
+    let at = columns(studied);
+    let mut by_machine: BTreeMap<i64, (i64, Vec<&Outage>)> = BTreeMap::new();
+    for outage in &fleet.outages {
+        let own = by_machine.entry(outage.machine_id).or_default();
+        own.0 += outage.until(at.end_us) - outage.from_us;
+        own.1.push(outage);
+    }
+    let mut longest: Vec<(i64, (i64, Vec<&Outage>))> = by_machine.into_iter().collect();
+    longest.sort_by_key(|(id, (away_us, outages))| {
+        (std::cmp::Reverse(outages.len()), std::cmp::Reverse(*away_us), *id)
+    });
+    longest.truncate(STRIPS);
+    let row = |(id, (_, outages)): &(i64, (i64, Vec<&Outage>))| {
+        let mut sums = vec![0.0; at.count()];
+        for outage in outages {
+            spread(&at, outage, &mut sums);
+        }
+        let own = sums.iter().enumerate();
+        let share = |(idx, &sum): (usize, &f64)| {
+            let length_s = at.length_s(idx);
+            (0.0 < length_s).then(|| sum / length_s * 100.0)
+        };
+        let name = if longest.len() <= 30 { id.to_string() } else { String::new() };
+        HeatRow { name, values: own.map(share).collect() }
+    };
+    Chart::Heat(HeatChart {
+        title: "When the machines were away that left most often".to_owned(),
+        caption: format!(
+            "A strip per machine, the {} that left most often, from {} to {} times.",
+            longest.len(),
+            longest.first().map_or(0, |own| own.1.1.len()),
+            longest.last().map_or(0, |own| own.1.1.len()),
+        ),
+        x_axis: "time since the start of the trace (d)".to_owned(),
+        x: 0.0..(micros_to_seconds(at.end_us) / DAY_S),
+        y_axis: "machines".to_owned(),
+        rows: longest.iter().map(row).collect(),
+        value: "% of the time away".to_owned(),
+    })
+}

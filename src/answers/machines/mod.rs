@@ -1,0 +1,421 @@
+//! The answer of `machines`: outages, their lengths and what they cost, as tables and charts.
+//!
+//! In: a lake. Out: a row per configuration; outages, survival, machines that left together, and
+//! what ran on machines when they left.
+
+use arrow::record_batch::RecordBatch;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::answers::sentences;
+use crate::digits;
+use crate::facts::machines::MachineEvents;
+use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::kind::Kind;
+use crate::results::shares::{self, Share, share};
+use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
+use crate::studies::machines::ran::{ENDS, Running, running};
+use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
+use crate::studies::machines::{Configuration, Fleet, fleet};
+use crate::units::{CpuTime, micros_to_seconds, parse_micros};
+
+mod charts;
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    captions: &[
+        ("machines-outages", "Outages"),
+        ("machines-spells", "Time between failures and to repair"),
+        ("machines-survival", "Survival of machines and of outages"),
+        ("machines-together", "Machines that left together"),
+        ("machines-ran", "What ran on machines when they left"),
+    ],
+    tables: &[Table::MachineEvents, Table::TaskEvents],
+    remarks: &[],
+    sentence: Some(sentences::MACHINES),
+    figure: Some("machines-away"),
+    ..Kind::called("machines", "Machines and their outages")
+};
+
+/// The shares that are given.
+pub const SHARES: [Share; 3] = [
+    share(
+        "capacity_lost_share",
+        "lost_cpu_s: CPU x time of outages that ended",
+        "CPU x time of machines that were there, and lost_cpu_s",
+    ),
+    share(
+        "capacity_away_share",
+        "lost_cpu_s and gone_cpu_s: CPU x time after the last REMOVE of machines that did not come back",
+        "CPU x time of machines that were there, lost_cpu_s and gone_cpu_s",
+    ),
+    share("share", "spells that last longer than time_s (Kaplan-Meier)", "spells of the kind"),
+];
+
+/// What is asked of a lake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MachinesPlan {
+    /// Longest gap between machines that leave together
+    ///
+    /// In seconds: a machine that leaves at most this long after the one before leaves with it.
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_micros)
+    )]
+    pub together: i64,
+}
+
+impl Default for MachinesPlan {
+    fn default() -> Self {
+        Self { together: 1_000_000 }
+    }
+}
+
+/// Spells of a kind, and what is known of their lengths.
+struct Spells {
+    kind: &'static str,
+    count: usize,
+    censored: usize,
+    points: Vec<Point>,
+    fit: Option<Weibull>,
+}
+
+impl Spells {
+    fn of(kind: &'static str, spells: &[Spell]) -> Self {
+        Self {
+            kind,
+            count: spells.len(),
+            censored: spells.iter().filter(|spell| spell.is_censored).count(),
+            points: curve(spells),
+            fit: weibull(spells),
+        }
+    }
+}
+
+/// Machines in all forms.
+pub struct Studied {
+    plan: MachinesPlan,
+    fleet: Fleet,
+    ran: Option<Running>,
+    spells: [Spells; 3],
+    table: RecordBatch,
+}
+
+/// Studies the machines of a lake.
+///
+/// # Errors
+/// There is no `machine_events`, or a table does not read.
+pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studied> {
+    lake.require(Table::MachineEvents)?;
+    let events = MachineEvents::read(lake)?;
+    if events.events.iter().all(|event| event.time_us == 0) && lake.source().is_log() {
+        let text = "this log does not record when machines fail: there is nothing to study";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let last = events.events.iter().map(|event| event.time_us).filter(|&at| at < i64::MAX).max();
+    let end_us = windows.job_end_us.max(windows.task_end_us).max(last.unwrap_or(0));
+    let fleet = fleet(&events, end_us);
+    let ran = running(lake, windows, &fleet.outages)?;
+    let spells = [
+        Spells::of("up", &fleet.up_spells),
+        Spells::of("up_after_return", &fleet.return_spells),
+        Spells::of("away", &fleet.away_spells),
+    ];
+    let table = configurations(&fleet);
+    Ok(Studied { plan: plan.clone(), fleet, ran, spells, table })
+}
+
+/// A length in the middle, s; the mean of the middle two of an even number.
+fn median_s(ascending_us: &[i64]) -> Option<f64> {
+    let seconds: Vec<f64> = ascending_us.iter().map(|&us| micros_to_seconds(us)).collect();
+    crate::studies::quantile(&seconds, 0.5)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 outages")]
+fn mean_s(lengths_us: &[i64]) -> Option<f64> {
+    let sum: i64 = lengths_us.iter().sum();
+    (!lengths_us.is_empty()).then(|| micros_to_seconds(sum) / lengths_us.len() as f64)
+}
+
+/// A row for all machines, and one per configuration.
+fn configurations(fleet: &Fleet) -> RecordBatch {
+    let all = Configuration {
+        machines: fleet.machines,
+        machines_first: fleet.machines,
+        machines_down: fleet.machines_down,
+        outages: fleet.outages.len() as u64,
+        lengths_us: fleet.lengths_us(),
+        lost: fleet.lost,
+        up: fleet.up,
+        ..Configuration::default()
+    };
+    let rows: Vec<&Configuration> = std::iter::once(&all).chain(&fleet.configurations).collect();
+    let each = || rows.iter();
+    let float =
+        |of: fn(&Configuration) -> Option<f64>| each().map(|row| of(row)).collect::<Vec<_>>();
+    let count = |of: fn(&Configuration) -> u64| each().map(|row| of(row)).collect::<Vec<_>>();
+    Frame::default()
+        .flag("is_total", each().enumerate().map(|(idx, _)| Some(idx == 0)))
+        .about("Whether the row is of all machines together")
+        .maybe_text("platform", each().map(|row| row.platform.as_deref()))
+        .float("cpu_capacity", float(|row| row.cpu.map(f64::from)))
+        .about("CPU of each machine; null where unknown")
+        .float("memory_capacity", float(|row| row.memory.map(f64::from)))
+        .about("Memory of each machine; null where unknown")
+        .count("machines", count(|row| row.machines))
+        .about("Machines that have this configuration when they are last seen")
+        .count("machines_first", count(|row| row.machines_first))
+        .about("Machines that have this configuration when they are first seen")
+        .count("machines_down", count(|row| row.machines_down))
+        .about("Those of `machines` that were away at least once")
+        .count("outages", count(|row| row.outages))
+        .about("Times at which a machine of this configuration left")
+        .count("outages_ended", count(|row| row.lengths_us.len() as u64))
+        .about("Outages after which the machine came back")
+        .float("outage_s_min", float(|row| row.lengths_us.first().map(|&us| micros_to_seconds(us))))
+        .about("The shortest outage that ended")
+        .unit("s")
+        .float("outage_s_median", float(|row| median_s(&row.lengths_us)))
+        .about("Length of an outage that ended, the median")
+        .float("outage_s_mean", float(|row| mean_s(&row.lengths_us)))
+        .about("Length of an outage that ended, the mean")
+        .float("outage_s_max", float(|row| row.lengths_us.last().map(|&us| micros_to_seconds(us))))
+        .about("The longest outage that ended")
+        .unit("s")
+        .float("lost_cpu_s", float(|row| Some(row.lost.seconds())))
+        .about("CPU x time of outages that ended")
+        .float("up_cpu_s", float(|row| Some(row.up.seconds())))
+        .about("CPU x time of machines that were there")
+        .float("capacity_lost_share", float(|row| row.lost.share_of(row.lost + row.up)))
+        .about("lost_cpu_s over itself and up_cpu_s")
+        .view(&[
+            "platform",
+            "cpu_capacity",
+            "memory_capacity",
+            "machines",
+            "machines_down",
+            "outages",
+            "outage_s_median",
+            "capacity_lost_share",
+        ])
+        .batch()
+}
+
+impl Studied {
+    fn outages(&self) -> RecordBatch {
+        let fleet = &self.fleet;
+        let rows = || fleet.outages.iter();
+        let configuration = |idx: usize| &fleet.configurations[idx];
+        Frame::default()
+            .int("machine_id", rows().map(|own| own.machine_id))
+            .float("start_s", rows().map(|own| Some(micros_to_seconds(own.from_us))))
+            .about("When the machine left, on the trace clock")
+            .float("end_s", rows().map(|own| own.to_us.map(micros_to_seconds)))
+            .about("When it came back, on the trace clock; null where it did not")
+            .float("length_s", rows().map(|own| Some(micros_to_seconds(own.to_us? - own.from_us))))
+            .about("How long it was away; null where it did not come back")
+            .maybe_text(
+                "platform",
+                rows().map(|own| configuration(own.configuration).platform.as_deref()),
+            )
+            .float("cpu_capacity", rows().map(|own| own.cpu.map(f64::from)))
+            .float("memory_capacity", rows().map(|own| own.memory.map(f64::from)))
+            .about("Memory of the machine; null where unknown")
+            .batch()
+    }
+
+    fn spells(&self) -> RecordBatch {
+        let rows = || self.spells.iter();
+        let fits = |of: fn(&Weibull) -> f64| {
+            rows().map(|own| own.fit.as_ref().map(of)).collect::<Vec<_>>()
+        };
+        let at = |share: f64| rows().map(|own| quantile(&own.points, share)).collect::<Vec<_>>();
+        Frame::default()
+            .text("spell", rows().map(|own| own.kind))
+            .about("`up`: from when a machine is first seen or comes back until it leaves; \
+            `up_after_return`: those after a return alone; `away`: from REMOVE to ADD")
+            .count("count", rows().map(|own| own.count as u64))
+            .count("censored", rows().map(|own| own.censored as u64))
+            .about("Spells that are cut off by the end of the window")
+            .float("p25_s", at(0.75))
+            .about("Length by which a quarter has ended (Kaplan-Meier); null where it never comes to that")
+            .float("median_s", at(0.5))
+            .about("Length by which half has ended (Kaplan-Meier); null where it never comes to that")
+            .float("p75_s", at(0.25))
+            .about("Length by which three quarters have ended (Kaplan-Meier)")
+            .float("shape", fits(|fit| fit.shape))
+            .about("Shape of the Weibull distribution; below 1 spells end less often as they last")
+            .float("shape_low", fits(|fit| fit.shape_low))
+            .float("shape_high", fits(|fit| fit.shape_high))
+            .float("scale_s", fits(|fit| fit.scale_s))
+            .about("Scale of the Weibull distribution: a share of 1/e lasts longer")
+            .float("scale_s_low", fits(|fit| fit.scale_s_low))
+            .float("scale_s_high", fits(|fit| fit.scale_s_high))
+            .float("exponential_mean_s", fits(|fit| fit.exponential_mean_s))
+            .about("Mean of the exponential distribution: time of all spells over those that ended")
+            .float("likelihood_ratio", fits(|fit| fit.likelihood_ratio))
+            .about("Twice the logarithm of the likelihood of Weibull over exponential")
+            .float("p_exponential", fits(|fit| fit.p_exponential))
+            .about("Chance of such a ratio if the lengths were exponential (spells taken as independent)")
+            .batch()
+    }
+
+    fn survival(&self) -> RecordBatch {
+        let rows =
+            || self.spells.iter().flat_map(|own| own.points.iter().map(|point| (own.kind, point)));
+        Frame::default()
+            .text("spell", rows().map(|(kind, _)| kind))
+            .about("What lasts: `up`, `up_after_return` or `away`")
+            .float("time_s", rows().map(|(_, point)| Some(point.time_s)))
+            .float("share", rows().map(|(_, point)| Some(point.share)))
+            .about("Share of the spells that last longer (Kaplan-Meier)")
+            .float("share_low", rows().map(|(_, point)| Some(point.share_low)))
+            .float("share_high", rows().map(|(_, point)| Some(point.share_high)))
+            .count("at_risk", rows().map(|(_, point)| point.at_risk))
+            .about("Spells that had lasted until then")
+            .batch()
+    }
+
+    fn together(&self) -> RecordBatch {
+        let all = self.fleet.together(self.plan.together);
+        let rows = || all.iter();
+        Frame::default()
+            .float("start_s", rows().map(|own| Some(micros_to_seconds(own.from_us))))
+            .about("When the first of them left, on the trace clock")
+            .float("end_s", rows().map(|own| Some(micros_to_seconds(own.to_us))))
+            .about("When the last of them left, on the trace clock")
+            .count("machines", rows().map(|own| own.machines))
+            .about("Machines that left together")
+            .count("platforms", rows().map(|own| own.platforms))
+            .about("Platforms that they are of")
+            .batch()
+    }
+
+    fn ran(&self) -> RecordBatch {
+        let rows: Vec<_> = self.ran.iter().flat_map(|ran| ENDS.iter().zip(&ran.ends)).collect();
+        let each = || rows.iter();
+        Frame::default()
+            .text("ended", each().map(|(name, _)| **name))
+            .about("How the attempt ended within a minute of its machine's leaving; `later`: after that")
+            .count("attempts", each().map(|(_, own)| own.attempts))
+            .about("Attempts that ran on a machine when it left")
+            .float("cpu_s", each().map(|(_, own)| Some(own.cpu.seconds())))
+            .about("Their CPU request x time until then")
+            .count("restarted", each().map(|(_, own)| own.restarted))
+            .about("Those whose task was started again")
+            .count("elsewhere", each().map(|(_, own)| own.elsewhere))
+            .about("Those whose task was started again on another machine")
+            .count("failed_elsewhere", each().map(|(_, own)| own.failed_elsewhere))
+            .about("Those whose task failed there too")
+            .batch()
+    }
+
+    /// Further tables of the answer.
+    ///
+    /// # Errors
+    /// A file could not be written.
+    pub fn put_details(&self, files: &mut Files) -> Result<()> {
+        files.table("machines-outages", &self.outages())?;
+        files.table("machines-spells", &self.spells())?;
+        files.table("machines-survival", &self.survival())?;
+        files.table("machines-together", &self.together())?;
+        if self.ran.is_some() {
+            files.table("machines-ran", &self.ran())?;
+        }
+        Ok(())
+    }
+
+    /// What is good to know beside the table.
+    pub fn notes(&self) -> Vec<String> {
+        let fleet = &self.fleet;
+        let away = fleet.outages.len() - fleet.lengths_us().len();
+        let mut notes = vec![format!(
+            "{} of {} machines were away at least once; {} in all, {} of which did not come back",
+            digits::grouped(fleet.machines_down),
+            digits::grouped(fleet.machines),
+            digits::counted(fleet.outages.len() as u64, "outage"),
+            digits::grouped(away as u64),
+        )];
+        if let Some(share) = fleet.lost.share_of(fleet.lost + fleet.up) {
+            notes.push(format!(
+                "capacity lost in outages that ended: {} of {} CPU x s ({:.3} %)",
+                digits::six_digits(fleet.lost.seconds()),
+                digits::six_digits((fleet.lost + fleet.up).seconds()),
+                share * 100.0
+            ));
+        }
+        if 0 < fleet.without_capacity {
+            notes.push(format!(
+                "{} without a capacity: the last that was said of the machine is taken",
+                digits::counted(fleet.without_capacity, "event")
+            ));
+        }
+        notes
+    }
+
+    /// The answer in all its forms.
+    pub fn answer(&self, windows: Windows) -> Answer<'_> {
+        Answer {
+            kind: KIND,
+            table: &self.table,
+            json: self.json(),
+            settings: json!({
+                "together_s": micros_to_seconds(self.plan.together), "windows": windows,
+            }),
+            charts: charts::all(self),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let fleet = &self.fleet;
+        let lengths = fleet.lengths_us();
+        let whole = fleet.up + fleet.lost;
+        let away = fleet.lost + fleet.gone;
+        let memory = fleet.memory.map(CpuTime::seconds);
+        let at = |share: f64| {
+            let seconds: Vec<f64> = lengths.iter().map(|&us| micros_to_seconds(us)).collect();
+            crate::studies::quantile(&seconds, share)
+        };
+        let together = rows(&self.together());
+        let mut json = json!({
+            "machines": fleet.machines,
+            "machines_down": fleet.machines_down,
+            "outages": fleet.outages.len(),
+            "outages_ended": lengths.len(),
+            "outage_s_min": at(0.0),
+            "outage_s_median": at(0.5),
+            "outage_s_mean": mean_s(&lengths),
+            "outage_s_p90": at(0.9),
+            "outage_s_max": at(1.0),
+            "lost_cpu_s": fleet.lost.seconds(),
+            "up_and_lost_cpu_s": whole.seconds(),
+            "capacity_lost_share": fleet.lost.share_of(whole),
+            "gone_cpu_s": fleet.gone.seconds(),
+            "capacity_away_share": away.share_of(whole + fleet.gone),
+            "up_memory_s": memory[0],
+            "lost_memory_s": memory[1],
+            "gone_memory_s": memory[2],
+            "events_without_capacity": fleet.without_capacity,
+            "end_s": micros_to_seconds(fleet.end_us),
+            "rows": rows(&self.table),
+            "spells": rows(&self.spells()),
+            "together": together.iter().take(20).collect::<Vec<_>>(),
+            "together_count": together.len(),
+            "ran": self.ran.as_ref().map(|ran| json!({
+                "outages": ran.outages, "rows": rows(&self.ran()),
+            })),
+        });
+        shares::put(&mut json, &SHARES);
+        if fleet.machines == 0 {
+            json[store::NOTHING] = "The table `machine_events` has no rows.".into();
+        }
+        json
+    }
+}

@@ -1,0 +1,59 @@
+//! `jobfate machines`: who left, for how long, and what it cost.
+
+use clap::Args;
+
+use super::{AnswerArgs, AttemptArgs, console};
+use crate::cli::shown;
+use jobfate::answers::machines::{KIND, MachinesPlan, SHARES, study};
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::results::shares;
+use jobfate::results::store::Origin;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate machines --lake lake --together 60 --out results\n  jobfate machines --lake lake --format json";
+
+/// Show outages of machines, their lengths and their cost
+///
+/// The table has a row for all machines and one per configuration (platform, CPU, memory). An
+/// outage lasts from REMOVE to the next ADD of the machine. Capacity is what was last said of the
+/// machine; `capacity_lost_share` is the CPU x time of outages that ended, over that and the CPU x
+/// time of machines that were there. Machines that did not come back are counted apart
+/// (`gone_cpu_s`): nobody knows whether they failed or were taken away.
+///
+/// JSON and --out also hold: every outage; time between failures and to repair, with Kaplan-Meier
+/// curves, a Weibull distribution with 95 % intervals, and a test against an exponential one (what
+/// the end of the window cuts off is censored; spells are taken as independent); machines that left
+/// together; and, with `task_events`, the attempts that ran on a machine when it left: how they
+/// ended, the CPU they had been given, and whether their tasks failed elsewhere too.
+///
+/// Memory: 100 MB, and 130 bytes for each row of `task_events` in the lake's largest bucket, per
+/// thread.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
+)]
+pub(crate) struct MachinesArgs {
+    #[command(flatten)]
+    pub plan: MachinesPlan,
+
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
+
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+pub(crate) fn run(args: &MachinesArgs) -> Result<()> {
+    let lake = Lake::open(&args.answer.lake)?;
+    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
+    let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
+    let bar = console::Bar::of_work("machines", "rows");
+    let studied = study(&lake, windows, &args.plan)?;
+    drop(bar);
+    studied.notes().into_iter().for_each(console::note);
+    if let Some(files) = &mut files {
+        studied.put_details(files)?;
+    }
+    shown::give(&studied.answer(windows), files, &Origin::of(&lake), &args.answer.form())
+}

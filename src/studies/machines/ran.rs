@@ -1,0 +1,137 @@
+//! What ran on a machine when it left, and what became of that.
+//!
+//! In: outages, and the attempts of a lake. Out: per kind of end the attempts that ran on a machine
+//! when it left, the CPU time that they had been given, and what their tasks did next.
+//!
+//! ```text
+//!  machine   =================== REMOVE
+//!  attempt   SCHEDULE ========== | == EVICT         ended within a minute of it: with the machine
+//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: the table says it went on
+//! ```
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::Outage;
+use crate::facts::FactError;
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{EventType, Table};
+use crate::units::{CpuTime, MICROS_PER_SECOND};
+
+/// An attempt that ends at most this long before or after its machine leaves ended with it, µs.
+pub const WITH_US: i64 = 60 * MICROS_PER_SECOND;
+
+/// Kinds of ends, in the order of the table.
+pub const ENDS: [&str; 7] = ["evicted", "failed", "finished", "killed", "lost", "later", "unknown"];
+
+/// What became of the attempts of one kind of end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Attempts.
+    pub attempts: u64,
+    /// What they had been given until the machine left: request × time.
+    pub cpu: CpuTime,
+    /// Of their tasks those that were started again.
+    pub restarted: u64,
+    /// Of these, those whose next attempt ran on another machine.
+    pub elsewhere: u64,
+    /// Of these, those whose next attempt failed there too.
+    pub failed_elsewhere: u64,
+}
+
+impl Ran {
+    fn merge(&mut self, other: Self) {
+        self.attempts += other.attempts;
+        self.cpu += other.cpu;
+        self.restarted += other.restarted;
+        self.elsewhere += other.elsewhere;
+        self.failed_elsewhere += other.failed_elsewhere;
+    }
+}
+
+/// What ran when machines left, by the kind of its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Running {
+    /// By the position in [`ENDS`].
+    pub ends: [Ran; ENDS.len()],
+    /// Outages within the time that the attempts cover.
+    pub outages: u64,
+}
+
+/// Looks up every attempt of a lake; none without `task_events`.
+///
+/// # Errors
+/// A table does not read, or the caller's callback says to stop.
+pub fn running(
+    lake: &Lake,
+    windows: Windows,
+    outages: &[Outage],
+) -> Result<Option<Running>, FactError> {
+    if !lake.has(Table::TaskEvents) {
+        return Ok(None);
+    }
+    let end_us = windows.task_end_us;
+    let mut by_machine: FxHashMap<i64, Vec<i64>> = FxHashMap::default();
+    // In the order of time, since outages are.
+    for outage in outages.iter().filter(|outage| outage.from_us < end_us) {
+        by_machine.entry(outage.machine_id).or_default().push(outage.from_us);
+    }
+    let rows = lake.expect_rows(&[Table::TaskEvents]);
+    let sums = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| {
+            let mut sums = [Ran::default(); ENDS.len()];
+            let tasks = Tasks::read(lake, bucket, windows, Usage::Skip)?;
+            tasks.for_each(|task| add(&mut sums, task, &by_machine));
+            lake.step(rows)?;
+            Ok::<_, FactError>(sums)
+        })
+        .try_reduce_with(|mut one, other| {
+            one.iter_mut().zip(other).for_each(|(own, others)| own.merge(others));
+            Ok(one)
+        })
+        .unwrap_or(Ok([Ran::default(); ENDS.len()]))?;
+    let within = outages.iter().filter(|outage| outage.from_us < end_us).count() as u64;
+    Ok(Some(Running { ends: sums, outages: within }))
+}
+
+fn add(sums: &mut [Ran], task: &TaskView<'_>, by_machine: &FxHashMap<i64, Vec<i64>>) {
+    for (idx, attempt) in task.attempts.iter().enumerate() {
+        let Some(leaves) = attempt.machine_id.and_then(|id| by_machine.get(&id)) else { continue };
+        // The first time it left after the attempt began.
+        let after = leaves.partition_point(|&at_us| at_us <= attempt.start_us);
+        let Some(&left_us) = leaves.get(after) else { continue };
+        if attempt.end_us < left_us - WITH_US {
+            continue;
+        }
+        let sum = &mut sums[end_of(attempt, left_us)];
+        sum.attempts += 1;
+        let until_us = left_us.min(attempt.end_us);
+        sum.cpu += attempt.requested_rate().over(until_us - attempt.start_us);
+        if let Some(next) = task.attempts.get(idx + 1) {
+            sum.restarted += 1;
+            let is_elsewhere = next.machine_id != attempt.machine_id;
+            let has_failed = next.ended_by.event() == Some(EventType::Fail);
+            sum.elsewhere += u64::from(is_elsewhere);
+            sum.failed_elsewhere += u64::from(is_elsewhere && has_failed);
+        }
+    }
+}
+
+/// The kind of end, as a position in [`ENDS`].
+fn end_of(attempt: &Attempt, left_us: i64) -> usize {
+    if left_us.saturating_add(WITH_US) < attempt.end_us {
+        return 5;
+    }
+    match attempt.ended_by {
+        EndedBy::Event(EventType::Evict) => 0,
+        EndedBy::Event(EventType::Fail) => 1,
+        EndedBy::Event(EventType::Finish) => 2,
+        EndedBy::Event(EventType::Kill) => 3,
+        EndedBy::Event(EventType::Lost) => 4,
+        _ => 6,
+    }
+}

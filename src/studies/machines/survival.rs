@@ -1,0 +1,276 @@
+//! How long something lasts: a survival curve with a band, and a Weibull distribution fitted to it.
+//!
+//! In: spells with their lengths, some of which are cut off. Out: Kaplan and Meier's curve with
+//! Greenwood's band (95 %), the Weibull distribution of largest likelihood with intervals from the
+//! observed information, and the likelihood ratio test of a shape of 1 (an exponential distribution,
+//! under which a spell does not age).
+
+use serde::Serialize;
+
+use crate::units::micros_to_seconds;
+
+/// The 97.5 % quantile of the normal distribution.
+const Z_95: f64 = 1.959_963_984_540_054;
+
+/// Steps of the search for the shape.
+const STEPS_MAX: usize = 200;
+
+/// A spell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spell {
+    /// How long it lasted, or lasted at least, µs.
+    pub length_us: i64,
+    /// Whether it was cut off before its end.
+    pub is_censored: bool,
+}
+
+/// A point of a survival curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The length, s.
+    pub time_s: f64,
+    /// Share of the spells that last longer.
+    pub share: f64,
+    /// Lower end of its interval.
+    pub share_low: f64,
+    /// Upper end.
+    pub share_high: f64,
+    /// Spells that had lasted until then.
+    pub at_risk: u64,
+}
+
+/// The curve of Kaplan and Meier (1958), with the variance of Greenwood.
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+pub fn curve(spells: &[Spell]) -> Vec<Point> {
+    let mut ordered = spells.to_vec();
+    // What ends comes before what is cut off at the same instant.
+    ordered.sort_unstable();
+    let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
+    let mut at_risk = ordered.len();
+    let mut points = Vec::new();
+    for same in ordered.chunk_by(|one, other| one.length_us == other.length_us) {
+        let ends = same.iter().filter(|spell| !spell.is_censored).count();
+        let before = at_risk;
+        at_risk -= same.len();
+        if ends == 0 {
+            continue;
+        }
+        let (dead, risk) = (ends as f64, before as f64);
+        share *= 1.0 - dead / risk;
+        greenwood += if ends < before { dead / (risk * (risk - dead)) } else { 0.0 };
+        let half = Z_95 * share * greenwood.sqrt();
+        points.push(Point {
+            time_s: micros_to_seconds(same[0].length_us),
+            share,
+            share_low: (share - half).max(0.0),
+            share_high: (share + half).min(1.0),
+            at_risk: before as u64,
+        });
+    }
+    points
+}
+
+/// The first length that at most a share of the spells outlasts; none where the curve stays above.
+pub fn quantile(points: &[Point], share: f64) -> Option<f64> {
+    points.iter().find(|point| point.share <= share).map(|point| point.time_s)
+}
+
+/// A Weibull distribution: the share exp(−(t / scale)^shape) lasts longer than t.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Weibull {
+    /// Below 1 spells end less and less often as they last, above 1 more and more.
+    pub shape: f64,
+    /// Lower end of its interval.
+    pub shape_low: f64,
+    /// Upper end.
+    pub shape_high: f64,
+    /// The length that a share of 1/e outlasts, s.
+    pub scale_s: f64,
+    /// Lower end of its interval.
+    pub scale_s_low: f64,
+    /// Upper end.
+    pub scale_s_high: f64,
+    /// Mean of the exponential distribution: all time over the number of ends, s.
+    pub exponential_mean_s: f64,
+    /// Twice the difference of the logarithms of both likelihoods.
+    pub likelihood_ratio: f64,
+    /// The chance of such a ratio or a larger one if the shape were 1 (chi squared, one degree).
+    pub p_exponential: f64,
+}
+
+/// Sums over spells at a shape: of t^k, of t^k ln t and of t^k (ln t)².
+fn sums(lengths: &[(f64, bool)], shape: f64) -> [f64; 3] {
+    let mut sums = [0.0; 3];
+    for &(log, _) in lengths {
+        let power = (shape * log).exp();
+        sums[0] += power;
+        sums[1] += power * log;
+        sums[2] += power * log * log;
+    }
+    sums
+}
+
+/// The Weibull distribution of largest likelihood; none of fewer than three ends, or of ends that are
+/// all of one length.
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
+    let ends: Vec<f64> = spells
+        .iter()
+        .filter(|spell| !spell.is_censored)
+        .map(|spell| micros_to_seconds(spell.length_us.max(1)))
+        .collect();
+    if ends.len() < 3 || ends.iter().all(|&end| end == ends[0]) {
+        return None;
+    }
+    let dead = ends.len() as f64;
+    let total: f64 = spells.iter().map(|spell| micros_to_seconds(spell.length_us.max(1))).sum();
+    // Lengths over the mean, so that no power of them overflows.
+    let mean = total / dead;
+    let mut lengths: Vec<(f64, bool)> = spells
+        .iter()
+        .map(|spell| ((micros_to_seconds(spell.length_us.max(1)) / mean).ln(), spell.is_censored))
+        .collect();
+    lengths.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let logs: f64 = lengths.iter().filter(|length| !length.1).map(|length| length.0).sum();
+    let slope = |shape: f64| {
+        let [power, log, _] = sums(&lengths, shape);
+        dead / shape + logs - dead * log / power
+    };
+    let shape = root(slope)?;
+    let [power, log, square] = sums(&lengths, shape);
+    let scale = (power / dead).powf(1.0 / shape);
+    // The information of ln(shape) and ln(scale), with u = (t / scale)^shape and z = ln u.
+    let over = power / dead;
+    let (uz, uzz) = (
+        (shape * log - over.ln() * power) / over,
+        (shape * shape * square - 2.0 * shape * over.ln() * log + over.ln().powi(2) * power) / over,
+    );
+    let ends_z = shape * logs - dead * over.ln();
+    let information = [uz + uzz - ends_z, -shape * uz, shape * shape * dead];
+    let determinant = information[0] * information[2] - information[1] * information[1];
+    let error = |idx: usize| (information[2 - idx] / determinant).sqrt();
+    let around =
+        |value: f64, error: f64| [value * (-Z_95 * error).exp(), value * (Z_95 * error).exp()];
+    let [shape_low, shape_high] = around(shape, error(0));
+    let [scale_low, scale_high] = around(scale * mean, error(2));
+    let of_weibull = dead * shape.ln() - dead * shape * scale.ln() + (shape - 1.0) * logs - dead;
+    // Lengths are over the mean of the exponential distribution, whose rate is then 1.
+    let ratio = (2.0 * (of_weibull + dead)).max(0.0);
+    Some(Weibull {
+        shape,
+        shape_low,
+        shape_high,
+        scale_s: scale * mean,
+        scale_s_low: scale_low,
+        scale_s_high: scale_high,
+        exponential_mean_s: mean,
+        likelihood_ratio: ratio,
+        p_exponential: erfc((ratio / 2.0).sqrt()),
+    })
+}
+
+/// Where a falling function crosses 0, between 10^-3 and 10^3.
+fn root(slope: impl Fn(f64) -> f64) -> Option<f64> {
+    let (mut low, mut high) = (1e-3_f64, 1e3_f64);
+    if slope(low) < 0.0 || 0.0 < slope(high) {
+        return None;
+    }
+    for _ in 0..STEPS_MAX {
+        let middle = (low * high).sqrt();
+        if 0.0 < slope(middle) { low = middle } else { high = middle }
+    }
+    Some((low * high).sqrt())
+}
+
+/// The complement of the error function, for 0 and more: a continued fraction where it is far out,
+/// the power series of the error function otherwise; right to 12 digits.
+fn erfc(value: f64) -> f64 {
+    let square = value * value;
+    if value < 2.5 {
+        let (mut term, mut sum, mut idx) = (value, value, 0.0);
+        while 1e-17 * sum < term.abs() {
+            idx += 1.0;
+            term *= -square / idx;
+            sum += term / (2.0 * idx + 1.0);
+            if 200.0 < idx {
+                break;
+            }
+        }
+        return 1.0 - sum * 2.0 / std::f64::consts::PI.sqrt();
+    }
+    let mut fraction = value;
+    for idx in (1..=60).rev() {
+        fraction = value + f64::from(idx) / 2.0 / fraction;
+    }
+    (-square).exp() / (fraction * std::f64::consts::PI.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn ended(length_us: i64) -> Spell {
+        Spell { length_us, is_censored: false }
+    }
+
+    #[test]
+    fn the_curve_is_that_of_the_textbook() {
+        //  ends at 1, 3 and 3, cut off at 2 and 4: 4/5, then 4/5 × 1/3
+        let cut = |length_us| Spell { length_us, is_censored: true };
+        let points = curve(&[ended(3), cut(2), ended(1), ended(3), cut(4)]);
+        let shares: Vec<f64> = points.iter().map(|point| point.share).collect();
+        assert!((shares[0] - 0.8).abs() < 1e-12 && (shares[1] - 0.8 / 3.0).abs() < 1e-12);
+        assert_eq!(points.iter().map(|point| point.at_risk).collect::<Vec<_>>(), [5, 3]);
+        assert_eq!(quantile(&points, 0.5), Some(3e-6));
+        assert_eq!(quantile(&points, 0.1), None);
+    }
+
+    /// Spells of a Weibull distribution, cut off at a length.
+    fn drawn(seed: u64, shape: f64, scale_s: f64, cut_s: f64) -> Vec<Spell> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut one = || {
+            let drawn_s = scale_s * (-(1.0 - rng.random::<f64>()).ln()).powf(1.0 / shape);
+            #[expect(clippy::cast_possible_truncation, reason = "seconds of a test")]
+            let length_us = (drawn_s.min(cut_s) * 1e6) as i64;
+            Spell { length_us, is_censored: cut_s < drawn_s }
+        };
+        (0..400).map(|_| one()).collect()
+    }
+
+    #[test]
+    fn intervals_hold_the_truth_as_often_as_they_say() {
+        let rounds = 200;
+        let (mut shapes, mut scales, mut refused) = (0, 0, 0);
+        for seed in 0..rounds {
+            let fit = weibull(&drawn(seed, 0.6, 1000.0, 2000.0)).unwrap();
+            shapes += u32::from((fit.shape_low..fit.shape_high).contains(&0.6));
+            scales += u32::from((fit.scale_s_low..fit.scale_s_high).contains(&1000.0));
+            let even = weibull(&drawn(seed + 1000, 1.0, 1000.0, 2000.0)).unwrap();
+            refused += u32::from(even.p_exponential < 0.05);
+        }
+        // 190 of 200 are expected, and 10 refused; bounds are three standard deviations away.
+        assert!(180 < shapes && 180 < scales, "{shapes} {scales}");
+        assert!(refused < 20, "{refused}");
+    }
+
+    #[test]
+    fn the_error_function_is_right() {
+        // Abramowitz and Stegun, table 7.1 and 7.3.
+        for (value, expected) in [(0.5, 0.479_500_122), (1.0, 0.157_299_207), (2.0, 0.004_677_735)]
+        {
+            assert!((erfc(value) - expected).abs() < 1e-9, "{value}");
+        }
+        assert!((erfc(3.0) / 2.209_049_7e-5 - 1.0).abs() < 1e-7);
+        assert!((erfc(2.499_999_9) - erfc(2.500_000_1)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn too_little_gives_no_fit() {
+        assert_eq!(weibull(&[]), None);
+        assert_eq!(weibull(&[ended(5), ended(5), ended(5)]), None);
+        assert!(weibull(&[ended(5), ended(6), ended(7)]).is_some());
+    }
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Counts outages and the capacity that they cost from the raw machine_events, and compares.
+
+Usage: machines_crosscheck.py JOBFATE LAKE RAW
+
+RAW is the folder of the Google trace of 2011 whose `machine_events` is in the lake. An outage lasts
+from REMOVE to the next ADD; a machine has the CPU that was last said of it. Exit status 1 where
+`jobfate machines` says anything else.
+"""
+
+import csv
+import glob
+import gzip
+import json
+import math
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+
+
+def main(jobfate, lake, raw):
+    rows = []
+    for path in sorted(glob.glob(f"{raw}/machine_events/part-*.csv.gz")):
+        with gzip.open(path, "rt") as lines:
+            rows += [(int(row[0]), row[1], int(row[2]), row[3], row[4], row[5]) for row in csv.reader(lines)]
+    command = [jobfate, "machines", "--lake", lake, "--format", "json"]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    end = round(said["end_s"] * 1e6)
+    machines = {}
+    for row in sorted(rows, key=lambda row: row[0]):
+        machines.setdefault(row[1], []).append(row)
+    down = outages = 0
+    lengths, last = [], Counter()
+    up = lost = gone = Fraction(0)
+    for events in machines.values():
+        cpu, memory, platform, since, is_up = "0", "", "", None, False
+        removes = 0
+        for time, _, kind, name, own_cpu, own_memory in events:
+            if is_up:
+                up += Fraction(cpu) * (time - since)
+            elif kind == 0 and since is not None:
+                lost += Fraction(cpu) * (time - since)
+                lengths.append(time - since)
+            cpu, memory, platform = own_cpu or cpu, own_memory or memory, name or platform
+            removes += kind == 1
+            is_up = kind == 0 or (kind == 2 and (is_up or since is None))
+            since = time
+        if is_up:
+            up += Fraction(cpu) * (end - since)
+        else:
+            gone += Fraction(cpu) * (end - since)
+        down += removes > 0
+        outages += removes
+        last[platform, float(cpu), float(memory or "nan")] += 1
+    expected = {
+        "machines": len(machines),
+        "machines_down": down,
+        "outages": outages,
+        "outages_ended": len(lengths),
+        "outage_s_min": min(lengths) / 1e6,
+        "outage_s_median": statistics.median(lengths) / 1e6,
+        "outage_s_mean": statistics.mean(lengths) / 1e6,
+        "outage_s_max": max(lengths) / 1e6,
+        "lost_cpu_s": float(lost / 10**6),
+        "up_and_lost_cpu_s": float((lost + up) / 10**6),
+        "capacity_lost_share": float(lost / (lost + up)),
+        "gone_cpu_s": float(gone / 10**6),
+        "capacity_away_share": float((lost + gone) / (lost + gone + up)),
+    }
+    wrong = [name for name, value in expected.items() if not math.isclose(said[name], value, rel_tol=1e-9)]
+    for name, value in expected.items():
+        print(f"{'WRONG ' if name in wrong else ''}{name}: {value} here, {said[name]} of jobfate")
+    counts = sorted((row["machines"] for row in said["rows"] if not row["is_total"] and row["machines"]), reverse=True)
+    if counts != sorted(last.values(), reverse=True):
+        wrong.append("configurations")
+    print(f"machines by last configuration: {counts}")
+    print("all equal" if not wrong else f"not equal: {', '.join(wrong)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
