@@ -32,7 +32,7 @@ const OF_WINDOWS: [&str; 2] = ["window-end", "open-attempts"];
 /// A command with a few options, and what its settings then say.
 type Case = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const ASKED: [Case; 6] = [
+const ASKED: [Case; 8] = [
     (
         "classify",
         &["--by", "task", "--classes", "terminal"],
@@ -48,6 +48,12 @@ const ASKED: [Case; 6] = [
         &["--group-by", "user", "--cpu", "slots"],
         &[("group_by", "[\"user\"]"), ("cpu", "\"slots\""), ("resource", "\"cpu\"")],
     ),
+    (
+        "load",
+        &["--interval", "90m", "--by", "user"],
+        &[("interval", "\"90m\""), ("by", "\"user\""), ("groups", "6"), ("resource", "null")],
+    ),
+    ("machines", &["--together", "60"], &[("together", "\"1m\"")]),
     (
         "sweep",
         &["--thresholds", "2,3", "--price", "7"],

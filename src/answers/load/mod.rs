@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answers::describe::assumed_waits;
+use crate::answers::study::settings;
 use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -72,9 +73,15 @@ const UNITS: [(char, i64); 4] = [
     ('s', MICROS_PER_SECOND),
 ];
 
-impl Default for Length {
-    fn default() -> Self {
-        Self(300 * MICROS_PER_SECOND)
+impl Length {
+    /// So many seconds.
+    pub const fn seconds(seconds: i64) -> Self {
+        Self(seconds * MICROS_PER_SECOND)
+    }
+
+    /// The length, µs.
+    pub const fn micros(self) -> i64 {
+        self.0
     }
 }
 
@@ -170,7 +177,7 @@ pub struct LoadPlan {
 impl Default for LoadPlan {
     fn default() -> Self {
         Self {
-            interval: Length::default(),
+            interval: Length::seconds(300),
             by: None,
             groups: 6,
             classes: Classes::default(),
@@ -335,15 +342,14 @@ impl Loaded {
 
     /// The answer in all its forms.
     pub fn answer(&self, windows: Windows) -> Answer<'_> {
-        let LoadPlan { interval, by, groups, classes, resource, memory } = &self.plan;
         Answer {
             kind: KIND,
             table: if self.plan.by.is_some() { &self.stacked } else { &self.intervals },
             json: self.json(),
-            settings: json!({
-                "interval": interval, "by": by, "groups": groups, "classes": classes,
-                "resource": resource, "memory": memory, "windows": windows,
-            }),
+            settings: settings(
+                &self.plan,
+                json!({ "classes": self.plan.classes, "windows": windows }),
+            ),
             charts: charts::all(self),
         }
     }

@@ -7,7 +7,9 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::answers::load::Length;
 use crate::answers::sentences;
+use crate::answers::study::settings;
 use crate::digits;
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
@@ -22,7 +24,7 @@ use crate::schema::Table;
 use crate::studies::machines::ran::{ENDS, Running, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
 use crate::studies::machines::{Configuration, Fleet, fleet};
-use crate::units::{CpuTime, micros_to_seconds, parse_micros};
+use crate::units::{CpuTime, micros_to_seconds};
 
 mod charts;
 
@@ -64,17 +66,15 @@ pub const SHARES: [Share; 3] = [
 pub struct MachinesPlan {
     /// Longest gap between machines that leave together
     ///
-    /// In seconds: a machine that leaves at most this long after the one before leaves with it.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_micros)
-    )]
-    pub together: i64,
+    /// A length such as 90s, 5m or 1h; a number without a unit is in seconds. A machine that leaves
+    /// at most this long after the one before leaves with it.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "1s"))]
+    pub together: Length,
 }
 
 impl Default for MachinesPlan {
     fn default() -> Self {
-        Self { together: 1_000_000 }
+        Self { together: Length::seconds(1) }
     }
 }
 
@@ -284,7 +284,7 @@ impl Studied {
     }
 
     fn together(&self) -> RecordBatch {
-        let all = self.fleet.together(self.plan.together);
+        let all = self.fleet.together(self.plan.together.micros());
         let rows = || all.iter();
         Frame::default()
             .float("start_s", rows().map(|own| Some(micros_to_seconds(own.from_us))))
@@ -366,9 +366,7 @@ impl Studied {
             kind: KIND,
             table: &self.table,
             json: self.json(),
-            settings: json!({
-                "together_s": micros_to_seconds(self.plan.together), "windows": windows,
-            }),
+            settings: settings(&self.plan, json!({ "windows": windows })),
             charts: charts::all(self),
         }
     }
