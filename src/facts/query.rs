@@ -26,7 +26,7 @@ macro_rules! queries {
 }
 
 /// Every query, in the order of their numbers. A test compares this with the folder.
-pub static QUERIES: [Query; 16] = queries![
+pub static QUERIES: [Query; 22] = queries![
     "q01_job_outcomes",
     "q02_task_outcomes",
     "q03_attempts",
@@ -43,6 +43,12 @@ pub static QUERIES: [Query; 16] = queries![
     "q14_job_requests",
     "q15_memory_held",
     "q16_memory_measured",
+    "q17_attempt_facts",
+    "q18_cluster_by_hour",
+    "q19_machines",
+    "q20_previous_jobs",
+    "q21_evictions",
+    "q22_event_types",
 ];
 
 /// The name of the answer that holds all of them.
