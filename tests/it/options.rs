@@ -14,7 +14,7 @@ use std::process::Command;
 use super::support::{Place, commands, options};
 
 /// Names of values that are numbers, or lists and ranges of them.
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 21] = [
     "CHARACTERS",
     "COUNT",
     "COUNT|PERCENT",
@@ -23,6 +23,7 @@ const NUMBERS: [&str; 20] = [
     "DEVIATION",
     "FACTOR",
     "HOURS",
+    "LENGTH",
     "LIST",
     "RANGES",
     "ROUNDS",
