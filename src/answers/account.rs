@@ -11,6 +11,7 @@ use crate::answers::{edges, sentences, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::Defaults;
 use crate::digits;
+use crate::facts::jobs::END_REASON;
 use crate::facts::tasks::tells_used_memory;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
@@ -71,7 +72,7 @@ pub fn answer<'a>(
         ),
         charts: vec![(
             format!("{}-{}", kind_of(ledger.meter.resource()).name, ledger.meter),
-            chart(ledger),
+            chart(ledger, &plan.groups()),
         )],
     }
 }
@@ -146,7 +147,7 @@ pub(crate) fn keyed<'a>(
 ) -> Frame {
     let known = cells.map(|cell| cell.filter(|text| *text != UNKNOWN));
     match group {
-        GroupBy::User => frame.maybe_text(group.name(), known),
+        GroupBy::User | GroupBy::Reason => frame.maybe_text(group.name(), known),
         GroupBy::Class | GroupBy::Priority => {
             frame.maybe_int(group.name(), known.map(|cell| cell?.parse().ok()))
         }
@@ -230,7 +231,7 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
         work.note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
     }
     let book = ledger(&fold(work.lake, work.windows, &asked)?);
-    let table = table_of(&book, &plan.group_by);
+    let table = table_of(&book, &plan.groups());
     let answer = answer(&plan, &book, work.windows, &table);
     work.store(&answer)?;
     let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
@@ -239,20 +240,41 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(None)
 }
 
-/// Bars of CPU time or memory time per outcome.
-pub(crate) fn chart(ledger: &Ledger) -> Chart {
-    // Groups are added up again: the picture is of outcomes.
-    let mut outcomes: Vec<(String, f64)> = Vec::new();
+/// The sums of a ledger by outcome: label, outcome and sum. Groups are added up again, but for
+/// the reasons of ends, which are bars of their own.
+fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
+    let reason = groups.iter().position(|group| *group == GroupBy::Reason);
+    let mut outcomes: Vec<(String, String, f64)> = Vec::new();
     for (row, cpu) in ledger.rows.iter().filter_map(|row| Some((row, row.amount?))) {
-        match outcomes.iter_mut().find(|(outcome, _)| *outcome == row.outcome) {
-            Some((_, sum)) => *sum += cpu,
-            None => outcomes.push((row.outcome.clone(), cpu)),
+        let reason = reason.and_then(|at| row.groups.get(at)).filter(|reason| *reason != UNKNOWN);
+        let label = match reason {
+            Some(_) if cpu == 0.0 => continue,
+            Some(reason) => format!("{}: {reason}", row.outcome),
+            None => row.outcome.clone(),
+        };
+        match outcomes.iter_mut().find(|(known, _, _)| *known == label) {
+            Some((_, _, sum)) => *sum += cpu,
+            None => outcomes.push((label, row.outcome.clone(), cpu)),
         }
     }
-    outcomes.push(("unmatched".to_owned(), ledger.unmatched));
+    if reason.is_some() {
+        // As in `classify`: outcome by outcome, the most first.
+        let place = |name: &str| ledger.classes.outcomes().iter().position(|known| *known == name);
+        outcomes.sort_by(|one, other| {
+            place(&one.1).cmp(&place(&other.1)).then(other.2.total_cmp(&one.2))
+        });
+    }
+    outcomes
+}
+
+/// Bars of CPU time or memory time per outcome.
+pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
+    let mut outcomes = bars_of(ledger, groups);
+    let mut add = |name: &str, sum| outcomes.push((name.to_owned(), name.to_owned(), sum));
+    add("unmatched", ledger.unmatched);
     let is_measured = ledger.meter.needs_usage() && ledger.meter != Meter::PUBLISHED;
     if is_measured {
-        outcomes.push(("outside attempts".to_owned(), ledger.outside_attempts));
+        add("outside attempts", ledger.outside_attempts);
     }
     let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total * 100.0 };
     let noun = ledger.meter.resource().noun();
@@ -270,10 +292,10 @@ pub(crate) fn chart(ledger: &Ledger) -> Chart {
         value_axis: format!("{noun} ({})", ledger.unit),
         bars: outcomes
             .into_iter()
-            .map(|(outcome, cpu)| Bar {
+            .map(|(label, outcome, cpu)| Bar {
                 tone: outcome_tone(&outcome),
                 note: format!("{:.3} %", share(cpu)),
-                label: outcome,
+                label,
                 value: cpu,
             })
             .collect(),
@@ -323,13 +345,32 @@ pub struct AccountPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub memory: Option<MemoryDefinition>,
 
-    /// Split the outcomes by class, priority or user
+    /// Split the outcomes by class, priority, user or reason
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)
     )]
     #[serde(deserialize_with = "words::commas")]
     pub group_by: Vec<GroupBy>,
+
+    /// Split each outcome by the reason why the jobs ended
+    ///
+    /// The same as --group-by reason: `TIMEOUT`, `OUT_OF_MEMORY`, `NODE_FAIL`, ... in logs
+    /// that record it.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub by_reason: bool,
+}
+
+/// Refuses a lake that does not record why jobs or tasks ended.
+///
+/// # Errors
+/// It does not.
+pub fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
+    if !lake.has(table) || lake.has_column(table, END_REASON) {
+        return Ok(());
+    }
+    let text = format!("the lake does not record why jobs ended: {} has no reasons", lake.source());
+    Err(Usage(text))
 }
 
 impl Plan for AccountPlan {
@@ -345,8 +386,17 @@ impl AccountPlan {
     /// A definition of the other resource was chosen.
     pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
         let meter = self.meter(lake)?;
-        let (classes, groups) = (self.choice.classes, self.group_by.clone());
+        let (classes, groups) = (self.choice.classes, self.groups());
+        if groups.contains(&GroupBy::Reason) {
+            check_reasons(lake, Table::JobEvents)?;
+        }
         Ok(Asked { meter, classes, groups, ..Asked::default() })
+    }
+
+    /// What the outcomes are split by.
+    pub fn groups(&self) -> Vec<GroupBy> {
+        let is_missing = self.by_reason && !self.group_by.contains(&GroupBy::Reason);
+        self.group_by.iter().copied().chain(is_missing.then_some(GroupBy::Reason)).collect()
     }
 
     /// The definition that was chosen, or else the default of the lake.

@@ -2,11 +2,15 @@
 //!
 //! In: a lake, and how outcomes are told. Out: counts per outcome as table, JSON and bars.
 
+use std::collections::BTreeMap;
+
+use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::answers::account::check_reasons;
 use crate::answers::study::{Verdict, Work, settings};
 use crate::answers::words::text;
 use crate::answers::{edges, sentences};
@@ -14,7 +18,8 @@ use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
 use crate::digits::grouped;
 use crate::facts::FactError;
-use crate::facts::events::Histories;
+use crate::facts::events::{self, Histories};
+use crate::facts::jobs::{self, END_REASON};
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
@@ -26,7 +31,9 @@ use crate::results::shares::{self, Share, share};
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
-use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
+use crate::studies::outcomes::{
+    Classes, Classification, Counter, OutcomeRow, ReasonRow, Window, reason_rows,
+};
 use crate::units::micros_to_seconds;
 
 /// What is counted, and how.
@@ -53,6 +60,13 @@ pub struct ClassifyPlan {
     /// Shows what `other` consists of. The JSON always has the sequences.
     #[cfg_attr(feature = "cli", arg(long))]
     pub sequences: bool,
+
+    /// Split each outcome by the reason why the jobs ended
+    ///
+    /// For logs that record it (slurm): `TIMEOUT`, `OUT_OF_MEMORY`, `NODE_FAIL`, ... of the attempt
+    /// that decides what became of the job.
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["sequences", "engine"]))]
+    pub by_reason: bool,
 }
 
 /// What is counted.
@@ -129,7 +143,8 @@ pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
         if work.is_missing(by.table(), *by.kind())? {
             continue;
         }
-        let choice = Choice { plan: ClassifyPlan { by, classes, sequences: false }, windows };
+        let choice =
+            Choice { plan: ClassifyPlan { by, classes, ..ClassifyPlan::default() }, windows };
         let bar = work.screen.follow(work.study.name, "rows");
         let outcome = classification(work.lake, windows, by, classes, None)?;
         drop(bar);
@@ -172,6 +187,97 @@ pub fn classification(
         })
         .collect();
     Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
+}
+
+/// Counts the jobs or tasks of a lake by outcome and by the reason why they ended.
+///
+/// # Errors
+/// The lake does not record reasons, or a file does not read.
+pub fn reasons(lake: &Lake, by: By, classes: Classes) -> Result<Vec<ReasonRow>> {
+    lake.require(by.table())?;
+    check_reasons(lake, by.table())?;
+    let rows = lake.expect_rows(&[by.table()]);
+    let mut columns: Vec<&'static str> = events::columns(by.table()).to_vec();
+    columns.push(END_REASON);
+    let counts: Result<Vec<ReasonCounts>> = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| {
+            let batches = lake.read(by.table(), Some(bucket), &columns)?;
+            lake.step(rows)?;
+            Ok(reasons_of(&batches, by, classes))
+        })
+        .collect();
+    let mut all = ReasonCounts::new();
+    for (key, count) in counts?.into_iter().flatten() {
+        *all.entry(key).or_default() += count;
+    }
+    Ok(reason_rows(all, classes))
+}
+
+/// Counts by the place of the outcome and the reason.
+type ReasonCounts = BTreeMap<(usize, Option<String>), u64>;
+
+/// Those of a bucket.
+fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts {
+    let histories = Histories::of(by.table(), batches);
+    let cells: Vec<Option<&str>> = batches
+        .iter()
+        .flat_map(|batch| {
+            let reasons = batch.column_by_name(END_REASON).expect("the column was asked for");
+            reasons.as_string::<i32>().iter()
+        })
+        .collect();
+    let mut counts = ReasonCounts::new();
+    for entity in 0..histories.len() {
+        let events = histories.events(entity);
+        let place = match classes {
+            Classes::Sequence => jobs::by_sequence(events),
+            Classes::Terminal => jobs::by_terminal(events),
+        };
+        let reason = jobs::reason_of(events, &cells).map(str::to_owned);
+        *counts.entry((usize::from(place), reason)).or_default() += 1;
+    }
+    counts
+}
+
+/// The rows by reason as columns.
+pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
+    Frame::default()
+        .text("outcome", rows.iter().map(|row| row.outcome))
+        .maybe_text("end_reason", rows.iter().map(|row| row.end_reason.as_deref()))
+        .count("count", rows.iter().map(|row| row.count))
+        .float("share", rows.iter().map(|row| Some(row.share)))
+        .batch()
+}
+
+/// Adds the counts by reason to an answer, and their picture.
+pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
+    answer.json["reasons"] = json!(rows);
+    let total: u64 = rows.iter().map(|row| row.count).sum();
+    let bars = rows
+        .iter()
+        .map(|row| Bar {
+            label: match &row.end_reason {
+                Some(reason) => format!("{}: {reason}", row.outcome),
+                None => row.outcome.to_owned(),
+            },
+            #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
+            value: row.count as f64,
+            note: format!("{} ({:.3} %)", grouped(row.count), row.share * 100.0),
+            tone: outcome_tone(row.outcome),
+        })
+        .collect();
+    let chart = Chart::Bars(BarChart {
+        title: format!("Why {} {} ended", grouped(total), by.plural()),
+        caption: format!(
+            "Outcomes of {} by the reason that the log gives for their end.",
+            by.plural()
+        ),
+        value_axis: by.plural().to_owned(),
+        bars,
+    });
+    answer.charts.push((format!("{}-reasons", by.kind().name), chart));
 }
 
 pub(crate) fn by_fold(

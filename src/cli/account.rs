@@ -22,7 +22,7 @@ use jobfate::studies::meter::{MemoryDefinition, Meter};
 use jobfate::studies::of_facts;
 
 /// How it is called.
-const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv";
+const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv\n  jobfate account --lake cluster --by-reason --out results";
 
 /// Add up CPU time or memory time per outcome
 ///
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     let asked = args.plan.asked(&lake)?;
     let files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter.resource()).name)?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
-    let table = table_of(&ledger, &args.plan.group_by);
+    let groups = args.plan.groups();
+    let table = table_of(&ledger, &groups);
     console::note(closing_line(&ledger));
     if let Some(counts) = counts_line(&ledger) {
         console::note(counts);
@@ -89,6 +90,10 @@ pub(crate) fn study_of(
     if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
         let text =
             "no query gives the CPU time that a log records: use --cpu requested, or no --engine";
+        return Err(Usage(text.to_owned()).into());
+    }
+    if asked.groups.contains(&GroupBy::Reason) {
+        let text = "no query gives the reason why a job ended: leave --engine out";
         return Err(Usage(text.to_owned()).into());
     }
     if asked.meter == Meter::Memory(MemoryDefinition::Used) {

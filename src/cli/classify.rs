@@ -5,14 +5,17 @@ use clap::Args;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
 use crate::cli::shown;
-use jobfate::answers::classify::{Choice, ClassifyPlan, SHARES, answer, classification, table_of};
+use jobfate::answers::classify::{
+    Choice, ClassifyPlan, SHARES, add_reasons, answer, classification, reasons, table_of,
+    table_of_reasons,
+};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
 
 /// How it is called.
-const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake lake --out results";
+const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake cluster --classes terminal --by-reason\n  jobfate classify --lake lake --out results";
 
 /// Count jobs or tasks by what became of them
 ///
@@ -45,10 +48,19 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let bar = console::Bar::of_work(args.plan.by.kind().name, "rows");
     let outcome = classification(&lake, windows, args.plan.by, args.plan.classes, engine.as_ref())?;
     drop(bar);
-    let table =
-        if args.plan.sequences { table_of(&outcome.sequences) } else { table_of(&outcome.rows) };
-    let choice = Choice { plan: args.plan, windows };
+    let plan = args.plan;
+    let by_reason = || reasons(&lake, plan.by, plan.classes);
+    let reasons = plan.by_reason.then(by_reason).transpose()?;
+    let table = match &reasons {
+        Some(rows) => table_of_reasons(rows),
+        None if plan.sequences => table_of(&outcome.sequences),
+        None => table_of(&outcome.rows),
+    };
+    let choice = Choice { plan, windows };
     console::note(choice.edges(&outcome));
-    let answer = answer(&lake, &outcome, choice, &table)?;
+    let mut answer = answer(&lake, &outcome, choice, &table)?;
+    if let Some(rows) = &reasons {
+        add_reasons(&mut answer, rows, plan.by);
+    }
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }

@@ -22,6 +22,9 @@ pub const SEQUENCE_OUTCOMES: [&str; 5] = ["finished", "failed", "killed", "runni
 pub const TERMINAL_OUTCOMES: [&str; 8] =
     ["finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown"];
 
+/// The column of logs that says why an attempt ended.
+pub const END_REASON: &str = "end_reason";
+
 /// What is known of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -47,6 +50,8 @@ pub struct Job {
     pub name: Option<u32>,
     /// The scheduling class last seen.
     pub scheduling_class: Option<i32>,
+    /// Why it ended, in logs that record it, as a position in [`Names`].
+    pub end_reason: Option<u32>,
 }
 
 impl Job {
@@ -119,6 +124,13 @@ pub fn by_terminal(events: &[Event]) -> u8 {
     }
 }
 
+/// Why a job or task ended: the cell of the event that decides what became of it.
+pub(crate) fn reason_of<T: Copy>(events: &[Event], cells: &[Option<T>]) -> Option<T> {
+    let last = events.iter().rev().find(|event| event.event_type.is_deciding())?;
+    let is_end = !matches!(last.event_type, EventType::Submit | EventType::Schedule);
+    cells.get(last.row as usize).copied().flatten().filter(|_| is_end)
+}
+
 /// Whether an outcome by the last terminal event (a position in [`TERMINAL_OUTCOMES`]) is an end.
 pub const fn is_ended(by_terminal: u8) -> bool {
     by_terminal < 5
@@ -161,8 +173,9 @@ pub struct Jobs {
 impl Jobs {
     /// Reads the jobs of a bucket.
     pub fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
-        let columns =
-            [ROW_ID, "time_us", "job_id", "event_type", "user", "job_name", "scheduling_class"];
+        let mut columns =
+            vec![ROW_ID, "time_us", "job_id", "event_type", "user", "job_name", "scheduling_class"];
+        columns.extend(lake.has_column(Table::JobEvents, END_REASON).then_some(END_REASON));
         let batches = lake.read(Table::JobEvents, Some(bucket), &columns)?;
         Ok(Self::of(&batches))
     }
@@ -173,6 +186,10 @@ impl Jobs {
         let users = names_of(batches, "user", &mut names);
         let job_names = names_of(batches, "job_name", &mut names);
         let classes = optional_cells::<Int32Type>(batches, "scheduling_class");
+        let has_reasons =
+            batches.first().is_some_and(|batch| batch.column_by_name(END_REASON).is_some());
+        let reasons =
+            if has_reasons { names_of(batches, END_REASON, &mut names) } else { Vec::new() };
         let mut jobs: Vec<Job> = (0..histories.len())
             .map(|entity| {
                 let events = histories.events(entity);
@@ -204,6 +221,7 @@ impl Jobs {
                         .iter()
                         .rev()
                         .find_map(|event| classes[event.row as usize]),
+                    end_reason: reason_of(events, &reasons),
                 }
             })
             .collect();
@@ -241,6 +259,7 @@ impl Jobs {
                 user: users[row],
                 name: job_names[row],
                 scheduling_class: classes[row].and_then(|class| i32::try_from(class).ok()),
+                end_reason: None,
             })
             .collect();
         jobs.sort_unstable_by_key(|job| job.id);
@@ -339,6 +358,7 @@ mod tests {
             user: None,
             name: None,
             scheduling_class: None,
+            end_reason: None,
         };
         assert_eq!(job("014", 30).duration_us(100), Some(20));
         assert_eq!(job("01", 30).duration_us(100), Some(90));

@@ -82,6 +82,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("class", "The scheduling class"),
     ("scheduling_class", "The scheduling class, the last seen"),
     ("priority", "The priority, the last seen"),
+    ("end_reason", "Why the job or task ended, as the log has it; empty while it is open"),
     ("policy", "The policy, as written on the command line"),
     ("detector", "The detector, with all its parameters"),
     ("rule", "The kill rule, as written on the command line"),

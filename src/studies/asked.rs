@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::meter::Meter;
 use super::outcomes::Classes;
 use super::rules::RuleGrid;
-use crate::facts::jobs::Job;
+use crate::facts::jobs::{END_REASON, Job};
 use crate::units::CpuTime;
 
 /// The outcome of jobs that `job_events` does not know.
@@ -31,6 +31,8 @@ pub enum GroupBy {
     Priority,
     /// User of the job
     User,
+    /// Why the job ended, in logs that record it: `TIMEOUT`, `OUT_OF_MEMORY`, ...
+    Reason,
 }
 
 impl GroupBy {
@@ -40,6 +42,7 @@ impl GroupBy {
             Self::Class => "scheduling_class",
             Self::Priority => "priority",
             Self::User => "user",
+            Self::Reason => END_REASON,
         }
     }
 
@@ -53,6 +56,7 @@ impl GroupBy {
             Self::Class => Some(row.job?.scheduling_class?.to_string()),
             Self::Priority => Some(row.priority?.to_string()),
             Self::User => row.user.map(str::to_owned),
+            Self::Reason => row.reason.map(str::to_owned),
         }
     }
 }
@@ -100,6 +104,8 @@ pub(super) struct JobRow<'a> {
     pub user: Option<&'a str>,
     /// The name.
     pub name: Option<&'a str>,
+    /// Why it ended.
+    pub reason: Option<&'a str>,
     /// The largest priority among its tasks.
     pub priority: Option<i32>,
     /// Tasks with at least one event.

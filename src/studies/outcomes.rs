@@ -100,6 +100,37 @@ pub struct OutcomeRow {
     pub share: f64,
 }
 
+/// One line of a classification that is split by the reasons of ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReasonRow {
+    /// The outcome.
+    pub outcome: &'static str,
+    /// Why it ended, in the log's own word; none while it is open.
+    pub end_reason: Option<String>,
+    /// Jobs or tasks.
+    pub count: u64,
+    /// Share of all.
+    pub share: f64,
+}
+
+/// Counts by outcome (as its place among [`Classes::outcomes`]) and reason as rows, in the order of
+/// outcomes and then by falling count.
+pub fn reason_rows(
+    counts: BTreeMap<(usize, Option<String>), u64>,
+    classes: Classes,
+) -> Vec<ReasonRow> {
+    let total: u64 = counts.values().sum();
+    let mut rows: Vec<(usize, ReasonRow)> = counts
+        .into_iter()
+        .map(|((place, end_reason), count)| {
+            let (outcome, share) = (classes.outcomes()[place], ratio(count, total));
+            (place, ReasonRow { outcome, end_reason, count, share })
+        })
+        .collect();
+    rows.sort_by_key(|(place, row)| (*place, std::cmp::Reverse(row.count)));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
 /// How many jobs or tasks had which outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Classification {

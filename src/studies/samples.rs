@@ -241,9 +241,10 @@ impl Split {
             None => Group::All,
             Some(GroupBy::Priority) => number(priority),
             Some(GroupBy::Class) => number(job.and_then(|job| job.scheduling_class)),
-            Some(GroupBy::User) => {
-                let user = job.and_then(|job| job.user);
-                user.map_or(Group::Unknown, |user| Group::Name(jobs.names.get(user).to_owned()))
+            Some(by @ (GroupBy::User | GroupBy::Reason)) => {
+                let of = |job: &Job| if by == GroupBy::User { job.user } else { job.end_reason };
+                job.and_then(of)
+                    .map_or(Group::Unknown, |user| Group::Name(jobs.names.get(user).to_owned()))
             }
         }
     }

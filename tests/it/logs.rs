@@ -207,6 +207,27 @@ fn what_cannot_be_told_is_refused_with_a_way_out() {
 }
 
 #[test]
+fn outcomes_are_split_by_the_reason_of_the_last_attempt() {
+    let place = small("small.sacct", &[]);
+    let args = ["classify", "--by-reason", "--classes", "terminal", "--format", "csv"];
+    insta::assert_snapshot!(place.run(&args).ok().stdout_text(), @"
+    outcome,end_reason,count,share
+    finished,COMPLETED,2,0.2222222222222222
+    failed,FAILED,1,0.1111111111111111
+    failed,OUT_OF_MEMORY,1,0.1111111111111111
+    failed,TIMEOUT,1,0.1111111111111111
+    killed,CANCELLED,1,0.1111111111111111
+    lost,NODE_FAIL,1,0.1111111111111111
+    pending,,1,0.1111111111111111
+    running,,1,0.1111111111111111
+    ");
+    let swf = small("small.swf", &[]);
+    let run = swf.run(&["classify", "--by-reason"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("does not record why jobs ended"), "{}", run.stderr);
+}
+
+#[test]
 fn bad_lines_count_against_the_limit() {
     let place = Place::new();
     let good = "1 0 0 5 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1";
@@ -390,6 +411,22 @@ fn the_slurm_cluster_pozidriv() {
     assert_eq!(serde_json::to_value(&used_s).unwrap(), naive["cpu_s_by_end"]);
     let total = place.run(&["account", "--format", "json"]).ok().json();
     assert_eq!(total["total"].as_f64(), naive["cpu_s"].as_f64());
+    // Promise: an outcome split by reason is what the log says, in numbers and in CPU time.
+    let of = |args: &[&str], name_at: usize, count_at: usize| {
+        let csv = place.run(args).ok();
+        let mut sums = std::collections::BTreeMap::new();
+        for line in csv.stdout_text().lines().skip(1) {
+            let row: Vec<&str> = line.split(',').collect();
+            let sum = row[count_at].split('.').next().unwrap().parse::<u64>().unwrap_or(0);
+            if !row[name_at].is_empty() {
+                *sums.entry(row[name_at].to_owned()).or_insert(0) += sum;
+            }
+        }
+        serde_json::to_value(&sums).unwrap()
+    };
+    let args = ["classify", "--by-reason", "--classes", "terminal", "--format", "csv"];
+    assert_eq!(of(&args, 1, 2), naive["ends"]);
+    assert_eq!(of(&["account", "--by-reason", "--format", "csv"], 0, 5), naive["cpu_s_by_end"]);
     let machines =
         lake.read(Table::MachineEvents, None, &["cpu_capacity", "machine_name"]).unwrap();
     let capacity = machines[0].column(0).as_primitive::<Float32Type>();

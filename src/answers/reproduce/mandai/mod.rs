@@ -351,7 +351,7 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     let swept = study.as_ref().map(|study| kill_sweep::sweep(study, 0));
     sweep(lake, &basis, swept.as_ref(), found);
     if let (Some(study), Some(book), Some(swept)) = (&study, &book, &swept) {
-        let bars = figures::with_published_shares(account::chart(book));
+        let bars = figures::with_published_shares(account::chart(book, &[]));
         found.charts.push((format!("table-3.1.2-{cpu}"), bars));
         let charts = sweep::charts::charts(study, std::slice::from_ref(swept));
         found.charts.extend(charts.into_iter().map(figures::of_sweep));
@@ -392,7 +392,7 @@ fn memory(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
         let claim = Claim::without("section 3.1", &claim, None, &why);
         found.claims.push(Claim { ours, ..claim });
     }
-    let chart = book.as_ref().map(account::chart);
+    let chart = book.as_ref().map(|book| account::chart(book, &[]));
     found.charts.extend(chart.map(|chart| (format!("memory-{memory}"), chart)));
     Ok(())
 }
