@@ -13,6 +13,7 @@ use thiserror::Error;
 
 /// Why a notation was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum NotationError {
     /// No such name.
     #[error("there is no {kind} `{name}` (known: {known}){}", meant(nearest.as_ref()))]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::answers::Said;
 use crate::answers::words::{self, maybe, readers};
@@ -112,10 +113,15 @@ pub struct IngestChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartNumbers(BTreeSet<u32>);
 
-impl FromStr for PartNumbers {
-    type Err = String;
+/// A text that is not a list of part numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a list of part numbers such as `0-13,15`")]
+pub struct PartNumbersError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for PartNumbers {
+    type Err = PartNumbersError;
+
+    fn from_str(text: &str) -> Result<Self, PartNumbersError> {
         parse_ranges(text)
     }
 }
@@ -153,8 +159,8 @@ fn parse_buckets(text: &str) -> Result<u32, String> {
     count.ok_or_else(|| format!("`{text}` is not a number of buckets from 1 to {BUCKETS_MAX}"))
 }
 
-fn parse_ranges(text: &str) -> Result<PartNumbers, String> {
-    let bad = || format!("`{text}` is not a list of part numbers such as `0-13,15`");
+fn parse_ranges(text: &str) -> Result<PartNumbers, PartNumbersError> {
+    let bad = || PartNumbersError(text.to_owned());
     let mut numbers = BTreeSet::new();
     for range in text.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -38,6 +38,7 @@ pub mod window;
 
 /// A fact could not be computed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FactError {
     /// The lake is at fault.
     #[error(transparent)]

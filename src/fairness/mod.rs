@@ -41,6 +41,7 @@ pub mod week;
 
 /// An index could not be read or could not give its values.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FairnessError {
     /// Written wrongly.
     #[error(transparent)]

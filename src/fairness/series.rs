@@ -15,6 +15,7 @@ pub const VALUES_MAX: u64 = 1 << 28;
 
 /// The values of one index.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Series {
     /// The index as it was asked for.
     pub index: String,

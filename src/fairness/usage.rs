@@ -14,6 +14,7 @@ use crate::units::{CpuTime, micros_to_seconds};
 
 /// What a user used in the intervals that are shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct UserUsage {
     /// Position among the people.
     #[serde(skip)]

@@ -39,6 +39,7 @@ const REJECTS_UNJUDGED: u64 = 100_000;
 
 /// A part that could not be stored.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FailedPart {
     /// The part.
     pub part: RawPart,

@@ -58,6 +58,7 @@ pub fn told(bytes: u64) -> String {
 /// A lake could not be read or written.
 #[derive(Debug, Error)]
 #[error("could not use `{}`", path.display())]
+#[non_exhaustive]
 pub struct LakeError {
     /// The lake, or the file in it.
     pub path: PathBuf,
@@ -127,6 +128,7 @@ impl Fault for LakeError {
 
 /// Why a lake could not be read or written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum LakeErrorKind {
     /// Reading or writing failed.
     #[error("reading or writing failed")]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Error, watched};
+use super::{Error, on_progress, watched, window_end};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress::{Progress, Watch};
@@ -68,19 +68,12 @@ impl DetectQuestion<'_> {
         self
     }
 
-    /// Closes what is open at this instant of the trace clock, µs, instead of the last event.
-    pub fn window_end(self, end_us: i64) -> Self {
-        Self { window_end_us: Some(end_us), ..self }
-    }
+    window_end! {}
 
-    /// Tells `callback` how far the call is, in rows, and stops when it breaks; the call's error
-    /// [is cancelled](Error::is_cancelled) then. [`run_with`](Self::run_with) has handed out all
-    /// flags of whole buckets by that time; nothing else is kept.
-    pub fn on_progress(
-        self,
-        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
-    ) -> Self {
-        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    on_progress! {
+        /// Tells `callback` how far the call is, in rows, and stops when it breaks; the call's error
+        /// [is cancelled](Error::is_cancelled) then. [`run_with`](Self::run_with) has handed out all
+        /// flags of whole buckets by that time; nothing else is kept.
     }
 
     /// Runs the detectors over the history of the lake.

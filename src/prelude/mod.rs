@@ -8,8 +8,8 @@ mod batches;
 mod detect;
 mod error;
 mod ingest;
-mod sample;
 mod study;
+mod trial;
 mod usage;
 
 use std::ops::ControlFlow;
@@ -19,8 +19,8 @@ pub use self::batches::Batches;
 pub use self::detect::DetectQuestion;
 pub use self::error::Error;
 pub use self::ingest::{Ingest, Ingested};
-pub use self::sample::Sample;
 pub use self::study::StudyQuestion;
+pub use self::trial::Sample;
 pub use self::usage::{Gathered, Usage};
 use crate::defaults::Defaults;
 pub use crate::facts::FactError;
@@ -124,3 +124,27 @@ impl Lake {
 fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
     watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
 }
+
+/// The builders that several questions have: `on_progress` with its own words, and `window_end`.
+macro_rules! on_progress {
+    ($(#[$words:meta])*) => {
+        $(#[$words])*
+        pub fn on_progress(
+            self,
+            callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+        ) -> Self {
+            Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+        }
+    };
+}
+
+macro_rules! window_end {
+    () => {
+        /// Closes what is open at this instant of the trace clock, µs, instead of the last event.
+        pub fn window_end(self, end_us: i64) -> Self {
+            Self { window_end_us: Some(end_us), ..self }
+        }
+    };
+}
+
+use {on_progress, window_end};

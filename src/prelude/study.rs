@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Cpu, Error, watched};
+use super::{Cpu, Error, on_progress, watched, window_end};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::progress::{Progress, Watch};
@@ -85,18 +85,11 @@ impl StudyQuestion<'_> {
         self
     }
 
-    /// Closes what is open at this instant of the trace clock, µs, instead of the last event.
-    pub fn window_end(self, end_us: i64) -> Self {
-        Self { window_end_us: Some(end_us), ..self }
-    }
+    window_end! {}
 
-    /// Tells `callback` how far the call is, in rows, and stops when it breaks. Nothing is kept of
-    /// a call that is stopped; its error [is cancelled](Error::is_cancelled).
-    pub fn on_progress(
-        self,
-        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
-    ) -> Self {
-        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    on_progress! {
+        /// Tells `callback` how far the call is, in rows, and stops when it breaks. Nothing is kept of
+        /// a call that is stopped; its error [is cancelled](Error::is_cancelled).
     }
 
     /// Reads the lake once and adds everything up.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Cpu, Error, HOUR, watched};
+use super::{Cpu, Error, HOUR, on_progress, watched};
 use crate::defaults::Defaults;
 use crate::facts::window::Windows;
 use crate::fairness::gather::{Accrual, By, Cluster, Counts, GatherError, Machines, Plan, gather};
@@ -76,13 +76,9 @@ impl<'a> Usage<'a> {
         Self { accrual: Some(accrual), ..self }
     }
 
-    /// Tells `callback` how far [`gather`](Self::gather) is, in rows, and stops when it breaks.
-    /// Nothing is kept of a call that is stopped; its error [is cancelled](Error::is_cancelled).
-    pub fn on_progress(
-        self,
-        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
-    ) -> Self {
-        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    on_progress! {
+        /// Tells `callback` how far [`gather`](Self::gather) is, in rows, and stops when it breaks.
+        /// Nothing is kept of a call that is stopped; its error [is cancelled](Error::is_cancelled).
     }
 
     /// Reads the lake.

@@ -5,8 +5,8 @@
 //! asked of every lake; a unit or a meaning may differ, and a column that Google always fills may
 //! be missing elsewhere. Each source's own columns follow.
 
+use super::Column;
 use super::ColumnType::{self, Amount, Bool, Event, Float, Floats, Id, Int, Long, Text, Time};
-use super::{Column, Source, Table, records};
 
 pub(super) const fn must(
     name: &'static str,
@@ -73,7 +73,7 @@ pub(super) const TASK_EVENTS: &[Column] = &[
     may("different_machines", Bool, "", "whether tasks of the job must run on different machines"),
 ];
 
-const TASK_USAGE: &[Column] = &[
+pub(super) const TASK_USAGE: &[Column] = &[
     must("start_time_us", Time, "µs", "start of the window"),
     must("end_time_us", Time, "µs", "end of the window, at most 300 s later"),
     must("job_id", Id, "", "the job"),
@@ -110,7 +110,7 @@ pub(super) const MACHINE_EVENTS: &[Column] = &[
     may("memory_capacity", Amount, "share", "memory, share of the largest machine"),
 ];
 
-const MACHINE_ATTRIBUTES: &[Column] = &[
+pub(super) const MACHINE_ATTRIBUTES: &[Column] = &[
     must("time_us", Time, "µs", "when it happened; 0 before the window"),
     must("machine_id", Id, "", "the machine"),
     must("attribute_name", Text, "", "name of the attribute (hash)"),
@@ -118,7 +118,7 @@ const MACHINE_ATTRIBUTES: &[Column] = &[
     must("is_deleted", Bool, "", "whether the attribute was taken away"),
 ];
 
-const TASK_CONSTRAINTS: &[Column] = &[
+pub(super) const TASK_CONSTRAINTS: &[Column] = &[
     must("time_us", Time, "µs", "when it was set; 0 before the window"),
     must("job_id", Id, "", "the job"),
     must("task_index", Int, "", "the task's number within its job"),
@@ -163,46 +163,53 @@ const V3_MISSING: Column = may(
 const V3_PRIORITY: Column =
     may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring");
 
-const V3_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + V3_JOB_EXTRA.len() }>(&[
+pub(super) const V3_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + V3_JOB_EXTRA.len() }>(&[
     &replace::<{ JOB_EVENTS.len() }>(JOB_EVENTS, &[V3_MISSING]),
     V3_JOB_EXTRA,
 ]);
-const V3_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + V3_TASK_EXTRA.len() }>(&[
-    &replace::<{ TASK_EVENTS.len() }>(
-        TASK_EVENTS,
-        &[
-            V3_MISSING,
-            V3_PRIORITY,
-            may("machine_id", Id, "", "where it runs or ran; -1 a dedicated machine"),
-            may(
-                "user",
-                Text,
-                "",
-                "who submitted the job, if collection_events was in the same \
+pub(super) const V3_TASK_EVENTS: &[Column] =
+    &join::<{ TASK_EVENTS.len() + V3_TASK_EXTRA.len() }>(&[
+        &replace::<{ TASK_EVENTS.len() }>(
+            TASK_EVENTS,
+            &[
+                V3_MISSING,
+                V3_PRIORITY,
+                may("machine_id", Id, "", "where it runs or ran; -1 a dedicated machine"),
+                may(
+                    "user",
+                    Text,
+                    "",
+                    "who submitted the job, if collection_events was in the same \
             folder",
-            ),
-            may("disk_request", Amount, "share", "never present: the trace does not have it"),
-            may("different_machines", Bool, "", "max_per_machine of the job is 1"),
-        ],
-    ),
-    V3_TASK_EXTRA,
-]);
-const V3_TASK_USAGE: &[Column] = &join::<{ TASK_USAGE.len() + V3_USAGE_EXTRA.len() }>(&[
-    &replace::<{ TASK_USAGE.len() }>(
-        TASK_USAGE,
-        &[
-            may("machine_id", Id, "", "where it ran"),
-            may("canonical_memory", Amount, "share", "memory used, mean over time"),
-            may("total_page_cache", Amount, "share", "page cache, mean"),
-            may("sample_portion", Float, "1/s", "samples per second, 1 if none is missing"),
-            may("sampled_cpu_usage", Amount, "NCU", "CPU use in one random sample of the window"),
-        ],
-    ),
-    V3_USAGE_EXTRA,
-]);
-const V3_MACHINE_EVENTS: &[Column] =
+                ),
+                may("disk_request", Amount, "share", "never present: the trace does not have it"),
+                may("different_machines", Bool, "", "max_per_machine of the job is 1"),
+            ],
+        ),
+        V3_TASK_EXTRA,
+    ]);
+pub(super) const V3_TASK_USAGE: &[Column] =
+    &join::<{ TASK_USAGE.len() + V3_USAGE_EXTRA.len() }>(&[
+        &replace::<{ TASK_USAGE.len() }>(
+            TASK_USAGE,
+            &[
+                may("machine_id", Id, "", "where it ran"),
+                may("canonical_memory", Amount, "share", "memory used, mean over time"),
+                may("total_page_cache", Amount, "share", "page cache, mean"),
+                may("sample_portion", Float, "1/s", "samples per second, 1 if none is missing"),
+                may(
+                    "sampled_cpu_usage",
+                    Amount,
+                    "NCU",
+                    "CPU use in one random sample of the window",
+                ),
+            ],
+        ),
+        V3_USAGE_EXTRA,
+    ]);
+pub(super) const V3_MACHINE_EVENTS: &[Column] =
     &join::<{ MACHINE_EVENTS.len() + V3_MACHINE_EXTRA.len() }>(&[MACHINE_EVENTS, V3_MACHINE_EXTRA]);
-const V3_TASK_CONSTRAINTS: &[Column] = &replace::<{ TASK_CONSTRAINTS.len() }>(
+pub(super) const V3_TASK_CONSTRAINTS: &[Column] = &replace::<{ TASK_CONSTRAINTS.len() }>(
     TASK_CONSTRAINTS,
     &[must(
         "comparison_operator",
@@ -262,26 +269,18 @@ pub(super) const LOG_TASK_EVENTS: [Column; TASK_EVENTS.len()] = replace(
     ],
 );
 
-const SWF_JOB_EVENTS: &[Column] =
-    &join::<{ JOB_EVENTS.len() + LOG_EXTRA.len() + SWF_EXTRA.len() }>(&[
-        JOB_EVENTS, LOG_EXTRA, SWF_EXTRA,
-    ]);
-const SWF_TASK_EVENTS: &[Column] =
-    &join::<{ TASK_EVENTS.len() + LOG_EXTRA.len() + SWF_EXTRA.len() }>(&[
-        &LOG_TASK_EVENTS,
-        LOG_EXTRA,
-        SWF_EXTRA,
-    ]);
-const GWF_JOB_EVENTS: &[Column] =
-    &join::<{ JOB_EVENTS.len() + LOG_EXTRA.len() + GWF_EXTRA.len() }>(&[
-        JOB_EVENTS, LOG_EXTRA, GWF_EXTRA,
-    ]);
-const GWF_TASK_EVENTS: &[Column] =
-    &join::<{ TASK_EVENTS.len() + LOG_EXTRA.len() + GWF_EXTRA.len() }>(&[
-        &LOG_TASK_EVENTS,
-        LOG_EXTRA,
-        GWF_EXTRA,
-    ]);
+pub(super) const SWF_JOB_EVENTS: &[Column] = &join::<
+    { JOB_EVENTS.len() + LOG_EXTRA.len() + SWF_EXTRA.len() },
+>(&[JOB_EVENTS, LOG_EXTRA, SWF_EXTRA]);
+pub(super) const SWF_TASK_EVENTS: &[Column] = &join::<
+    { TASK_EVENTS.len() + LOG_EXTRA.len() + SWF_EXTRA.len() },
+>(&[&LOG_TASK_EVENTS, LOG_EXTRA, SWF_EXTRA]);
+pub(super) const GWF_JOB_EVENTS: &[Column] = &join::<
+    { JOB_EVENTS.len() + LOG_EXTRA.len() + GWF_EXTRA.len() },
+>(&[JOB_EVENTS, LOG_EXTRA, GWF_EXTRA]);
+pub(super) const GWF_TASK_EVENTS: &[Column] = &join::<
+    { TASK_EVENTS.len() + LOG_EXTRA.len() + GWF_EXTRA.len() },
+>(&[&LOG_TASK_EVENTS, LOG_EXTRA, GWF_EXTRA]);
 pub(super) const LOG_MACHINE_EVENTS: &[Column] = &replace::<{ MACHINE_EVENTS.len() }>(
     MACHINE_EVENTS,
     &[
@@ -310,52 +309,24 @@ const RUMEN_TASK_EXTRA: &[Column] = &[
     may("sort_end_us", Long, "µs", "end of a reduce's sort, on the attempt's last event"),
 ];
 
-const RUMEN_JOB_EVENTS: &[Column] =
+pub(super) const RUMEN_JOB_EVENTS: &[Column] =
     &join::<{ JOB_EVENTS.len() + RUMEN_JOB_EXTRA.len() }>(&[JOB_EVENTS, RUMEN_JOB_EXTRA]);
-const RUMEN_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + RUMEN_TASK_EXTRA.len() }>(&[
-    &replace::<{ TASK_EVENTS.len() }>(
-        TASK_EVENTS,
-        &[
-            may("priority", Int, "", "0 VERY_LOW, 1 LOW, 2 NORMAL, 3 HIGH, 4 VERY_HIGH"),
-            may("cpu_request", Float, "slots", "1: an attempt takes one slot"),
-            may("memory_request", Float, "MiB", "memory requested"),
-        ],
-    ),
-    RUMEN_TASK_EXTRA,
-]);
-const RUMEN_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 2 }>(&[
+pub(super) const RUMEN_TASK_EVENTS: &[Column] =
+    &join::<{ TASK_EVENTS.len() + RUMEN_TASK_EXTRA.len() }>(&[
+        &replace::<{ TASK_EVENTS.len() }>(
+            TASK_EVENTS,
+            &[
+                may("priority", Int, "", "0 VERY_LOW, 1 LOW, 2 NORMAL, 3 HIGH, 4 VERY_HIGH"),
+                may("cpu_request", Float, "slots", "1: an attempt takes one slot"),
+                may("memory_request", Float, "MiB", "memory requested"),
+            ],
+        ),
+        RUMEN_TASK_EXTRA,
+    ]);
+pub(super) const RUMEN_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 2 }>(&[
     MACHINE_EVENTS,
     &[may("machine_name", Text, "", "name of the host"), may("rack", Text, "", "rack of the host")],
 ]);
-
-/// The columns of a table in lakes of a source.
-pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
-    use Source::{Google2019, Google2019AllocSets};
-    match (table, source) {
-        (Table::JobEvents, Google2019 | Google2019AllocSets) => V3_JOB_EVENTS,
-        (Table::TaskEvents, Google2019 | Google2019AllocSets) => V3_TASK_EVENTS,
-        (Table::TaskUsage, Google2019 | Google2019AllocSets) => V3_TASK_USAGE,
-        (Table::MachineEvents, Google2019 | Google2019AllocSets) => V3_MACHINE_EVENTS,
-        (Table::TaskConstraints, Google2019 | Google2019AllocSets) => V3_TASK_CONSTRAINTS,
-        (Table::JobEvents, Source::Google2011) => JOB_EVENTS,
-        (Table::JobEvents, Source::Swf) => SWF_JOB_EVENTS,
-        (Table::JobEvents, Source::Gwf) => GWF_JOB_EVENTS,
-        (Table::JobEvents, Source::Rumen) => RUMEN_JOB_EVENTS,
-        (Table::JobEvents, Source::Slurm) => records::SLURM_JOB_EVENTS,
-        (Table::TaskEvents, Source::Google2011) => TASK_EVENTS,
-        (Table::TaskEvents, Source::Swf) => SWF_TASK_EVENTS,
-        (Table::TaskEvents, Source::Gwf) => GWF_TASK_EVENTS,
-        (Table::TaskEvents, Source::Rumen) => RUMEN_TASK_EVENTS,
-        (Table::TaskEvents, Source::Slurm) => records::SLURM_TASK_EVENTS,
-        (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
-        (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,
-        (Table::MachineEvents, Source::Slurm) => records::SLURM_MACHINE_EVENTS,
-        (Table::MachineEvents, Source::Google2011) => MACHINE_EVENTS,
-        (Table::TaskUsage, _) => TASK_USAGE,
-        (Table::MachineAttributes, _) => MACHINE_ATTRIBUTES,
-        (Table::TaskConstraints, _) => TASK_CONSTRAINTS,
-    }
-}
 
 /// The lists one after the other; `COUNT` is how many columns they have together.
 pub(super) const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; COUNT] {

@@ -16,6 +16,7 @@ mod columns;
 mod event;
 mod records;
 mod source;
+mod tables;
 
 pub use event::EventType;
 pub use source::{Source, UnknownSource};
@@ -132,7 +133,7 @@ impl Table {
     /// The columns of a lake of `source`, without `row_id`, in the order of the lake: those that
     /// every source has, then its own.
     pub const fn columns(self, source: Source) -> &'static [Column] {
-        columns::of(self, source)
+        tables::of(self, source)
     }
 
     /// The position of `name` among [`Table::columns`].

@@ -15,6 +15,7 @@ use super::Table;
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[non_exhaustive]
 pub enum Source {
     /// Google cluster-usage trace v2.1 (May 2011).
     #[default]

@@ -456,6 +456,7 @@ pub(crate) fn reject_text(raw: &[u8]) -> String {
 
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum RejectReason {
     /// The line ends before the last column.
     TooFewColumns,

@@ -24,6 +24,7 @@ pub(super) fn order_of(value: &str) -> (i64, &str) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum GroupBy {
     /// Scheduling class of the job, last seen
     Class,

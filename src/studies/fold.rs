@@ -29,6 +29,7 @@ use crate::units::{CpuRate, CpuTime};
 
 /// The whole study: sums over the jobs of `job_events` and `task_events`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Study {
     /// What was asked.
     pub asked: Asked,

@@ -43,6 +43,7 @@ impl<T: Serialize> Serialize for ByOutcome<T> {
 /// What one parameter of a rule would have done; what depends on the outcome of jobs is none where
 /// no outcome is known.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SweepRow {
     /// The parameter.
     pub threshold: i64,
@@ -89,6 +90,7 @@ pub struct SweepRow {
 
 /// A rule over its grid.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Sweep {
     /// The rule, as it is written on the command line.
     pub rule: String,

@@ -16,6 +16,7 @@ use crate::units::CpuTime;
 
 /// One line of a ledger.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct LedgerRow {
     /// Values of the groups, in the order asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -38,6 +39,7 @@ pub struct LedgerRow {
 
 /// CPU time (or memory time) per outcome.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Ledger {
     /// What is added up, and by which definition; `"cpu": "measured"` in JSON.
     #[serde(flatten)]

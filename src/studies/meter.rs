@@ -16,6 +16,7 @@ use crate::schema::{Source, Table};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Resource {
     /// CPU time
     #[default]
@@ -54,6 +55,7 @@ impl Resource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum CpuDefinition {
     /// Mean CPU rate times length of the usage windows, inside attempts; for a log the CPU time
     /// that it records, and `requested` for jobs without it
@@ -112,6 +114,7 @@ impl fmt::Display for CpuDefinition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum MemoryDefinition {
     /// Mean canonical (user-accessible) memory times length of the usage windows, inside attempts
     Canonical,
@@ -163,6 +166,7 @@ impl fmt::Display for MemoryDefinition {
 /// What is added up, and by which definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Meter {
     /// CPU time.
     Cpu(CpuDefinition),

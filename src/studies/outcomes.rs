@@ -22,6 +22,7 @@ use crate::facts::window::Windows;
 /// How outcomes are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Classes {
     /// By the exact event sequence, as published: 014, 013, 015, 01, other.
     #[default]

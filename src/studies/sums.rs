@@ -74,6 +74,7 @@ impl LedgerSums {
 
 /// A finished job with a condemned task.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct HarmedJob {
     /// The job.
     pub job_id: i64,

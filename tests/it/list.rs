@@ -97,6 +97,10 @@ fn a_study_is_named_in_the_list_and_beside_its_result_alone() {
     for study in steps {
         let mut places = Vec::new();
         for (_, module, source) in sources() {
+            // Elsewhere a name is a column of a log, or a key.
+            if !["answers", "results", "report", "cli"].contains(&module[0].as_str()) {
+                continue;
+            }
             let module = module.join("::");
             let count = uses(&source, study.name);
             let own = format!("Kind::called(\"{}\"", study.name);

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use crate::answers::account::cpu_time_line;
 use crate::answers::fairness::plan::FairnessPlan;
@@ -99,10 +100,15 @@ pub enum Ceiling {
     Percent(f64),
 }
 
-impl FromStr for Ceiling {
-    type Err = String;
+/// A text that is not a ceiling.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is neither a number of CPU-seconds such as 360000 nor a share such as `10%`")]
+pub struct CeilingError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Ceiling {
+    type Err = CeilingError;
+
+    fn from_str(text: &str) -> Result<Self, CeilingError> {
         let number = |text: &str| {
             text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number)
         };
@@ -110,9 +116,7 @@ impl FromStr for Ceiling {
             Some(percent) => number(percent).map(Ceiling::Percent),
             None => number(text).map(Ceiling::Seconds),
         };
-        read.ok_or_else(|| {
-            format!("`{text}` is neither a number of CPU-seconds such as 360000 nor a share such as `10%`")
-        })
+        read.ok_or_else(|| CeilingError(text.to_owned()))
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
 
 use crate::answers::account::CpuChoice;
 use crate::answers::study::{Definitions, Plan};
@@ -149,10 +150,22 @@ fn read_rules<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<RuleList>, D::
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid(pub Vec<i64>);
 
-impl FromStr for Grid {
-    type Err = String;
+/// A text that is not a list of thresholds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// It is not of the form.
+    #[error("`{0}` is not a list of thresholds such as `10..=400:10` or `5,10,20`")]
+    NotAList(String),
+    /// There are too many thresholds.
+    #[error("`{0}` has more than {GRID_MAX} thresholds")]
+    TooMany(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Grid {
+    type Err = GridError;
+
+    fn from_str(text: &str) -> Result<Self, GridError> {
         parse_grid(text)
     }
 }
@@ -180,8 +193,8 @@ const DAYS_MAX: f64 = 36_500.0;
 /// Most points of a grid.
 pub(crate) const GRID_MAX: usize = 10_000;
 
-pub fn parse_grid(text: &str) -> Result<Grid, String> {
-    let bad = || format!("`{text}` is not a list of thresholds such as `10..=400:10` or `5,10,20`");
+pub fn parse_grid(text: &str) -> Result<Grid, GridError> {
+    let bad = || GridError::NotAList(text.to_owned());
     let number =
         |text: &str| text.trim().parse::<i64>().ok().filter(|number| 0 < *number).ok_or_else(bad);
     let mut grid = BTreeSet::new();
@@ -202,7 +215,7 @@ pub fn parse_grid(text: &str) -> Result<Grid, String> {
             }
         }
         if GRID_MAX < grid.len() {
-            return Err(format!("`{text}` has more than {GRID_MAX} thresholds"));
+            return Err(GridError::TooMany(text.to_owned()));
         }
     }
     Ok(Grid(grid.into_iter().collect()))

@@ -42,6 +42,7 @@ mod people;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Accrual {
     /// At the end of each attempt, all at once, as in the paper
     #[default]
@@ -135,6 +136,7 @@ pub struct Cluster {
 
 /// What was counted on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Counts {
     /// Attempts.
     pub attempts: u64,
@@ -162,6 +164,7 @@ fn in_seconds<S: serde::Serializer>(cpu: &CpuTime, to: S) -> Result<S::Ok, S::Er
 
 /// Usage could not be gathered.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum GatherError {
     /// A table that is not there or does not read.
     #[error(transparent)]

@@ -114,6 +114,7 @@ pub struct GroupCounts {
 
 /// What a detector did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DetectorRow {
     /// The detector as it was asked for: its name in every table.
     pub detector: String,
@@ -156,6 +157,7 @@ pub struct FlagRow {
 
 /// The answer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DetectOutcome {
     /// What the groups are made of.
     pub counts: GroupCounts,

@@ -19,6 +19,7 @@ use crate::replay::detectors::Progress;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ProgressModel {
     /// An oracle: time run over the final length, which is not known at that time
     Linear,
@@ -56,6 +57,7 @@ impl fmt::Display for ProgressModel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Work {
     /// Time run
     #[default]

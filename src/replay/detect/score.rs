@@ -144,6 +144,7 @@ impl Tally {
 
 /// How right a detector was, under one ground truth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Score {
     /// Stragglers that were flagged: true positives.
     pub hits: u64,

@@ -5,6 +5,8 @@
 //! once; anything else is only there to be looked at. The window ends with the longest line.
 
 use super::groups::{Group, GroupBuilder};
+use super::progress::{ProgressModel, Work};
+use super::walk::{Beats, WalkPlan};
 use crate::facts::events::Event;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Window};
 use crate::facts::window::{OpenAttempts, Windows};
@@ -23,6 +25,18 @@ pub(super) struct Story {
     pub events: Vec<(i64, u8)>,
     /// Its usage windows: start, end and rate.
     pub windows: Vec<Window>,
+}
+
+/// A walk with a heartbeat every 10 s.
+pub(super) fn plan(progress: ProgressModel) -> WalkPlan {
+    WalkPlan {
+        heartbeat_us: 10 * MICROS_PER_SECOND,
+        progress,
+        work: Work::Slots,
+        noise: 0.0,
+        seed: 1,
+        beats: Beats::Needed,
+    }
 }
 
 /// Reads a drawing.

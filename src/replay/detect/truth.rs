@@ -12,6 +12,7 @@ use thiserror::Error;
 
 /// A definition of stragglers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Truth {
     /// Longer than so many times the median of the group.
     Median(f64),

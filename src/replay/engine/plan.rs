@@ -54,6 +54,7 @@ pub struct Sum {
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The journal, if it was wanted.
     pub journal: Option<Journal>,

@@ -463,22 +463,11 @@ mod promises;
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Story, drawn, group_of};
+    use super::super::testing::{Story, drawn, group_of, plan};
     use super::*;
     use crate::replay::detectors::KINDS;
 
     const S: i64 = 1_000_000;
-
-    fn plan(progress: ProgressModel) -> WalkPlan {
-        WalkPlan {
-            heartbeat_us: 10 * S,
-            progress,
-            work: Work::Slots,
-            noise: 0.0,
-            seed: 1,
-            beats: Beats::Needed,
-        }
-    }
 
     /// Flags as (task number, start, time), s.
     fn flags(group: &Group, detector: &str, progress: ProgressModel) -> Vec<(i32, i64, i64)> {

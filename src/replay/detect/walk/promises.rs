@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::super::testing::{Story, group_of};
+use super::super::testing::{Story, group_of, plan};
 use super::*;
 use crate::facts::tasks::Window;
 use crate::replay::detectors::KINDS;
@@ -15,17 +15,6 @@ const S: i64 = 1_000_000;
 
 /// When the window ends, s.
 const END_S: i64 = 40_000;
-
-fn plan(progress: ProgressModel) -> WalkPlan {
-    WalkPlan {
-        heartbeat_us: 10 * S,
-        progress,
-        work: Work::Slots,
-        noise: 0.0,
-        seed: 1,
-        beats: Beats::Needed,
-    }
-}
 
 /// Submit, wait, length, end (0 stays open, 5 is killed and runs again) of a task, s.
 type Draw = (i64, i64, i64, u8);

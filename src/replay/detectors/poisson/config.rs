@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Poisson;
 use super::probability::first_rare;
-use super::{Calm, Pace, Poisson};
 use crate::notation::{Notation, NotationError};
-use crate::replay::detectors::histogram::{Histogram, Ties};
+use crate::replay::detectors::histogram::Ties;
 use crate::replay::detectors::support::{OrOff, word};
 use crate::replay::detectors::{Action, Detector, GroupInfo, Plan};
 
@@ -128,22 +128,7 @@ impl Plan for Config {
             Lambda::Fixed(lambda) => first_rare(lambda, self.p),
             Lambda::Sample => u64::MAX,
         };
-        Box::new(Poisson {
-            config: *self,
-            limit,
-            attempts: Vec::new(),
-            estimates: Vec::new(),
-            histogram: Histogram::new(self.ties),
-            width_s: 0.0,
-            ended: (0, 0),
-            window_us: 0,
-            bins: Vec::new(),
-            counted: 0,
-            beats: 0,
-            has_verdicts: false,
-            calm: Calm::default(),
-            pace: Pace::default(),
-        })
+        Box::new(Poisson::of(*self, limit))
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {

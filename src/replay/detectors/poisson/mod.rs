@@ -138,6 +138,26 @@ struct Calm {
 }
 
 impl Poisson {
+    /// One that has seen nothing.
+    fn of(config: Config, limit: u64) -> Self {
+        Self {
+            config,
+            limit,
+            attempts: Vec::new(),
+            estimates: Vec::new(),
+            histogram: Histogram::new(config.ties),
+            width_s: 0.0,
+            ended: (0, 0),
+            window_us: 0,
+            bins: Vec::new(),
+            counted: 0,
+            beats: 0,
+            has_verdicts: false,
+            calm: Calm::default(),
+            pace: Pace::default(),
+        }
+    }
+
     /// Takes in a report; the smallest of the last estimates, µs.
     fn estimate_us(&mut self, running: &Running) -> Option<i64> {
         let stride = self.config.estimates as usize;
@@ -420,22 +440,7 @@ mod tests {
     #[test]
     fn the_sample_of_the_second_example_is_the_last_four() {
         let config = Config::read(&mut Notation::parse("detector", "poisson").unwrap()).unwrap();
-        let mut detector = Poisson {
-            config,
-            limit: 4,
-            attempts: Vec::new(),
-            estimates: Vec::new(),
-            histogram: Histogram::new(config.ties),
-            width_s: 0.0,
-            ended: (0, 0),
-            window_us: 0,
-            bins: Vec::new(),
-            counted: 0,
-            beats: 0,
-            has_verdicts: false,
-            calm: Calm::default(),
-            pace: Pace::default(),
-        };
+        let mut detector = Poisson::of(config, 4);
         let mut group = Group::of("none", 6);
         for (task, end_s) in (0..).zip([8, 11, 32, 36]) {
             group.run(task, 0, 0.0).stop(task, end_s);

@@ -1,0 +1,39 @@
+//! Which columns a table has in the lakes of which source.
+
+use super::columns::{
+    GWF_JOB_EVENTS, GWF_TASK_EVENTS, JOB_EVENTS, LOG_MACHINE_EVENTS, MACHINE_ATTRIBUTES,
+    MACHINE_EVENTS, RUMEN_JOB_EVENTS, RUMEN_MACHINE_EVENTS, RUMEN_TASK_EVENTS, SWF_JOB_EVENTS,
+    SWF_TASK_EVENTS, TASK_CONSTRAINTS, TASK_EVENTS, TASK_USAGE, V3_JOB_EVENTS, V3_MACHINE_EVENTS,
+    V3_TASK_CONSTRAINTS, V3_TASK_EVENTS, V3_TASK_USAGE,
+};
+use super::records::{SLURM_JOB_EVENTS, SLURM_MACHINE_EVENTS, SLURM_TASK_EVENTS};
+use super::{Column, Source, Table};
+
+/// The columns of a table in lakes of a source.
+pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
+    use Source::{Google2019, Google2019AllocSets};
+    match (table, source) {
+        (Table::JobEvents, Google2019 | Google2019AllocSets) => V3_JOB_EVENTS,
+        (Table::TaskEvents, Google2019 | Google2019AllocSets) => V3_TASK_EVENTS,
+        (Table::TaskUsage, Google2019 | Google2019AllocSets) => V3_TASK_USAGE,
+        (Table::MachineEvents, Google2019 | Google2019AllocSets) => V3_MACHINE_EVENTS,
+        (Table::TaskConstraints, Google2019 | Google2019AllocSets) => V3_TASK_CONSTRAINTS,
+        (Table::JobEvents, Source::Google2011) => JOB_EVENTS,
+        (Table::JobEvents, Source::Swf) => SWF_JOB_EVENTS,
+        (Table::JobEvents, Source::Gwf) => GWF_JOB_EVENTS,
+        (Table::JobEvents, Source::Rumen) => RUMEN_JOB_EVENTS,
+        (Table::JobEvents, Source::Slurm) => SLURM_JOB_EVENTS,
+        (Table::TaskEvents, Source::Google2011) => TASK_EVENTS,
+        (Table::TaskEvents, Source::Swf) => SWF_TASK_EVENTS,
+        (Table::TaskEvents, Source::Gwf) => GWF_TASK_EVENTS,
+        (Table::TaskEvents, Source::Rumen) => RUMEN_TASK_EVENTS,
+        (Table::TaskEvents, Source::Slurm) => SLURM_TASK_EVENTS,
+        (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Slurm) => SLURM_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Google2011) => MACHINE_EVENTS,
+        (Table::TaskUsage, _) => TASK_USAGE,
+        (Table::MachineAttributes, _) => MACHINE_ATTRIBUTES,
+        (Table::TaskConstraints, _) => TASK_CONSTRAINTS,
+    }
+}
