@@ -7,7 +7,8 @@
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
 use crate::answers::{
-    account, classify, describe, detect, fairness, load, machines, replay, reproduce, sweep,
+    account, classify, describe, detect, fairness, load, machines, predict, replay, reproduce,
+    sweep,
 };
 use crate::results::kind::Kind;
 
@@ -19,7 +20,7 @@ const OUTCOMES: Topic = Topic {
 
 /// All of them. Steps run in this order, after those that check the lake; pages follow in the order
 /// in which they first occur.
-pub static STUDIES: [Study; 11] = [
+pub static STUDIES: [Study; 12] = [
     Study {
         name: "classify",
         answers: "jobs or tasks by event sequence or last terminal event",
@@ -84,6 +85,18 @@ pub static STUDIES: [Study; 11] = [
         },
         results: &[sweep::KIND],
         step: Some(sweep::step::STEP),
+    },
+    Study {
+        name: "predict",
+        answers: "at submission, whether a job will finish, from what had ended by then: accuracy, \
+        precision, recall, calibration, ROC",
+        topic: &Topic {
+            file: "prediction.html",
+            title: "Prediction",
+            question: "Could it have been known at submission which jobs do not finish?",
+        },
+        results: &[predict::KIND],
+        step: None,
     },
     Study {
         name: "detect",

@@ -9,7 +9,7 @@ use clap::Subcommand;
 
 use super::{
     Form, account, analyze, classify, console, describe, detect, fairness, ingest, load, machines,
-    query, replay, report, reproduce, setup, sweep, synth, verify,
+    predict, query, replay, report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
@@ -94,6 +94,7 @@ commands! {
     Machines(machines::MachinesArgs): answer machines::run,
     Account(account::AccountArgs): answer account::run,
     Sweep(sweep::SweepArgs): answer sweep::run,
+    Predict(predict::PredictArgs): answer predict::run,
     Detect(detect::DetectArgs): answer detect::run,
     Fairness(Box<fairness::FairnessArgs>): own fairness::run,
     Replay(replay::ReplayArgs): answer replay::run,

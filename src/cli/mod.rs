@@ -38,6 +38,7 @@ mod fairness;
 mod ingest;
 mod load;
 mod machines;
+mod predict;
 mod query;
 mod replay;
 mod report;

@@ -17,6 +17,7 @@ pub mod mandai;
 pub mod meter;
 pub mod of_facts;
 pub mod outcomes;
+pub mod predict;
 pub mod resubmitted;
 pub mod rules;
 pub mod samples;

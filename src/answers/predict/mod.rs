@@ -1,0 +1,242 @@
+//! The answer of `predict`: what was said of jobs at their submission, and how often it was right.
+//!
+//! In: rules and a lake. Out: a row per rule; by outcome, by day, by predicted chance, and both
+//! curves.
+
+use arrow::record_batch::RecordBatch;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::answers::study::Plan;
+use crate::answers::words::texts;
+use crate::digits;
+use crate::facts::window::Windows;
+use crate::faults::Result;
+use crate::lake::Lake;
+use crate::results::frame::Frame;
+use crate::results::kind::Kind;
+use crate::results::shares::{self, Share, share};
+use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
+use crate::studies::predict::past::Past;
+use crate::studies::predict::rules::Predictor;
+use crate::studies::predict::score::Score;
+
+mod charts;
+
+/// The shares that a prediction gives.
+pub const SHARES: [Share; 6] = [
+    share("accuracy", "jobs of which the right thing was said", "jobs that are counted"),
+    share("precision", "jobs that did not finish", "jobs that were said not to finish"),
+    share("recall", "jobs that were said not to finish", "jobs that did not finish"),
+    share("false_positive_rate", "jobs that were said not to finish", "jobs that finished"),
+    share("predicted_share", "jobs that were said not to finish", "jobs of the outcome"),
+    share("not_finished_share", "jobs that did not finish", "jobs of the row"),
+];
+
+/// What is predicted by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PredictPlan {
+    /// Rules to compare
+    ///
+    /// last: as the last ended job of the same user and logical name, and without one it finishes.
+    /// last-or-rate: the same, but falls back to the last ended job of the user, then to the
+    /// overall rate. last-of-user: as the last ended job of the user. rate: the rate among the
+    /// ended jobs of the same user and name, where an older one weighs half after `half_life`
+    /// ended jobs (`rate:half_life=5`); few jobs are drawn to the rate of the user, and those to
+    /// the overall rate. class: the rate of the scheduling class. overall: the rate of all jobs.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::ALL))]
+    #[serde(with = "texts")]
+    pub rules: Vec<Predictor>,
+}
+
+impl Default for PredictPlan {
+    fn default() -> Self {
+        Self { rules: Predictor::ALL.to_vec() }
+    }
+}
+
+impl Plan for PredictPlan {}
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    tables: &[Table::JobEvents],
+    figure: Some("predict-roc"),
+    captions: &[
+        ("predict-outcomes", "What was said of jobs, by what became of them"),
+        ("predict-days", "How right the rules were, day by day"),
+        ("predict-calibration", "Predicted chance against the share that did not finish"),
+        (
+            "predict-curves",
+            "Precision, recall and false alarms by the chance from which a job counts",
+        ),
+    ],
+    ..Kind::called("predict", "How well the past of users predicts whether jobs finish")
+};
+
+/// What was found.
+pub struct Predicted {
+    pub past: Past,
+    pub scores: Vec<Score>,
+}
+
+/// Follows a lake's jobs under every rule.
+///
+/// # Errors
+/// The lake has no `job_events`, or they do not read.
+pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Predicted> {
+    let mut rules: Vec<Predictor> = Vec::new();
+    for rule in &plan.rules {
+        if !rules.contains(rule) {
+            rules.push(*rule);
+        }
+    }
+    let past = Past::read(lake, windows)?;
+    let scores = crate::studies::predict::predict(&past, &rules);
+    Ok(Predicted { past, scores })
+}
+
+impl Predicted {
+    /// Says which jobs are not counted.
+    pub fn edges(&self) -> String {
+        let Past { jobs, jobs_before_window, jobs_without_end, .. } = self.past;
+        format!(
+            "of {}, {} submitted before the window and {} without FINISH, FAIL or KILL as the last \
+            event are not counted; ends of both are learnt from",
+            digits::counted(jobs, "job"),
+            digits::grouped(jobs_before_window),
+            digits::grouped(jobs_without_end)
+        )
+    }
+
+    /// A row per rule.
+    pub fn table(&self) -> RecordBatch {
+        let rows = || self.scores.iter();
+        Frame::default()
+            .text("rule", rows().map(|row| row.rule.as_str()))
+            .about("The prediction rule, as written on the command line")
+            .count("jobs", rows().map(|row| row.jobs))
+            .float("accuracy", rows().map(|row| row.accuracy))
+            .float("precision", rows().map(|row| row.precision))
+            .about("Share of the jobs said not to finish that did not")
+            .float("recall", rows().map(|row| row.recall))
+            .about("Share of the jobs that did not finish that were said not to")
+            .float("false_positive_rate", rows().map(|row| row.false_positive_rate))
+            .float("auc", rows().map(|row| row.auc))
+            .float("brier_score", rows().map(|row| row.brier_score))
+            .count("true_positives", rows().map(|row| row.true_positives))
+            .about("Jobs said not to finish that did not")
+            .count("false_positives", rows().map(|row| row.false_positives))
+            .about("Jobs said not to finish that did")
+            .count("true_negatives", rows().map(|row| row.true_negatives))
+            .about("Jobs said to finish that did")
+            .count("false_negatives", rows().map(|row| row.false_negatives))
+            .about("Jobs said to finish that did not")
+            .batch()
+    }
+
+    /// The further tables.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn put_details(&self, files: &mut Files) -> Result<()> {
+        files.table("predict-outcomes", &self.outcomes())?;
+        files.table("predict-days", &self.days())?;
+        files.table("predict-calibration", &self.calibration())?;
+        files.table("predict-curves", &self.curves())
+    }
+
+    fn outcomes(&self) -> RecordBatch {
+        let all = || {
+            self.scores.iter().flat_map(|score| score.outcomes.iter().map(move |row| (score, row)))
+        };
+        Frame::default()
+            .text("rule", all().map(|(score, _)| score.rule.as_str()))
+            .about("The prediction rule, as written on the command line")
+            .text("outcome", all().map(|(_, row)| row.outcome))
+            .count("jobs", all().map(|(_, row)| row.jobs))
+            .count("predicted_not_to_finish", all().map(|(_, row)| row.predicted_not_to_finish))
+            .float("predicted_share", all().map(|(_, row)| row.predicted_share))
+            .batch()
+    }
+
+    fn days(&self) -> RecordBatch {
+        let all =
+            || self.scores.iter().flat_map(|score| score.days.iter().map(move |row| (score, row)));
+        Frame::default()
+            .text("rule", all().map(|(score, _)| score.rule.as_str()))
+            .about("The prediction rule, as written on the command line")
+            .int("day", all().map(|(_, row)| row.day))
+            .about("Day of the trace clock on which the jobs were submitted, from 0")
+            .count("jobs", all().map(|(_, row)| row.jobs))
+            .float("not_finished_share", all().map(|(_, row)| row.not_finished_share))
+            .float("accuracy", all().map(|(_, row)| row.accuracy))
+            .float("precision", all().map(|(_, row)| row.precision))
+            .about("Share of the jobs said not to finish that did not")
+            .float("recall", all().map(|(_, row)| row.recall))
+            .about("Share of the jobs that did not finish that were said not to")
+            .float("false_positive_rate", all().map(|(_, row)| row.false_positive_rate))
+            .batch()
+    }
+
+    fn calibration(&self) -> RecordBatch {
+        let all = || {
+            self.scores
+                .iter()
+                .flat_map(|score| score.calibration.iter().map(move |row| (score, row)))
+        };
+        Frame::default()
+            .text("rule", all().map(|(score, _)| score.rule.as_str()))
+            .about("The prediction rule, as written on the command line")
+            .float("chance_from", all().map(|(_, row)| Some(row.chance_from)))
+            .float("chance_to", all().map(|(_, row)| Some(row.chance_to)))
+            .count("jobs", all().map(|(_, row)| row.jobs))
+            .float("chance_mean", all().map(|(_, row)| row.chance_mean))
+            .float("not_finished_share", all().map(|(_, row)| row.not_finished_share))
+            .batch()
+    }
+
+    fn curves(&self) -> RecordBatch {
+        let all =
+            || self.scores.iter().flat_map(|score| score.curve.iter().map(move |row| (score, row)));
+        Frame::default()
+            .text("rule", all().map(|(score, _)| score.rule.as_str()))
+            .about("The prediction rule, as written on the command line")
+            .float("chance_at_least", all().map(|(_, row)| Some(row.chance_at_least)))
+            .float("precision", all().map(|(_, row)| row.precision))
+            .about("Share of the jobs said not to finish that did not")
+            .float("recall", all().map(|(_, row)| row.recall))
+            .about("Share of the jobs that did not finish that were said not to")
+            .float("false_positive_rate", all().map(|(_, row)| row.false_positive_rate))
+            .batch()
+    }
+
+    /// The answer in all its forms.
+    pub fn answer<'a>(&self, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
+        let rules: Vec<&str> = self.scores.iter().map(|score| score.rule.as_str()).collect();
+        Answer {
+            kind: KIND,
+            table,
+            json: self.json(),
+            settings: json!({"rules": rules, "windows": windows}),
+            charts: charts::charts(&self.scores, &self.edges()),
+        }
+    }
+
+    /// The first rule by itself, and all of them.
+    fn json(&self) -> Value {
+        let mut json = self.scores.first().map_or_else(|| json!({}), |score| json!(score));
+        json["rules"] = json!(self.scores);
+        json["jobs_in_all"] = json!(self.past.jobs);
+        json["jobs_before_window"] = json!(self.past.jobs_before_window);
+        json["jobs_without_end"] = json!(self.past.jobs_without_end);
+        shares::put(&mut json, &SHARES);
+        if self.scores.first().is_none_or(|score| score.jobs == 0) {
+            json[store::NOTHING] =
+                "No job was submitted in the window and ended with FINISH, FAIL or KILL.".into();
+        }
+        json
+    }
+}

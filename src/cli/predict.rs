@@ -1,0 +1,54 @@
+//! `jobfate predict`: what will become of a job, said at its submission.
+
+use clap::Args;
+
+use super::{AnswerArgs, console};
+use crate::cli::shown;
+use jobfate::answers::predict::{KIND, PredictPlan, SHARES, predicted};
+use jobfate::faults::Result;
+use jobfate::lake::Lake;
+use jobfate::results::shares;
+use jobfate::results::store::Origin;
+
+/// How it is called.
+const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate predict --lake lake --rules last,rate:half_life=20 --format json\n  jobfate predict --lake lake --out results";
+
+/// Predict at submission whether jobs will finish
+///
+/// Each rule predicts the fate of a job when it is submitted, from the jobs that had ended by then:
+/// no later event can change a prediction. A job is said not to finish if its chance is larger than
+/// one half; not finishing (FAIL or KILL) is the positive class. Jobs are counted that were
+/// submitted within the window and whose last event is FINISH, FAIL or KILL; rules learn from all
+/// of these events.
+///
+/// With --out: the same by outcome, by day of submission and by predicted chance (calibration), and
+/// the ROC and precision-recall curves, as CSV, Parquet and charts.
+///
+/// Memory: 100 MB, and 200 bytes for each row of `job_events`.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
+)]
+pub(crate) struct PredictArgs {
+    #[command(flatten)]
+    pub plan: PredictPlan,
+
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+pub(crate) fn run(args: &PredictArgs) -> Result<()> {
+    let lake = Lake::open(&args.answer.lake)?;
+    let windows = super::windows(&lake, &args.answer)?;
+    let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
+    let bar = console::Bar::of_work(KIND.name, "rows");
+    let predicted = predicted(&lake, windows, &args.plan)?;
+    drop(bar);
+    console::note(predicted.edges());
+    if let Some(files) = &mut files {
+        predicted.put_details(files)?;
+    }
+    let table = predicted.table();
+    let answer = predicted.answer(windows, &table);
+    shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
+}

@@ -1,0 +1,169 @@
+//! What will become of a job, said at its submission from what had ended by then.
+//!
+//! In: a lake's `job_events`. Out: by rule, how often it was right ([`score::Score`]). Every event
+//! is met once, in (time, `row_id`) order: a submission is predicted first, and only an end that
+//! stands before it can have been learnt from. So nothing after an instant can change what is
+//! predicted at it.
+//!
+//! ```text
+//!  same user and logical name:   job a  |-- FINISH       job b  |-------- KILL
+//!                                job c    ^ no past: it finishes      job d  ^ as b: it does not
+//! ```
+//! A job is counted where it was submitted within the window and its last event is FINISH, FAIL or
+//! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
+
+pub mod past;
+pub mod rules;
+pub mod score;
+
+use self::past::{Happens, Past};
+use self::rules::Predictor;
+use self::score::{Score, Tally};
+
+/// Follows the past once under every rule.
+pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
+    let mut minds: Vec<_> = rules.iter().map(|rule| rule.mind(past)).collect();
+    let mut tallies: Vec<Tally> = rules.iter().map(|rule| Tally::new(rule.to_string())).collect();
+    for step in &past.steps {
+        match step.what {
+            Happens::Ends(end) => {
+                for mind in &mut minds {
+                    mind.learn(step.who, end);
+                }
+            }
+            Happens::Submits { truth } => {
+                for (mind, tally) in minds.iter().zip(&mut tallies) {
+                    if let Some(end) = truth {
+                        tally.add(step.at_us, mind.chance(step.who), end);
+                    }
+                }
+            }
+        }
+    }
+    tallies.into_iter().map(Tally::score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::past::{End, Step, Who};
+    use super::*;
+
+    const ENDS: [End; 3] = [End::Finished, End::Failed, End::Killed];
+
+    fn step() -> impl Strategy<Value = (u32, u32, Option<usize>)> {
+        (0_u32..3, 0_u32..3, prop::option::of(0_usize..3))
+    }
+
+    fn past(steps: &[(u32, u32, Option<usize>)]) -> Past {
+        let steps = (0..).zip(steps).map(|(at_us, &(user, name, end))| Step {
+            at_us,
+            row_id: at_us,
+            who: Who { user, name, class: Some(i32::from(name == 1)) },
+            what: match end {
+                Some(end) => Happens::Ends(ENDS[end]),
+                None => Happens::Submits { truth: Some(ENDS[(user + name) as usize % 3]) },
+            },
+        });
+        Past { steps: steps.collect(), user_count: 3, name_count: 3, ..Past::default() }
+    }
+
+    /// What a rule says at each submission.
+    fn said(rule: &Predictor, past: &Past) -> Vec<f64> {
+        let mut mind = rule.mind(past);
+        let mut said = Vec::new();
+        for step in &past.steps {
+            match step.what {
+                Happens::Ends(end) => mind.learn(step.who, end),
+                Happens::Submits { .. } => said.push(mind.chance(step.who)),
+            }
+        }
+        said
+    }
+
+    proptest! {
+        /// Whatever happens later, what was predicted before stays.
+        #[test]
+        fn the_future_changes_no_prediction(
+            before in prop::collection::vec(step(), 0..20),
+            one in prop::collection::vec(step(), 0..20),
+            other in prop::collection::vec(step(), 0..20),
+        ) {
+            for rule in Predictor::ALL {
+                let with = |after: &[(u32, u32, Option<usize>)]| past(&[&before, after].concat());
+                let said_before = said(&rule, &past(&before));
+                for after in [&one, &other] {
+                    let said_in_all = said(&rule, &with(after));
+                    prop_assert_eq!(&said_in_all[..said_before.len()], &said_before[..], "{}", rule);
+                }
+            }
+        }
+
+        /// Against a search of the whole past for each submission.
+        #[test]
+        fn the_last_ended_job_decides(steps in prop::collection::vec(step(), 0..30)) {
+            let past = past(&steps);
+            let last = |user, name: Option<u32>, until: usize| {
+                past.steps[..until].iter().rev().find_map(|step| match step.what {
+                    Happens::Ends(end) if step.who.user == user
+                        && name.is_none_or(|name| step.who.name == name) => Some(end != End::Finished),
+                    _ => None,
+                })
+            };
+            let mut expected: [Vec<f64>; 3] = Default::default();
+            for (idx, step) in past.steps.iter().enumerate() {
+                if let Happens::Submits { .. } = step.what {
+                    let (user, name) = (step.who.user, step.who.name);
+                    let of_pair = last(user, Some(name), idx);
+                    let of_user = last(user, None, idx);
+                    let ends: Vec<f64> = past.steps[..idx].iter().filter_map(|step| match step.what {
+                        Happens::Ends(end) => Some(f64::from(u8::from(end != End::Finished))),
+                        Happens::Submits { .. } => None,
+                    }).collect();
+                    let count = f64::from(u32::try_from(ends.len()).unwrap());
+                    let rate = if ends.is_empty() { 0.0 } else { ends.iter().sum::<f64>() / count };
+                    let number = |yes: bool| f64::from(u8::from(yes));
+                    expected[0].push(of_pair.map_or(0.0, number));
+                    expected[1].push(of_user.map_or(0.0, number));
+                    expected[2].push(of_pair.or(of_user).map_or(rate, number));
+                }
+            }
+            for (rule, expected) in
+                [Predictor::Last, Predictor::LastOfUser, Predictor::LastOrRate].iter().zip(expected)
+            {
+                prop_assert_eq!(said(rule, &past), expected, "{}", rule);
+            }
+        }
+    }
+
+    #[test]
+    fn scores_are_counted_by_hand() {
+        // Two ends of one user; then four submissions, of which the truth is user + name.
+        let past = past(&[
+            (0, 0, Some(1)),
+            (1, 0, Some(0)),
+            (0, 0, None),
+            (0, 1, None),
+            (1, 0, None),
+            (1, 2, None),
+        ]);
+        let score = &predict(&past, &[Predictor::Last])[0];
+        // (0, 0) finishes and is said to fail; (0, 1) and (1, 0) fail and are said to finish.
+        let counts = [
+            score.true_positives,
+            score.false_positives,
+            score.true_negatives,
+            score.false_negatives,
+        ];
+        assert_eq!(counts, [0, 1, 1, 2]);
+        assert_eq!(
+            (score.accuracy, score.precision, score.recall),
+            (Some(0.25), Some(0.0), Some(0.0))
+        );
+        assert_eq!(score.false_positive_rate, Some(0.5));
+        // Of four pairs of one that does not finish and one that does, two tie and two are wrong.
+        assert_eq!(score.auc, Some(0.25));
+        assert_eq!(score.brier_score, Some(0.75));
+    }
+}

@@ -1,0 +1,246 @@
+//! Submissions and ends of all jobs in the order in which they became known.
+//!
+//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; whoever is not known is a user
+//! or a name of its own.
+
+use arrow::array::{Array, AsArray, StringArray};
+use arrow::datatypes::Int32Type;
+use arrow::record_batch::RecordBatch;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::facts::FactError;
+use crate::facts::events::{i32_column, i64_column};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{EventType, ROW_ID, Table};
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// FINISH.
+    Finished,
+    /// FAIL.
+    Failed,
+    /// KILL.
+    Killed,
+}
+
+impl End {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Finished, Self::Failed, Self::Killed];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+        }
+    }
+
+    const fn of(event: EventType) -> Option<Self> {
+        match event {
+            EventType::Finish => Some(Self::Finished),
+            EventType::Fail => Some(Self::Failed),
+            EventType::Kill => Some(Self::Killed),
+            _ => None,
+        }
+    }
+}
+
+/// Whose job it is, and what is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Who {
+    /// The user.
+    pub user: u32,
+    /// The logical name.
+    pub name: u32,
+    /// The scheduling class.
+    pub class: Option<i32>,
+}
+
+/// What becomes known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happens {
+    /// A job is submitted, for the first time.
+    Submits {
+        /// How it ends in the end, where it is counted.
+        truth: Option<End>,
+    },
+    /// A job ends (as far as is known then).
+    Ends(End),
+}
+
+/// A submission or an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When, µs.
+    pub at_us: i64,
+    /// Which row says it.
+    pub row_id: i64,
+    /// Whose job.
+    pub who: Who,
+    /// What happens.
+    pub what: Happens,
+}
+
+/// Everything in order, and what was left out.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// Submissions and ends in (time, `row_id`) order.
+    pub steps: Vec<Step>,
+    /// Users.
+    pub user_count: u32,
+    /// Logical names.
+    pub name_count: u32,
+    /// Jobs.
+    pub jobs: u64,
+    /// Jobs that are not counted since they were submitted before the window.
+    pub jobs_before_window: u64,
+    /// Jobs that are not counted since their last event is not FINISH, FAIL or KILL.
+    pub jobs_without_end: u64,
+}
+
+/// A row of `job_events`.
+#[derive(Clone, Copy)]
+struct Row {
+    job_id: i64,
+    at_us: i64,
+    file_order: i64,
+    event: EventType,
+    who: Who,
+}
+
+/// Texts as numbers, in order of first appearance.
+#[derive(Default)]
+struct Names {
+    texts: Vec<String>,
+    numbers: FxHashMap<String, u32>,
+}
+
+impl Names {
+    fn of(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = u32::try_from(self.texts.len()).expect("fewer than 2^32 names");
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    /// The numbers here of the names of another.
+    fn take(&mut self, other: &Self) -> Vec<u32> {
+        other.texts.iter().map(|text| self.of(text)).collect()
+    }
+}
+
+/// A user or name; whoever is not known has a name that no real one has.
+fn cell(texts: &StringArray, row: usize) -> &str {
+    if texts.is_null(row) { "\0" } else { texts.value(row) }
+}
+
+#[derive(Default)]
+struct Part {
+    rows: Vec<Row>,
+    users: Names,
+    names: Names,
+}
+
+impl Part {
+    fn add(&mut self, batch: &RecordBatch) {
+        let text = |name: &str| {
+            batch.column_by_name(name).expect("the column was asked for").as_string::<i32>()
+        };
+        let (users, names) = (text("user"), text("logical_job_name"));
+        let classes = batch.column_by_name("scheduling_class").expect("the column was asked for");
+        let classes = classes.as_primitive::<Int32Type>();
+        let (jobs, times) = (i64_column(batch, "job_id"), i64_column(batch, "time_us"));
+        let (row_ids, types) = (i64_column(batch, ROW_ID), i32_column(batch, "event_type"));
+        for row in 0..batch.num_rows() {
+            let who = Who {
+                user: self.users.of(cell(users, row)),
+                name: self.names.of(cell(names, row)),
+                class: classes.is_valid(row).then(|| classes.value(row)),
+            };
+            self.rows.push(Row {
+                job_id: jobs[row],
+                at_us: times[row],
+                file_order: row_ids[row],
+                event: EventType::of(types[row]).expect("readers check event numbers"),
+                who,
+            });
+        }
+    }
+
+    /// The submissions and ends of the jobs of this part, which has all their rows.
+    fn past(&mut self, windows: Windows) -> Past {
+        self.rows.sort_unstable_by_key(|row| (row.job_id, row.at_us, row.file_order));
+        let mut past = Past::default();
+        for rows in self.rows.chunk_by(|one, other| one.job_id == other.job_id) {
+            let submit = rows.iter().find(|row| row.event == EventType::Submit).unwrap_or(&rows[0]);
+            let is_before = windows.has_begun_before(rows[0].at_us);
+            let end = End::of(rows[rows.len() - 1].event);
+            past.jobs += 1;
+            past.jobs_without_end += u64::from(end.is_none());
+            past.jobs_before_window += u64::from(end.is_some() && is_before);
+            let step = |row: &Row, what| Step {
+                at_us: row.at_us,
+                row_id: row.file_order,
+                who: row.who,
+                what,
+            };
+            past.steps.push(step(submit, Happens::Submits { truth: end.filter(|_| !is_before) }));
+            let ends = rows.iter().filter_map(|row| Some((row, End::of(row.event)?)));
+            past.steps.extend(ends.map(|(row, end)| step(row, Happens::Ends(end))));
+        }
+        past
+    }
+}
+
+impl Past {
+    /// Reads a lake.
+    ///
+    /// # Errors
+    /// The lake has no `job_events`, or they do not read.
+    pub fn read(lake: &Lake, windows: Windows) -> Result<Self, FactError> {
+        lake.require(Table::JobEvents)?;
+        let rows = lake.expect_rows(&[Table::JobEvents]);
+        let columns = [
+            ROW_ID,
+            "time_us",
+            "job_id",
+            "event_type",
+            "user",
+            "logical_job_name",
+            "scheduling_class",
+        ];
+        let parts: Vec<(Self, Names, Names)> = (0..lake.bucket_count())
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|bucket| {
+                let mut part = Part::default();
+                lake.scan(Table::JobEvents, Some(bucket), &columns, |batch| part.add(&batch))?;
+                lake.step(rows)?;
+                Ok((part.past(windows), part.users, part.names))
+            })
+            .collect::<Result<_, FactError>>()?;
+        let (mut all, mut users, mut names) = (Self::default(), Names::default(), Names::default());
+        for (part, own_users, own_names) in parts {
+            let (own_users, own_names) = (users.take(&own_users), names.take(&own_names));
+            all.steps.extend(part.steps.into_iter().map(|step| {
+                let user = own_users[step.who.user as usize];
+                let name = own_names[step.who.name as usize];
+                Step { who: Who { user, name, ..step.who }, ..step }
+            }));
+            all.jobs += part.jobs;
+            all.jobs_before_window += part.jobs_before_window;
+            all.jobs_without_end += part.jobs_without_end;
+        }
+        all.steps.par_sort_unstable_by_key(|step| (step.at_us, step.row_id));
+        let count = |names: &Names| u32::try_from(names.texts.len()).expect("fewer than 2^32");
+        (all.user_count, all.name_count) = (count(&users), count(&names));
+        Ok(all)
+    }
+}

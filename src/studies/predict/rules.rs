@@ -1,0 +1,184 @@
+//! Rules that predict at submission, each with a memory of what has ended.
+//!
+//! In: ends, one after another. Out: the chance that a job that is submitted now will not finish.
+//! A rule is asked about a job's user, logical name and scheduling class, and knows nothing else of
+//! it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rustc_hash::FxHashMap;
+
+use super::past::{End, Past, Who};
+use crate::notation::{Notation, NotationError, write_notation};
+
+/// Ends after which half of what was learnt before is forgotten, where nothing else is said.
+const HALF_LIFE: f64 = 5.0;
+
+/// A rule with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Predictor {
+    /// As the last ended job of the same user and logical name; without one it finishes.
+    Last,
+    /// The same, but falls back to the last ended job of the user, then to the overall rate.
+    LastOrRate,
+    /// As the last ended job of the same user; without one it finishes.
+    LastOfUser,
+    /// The rate among earlier jobs of the same user and name, older ones weighing less; few are
+    /// drawn to the rate of the user, and those to the overall rate.
+    Rate {
+        /// Ends after which an older one weighs half.
+        half_life: f64,
+    },
+    /// The rate among earlier jobs of the same scheduling class.
+    Class,
+    /// The rate among all earlier jobs.
+    Overall,
+}
+
+impl Predictor {
+    /// All of them, with their usual parameters.
+    pub const ALL: [Self; 6] = [
+        Self::Last,
+        Self::LastOrRate,
+        Self::LastOfUser,
+        Self::Rate { half_life: HALF_LIFE },
+        Self::Class,
+        Self::Overall,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Last => "last",
+            Self::LastOrRate => "last-or-rate",
+            Self::LastOfUser => "last-of-user",
+            Self::Rate { .. } => "rate",
+            Self::Class => "class",
+            Self::Overall => "overall",
+        }
+    }
+
+    /// Its memory, empty.
+    pub(super) fn mind(self, past: &Past) -> Mind {
+        let users = past.user_count as usize;
+        Mind {
+            rule: self,
+            last: FxHashMap::default(),
+            last_of_user: vec![None; users],
+            rates: FxHashMap::default(),
+            rate_of_user: vec![Rate::default(); users],
+            by_class: FxHashMap::default(),
+            overall: Rate::default(),
+        }
+    }
+}
+
+impl fmt::Display for Predictor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate { half_life } => write_notation(f, "rate", &[("half_life", half_life)]),
+            other => f.write_str(other.name()),
+        }
+    }
+}
+
+impl FromStr for Predictor {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let mut notation = Notation::parse("prediction rule", text.trim())?;
+        let found = Self::ALL.into_iter().find(|rule| rule.name() == notation.name());
+        let Some(rule) = found else {
+            return Err(notation.unknown_name(Self::ALL.map(Self::name)));
+        };
+        let rule = match rule {
+            Self::Rate { half_life } => {
+                let expected = "a number of jobs from 0.1 to 1000000";
+                let half_life = notation.number("half_life", expected, half_life, 0.1..=1e6)?;
+                Self::Rate { half_life }
+            }
+            other => other,
+        };
+        notation.finish()?;
+        Ok(rule)
+    }
+}
+
+/// How many ended, and how many of them without finishing; older ones may weigh less.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    jobs: f64,
+    lost: f64,
+}
+
+impl Rate {
+    fn add(&mut self, is_lost: bool, keep: f64) {
+        self.jobs = self.jobs * keep + 1.0;
+        self.lost = self.lost * keep + f64::from(u8::from(is_lost));
+    }
+
+    /// The rate, as if one more job had been seen that was lost with the chance `before`.
+    fn drawn_to(self, before: f64) -> f64 {
+        (self.lost + before) / (self.jobs + 1.0)
+    }
+
+    fn plain(self) -> f64 {
+        if self.jobs == 0.0 { 0.0 } else { self.lost / self.jobs }
+    }
+}
+
+/// What a rule remembers.
+#[derive(Clone, Debug)]
+pub(super) struct Mind {
+    rule: Predictor,
+    last: FxHashMap<(u32, u32), bool>,
+    last_of_user: Vec<Option<bool>>,
+    rates: FxHashMap<(u32, u32), Rate>,
+    rate_of_user: Vec<Rate>,
+    by_class: FxHashMap<Option<i32>, Rate>,
+    overall: Rate,
+}
+
+impl Mind {
+    /// A job has ended.
+    pub(super) fn learn(&mut self, who: Who, end: End) {
+        let is_lost = end != End::Finished;
+        let pair = (who.user, who.name);
+        match self.rule {
+            Predictor::Last => drop(self.last.insert(pair, is_lost)),
+            Predictor::LastOfUser => self.last_of_user[who.user as usize] = Some(is_lost),
+            Predictor::LastOrRate => {
+                self.last.insert(pair, is_lost);
+                self.last_of_user[who.user as usize] = Some(is_lost);
+                self.overall.add(is_lost, 1.0);
+            }
+            Predictor::Rate { half_life } => {
+                let keep = (-1.0 / half_life).exp2();
+                self.rates.entry(pair).or_default().add(is_lost, keep);
+                self.rate_of_user[who.user as usize].add(is_lost, keep);
+                self.overall.add(is_lost, 1.0);
+            }
+            Predictor::Class => self.by_class.entry(who.class).or_default().add(is_lost, 1.0),
+            Predictor::Overall => self.overall.add(is_lost, 1.0),
+        }
+    }
+
+    /// The chance that a job that is submitted now does not finish.
+    pub(super) fn chance(&self, who: Who) -> f64 {
+        let number = |is_lost: bool| f64::from(u8::from(is_lost));
+        let of_pair = self.last.get(&(who.user, who.name)).copied();
+        let of_user = self.last_of_user[who.user as usize];
+        match self.rule {
+            Predictor::Last => of_pair.map_or(0.0, number),
+            Predictor::LastOfUser => of_user.map_or(0.0, number),
+            Predictor::LastOrRate => of_pair.or(of_user).map_or(self.overall.plain(), number),
+            Predictor::Rate { .. } => {
+                let of_pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
+                let of_user = self.rate_of_user[who.user as usize];
+                of_pair.drawn_to(of_user.drawn_to(self.overall.plain()))
+            }
+            Predictor::Class => self.by_class.get(&who.class).copied().unwrap_or_default().plain(),
+            Predictor::Overall => self.overall.plain(),
+        }
+    }
+}

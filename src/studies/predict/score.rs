@@ -1,0 +1,318 @@
+//! How often predictions were right.
+//!
+//! In: chances and what became of the jobs. Out: a [`Score`]: the four counts and their shares at a
+//! chance of one half, the area under the ROC curve, the Brier score, both curves, the calibration,
+//! and the same by outcome and by day. A job is said not to finish where its chance is larger than
+//! one half.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::past::End;
+use crate::units::MICROS_PER_DAY;
+
+/// Bins of the calibration.
+const BINS: u32 = 10;
+
+/// Thresholds of the curves: 0, 0.01, ..., 1.
+const THRESHOLDS: u32 = 100;
+
+/// Predictions against truth.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    true_positives: u64,
+    false_positives: u64,
+    true_negatives: u64,
+    false_negatives: u64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (0 < whole).then(|| part as f64 / whole as f64)
+}
+
+impl Counts {
+    fn add(&mut self, is_said_lost: bool, is_lost: bool) {
+        let count = match (is_said_lost, is_lost) {
+            (true, true) => &mut self.true_positives,
+            (true, false) => &mut self.false_positives,
+            (false, false) => &mut self.true_negatives,
+            (false, true) => &mut self.false_negatives,
+        };
+        *count += 1;
+    }
+
+    const fn jobs(self) -> u64 {
+        self.true_positives + self.false_positives + self.true_negatives + self.false_negatives
+    }
+
+    fn accuracy(self) -> Option<f64> {
+        share(self.true_positives + self.true_negatives, self.jobs())
+    }
+
+    fn precision(self) -> Option<f64> {
+        share(self.true_positives, self.true_positives + self.false_positives)
+    }
+
+    fn recall(self) -> Option<f64> {
+        share(self.true_positives, self.true_positives + self.false_negatives)
+    }
+
+    fn false_positive_rate(self) -> Option<f64> {
+        share(self.false_positives, self.false_positives + self.true_negatives)
+    }
+}
+
+/// Predictions of a rule, on their way to a score.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    rule: String,
+    /// By chance, in the order of its bits: jobs that finished, and that did not.
+    by_chance: BTreeMap<u64, [u64; 2]>,
+    counts: Counts,
+    by_day: BTreeMap<i64, Counts>,
+    /// By outcome: jobs, and those that were said not to finish.
+    by_outcome: [[u64; 2]; 3],
+}
+
+impl Tally {
+    pub(super) fn new(rule: String) -> Self {
+        Self {
+            rule,
+            by_chance: BTreeMap::new(),
+            counts: Counts::default(),
+            by_day: BTreeMap::new(),
+            by_outcome: [[0; 2]; 3],
+        }
+    }
+
+    /// A job that is submitted at `at_us`.
+    pub(super) fn add(&mut self, at_us: i64, chance: f64, end: End) {
+        let (is_said_lost, is_lost) = (0.5 < chance, end != End::Finished);
+        // Not negative, so that bits ascend with the number.
+        let cell = self.by_chance.entry((chance + 0.0).to_bits()).or_default();
+        cell[usize::from(is_lost)] += 1;
+        self.counts.add(is_said_lost, is_lost);
+        self.by_day.entry(at_us.div_euclid(MICROS_PER_DAY)).or_default().add(is_said_lost, is_lost);
+        let outcome = &mut self.by_outcome[end as usize];
+        outcome[0] += 1;
+        outcome[1] += u64::from(is_said_lost);
+    }
+
+    /// Chances ascending, each with the jobs that finished and that did not.
+    fn chances(&self) -> impl Iterator<Item = (f64, [u64; 2])> + '_ {
+        self.by_chance.iter().map(|(&bits, &jobs)| (f64::from_bits(bits), jobs))
+    }
+
+    pub(super) fn score(self) -> Score {
+        let counts = self.counts;
+        Score {
+            jobs: counts.jobs(),
+            accuracy: counts.accuracy(),
+            precision: counts.precision(),
+            recall: counts.recall(),
+            false_positive_rate: counts.false_positive_rate(),
+            auc: self.auc(),
+            brier_score: self.brier_score(),
+            true_positives: counts.true_positives,
+            false_positives: counts.false_positives,
+            true_negatives: counts.true_negatives,
+            false_negatives: counts.false_negatives,
+            outcomes: self.outcomes(),
+            days: self.days(),
+            calibration: self.calibration(),
+            curve: self.curve(),
+            rule: self.rule,
+        }
+    }
+
+    /// The chance that of a job that does not finish and one that does the former has the larger
+    /// chance; a tie counts half (the area under the ROC curve).
+    #[expect(clippy::cast_precision_loss, reason = "doubled pairs of jobs, about 2^40")]
+    fn auc(&self) -> Option<f64> {
+        let (mut below, mut doubled) = (0_u128, 0_u128);
+        for (_, [finished, lost]) in self.chances() {
+            let (finished, lost) = (u128::from(finished), u128::from(lost));
+            doubled += lost * (2 * below + finished);
+            below += finished;
+        }
+        let lost = u128::from(self.counts.true_positives + self.counts.false_negatives);
+        let pairs = below * lost;
+        (0 < pairs).then(|| doubled as f64 / (2 * pairs) as f64)
+    }
+
+    /// The mean square of chance minus truth.
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+    fn brier_score(&self) -> Option<f64> {
+        let squares: f64 = (self.chances())
+            .map(|(chance, [finished, lost])| {
+                chance * chance * finished as f64 + (1.0 - chance) * (1.0 - chance) * lost as f64
+            })
+            .sum();
+        let jobs = self.counts.jobs();
+        (0 < jobs).then(|| squares / jobs as f64)
+    }
+
+    fn outcomes(&self) -> Vec<OfOutcome> {
+        let of = |(end, [jobs, said]): (End, [u64; 2])| OfOutcome {
+            outcome: end.name(),
+            jobs,
+            predicted_not_to_finish: said,
+            predicted_share: share(said, jobs),
+        };
+        End::ALL.into_iter().zip(self.by_outcome).map(of).collect()
+    }
+
+    fn days(&self) -> Vec<OfDay> {
+        let of = |(&day, counts): (&i64, &Counts)| OfDay {
+            day,
+            jobs: counts.jobs(),
+            not_finished_share: share(
+                counts.true_positives + counts.false_negatives,
+                counts.jobs(),
+            ),
+            accuracy: counts.accuracy(),
+            precision: counts.precision(),
+            recall: counts.recall(),
+            false_positive_rate: counts.false_positive_rate(),
+        };
+        self.by_day.iter().map(of).collect()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin")]
+    fn calibration(&self) -> Vec<Bin> {
+        let mut bins = vec![(0.0, 0_u64, 0_u64); BINS as usize];
+        for (chance, [finished, lost]) in self.chances() {
+            let bin = ((chance * f64::from(BINS)) as usize).min(BINS as usize - 1);
+            bins[bin].0 += chance * (finished + lost) as f64;
+            bins[bin].1 += finished + lost;
+            bins[bin].2 += lost;
+        }
+        let filled = bins.into_iter().zip(0_u32..).filter(|((_, jobs, _), _)| 0 < *jobs);
+        let of = |((sum, jobs, lost), bin): ((f64, u64, u64), u32)| Bin {
+            chance_from: f64::from(bin) / f64::from(BINS),
+            chance_to: f64::from(bin + 1) / f64::from(BINS),
+            jobs,
+            chance_mean: Some(sum / jobs as f64),
+            not_finished_share: share(lost, jobs),
+        };
+        filled.map(of).collect()
+    }
+
+    fn curve(&self) -> Vec<Point> {
+        let all = self.counts;
+        let lost = all.true_positives + all.false_negatives;
+        let finished = all.false_positives + all.true_negatives;
+        let of = |step: u32| {
+            let threshold = f64::from(step) / f64::from(THRESHOLDS);
+            let from = self.by_chance.range(threshold.to_bits()..);
+            let said = from.fold([0; 2], |sum, (_, jobs)| [sum[0] + jobs[0], sum[1] + jobs[1]]);
+            Point {
+                chance_at_least: threshold,
+                precision: share(said[1], said[0] + said[1]),
+                recall: share(said[1], lost),
+                false_positive_rate: share(said[0], finished),
+            }
+        };
+        (0..=THRESHOLDS).map(of).collect()
+    }
+}
+
+/// How right a rule was.
+#[derive(Clone, Debug, Serialize)]
+pub struct Score {
+    /// The rule, as it is written.
+    pub rule: String,
+    /// Jobs that are counted.
+    pub jobs: u64,
+    /// Jobs of which the right thing was said, of all.
+    pub accuracy: Option<f64>,
+    /// Jobs that did not finish, of those that were said not to.
+    pub precision: Option<f64>,
+    /// Jobs that were said not to finish, of those that did not.
+    pub recall: Option<f64>,
+    /// Jobs that were said not to finish, of those that did.
+    pub false_positive_rate: Option<f64>,
+    /// The area under the ROC curve.
+    pub auc: Option<f64>,
+    /// The mean square of chance minus truth.
+    pub brier_score: Option<f64>,
+    /// Said not to finish, and did not.
+    pub true_positives: u64,
+    /// Said not to finish, but did.
+    pub false_positives: u64,
+    /// Said to finish, and did.
+    pub true_negatives: u64,
+    /// Said to finish, but did not.
+    pub false_negatives: u64,
+    /// By outcome.
+    pub outcomes: Vec<OfOutcome>,
+    /// By day of the submission.
+    pub days: Vec<OfDay>,
+    /// By predicted chance.
+    pub calibration: Vec<Bin>,
+    /// Both curves: a job is said not to finish from this chance on.
+    pub curve: Vec<Point>,
+}
+
+/// Jobs of an outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfOutcome {
+    /// The outcome.
+    pub outcome: &'static str,
+    /// Jobs.
+    pub jobs: u64,
+    /// Those of them that were said not to finish.
+    pub predicted_not_to_finish: u64,
+    /// As a share.
+    pub predicted_share: Option<f64>,
+}
+
+/// Jobs submitted on a day of the trace clock.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfDay {
+    /// The day, from 0.
+    pub day: i64,
+    /// Jobs.
+    pub jobs: u64,
+    /// The share that did not finish.
+    pub not_finished_share: Option<f64>,
+    /// As of all jobs.
+    pub accuracy: Option<f64>,
+    /// As of all jobs.
+    pub precision: Option<f64>,
+    /// As of all jobs.
+    pub recall: Option<f64>,
+    /// As of all jobs.
+    pub false_positive_rate: Option<f64>,
+}
+
+/// Jobs whose chances lie close together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bin {
+    /// The least chance.
+    pub chance_from: f64,
+    /// Below this, but for the last bin.
+    pub chance_to: f64,
+    /// Jobs.
+    pub jobs: u64,
+    /// The mean of their chances.
+    pub chance_mean: Option<f64>,
+    /// The share that did not finish.
+    pub not_finished_share: Option<f64>,
+}
+
+/// A point of both curves.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// Jobs with at least this chance are said not to finish.
+    pub chance_at_least: f64,
+    /// Of those, the share that did not.
+    pub precision: Option<f64>,
+    /// Of those that did not, the share that was said not to.
+    pub recall: Option<f64>,
+    /// Of those that finished, the share that was said not to.
+    pub false_positive_rate: Option<f64>,
+}
