@@ -132,7 +132,7 @@ pub static STUDIES: [Study; 12] = [
             title: "Fairness",
             question: "Who used how much, when, and was it fair?",
         },
-        results: &[fairness::KIND],
+        results: &[fairness::KIND, fairness::MEMORY_KIND],
         step: Some(fairness::step::STEP),
     },
     Study {

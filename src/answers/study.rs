@@ -305,11 +305,19 @@ impl Work<'_> {
     /// # Errors
     /// They cannot be written.
     pub fn own_files(&self) -> Result<Files> {
+        self.own_files_of(self.study.name)
+    }
+
+    /// Begins the files of one of the study's results in a folder of its own.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn own_files_of(&self, name: &str) -> Result<Files> {
         let (lock, note) = store::lock(&self.out().join(self.study.name))?;
         if let Some(note) = note {
             self.note(note);
         }
-        Files::within(&lock, self.study.name)
+        Files::within(&lock, name)
     }
 
     /// Stores an answer under its name.

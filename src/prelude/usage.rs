@@ -14,6 +14,7 @@ use crate::fairness::usage::{UserUsage, users};
 use crate::lake::Lake;
 use crate::progress::{Progress, Watch};
 use crate::schema::Table;
+use crate::studies::meter::Meter;
 
 /// Which usage is gathered from a lake.
 #[derive(Clone, Debug)]
@@ -104,7 +105,7 @@ impl<'a> Usage<'a> {
         let count = u32::try_from(count)
             .map_err(|_| Error::Setting(format!("{count} intervals are too many")))?;
         let plan = Plan {
-            cpu,
+            meter: Meter::Cpu(cpu),
             accrual: self.accrual.unwrap_or(Defaults::of(&lake).accrual),
             by: self.by,
             machines: Machines::Each,

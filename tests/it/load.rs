@@ -161,3 +161,29 @@ fn raw_lines_of_the_logs_say_the_same() {
     check_raw("swf/NASA-iPSC-1993-3.1-cln.swf.gz", &[]);
     check_raw("swf/LCG.swf.gz", &[]);
 }
+
+#[test]
+fn fairness_of_memory_has_the_total_of_its_ledger() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for memory in ["requested", "canonical", "assigned"] {
+        let ledger = json(&place, &["account", "--resource", "memory", "--memory", memory]);
+        let inside =
+            ledger["total"].as_f64().unwrap() - ledger["outside_attempts"].as_f64().unwrap();
+        let args = ["fairness", "--resource", "memory", "--memory", memory, "--index", "jain"];
+        let users = json(&place, &args);
+        // Eighths of the largest machine's: every sum is exact.
+        assert_eq!(users["total_memory_s"].as_f64(), Some(inside), "{memory}");
+        assert_eq!(users["unit"], "NMU-s");
+        let sum: f64 = users["users"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|user| user["memory_s"].as_f64().unwrap())
+            .sum();
+        assert!(close(sum, inside), "{memory}: {sum} and {inside}");
+    }
+    let run = place.run(&["fairness", "--resource", "memory", "--cpu", "slots"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("--cpu is for --resource cpu"), "{}", run.stderr);
+}

@@ -83,8 +83,9 @@ fn caption(found: &Found) -> String {
         several => format!("{}; ", several.join(" + ")),
     };
     format!(
-        "{clusters}CPU time by the definition \"{}\", charged {when}, intervals of {} s.{}",
-        plan.cpu,
+        "{clusters}{} by the definition \"{}\", charged {when}, intervals of {} s.{}",
+        plan.meter.resource().title(),
+        plan.meter,
         plan.grid.length_s(),
         edges::ending(&super::closed(found))
     )

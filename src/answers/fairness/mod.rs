@@ -25,12 +25,13 @@ use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
-use crate::studies::ledger::CpuDefinition;
+use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{CpuTime, micros_to_seconds};
 
 pub(crate) mod charts;
 pub mod gathered;
 pub mod plan;
+mod resource;
 mod room;
 mod span;
 pub mod step;
@@ -90,6 +91,22 @@ pub const KIND: Kind<'static> = Kind {
     has_users: true,
     ..Kind::called("fairness", "The heaviest users and their indices")
 };
+
+/// The result where memory was charged.
+pub const MEMORY_KIND: Kind<'static> = Kind {
+    tables: &[Table::TaskEvents],
+    meters: true,
+    remarks: &[],
+    ..Kind::called("fairness-memory", "The heaviest users of memory")
+};
+
+/// The result of a resource.
+pub const fn kind_of(resource: Resource) -> Kind<'static> {
+    match resource {
+        Resource::Cpu => KIND,
+        Resource::Memory => MEMORY_KIND,
+    }
+}
 
 /// Usage of a user that is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -192,6 +209,10 @@ impl Found {
 
 /// The table that was asked for.
 pub fn table(found: &Found, wanted: &Wanted) -> RecordBatch {
+    resource::table(table_of(found, wanted), found.span.plan.meter.resource())
+}
+
+fn table_of(found: &Found, wanted: &Wanted) -> RecordBatch {
     let users = usage::users(&found.history);
     if wanted.what_if && wanted.show == Show::Heaviest {
         return what_if::table(&what_if::compare(&found.history, &found.series));
@@ -427,7 +448,7 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let users = usage::users(history);
     notes.push(format!(
         "{} by {} users in {} intervals of {} s: {} {}",
-        found.span.plan.cpu,
+        found.span.plan.meter,
         digits::grouped(users.len() as u64),
         digits::grouped(u64::from(history.grid.count - history.shown_from)),
         history.grid.length_s(),
@@ -443,7 +464,12 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         ));
     }
     notes.push(closed(found));
-    if found.span.plan.cpu == CpuDefinition::Requested && 0 < counts.without_request {
+    let meter = found.span.plan.meter;
+    let is_of_requests = matches!(
+        meter,
+        Meter::Cpu(CpuDefinition::Requested) | Meter::Memory(MemoryDefinition::Requested)
+    );
+    if is_of_requests && 0 < counts.without_request {
         let count = digits::grouped(counts.without_request);
         notes.push(format!("{count} attempts without a request, counted as 0"));
     }
@@ -451,7 +477,7 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         let count = digits::counted(counts.users_without_attempts, "more user");
         notes.push(format!("{count} submitted jobs none of whose tasks has run"));
     }
-    if found.span.plan.cpu == CpuDefinition::Measured && 0 < counts.with_cpu_time {
+    if meter == Meter::Cpu(CpuDefinition::Measured) && 0 < counts.with_cpu_time {
         notes.push(cpu_time_line(counts.with_cpu_time, counts.attempts));
     }
     notes.extend(rest_note(&users, wanted));
@@ -564,9 +590,9 @@ fn alone(found: &Found, users: &[UserUsage]) -> String {
 /// The answer in all its forms.
 pub fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Answer<'a> {
     Answer {
-        kind: KIND,
+        kind: kind_of(found.span.plan.meter.resource()),
         table,
-        json: json_of(found, wanted),
+        json: resource::json(json_of(found, wanted), found.span.plan.meter.resource()),
         settings: settings(found),
         charts: charts::charts(found, wanted.top),
     }
@@ -582,7 +608,7 @@ pub fn origin(found: &Found) -> Origin {
 pub(crate) fn settings(found: &Found) -> Value {
     let (asked, plan) = (&found.asked, &found.span.plan);
     let resolved = json!({
-        "cpu": plan.cpu,
+        plan.meter.resource().name(): plan.meter.to_string(),
         "accrual": plan.accrual,
         "interval": plan.grid.length_s(),
         "index": found.series.iter().map(|series| &series.index).collect::<Vec<_>>(),
@@ -614,7 +640,7 @@ pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
         }
     }
     files.take_rows(rows)?;
-    let usage = usage_table(found);
+    let usage = resource::table(usage_table(found), found.span.plan.meter.resource());
     files.table("usage", &usage)?;
     files.parquet("usage", &usage)?;
     files.table("load", &load_table(found))

@@ -10,7 +10,7 @@ use crate::answers::words::{readers, text};
 use crate::facts::window::OpenAttempts;
 use crate::fairness::gather::{Accrual, By, Machines};
 use crate::faults::{Result, Usage};
-use crate::studies::ledger::CpuDefinition;
+use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 
 /// How the clocks of several lakes are aligned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,20 @@ pub struct FairnessPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
     #[serde(skip)]
     pub cpu: Option<CpuDefinition>,
+
+    /// What is charged
+    ///
+    /// With `memory`, memory times the time for which it was requested or used stands wherever CPU
+    /// time would: in usage, waiting, capacity and every index.
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub resource: Resource,
+
+    /// What memory means
+    ///
+    /// For --resource memory. By default canonical if every lake has a table `task_usage`, and
+    /// requested otherwise. `used` is the memory that jobs used, in logs that record it.
+    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    pub memory: Option<MemoryDefinition>,
 
     /// When CPU time is charged
     ///
@@ -195,6 +209,8 @@ impl Default for FairnessPlan {
         Self {
             lake: Vec::new(),
             cpu: None,
+            resource: Resource::Cpu,
+            memory: None,
             accrual: None,
             by: By::default(),
             interval: None,
@@ -285,6 +301,17 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
     }
     if !(0.001..=1e6).contains(&plan.time_limit) {
         return wrong("--time-limit must be a number of seconds above 0".to_owned());
+    }
+    match plan.resource {
+        Resource::Cpu if plan.memory.is_some() => {
+            return wrong(
+                "--memory is for --resource memory, and this is --resource cpu".to_owned(),
+            );
+        }
+        Resource::Memory if plan.cpu.is_some() => {
+            return wrong("--cpu is for --resource cpu, and this is --resource memory".to_owned());
+        }
+        _ => {}
     }
     if plan.cpu == Some(CpuDefinition::Published) {
         let text = "`published` CPU time is known per job, not over time; give --cpu measured, \

@@ -9,7 +9,7 @@ use crate::fairness::history::Grid;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::ledger::CpuDefinition;
+use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND};
 
 /// More intervals than this are refused: they would fill memory for nothing to be seen.
@@ -64,12 +64,12 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
     }
     let lakes: Vec<&Lake> = clusters.iter().map(|cluster| &cluster.lake).collect();
     let usual = Defaults::of_all(&lakes);
-    let cpu = definition(asked.cpu.unwrap_or(usual.cpu), &lakes)?;
-    let unit = unit_of(&clusters, cpu)?;
+    let meter = meter_of(asked, usual.cpu, &lakes)?;
+    let unit = unit_of(&clusters, meter)?;
     let in_range = "checked above";
     let grid = Grid { start_us, interval_us, count: u32::try_from(count).expect(in_range) };
     let plan = Plan {
-        cpu,
+        meter,
         accrual: asked.accrual.unwrap_or(usual.accrual),
         by: asked.by,
         machines: machines_of(asked),
@@ -103,19 +103,22 @@ fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i
 }
 
 /// The unit of all lakes.
-fn unit_of(clusters: &[Cluster], cpu: CpuDefinition) -> Result<&'static str> {
-    let unit = cpu.unit(clusters[0].lake.source());
-    match clusters.iter().find(|other| cpu.unit(other.lake.source()) != unit) {
-        None => Ok(unit),
-        Some(other) => Err(Usage(format!(
-            "`{}` counts {cpu} CPU in {unit} and `{}` in {}: they cannot be added up; --cpu slots \
-            can",
-            clusters[0].name,
-            other.name,
-            cpu.unit(other.lake.source())
-        ))
-        .into()),
-    }
+fn unit_of(clusters: &[Cluster], meter: Meter) -> Result<&'static str> {
+    let unit = meter.unit(clusters[0].lake.source());
+    let Some(other) = clusters.iter().find(|other| meter.unit(other.lake.source()) != unit) else {
+        return Ok(unit);
+    };
+    let (what, way) = match meter.resource() {
+        Resource::Cpu => ("CPU", "; --cpu slots can"),
+        Resource::Memory => ("memory", ""),
+    };
+    Err(Usage(format!(
+        "`{}` counts {meter} {what} in {unit} and `{}` in {}: they cannot be added up{way}",
+        clusters[0].name,
+        other.name,
+        meter.unit(other.lake.source())
+    ))
+    .into())
 }
 
 #[expect(
@@ -127,10 +130,20 @@ fn micros(value: f64, unit: i64) -> i64 {
     (value * unit as f64).round() as i64
 }
 
-/// Checks that every lake has what a definition reads.
-fn definition(cpu: CpuDefinition, lakes: &[&Lake]) -> Result<CpuDefinition> {
-    lakes.iter().try_for_each(|lake| cpu.check(lake))?;
-    Ok(cpu)
+/// What is charged, by which definition; every lake has what that reads.
+fn meter_of(asked: &FairnessPlan, usual: CpuDefinition, lakes: &[&Lake]) -> Result<Meter> {
+    let meter = match asked.resource {
+        Resource::Cpu => Meter::Cpu(asked.cpu.unwrap_or(usual)),
+        Resource::Memory => Meter::Memory(match asked.memory {
+            Some(memory) => memory,
+            None if lakes.iter().all(|lake| lake.has(Table::TaskUsage)) => {
+                MemoryDefinition::Canonical
+            }
+            None => MemoryDefinition::Requested,
+        }),
+    };
+    lakes.iter().try_for_each(|lake| meter.check(lake))?;
+    Ok(meter)
 }
 
 /// Refuses to group by a column that no lake has.

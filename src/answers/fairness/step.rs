@@ -3,7 +3,7 @@
 use crate::answers::Said;
 use crate::answers::fairness::gathered::{Ends, gather_all};
 use crate::answers::fairness::plan::{FairnessPlan, Until};
-use crate::answers::fairness::{KIND, answer, notes, origin, put_series, table, warning};
+use crate::answers::fairness::{KIND, answer, kind_of, notes, origin, put_series, table, warning};
 use crate::answers::study::{Open, Screen, Step, Verdict, Work};
 use crate::defaults;
 use crate::faults::{Result, Usage};
@@ -39,7 +39,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     let plan = FairnessPlan { lake: vec![text.to_owned()], ..work.plan()? };
     let (window_end_us, open_attempts) =
         (work.definitions.window_end, work.definitions.open_attempts);
-    let files = work.own_files()?;
+    let files = work.own_files_of(kind_of(plan.resource).name)?;
     give(&plan, Until { window_end_us, open_attempts }, Some(files), work.screen)?;
     Ok(None)
 }

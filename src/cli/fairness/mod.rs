@@ -77,7 +77,7 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if let Some(Action::New(new)) = &args.action {
         return new::run(new);
     }
-    let files = shown::files(args.out.as_deref(), answer::KIND.name)?;
+    let files = shown::files(args.out.as_deref(), answer::kind_of(args.plan.resource).name)?;
     if !args.plan.index_program.is_empty() {
         end_on_signal(program::stop_all)?;
     }

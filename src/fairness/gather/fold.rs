@@ -8,10 +8,10 @@ use super::people::First;
 use super::{Accrual, By, CELLS_MAX, Cluster, Key, Machines, Part, Piece, Plan, Sums};
 use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks};
 use crate::fairness::history::{AttemptEnd, NOBODY};
 use crate::schema::{EventType, Table};
-use crate::studies::ledger::CpuDefinition;
+use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
 pub(super) fn fold_bucket(
@@ -25,8 +25,7 @@ pub(super) fn fold_bucket(
     let lake = &cluster.lake;
     let needs_jobs = matches!(plan.by, By::User | By::Class) && lake.has(Table::JobEvents);
     let jobs = if needs_jobs { Jobs::read(lake, bucket)? } else { Jobs::default() };
-    let usage = if plan.cpu.needs_usage() { Usage::Read } else { Usage::Skip };
-    let tasks = Tasks::read(lake, bucket, cluster.windows, usage)?;
+    let tasks = Tasks::read(lake, bucket, cluster.windows, plan.meter.usage())?;
     let extra = Extra::read(lake, bucket, plan.by)?;
     let cluster_idx = u32::try_from(idx).expect("a few clusters");
     let mut part = Part { cluster: cluster_idx, ..Part::default() };
@@ -135,7 +134,11 @@ impl Fold<'_> {
                 self.wait(task, row, [from_us, event.time_us], request);
             }
             if is_submit || is_update && since.is_some() {
-                request = self.extra.cpu[event.row as usize].or(request);
+                let asked = match self.plan.meter.resource() {
+                    Resource::Cpu => &self.extra.cpu,
+                    Resource::Memory => &self.extra.memory,
+                };
+                request = asked[event.row as usize].or(request);
                 since = Some((event.time_us, since.map_or(event.row, |(_, row)| row)));
             } else if event.event_type.is_deciding() {
                 (since, request) = (None, None);
@@ -160,8 +163,10 @@ impl Fold<'_> {
         request: Option<f32>,
     ) {
         let who = self.who(task, row, from_us, None);
-        let asked = match self.plan.cpu {
-            CpuDefinition::Slots => CpuRate::ONE,
+        let asked = match self.plan.meter {
+            Meter::Cpu(CpuDefinition::Slots) => CpuRate::ONE,
+            // What a task will use is not known while it waits.
+            Meter::Memory(MemoryDefinition::Used) => CpuRate::ZERO,
             _ => request.map_or(CpuRate::ZERO, CpuRate::new),
         };
         let machine = self.part.machines.put(&(None, None));
@@ -189,17 +194,24 @@ impl Fold<'_> {
         let counts = &mut self.part.counts;
         counts.attempts += 1;
         counts.open_attempts += u64::from(is_open);
-        counts.without_request += u64::from(attempt.cpu_request.is_none());
+        let request = match plan.meter.resource() {
+            Resource::Cpu => attempt.cpu_request,
+            Resource::Memory => attempt.memory,
+        };
+        counts.without_request += u64::from(request.is_none());
         counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
         counts.without_name += u64::from(self.part.people.is_nobody(who));
         let memory = self.extra.memory[attempt.row as usize].map_or(CpuRate::ZERO, CpuRate::new);
-        let rate = match plan.cpu {
-            CpuDefinition::Slots => CpuRate::ONE,
-            CpuDefinition::Measured => attempt.used_rate(self.cluster.lake.source()),
-            _ => attempt.requested_rate(),
+        let rate = match plan.meter {
+            Meter::Cpu(CpuDefinition::Slots) => CpuRate::ONE,
+            Meter::Cpu(CpuDefinition::Measured) => attempt.used_rate(self.cluster.lake.source()),
+            Meter::Cpu(_) => attempt.requested_rate(),
+            // What is measured stands in windows.
+            Meter::Memory(memory) if memory.usage_column().is_some() => CpuRate::ZERO,
+            Meter::Memory(_) => attempt.held_memory(),
         };
         let mut pieces = vec![(attempt.start_us, attempt.end_us, rate, memory)];
-        if plan.cpu == CpuDefinition::Measured {
+        if plan.meter.needs_usage() {
             pieces.extend(
                 measured(task, attempt).map(|(from, to, rate)| (from, to, rate, CpuRate::ZERO)),
             );

@@ -9,7 +9,8 @@ use super::fold::add;
 use super::people::{Known, People};
 use super::{By, Cluster, Counts, Interned, Key, Machines, Part, Plan, Sums};
 use crate::fairness::accounts::Tree;
-use crate::fairness::history::{AttemptEnd, Cell, Grid, History, Machine, Person};
+use crate::fairness::history::{AttemptEnd, Capacity, Cell, Grid, History, Machine, Person};
+use crate::studies::meter::Resource;
 use crate::units::CpuTime;
 
 /// What tells machines apart, and their order.
@@ -106,7 +107,7 @@ impl Merger {
             cells: cells(self.cells, &people_places, &machine_places),
             on_machines,
             ends,
-            capacity: capacity(fleets, &plan.grid),
+            capacity: charged(capacity(fleets, &plan.grid), plan.meter.resource()),
             keeps_ends: plan.keeps_ends,
             keeps_machines: plan.keeps_machines,
         };
@@ -166,4 +167,13 @@ fn cells(sums: FxHashMap<Key, Sums>, people: &[u32], machines: &[u32]) -> Vec<Ce
         .collect();
     cells.sort_unstable_by_key(|cell| (cell.interval, cell.who, cell.machine));
     cells
+}
+
+/// The capacity of what is charged, in the place of that of CPU.
+fn charged(capacity: Vec<Capacity>, resource: Resource) -> Vec<Capacity> {
+    let of = |own: Capacity| match resource {
+        Resource::Cpu => own,
+        Resource::Memory => Capacity { cpu: own.memory, ..own },
+    };
+    capacity.into_iter().map(of).collect()
 }

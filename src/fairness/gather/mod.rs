@@ -29,7 +29,7 @@ use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
-use crate::studies::ledger::CpuDefinition;
+use crate::studies::meter::Meter;
 use crate::units::{CpuRate, CpuTime};
 
 mod extra;
@@ -100,8 +100,9 @@ pub enum Machines {
 /// What to gather.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// What CPU time means; not `published`, which is known per job only.
-    pub cpu: CpuDefinition,
+    /// What is charged, CPU time or memory time, and what that means; not `published`, which is known
+    /// per job only. Where it is memory, it stands wherever CPU time would.
+    pub meter: Meter,
     /// When it is charged.
     pub accrual: Accrual,
     /// What is told apart.
@@ -247,7 +248,7 @@ impl Plan {
     /// Refuses a plan whose answer would not be what it says.
     fn check(&self) -> Result<(), GatherError> {
         let Grid { interval_us, count, .. } = self.grid;
-        if self.cpu == CpuDefinition::Published {
+        if self.meter == Meter::PUBLISHED {
             return Err(GatherError::Published);
         }
         if interval_us < 1 || count < 1 {

@@ -1,0 +1,99 @@
+//! Memory in the place of CPU: the same tables and JSON under other names.
+//!
+//! In: a table or a value that speaks of CPU time. Out: the same, speaking of memory time where
+//! memory was charged.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Field, Schema};
+use arrow::record_batch::RecordBatch;
+use serde_json::Value;
+
+use crate::studies::meter::Resource;
+
+/// Parts of names, and what stands for them where memory was charged.
+const NAMES: [(&str, &str); 3] = [
+    ("cpu_s", "memory_s"),
+    ("peak_cores", "peak_memory"),
+    ("closed_with_job_cpu", "closed_with_job_memory"),
+];
+
+/// A name of a column or key.
+fn name_of(name: &str) -> String {
+    let known = NAMES.iter().find(|(cpu, _)| name.contains(cpu));
+    known.map_or_else(|| name.to_owned(), |(cpu, memory)| name.replace(cpu, memory))
+}
+
+/// A sentence about it.
+fn sentence(text: &str) -> String {
+    let text = text.replace("CPU time", "Memory time").replace("all Memory", "all memory");
+    NAMES.iter().fold(text, |text, (cpu, memory)| text.replace(cpu, memory))
+}
+
+/// A table under the names of its resource.
+pub(super) fn table(batch: RecordBatch, resource: Resource) -> RecordBatch {
+    if resource == Resource::Cpu {
+        return batch;
+    }
+    let renamed = |field: &Arc<Field>| {
+        let mut field = field.as_ref().clone().with_name(name_of(field.name()));
+        let said = field.metadata().iter().map(|(key, text)| (key.clone(), sentence(text)));
+        let said: Vec<(String, String)> = said.collect();
+        for (key, text) in said {
+            field.metadata_mut().insert(key, text);
+        }
+        field
+    };
+    let fields: Vec<Field> = batch.schema().fields().iter().map(renamed).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), batch.columns().to_vec())
+        .expect("columns and types stay")
+}
+
+/// A value under the names of its resource.
+pub(super) fn json(value: Value, resource: Resource) -> Value {
+    if resource == Resource::Cpu {
+        return value;
+    }
+    match value {
+        Value::Object(object) => Value::Object(
+            object
+                .into_iter()
+                .map(|(key, value)| {
+                    let is_of_shares = key == "of" || key == "numerators";
+                    let value = if is_of_shares { sentences(value) } else { json(value, resource) };
+                    (name_of(&key), value)
+                })
+                .collect(),
+        ),
+        Value::Array(values) => values.into_iter().map(|value| json(value, resource)).collect(),
+        other => other,
+    }
+}
+
+/// The texts of an object, in the words of memory.
+fn sentences(value: Value) -> Value {
+    match value {
+        Value::Object(object) => Value::Object(
+            object.into_iter().map(|(key, value)| (name_of(&key), sentences(value))).collect(),
+        ),
+        Value::String(text) => Value::String(sentence(&text)),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json as value;
+
+    use super::*;
+
+    #[test]
+    fn memory_has_names_of_its_own() {
+        let cpu = value!({"total_cpu_s": 1, "users": [{"user": "cpu_s", "ran_cpu_s": 2}], "of": {
+            "share": "total_cpu_s: all CPU time charged in the span"}});
+        assert_eq!(json(cpu.clone(), Resource::Cpu), cpu);
+        let expected = value!({"total_memory_s": 1, "users": [{"user": "cpu_s", "ran_memory_s": 2}],
+            "of": {"share": "total_memory_s: all memory time charged in the span"}});
+        assert_eq!(json(cpu, Resource::Memory), expected);
+    }
+}
