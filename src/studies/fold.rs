@@ -17,7 +17,7 @@ use super::censoring::Censoring;
 use super::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use super::outcomes::Classes;
 use super::rules::{JobEnds, Owner, RuleError, RuleGrid};
-use super::sums::{LedgerSums, PartSums, Resampled, RuleSums, SplitSums};
+use super::sums::{GroupSums, LedgerSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::published::Published;
@@ -41,7 +41,7 @@ pub struct Study {
     /// By rule.
     pub(super) rules: Vec<RuleSums>,
     /// By what the sweep is split by; none for what is not known.
-    pub(super) groups: BTreeMap<Option<String>, PartSums>,
+    pub(super) groups: BTreeMap<Option<String>, GroupSums>,
     pub(super) split: Option<SplitSums>,
     pub(super) resampled: Option<Resampled>,
     /// Measured CPU outside of attempts, that of windows without a task included; nothing under
@@ -131,8 +131,8 @@ impl Study {
         }
         if let Some(key) = self.asked.sweep_by.filter(|_| 0 < row.task_count) {
             let asked = &self.asked;
-            let group = self.groups.entry(key.of(row)).or_insert_with(|| PartSums::new(asked));
-            group.add(row, 1);
+            let group = self.groups.entry(key.of(row)).or_insert_with(|| GroupSums::new(asked));
+            group.add(row);
         }
         for (sums, steps) in self.rules.iter_mut().zip(&row.kills) {
             sums.add(row, steps);

@@ -15,7 +15,7 @@ use super::fold::Study;
 use super::rules::RuleGrid;
 use super::selection::Interval;
 pub use super::sums::HarmedJob;
-use super::sums::{HARMED_NAMED, Largest, PartSums, StepSums};
+use super::sums::{GroupSums, HARMED_NAMED, Largest, StepSums};
 use crate::units::CpuTime;
 
 /// A value for each outcome, in the order in which outcomes are shown; none where it is unknown.
@@ -126,7 +126,7 @@ pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
     let rule = &study.asked.rules[rule_idx];
     let rows = sums.steps.iter().zip(&sums.largest).enumerate().map(|(idx, (step, largest))| {
         let harmed = harmed_jobs(study, rule_idx, idx).into_iter().take(HARMED_NAMED).collect();
-        SweepRow { harmed, ..whole.row(rule.grid[idx], step, Some(largest)) }
+        SweepRow { harmed, ..whole.row(rule.grid[idx], step, largest) }
     });
     Sweep { rows: rows.collect(), ..blank(rule) }
 }
@@ -145,15 +145,17 @@ fn blank(rule: &RuleGrid) -> Sweep {
 /// The sweeps of a rule over the jobs of each group, in the order of the groups.
 pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
     let rule = &study.asked.rules[rule_idx];
-    let of_group = |(group, sums): (&Option<String>, &PartSums)| {
+    let of_group = |(group, sums): (&Option<String>, &GroupSums)| {
         let whole = Whole {
             names: study.outcomes(),
-            totals: sums.totals.clone(),
-            finished: sums.finished_jobs,
+            totals: sums.all.totals.clone(),
+            finished: sums.all.finished_jobs,
             is_known: study.knows_outcomes,
         };
-        let steps = rule.grid.iter().zip(&sums.rules[rule_idx]);
-        let rows = steps.map(|(&threshold, step)| whole.row(threshold, step, None)).collect();
+        let steps = sums.all.rules[rule_idx].iter().zip(&sums.largest[rule_idx]);
+        let steps = rule.grid.iter().zip(steps);
+        let row = |(&threshold, (step, largest))| whole.row(threshold, step, largest);
+        let rows = steps.map(row).collect();
         let group = study.asked.sweep_by.map(|by| SweepGroup { by, value: group.clone() });
         Sweep { group, rows, ..blank(rule) }
     };
@@ -183,16 +185,12 @@ impl Whole {
     }
 
     /// The row of a parameter, without its interval and the names of jobs.
-    fn row(&self, threshold: i64, sums: &StepSums, largest: Option<&Largest>) -> SweepRow {
+    fn row(&self, threshold: i64, sums: &StepSums, largest: &Largest) -> SweepRow {
         let lost: CpuTime = self.totals[1..].iter().copied().sum();
         let cpu = |sum: CpuTime| self.is_known.then(|| sum.seconds());
         let of_finished = |sum: CpuTime| sum.share_of(self.totals[0]);
-        let part = |of: fn(&Largest) -> CpuTime, sum: CpuTime| {
-            largest.and_then(|all| of(all).share_of(sum))
-        };
-        let largest_saved = |outcome: usize| {
-            largest.and_then(|largest| largest.saved[outcome].share_of(sums.saved[outcome]))
-        };
+        let largest_saved = |outcome: usize| largest.saved[outcome].share_of(sums.saved[outcome]);
+        let most_saved = largest.saved[1..].iter().copied().max().unwrap_or(CpuTime::ZERO);
         #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
         let harmed_share = || sums.harmed_jobs as f64 / self.finished as f64;
         SweepRow {
@@ -203,19 +201,16 @@ impl Whole {
             saved_share: self
                 .by_outcome(|outcome| sums.saved[outcome].share_of(self.totals[outcome])),
             largest_saved_share: self.by_outcome(largest_saved),
-            largest_saved_in_all: largest.and_then(|largest| {
-                let most = largest.saved[1..].iter().copied().max()?;
-                most.share_of(sums.saved[1..].iter().copied().sum())
-            }),
+            largest_saved_in_all: most_saved.share_of(sums.saved[1..].iter().copied().sum()),
             harmed_jobs: self.is_known.then_some(sums.harmed_jobs),
             harmed_at_end: self.is_known.then_some(sums.harmed_at_end),
             harmed_jobs_share: (0 < self.finished).then(harmed_share),
             destroyed_cpu: cpu(sums.destroyed),
             destroyed_cpu_share: of_finished(sums.destroyed),
-            largest_destroyed_share: part(|largest| largest.destroyed, sums.destroyed),
+            largest_destroyed_share: largest.destroyed.share_of(sums.destroyed),
             harmed_jobs_cpu: cpu(sums.harmed_jobs_cpu),
             harmed_jobs_cpu_share: of_finished(sums.harmed_jobs_cpu),
-            largest_harmed_cpu_share: part(|largest| largest.harmed_jobs_cpu, sums.harmed_jobs_cpu),
+            largest_harmed_cpu_share: largest.harmed_jobs_cpu.share_of(sums.harmed_jobs_cpu),
             net_cpu: cpu(sums.net()),
             net_share: if self.is_known { sums.net().share_of(lost) } else { None },
             interval: None,

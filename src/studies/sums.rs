@@ -298,6 +298,35 @@ impl PartSums {
     }
 }
 
+/// Sums over the jobs of a group, with the job that adds most to each.
+#[derive(Clone, Debug)]
+pub(super) struct GroupSums {
+    pub(super) all: PartSums,
+    /// By rule and parameter.
+    pub(super) largest: Vec<Vec<Largest>>,
+}
+
+impl GroupSums {
+    pub(super) fn new(asked: &Asked) -> Self {
+        let blank = Largest::new(asked.outcome_count());
+        let largest = asked.rules.iter().map(|rule| vec![blank.clone(); rule.grid.len()]);
+        Self { all: PartSums::new(asked), largest: largest.collect() }
+    }
+
+    pub(super) fn add(&mut self, row: &JobRow<'_>) {
+        self.all.add(row, 1);
+        for (largest, steps) in self.largest.iter_mut().zip(&row.kills) {
+            largest.iter_mut().zip(steps).for_each(|(largest, step)| largest.add(row, step));
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.all.merge(&other.all);
+        let pairs = self.largest.iter_mut().flatten().zip(other.largest.iter().flatten());
+        pairs.for_each(|(own, others)| own.merge(others));
+    }
+}
+
 impl SplitSums {
     pub(super) fn new(asked: &Asked, split_us: i64) -> Self {
         let blank = PartSums::new(asked);

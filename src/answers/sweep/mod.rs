@@ -255,12 +255,9 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     if is_resampled {
         frame = bounds_of(frame, "net_share", rows().map(|row| row.interval.as_ref()?.net_share));
     }
-    if split_by.is_none() {
-        frame = frame
-            .float("largest_saved_share", rows().map(|row| row.largest_saved_in_all))
-            .float("largest_destroyed_share", rows().map(|row| row.largest_destroyed_share));
-    }
     frame
+        .float("largest_saved_share", rows().map(|row| row.largest_saved_in_all))
+        .float("largest_destroyed_share", rows().map(|row| row.largest_destroyed_share))
         .view(&[
             "priority",
             "scheduling_class",
