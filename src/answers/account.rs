@@ -49,7 +49,9 @@ pub fn answer<'a>(
     table: &'a RecordBatch,
 ) -> Answer<'a> {
     let mut json = json_of(ledger, table);
-    if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
+    if let Some(nothing) = nothing(ledger) {
+        json[store::NOTHING] = nothing.into();
+    } else if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
         json[store::NOTHING] = format!(
             "The outcome of the jobs that used {} {} ({}) is unknown: `job_events` does not \
             contain them.",
@@ -86,6 +88,28 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     json["rows"] = Value::Array(rows(table));
     shares::put(&mut json, &SHARES);
     json
+}
+
+/// Why there is nothing to see: nothing was used.
+fn nothing(ledger: &Ledger) -> Option<String> {
+    if ledger.total != 0.0 {
+        return None;
+    }
+    let mut jobs: Vec<(&str, u64)> = Vec::new();
+    for row in &ledger.rows {
+        let own = row.jobs.unwrap_or(0);
+        match jobs.iter_mut().find(|(outcome, _)| *outcome == row.outcome) {
+            Some((_, sum)) => *sum += own,
+            None => jobs.push((&row.outcome, own)),
+        }
+    }
+    let parts = jobs.iter().filter(|(_, count)| 0 < *count);
+    let parts: Vec<String> =
+        parts.map(|(outcome, count)| format!("{outcome} {}", digits::grouped(*count))).collect();
+    let whose = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    let all = digits::counted(jobs.iter().map(|one| one.1).sum(), "job");
+    let noun = ledger.meter.resource().noun();
+    Some(format!("No {noun} ({}) was used by {all}{whose}.", ledger.meter))
 }
 
 /// The line that shows that the ledger closes.

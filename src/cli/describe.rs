@@ -32,7 +32,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 ///
 /// A wait is the time from the first SUBMIT of a task to the first SCHEDULE after it. A task that
 /// never starts waits until its last event, if that ends it, or until its job ends: such waits
-/// count as `ended_waiting`. A wait that is still open at the window's end is censored. `wait_us`
+/// count as `ended_waiting`. A task that ends before it starts and is submitted again waits on, from its
+/// first SUBMIT. A wait that is still open at the window's end is censored. `wait_us`
 /// of `query q02` has the same definition.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest

@@ -30,9 +30,11 @@ const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep 
 ///
 /// Shares refer to the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the
 /// largest share of a single job in all CPU saved, or destroyed: near 1, one job makes up the sum.
-/// `condemned_at_end` counts condemned tasks that had finished at the instant of their kill: they
-/// save nothing, but harm their jobs. Without `job_events` no outcome is known, and columns that
-/// depend on outcomes stay empty.
+/// `condemned_at_end` counts condemned tasks that had finished for good at the instant of their
+/// kill: their last terminal event is a FINISH, not later than that instant, and no SUBMIT or
+/// SCHEDULE follows it. They save nothing, but harm their jobs. A task that finishes at its event
+/// T + 1 and runs again later is condemned, but does not count as `condemned_at_end`. Without
+/// `job_events` no outcome is known, and columns that depend on outcomes stay empty.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.

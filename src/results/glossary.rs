@@ -329,7 +329,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("parts", "Parts of the table"),
     (
         "condemned_at_end",
-        "Condemned tasks that had finished at the instant of their kill: nothing is saved",
+        "Condemned tasks that had finished for good at the instant of their kill: nothing is saved",
     ),
     ("largest_saved_share", "CPU saved in the job with the most, over all CPU saved"),
     ("largest_destroyed_share", "CPU destroyed in the job with the most, over `destroyed_cpu`"),

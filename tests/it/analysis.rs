@@ -307,6 +307,29 @@ fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
     }
 }
 
+/// Jobs that used nothing: one sentence instead of a table of zeros; what machines read stays.
+#[test]
+fn a_ledger_of_nothing_is_one_sentence() {
+    let place = super::support::Place::new();
+    let jobs = [
+        "1 0 -1 0 1 -1 -1 1 0 -1 1 1 1 1 1 -1 -1 -1",
+        "2 5 -1 0 2 -1 -1 2 0 -1 0 2 1 1 1 -1 -1 -1",
+    ];
+    place.raw("log.swf", format!("; MaxProcs: 4\n{}\n", jobs.join("\n")));
+    place.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
+    for more in [&[][..], &["--group-by", "user"], &["--resource", "memory"]] {
+        let ask = |form: &str| {
+            let line = [&["account", "--format", form][..], more].concat();
+            place.run(&line).ok().stdout_text().to_owned()
+        };
+        let said = ask("table");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.starts_with("No ") && said.contains(" was used by 2 jobs: "), "{said}");
+        let rows = ask("csv");
+        assert!(rows.lines().nth(1).is_some_and(|row| row.contains(",0.0,")), "{rows}");
+    }
+}
+
 /// Of a folder with the events of tasks alone nothing is known about the outcome of jobs: no
 /// sentence, caption or page gives a share of an outcome.
 #[test]

@@ -40,6 +40,7 @@ pub(super) fn jobs() -> impl Strategy<Value = Vec<Job>> {
         "01",
         "05",
         "0",
+        "050",
         "0105",
         "15",
         "018801",

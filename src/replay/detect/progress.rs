@@ -173,6 +173,26 @@ impl ProgressBook {
         start_us.saturating_add(until).max(now_us)
     }
 
+    /// Whether a running attempt is past what it is compared with at `now_us`, and so reports that
+    /// it is nearly done until a sibling ends.
+    pub fn is_stalled(&self, group: &Group, attempt: u32, now_us: i64) -> bool {
+        let age_us = now_us.saturating_sub(group.attempts[attempt as usize].start_us);
+        if self.work == Work::Measured || self.noise.is_some() || age_us < AGE_MIN_US {
+            return false;
+        }
+        let twice = match self.model {
+            ProgressModel::Siblings => twice_median(&self.finished),
+            ProgressModel::Linear | ProgressModel::Usage => {
+                let (twice, is_own) = self.totals[attempt as usize];
+                (!is_own).then_some(twice)
+            }
+        };
+        twice.is_some_and(|twice| {
+            let nearly = twice.saturating_mul(NEARLY_DONE.into());
+            0 < twice && nearly <= micros(age_us).saturating_mul(200)
+        })
+    }
+
     /// Puts noise on a report: the attempt's rate looks exp(σz) times as high. Never below the
     /// last report, never quite done.
     pub fn blur(&mut self, seed: u64, stream: u64, attempt: u32, exact: f64, last: f64) -> f64 {

@@ -160,6 +160,22 @@ impl Detector for Hadoop {
         if waiting == Waiting::First && 0 < scene.waiting {
             return i64::MAX;
         }
+        let from_us = |running: &Running| match age_from {
+            AgeFrom::Job => scene.begun_us,
+            AgeFrom::Attempt => running.start_us,
+        };
+        let open = scene.running.iter().filter(|running| running.has_progress && !running.has_copy);
+        // Neither the average nor any progress changes: whoever is late is late when old enough.
+        if outlook.is_stalled {
+            let aged_us = |running: &Running| {
+                let from_us = from_us(running);
+                if age_s <= micros_to_seconds(scene.now_us.saturating_sub(from_us)) {
+                    return i64::MAX;
+                }
+                from_us.saturating_add(micros(age_s - 0.001)).max(scene.now_us)
+            };
+            return open.map(aged_us).min().unwrap_or(i64::MAX);
+        }
         let tasks = f64::from(scene.task_count.max(1));
         let rate = |running: &Running| {
             let age_s = running.age_s(scene.now_us);
@@ -169,10 +185,6 @@ impl Detector for Hadoop {
         #[expect(clippy::cast_precision_loss, reason = "a count of tasks")]
         let average = (self.done as f64 + sum(&|running| running.progress.value())) / tasks;
         let slope = sum(&rate) / tasks;
-        let from_us = |running: &Running| match age_from {
-            AgeFrom::Job => scene.begun_us,
-            AgeFrom::Attempt => running.start_us,
-        };
         let until_us = |running: &Running| {
             // The program's average has 32 bits: near the gap every heartbeat counts.
             let short = gap - 1e-6 - (average - running.progress.value());
@@ -185,7 +197,6 @@ impl Detector for Hadoop {
             };
             old_us.max(near_us)
         };
-        let open = scene.running.iter().filter(|running| running.has_progress && !running.has_copy);
         open.map(until_us).min().unwrap_or(i64::MAX).min(outlook.steady_until_us)
     }
 }

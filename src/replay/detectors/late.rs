@@ -207,7 +207,12 @@ impl Detector for Late {
         let is_young = |running: &Running| {
             running.has_progress && !running.was_copied && running.age_s(scene.now_us) < age_s
         };
-        first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
+        let aged_us = first_of_age_us(scene, age_s, is_young);
+        // The same progress after other ages: of two rates the lower one stays the lower one.
+        if outlook.is_stalled && !self.config.criterion.is_given() {
+            return aged_us;
+        }
+        aged_us.min(outlook.steady_until_us)
     }
 
     fn reads_reports(&self, scene: &Scene<'_>) -> bool {

@@ -241,6 +241,9 @@ impl Detector for Late021 {
         if waiting == Waiting::First && 0 < scene.waiting {
             return outlook.steady_until_us;
         }
+        if outlook.is_done_with(scene) {
+            return i64::MAX;
+        }
         let is_young = |running: &Running| {
             running.has_progress && !running.has_copy && running.age_s(scene.now_us) < age_s
         };

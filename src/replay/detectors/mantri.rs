@@ -242,6 +242,9 @@ impl Detector for Mantri {
 
     /// While estimates stay as they are, less and less is left, and every rule asks for more.
     fn quiet_until_us(&self, scene: &Scene<'_>, reports: Reports) -> i64 {
+        if reports.is_done_with(scene) {
+            return i64::MAX;
+        }
         let is_smooth = |running: &Running| {
             let attempt = self.attempts.get(running.attempt as usize);
             running.estimated_length_us().filter(|_| running.has_progress).map(as_f64)

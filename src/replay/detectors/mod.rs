@@ -193,6 +193,22 @@ pub struct Outlook {
     pub steady_until_us: i64,
     /// Time between two heartbeats, µs.
     pub heartbeat_us: i64,
+    /// Whether every running attempt has progress and reports the same share of its work, which is
+    /// not all of it, for as long as nothing begins or ends: only ages grow. A detector that is
+    /// quiet is then asked at the last [`HEARD_AGAIN`](Self::HEARD_AGAIN) heartbeats before
+    /// something does, so that it knows the last reports.
+    pub is_stalled: bool,
+}
+
+impl Outlook {
+    /// How many heartbeats in a row a quiet detector is asked at before something begins or ends.
+    pub const HEARD_AGAIN: i64 = 8;
+
+    /// Until when a detector is quiet that flags no attempt twice: for as long as all that runs is
+    /// flagged and goes on reporting the same.
+    pub fn is_done_with(&self, scene: &Scene<'_>) -> bool {
+        self.is_stalled && scene.running.iter().all(|running| running.has_copy)
+    }
 }
 
 /// How a machine stands in the eyes of a detector.

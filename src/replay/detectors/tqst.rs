@@ -182,6 +182,9 @@ struct Nodes {
     slow: FxHashMap<u32, Standing>,
 }
 
+/// Starts that differ by less than this may change their order by rounding, µs.
+const CLOSE_US: i64 = 1_000;
+
 /// Parts of a task per µs, in which rates are added up: sums do not depend on their order.
 const PARTS: u128 = 1 << 80;
 
@@ -250,6 +253,51 @@ impl Tqst {
             self.sort_nodes(scene, &mut nodes);
         }
         nodes
+    }
+
+    /// Until when no copy is worth more than now where only ages grow. A copy saves a part of the
+    /// age, so it is worth one from some age on; who is slow stays slow, unless two began so close to
+    /// each other that rounding decides which of them is.
+    fn stalled_until_us(&self, scene: &Scene<'_>) -> i64 {
+        let Config { age_s, criterion, waiting, slow_task, of, rounding, .. } = self.config;
+        let is_held = waiting == Waiting::First && 0 < scene.waiting;
+        let Some(mean_s) = scene.finished.mean_s() else { return scene.now_us };
+        if self.room(scene) == 0 || is_held {
+            return i64::MAX;
+        }
+        let mut starts_us: Vec<i64> =
+            scene.running.iter().map(|running| running.start_us).collect();
+        starts_us.sort_unstable();
+        let tasks = match of {
+            Of::Running => starts_us.len(),
+            Of::All => scene.task_count as usize,
+        };
+        let slow = rounding.share(slow_task, tasks);
+        let is_close = match (slow.checked_sub(1), starts_us.get(slow)) {
+            (Some(last), Some(next_us)) => (1..CLOSE_US).contains(&(next_us - starts_us[last])),
+            _ => false,
+        };
+        if criterion.is_given() || is_close {
+            return scene.now_us;
+        }
+        let until_us = |running: &Running| {
+            let Some(length_us) = running.estimated_length_us() else { return scene.now_us };
+            let left_s = micros_to_seconds(length_us - (scene.now_us - running.start_us));
+            let age_now_s = running.age_s(scene.now_us);
+            if mean_s < left_s && age_s <= age_now_s {
+                return i64::MAX;
+            }
+            // What is left grows as the age does; short of it, since both are rounded.
+            let progress = running.progress;
+            #[expect(clippy::cast_precision_loss, reason = "ninety-nine of a hundred")]
+            let part = progress.left() as f64 / progress.done() as f64;
+            let worth_s = (mean_s / part * (1.0 - 1e-9) - 0.001).max(age_s * (1.0 - 1e-9) - 0.001);
+            #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+            let worth_us = (worth_s * 1e6) as i64;
+            running.start_us.saturating_add(worth_us).max(scene.now_us)
+        };
+        let open = scene.running.iter().filter(|running| !running.has_copy && !running.was_copied);
+        open.map(until_us).min().unwrap_or(i64::MAX)
     }
 
     fn sort_nodes(&self, scene: &Scene<'_>, nodes: &mut Nodes) {
@@ -329,6 +377,9 @@ impl Detector for Tqst {
     /// While rates stay as they are, so do estimated ends, and a copy saves less and less.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let age_s = self.config.age_s;
+        if outlook.is_stalled {
+            return self.stalled_until_us(scene);
+        }
         let is_open =
             |running: &Running| running.has_progress && !running.has_copy && !running.was_copied;
         // Below a ten-thousandth of the work the estimate grows with the age.

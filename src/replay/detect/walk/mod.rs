@@ -216,9 +216,14 @@ fn judge_all(
         let outlook = *outlook.get_or_insert_with(|| Outlook {
             steady_until_us: state.steady_until_us(book, now_us),
             heartbeat_us,
+            is_stalled: state.is_stalled(book, now_us),
         });
         rest.ask_at = rest.ask_at.saturating_mul(2);
-        let until_us = watch.quiet_until_us(state, now_us, outlook);
+        let mut until_us = watch.quiet_until_us(state, now_us, outlook);
+        if outlook.is_stalled {
+            let heard_us = heartbeat_us.saturating_mul(Outlook::HEARD_AGAIN);
+            until_us = until_us.min(state.horizon_us(now_us).saturating_sub(heard_us));
+        }
         if now_us < until_us {
             watch.rest = Rest { until_us, ..Rest::NONE };
         }
@@ -277,6 +282,12 @@ impl<'a> State<'a> {
         let steady = self.running.iter().filter(|row| row.has_progress);
         let steady = steady.map(|row| book.steady_until_us(self.group, row.attempt, now_us));
         steady.min().unwrap_or(i64::MAX)
+    }
+
+    /// Whether all that runs reports that it is nearly done, and goes on to.
+    fn is_stalled(&self, book: &ProgressBook, now_us: i64) -> bool {
+        let mut running = self.running.iter();
+        running.all(|row| row.has_progress && book.is_stalled(self.group, row.attempt, now_us))
     }
 
     /// The heartbeat after `now_us`; where nothing runs, the first one that sees the next change.

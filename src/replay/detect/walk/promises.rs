@@ -288,7 +288,23 @@ fn a_task_of_thirty_thousand_years_takes_no_time() {
     let straggles = vec![false; 10];
     let plans: Vec<DetectorPlan> =
         KINDS.iter().map(|kind| kind.name.parse().expect("a detector")).collect();
-    let walked = walk(&group, &plan(ProgressModel::Linear), &plans, &straggles);
-    assert_eq!(walked.task_heartbeats, 9 * 5 + 99_999_999_999);
+    for progress in [ProgressModel::Linear, ProgressModel::Siblings] {
+        let walked = walk(&group, &plan(progress), &plans, &straggles);
+        assert_eq!(walked.task_heartbeats, 9 * 5 + 99_999_999_999);
+    }
     assert_eq!(heartbeats(&group, 10 * S), 99_999_999_999);
+}
+
+/// Three that go on for thirty thousand years after nine of about a minute.
+#[test]
+fn several_tasks_that_go_on_for_ages_take_no_time() {
+    let mut draws: Vec<Draw> = (0..9).map(|idx| (0, 0, 55 + idx, 1)).collect();
+    draws.extend([(0, 0, 1_000_000_000_000, 1), (0, 3, 900_000_000_000, 1), (1, 7, 1_000, 0)]);
+    let group = group_of(&stories(&draws), 0, 2_000_000_000_000 * S);
+    let straggles = vec![false; draws.len()];
+    let plans: Vec<DetectorPlan> =
+        KINDS.iter().map(|kind| kind.name.parse().expect("a detector")).collect();
+    let walked = walk(&group, &plan(ProgressModel::Siblings), &plans, &straggles);
+    let late = KINDS.iter().position(|kind| kind.name == "late").expect("LATE is a kind");
+    assert!(!walked.flags[late].is_empty(), "one of them has the lowest rate");
 }

@@ -67,6 +67,12 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6) as i64
 }
 
+/// A count of bins as a float.
+#[expect(clippy::cast_precision_loss, reason = "a limit of bins is compared with a distance")]
+fn limit_as_f64(limit: u64) -> f64 {
+    limit as f64
+}
+
 /// No report has been made.
 const NO_ESTIMATE: i64 = i64::MAX;
 
@@ -306,6 +312,30 @@ impl Poisson {
         ring.windows(2).all(|pair| pair[0] == pair[1])
     }
 
+    /// Whether nothing that is not flagged can get as far above the mode as is abnormal where only
+    /// ages grow: what ended has left the window, and estimates grow side by side.
+    fn stays_together(&self, scene: &Scene<'_>) -> bool {
+        let is_alone = self.ended.0 == scene.finished.ends().len();
+        let is_known = |running: &Running| {
+            let attempt = self.attempts.get(running.attempt as usize);
+            attempt.is_some_and(|attempt| self.config.estimates <= attempt.reports)
+        };
+        if !is_alone || self.limit == 0 || !scene.running.iter().all(is_known) {
+            return false;
+        }
+        if scene.running.len() == 1 {
+            return true;
+        }
+        let latest_us = scene.running.iter().map(|running| running.start_us).max().unwrap_or(0);
+        let is_near = |running: &Running| {
+            // Estimates are ages over the same progress; a bin more for each of two roundings.
+            let apart_s = micros_to_seconds(latest_us - running.start_us);
+            let bins = apart_s / running.progress.value() / self.width_s + 2.0;
+            matches!(self.config.lambda, Lambda::Fixed(_)) && bins < limit_as_f64(self.limit)
+        };
+        scene.running.iter().filter(|running| !running.has_copy).all(is_near)
+    }
+
     /// The smallest abnormal k' of this sample.
     fn limit(&self, scene: &Scene<'_>, mode: u64) -> u64 {
         if let Lambda::Fixed(_) = self.config.lambda {
@@ -386,6 +416,11 @@ impl Detector for Poisson {
         }
         let is_scaled = self.config.scale_s.0.is_some();
         if is_scaled && scene.finished.count() == 0 {
+            return i64::MAX;
+        }
+        let remembers_few = i64::from(self.config.estimates) <= Outlook::HEARD_AGAIN;
+        let stays_together = || outlook.is_stalled && self.stays_together(scene);
+        if remembers_few && (outlook.is_done_with(scene) || stays_together()) {
             return i64::MAX;
         }
         let has_stalled = |running: &Running| running.has_progress && running.progress.done() == 0;

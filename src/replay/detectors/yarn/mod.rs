@@ -372,6 +372,9 @@ impl Detector for Yarn {
         if 0 < scene.waiting || self.threshold_ms(scene).is_none() {
             return i64::MAX;
         }
+        if outlook.is_done_with(scene) {
+            return i64::MAX;
+        }
         let replaced_ms = now_ms.saturating_add(self.new_attempt_ms());
         let is_over = |running: &Running| {
             let age_ms = now_ms - ms(running.start_us);

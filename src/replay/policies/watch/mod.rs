@@ -119,7 +119,8 @@ impl Watch {
             return;
         }
         let steady_until_us = self.sleep.steady_until_us(state);
-        let outlook = Outlook { steady_until_us, heartbeat_us: self.plan.period_us() };
+        let outlook =
+            Outlook { steady_until_us, heartbeat_us: self.plan.period_us(), is_stalled: false };
         let scene = group.scene(state.now_us, self.slots);
         let until_us = group.detector.quiet_until_us(&scene, outlook);
         let heeds_slots = group.detector.heeds_slots(&scene);
