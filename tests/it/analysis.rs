@@ -310,7 +310,7 @@ fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
 /// Jobs that used nothing: one sentence instead of a table of zeros; what machines read stays.
 #[test]
 fn a_ledger_of_nothing_is_one_sentence() {
-    let place = super::support::Place::new();
+    let place = Place::new();
     let jobs = [
         "1 0 -1 0 1 -1 -1 1 0 -1 1 1 1 1 1 -1 -1 -1",
         "2 5 -1 0 2 -1 -1 2 0 -1 0 2 1 1 1 -1 -1 -1",
