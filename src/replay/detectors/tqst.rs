@@ -293,8 +293,8 @@ impl Tqst {
             let part = progress.left() as f64 / progress.done() as f64;
             let worth_s = (mean_s / part * (1.0 - 1e-9) - 0.001).max(age_s * (1.0 - 1e-9) - 0.001);
             #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-            let worth_us = (worth_s * 1e6) as i64;
-            running.start_us.saturating_add(worth_us).max(scene.now_us)
+            let grown_us = (worth_s * 1e6) as i64;
+            running.start_us.saturating_add(grown_us).max(scene.now_us)
         };
         let open = scene.running.iter().filter(|running| !running.has_copy && !running.was_copied);
         open.map(until_us).min().unwrap_or(i64::MAX)
