@@ -7,10 +7,11 @@ use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::coord::{CoordTranslate, Shift};
 use plotters::prelude::{
     ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange,
-    LineSeries, PathElement, Polygon, SeriesLabelPosition,
+    LineSeries, PathElement, Polygon,
 };
 
 use super::bars::{font, head};
+use super::legend::Legend;
 use super::theme::{self, Tone};
 use super::values::{self, Place, Shape, Thinned};
 
@@ -123,21 +124,22 @@ fn plot<DB, X>(
 ) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>>
 where
     DB: DrawingBackend,
-    X: AsRangedCoord<Value = f64>,
+    X: AsRangedCoord<Value = f64> + Clone,
     X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
 {
-    // The name of the axis stands beside its longest number.
-    let ends = [y_range.start, y_range.end].map(theme::axis_number);
-    let digits = ends.iter().map(|text| text.chars().count()).max().unwrap_or(0);
-    let digits = u32::try_from(digits.min(12)).expect("a number is short");
-    let mut builder = ChartBuilder::on(area);
-    builder
-        .margin(8 * zoom)
-        .margin_right(24 * zoom)
-        .x_label_area_size(44 * zoom)
-        .y_label_area_size((digits * 8 + 28).max(84) * zoom);
-    let mut plot = builder.build_cartesian_2d(x_range, y_range.clone())?;
-    let left = plot.x_range().start;
+    let legend = Legend::of(chart, area, zoom)?;
+    // Only measured: where the curves leave no place for the legend, it stands above the plot.
+    let measured =
+        builder(area, &y_range, zoom).build_cartesian_2d(x_range.clone(), y_range.clone())?;
+    let left = measured.x_range().start;
+    let curves = curves(chart, left, |at| measured.backend_coord(&at));
+    let place = legend.place(&curves, &measured.plotting_area().get_pixel_range());
+    let below = match place {
+        None => Some(legend.draw_above(area)?),
+        Some(_) => None,
+    };
+    let area = below.as_ref().unwrap_or(area);
+    let mut plot = builder(area, &y_range, zoom).build_cartesian_2d(x_range, y_range)?;
     plot.configure_mesh()
         .x_desc(chart.x_axis.clone())
         .y_desc(chart.y_axis.clone())
@@ -151,46 +153,99 @@ where
         .light_line_style(theme::PAPER)
         .axis_style(theme::INK)
         .draw()?;
-    let (mut places, mut curves) = (Vec::new(), Vec::new());
+    let mut places = Vec::new();
     for line in &chart.lines {
-        let color = line.tone.color();
-        let stroke = match line.stroke {
-            Stroke::Whisker => color.mix(0.45).stroke_width(zoom),
-            _ => color.stroke_width(2 * zoom),
-        };
-        if !line.band.is_empty() {
-            let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
-            let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
-            let edge: Vec<(f64, f64)> = lower.chain(upper).collect();
-            curves.push(edge.iter().map(|at| plot.backend_coord(at)).collect());
-            plot.draw_series([Polygon::new(edge, color.mix(0.18).filled())])?;
-        }
+        draw_line(&mut plot, line, left, zoom)?;
         places.extend(places_of(chart, line, |(x, y)| plot.backend_coord(&(x.max(left), y))));
-        let points = shaped(line, left);
+    }
+    if let Some(place) = place {
+        legend.draw_within(&mut plot, place)?;
+    }
+    Ok(places)
+}
+
+/// The plot's own margins, and room for the numbers of its axes.
+fn builder<'a, 'b, DB: DrawingBackend>(
+    area: &'a DrawingArea<DB, Shift>,
+    y_range: &Range<f64>,
+    zoom: u32,
+) -> ChartBuilder<'a, 'b, DB> {
+    // The name of the axis stands beside its longest number.
+    let ends = [y_range.start, y_range.end].map(theme::axis_number);
+    let digits = ends.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    let digits = u32::try_from(digits.min(12)).expect("a number is short");
+    let mut builder = ChartBuilder::on(area);
+    builder
+        .margin(8 * zoom)
+        .margin_right(24 * zoom)
+        .x_label_area_size(44 * zoom)
+        .y_label_area_size((digits * 8 + 28).max(84) * zoom);
+    builder
+}
+
+/// The curves and the edges of bands in pixels: what a legend must not cover.
+fn curves(
+    chart: &LineChart,
+    left: f64,
+    pixels: impl Fn((f64, f64)) -> (i32, i32),
+) -> Vec<Vec<(i32, i32)>> {
+    let mut curves = Vec::new();
+    for line in &chart.lines {
+        if !line.band.is_empty() {
+            curves.push(edge(line, left).into_iter().map(&pixels).collect());
+        }
         if line.stroke != Stroke::Whisker {
-            let at = points.iter().map(|point| plot.backend_coord(point));
-            curves.push(at.collect());
-        }
-        if line.stroke == Stroke::Marked {
-            plot.draw_series(points.iter().map(|&at| Circle::new(at, 3 * zoom, color.filled())))?;
-        }
-        let swatch = i32::try_from(18 * zoom).expect("a zoom is small");
-        if line.stroke == Stroke::Rings {
-            let ring = move |at| Circle::new(at, 5 * zoom, stroke);
-            let drawn = plot.draw_series(points.iter().map(|&at| ring(at)))?;
-            let legend = move |(x, y)| Circle::new((x + swatch / 2, y), 5 * zoom, stroke);
-            drawn.label(line.name.clone()).legend(legend);
-            continue;
-        }
-        let drawn = plot.draw_series(LineSeries::new(points, stroke))?;
-        if !line.name.is_empty() {
-            drawn
-                .label(line.name.clone())
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + swatch, y)], stroke));
+            curves.push(shaped(line, left).into_iter().map(&pixels).collect());
         }
     }
-    add_legend(&mut plot, chart, &curves, zoom)?;
-    Ok(places)
+    curves
+}
+
+/// The outline of a band.
+fn edge(line: &Line, left: f64) -> Vec<(f64, f64)> {
+    let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
+    let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
+    lower.chain(upper).collect()
+}
+
+/// Draws a curve with its band, and names it for a legend within the plot.
+fn draw_line<'a, DB, CT>(
+    plot: &mut ChartContext<'a, DB, CT>,
+    line: &Line,
+    left: f64,
+    zoom: u32,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>>
+where
+    DB: DrawingBackend + 'a,
+    CT: CoordTranslate<From = (f64, f64)>,
+{
+    let color = line.tone.color();
+    let stroke = match line.stroke {
+        Stroke::Whisker => color.mix(0.45).stroke_width(zoom),
+        _ => color.stroke_width(2 * zoom),
+    };
+    if !line.band.is_empty() {
+        plot.draw_series([Polygon::new(edge(line, left), color.mix(0.18).filled())])?;
+    }
+    let points = shaped(line, left);
+    if line.stroke == Stroke::Marked {
+        plot.draw_series(points.iter().map(|&at| Circle::new(at, 3 * zoom, color.filled())))?;
+    }
+    let swatch = i32::try_from(18 * zoom).expect("a zoom is small");
+    if line.stroke == Stroke::Rings {
+        let ring = move |at| Circle::new(at, 5 * zoom, stroke);
+        let drawn = plot.draw_series(points.iter().map(|&at| ring(at)))?;
+        let legend = move |(x, y)| Circle::new((x + swatch / 2, y), 5 * zoom, stroke);
+        drawn.label(line.name.clone()).legend(legend);
+        return Ok(());
+    }
+    let drawn = plot.draw_series(LineSeries::new(points, stroke))?;
+    if !line.name.is_empty() {
+        drawn
+            .label(line.name.clone())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + swatch, y)], stroke));
+    }
+    Ok(())
 }
 
 /// Where the values of a curve are told, each at its place in pixels.
@@ -212,97 +267,6 @@ fn places_of(
     places
 }
 
-/// Names the curves, if they have names, where that covers least of them.
-fn add_legend<'a, DB: DrawingBackend + 'a, CT: CoordTranslate>(
-    plot: &mut ChartContext<'a, DB, CT>,
-    chart: &LineChart,
-    curves: &[Vec<(i32, i32)>],
-    zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let style = font(theme::TEXT, zoom, &theme::INK);
-    let (swatch, margin) = (24 * zoom, 12 * zoom);
-    let area = plot.plotting_area();
-    let names = chart.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty());
-    let widths = names.map(|name| area.estimate_text_size(name, &style).map(|size| size.0));
-    let widths: Vec<u32> = widths.collect::<Result<_, _>>()?;
-    let Some(widest) = widths.iter().max() else { return Ok(()) };
-    let pixels = |size: u32| i32::try_from(size).expect("a picture is small");
-    let line_count = i32::try_from(widths.len()).expect("a chart has few curves");
-    // The distance of lines that plotters takes.
-    let line = theme::TEXT * zoom * 5 / 4;
-    let legend =
-        [pixels(2 * margin + swatch + widest), pixels(2 * margin) + line_count * pixels(line)];
-    let (xs, ys) = area.get_pixel_range();
-    let place = legend_place(curves, legend, xs, ys);
-    plot.configure_series_labels()
-        .position(place)
-        .legend_area_size(swatch)
-        .margin(margin)
-        .label_font(style)
-        .background_style(theme::PAPER.mix(0.85))
-        .border_style(theme::GRID)
-        .draw()
-}
-
-/// Pixels between a legend and the edge of the plot.
-const LEGEND_GAP: i32 = 6;
-
-/// Where a legend of some width and height covers least of the curves and edges of bands; among
-/// places that are as good the first. `xs` and `ys` are the plot's, in the pixels of the curves.
-fn legend_place(
-    curves: &[Vec<(i32, i32)>],
-    legend: [i32; 2],
-    xs: Range<i32>,
-    ys: Range<i32>,
-) -> SeriesLabelPosition {
-    let places = |of: &Range<i32>, own: i32| {
-        let room = of.end - of.start - own;
-        [LEGEND_GAP, room / 2, room - LEGEND_GAP]
-    };
-    let [left, middle, right] = places(&xs, legend[0]);
-    let [top, centre, bottom] = places(&ys, legend[1]);
-    let corners = [(right, top), (right, bottom), (left, top), (left, bottom)];
-    let edges = [(right, centre), (middle, top), (middle, bottom), (left, centre)];
-    let covered = |&(x, y): &(i32, i32)| {
-        let (x, y) = (xs.start + x, ys.start + y);
-        let cover = [(x, x + legend[0]), (y, y + legend[1])];
-        let pieces = curves.iter().flat_map(|curve| pieces(curve));
-        pieces.map(|(&from, &to)| length_within(from, to, cover)).sum::<f64>()
-    };
-    let all = corners.into_iter().chain(edges).chain([(middle, centre)]);
-    let (x, y) = all
-        .min_by(|one, other| covered(one).total_cmp(&covered(other)))
-        .expect("there are nine places");
-    SeriesLabelPosition::Coordinate(x, y)
-}
-
-/// The straight pieces of a curve, and its last point.
-fn pieces(curve: &[(i32, i32)]) -> impl Iterator<Item = (&(i32, i32), &(i32, i32))> {
-    curve.iter().zip(curve.iter().skip(1).chain(curve.last()))
-}
-
-/// How much of a straight piece lies within a rectangle, given by its range of either coordinate;
-/// a mere point in it counts as one.
-fn length_within(from: (i32, i32), to: (i32, i32), cover: [(i32, i32); 2]) -> f64 {
-    let axes = [(from.0, to.0), (from.1, to.1)];
-    let (mut enters, mut leaves) = (0.0_f64, 1.0_f64);
-    for ((from, to), (low, high)) in axes.into_iter().zip(cover) {
-        let (from, to) = (f64::from(from), f64::from(to));
-        let (low, high) = (f64::from(low), f64::from(high));
-        if from == to {
-            if from < low || high < from {
-                return 0.0;
-            }
-            continue;
-        }
-        let cuts = [(low - from) / (to - from), (high - from) / (to - from)];
-        enters = enters.max(cuts[0].min(cuts[1]));
-        leaves = leaves.min(cuts[0].max(cuts[1]));
-    }
-    let [across, up] = axes.map(|(from, to)| f64::from(to - from));
-    if enters <= leaves { (across.hypot(up) * (leaves - enters)).max(1.0) } else { 0.0 }
-}
-
 fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::with_capacity(line.points.len());
     for &(x, y) in &line.points {
@@ -320,37 +284,6 @@ fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_legend_covers_no_curve_where_there_is_room() {
-        //   0                  99
-        //   | \______    +----+      a fall, then low: room at the upper right
-        //   |        \__ |    |
-        let fall = [(0, 0), (10, 60), (99, 95)];
-        let place = |curves: &[&[(i32, i32)]]| {
-            let curves: Vec<Vec<(i32, i32)>> = curves.iter().map(|curve| curve.to_vec()).collect();
-            legend_place(&curves, [30, 30], 0..100, 0..100)
-        };
-        let at = SeriesLabelPosition::Coordinate;
-        assert!(place(&[]) == at(64, 6));
-        assert!(place(&[&fall]) == at(64, 6));
-        assert!(place(&[&[(70, 20)]]) == at(64, 64));
-        // A long straight piece has no point in there and is covered all the same.
-        let high = [(0, 10), (99, 10)];
-        assert!(place(&[&high]) == at(64, 64));
-        assert!(place(&[&high, &fall, &[(50, 10)]]) == at(64, 35));
-    }
-
-    #[test]
-    fn the_length_within_is_that_of_the_piece() {
-        let within = |from, to| length_within(from, to, [(10, 20), (10, 20)]);
-        assert_eq!(within((0, 15), (30, 15)), 10.0);
-        assert_eq!(within((12, 0), (12, 16)), 6.0);
-        assert_eq!(within((0, 0), (30, 30)), 200_f64.sqrt());
-        assert_eq!(within((0, 9), (30, 9)), 0.0);
-        assert_eq!(within((0, 30), (9, 0)), 0.0);
-        assert_eq!(within((15, 15), (15, 15)), 1.0);
-    }
 
     #[test]
     fn steps_hold_their_value_until_the_next_point() {

@@ -13,6 +13,7 @@ mod areas;
 mod bars;
 mod gantt;
 mod heat;
+mod legend;
 mod lines;
 mod maps;
 mod theme;
