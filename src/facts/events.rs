@@ -7,7 +7,7 @@
 use arrow::array::AsArray;
 use arrow::datatypes::{ArrowPrimitiveType, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::FactError;
 use crate::lake::Lake;
@@ -51,6 +51,18 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// None yet, with room for so many.
+    pub fn with_room(rows: usize) -> Self {
+        // A task that runs has three events and mostly some more.
+        let entities = rows / 4;
+        Self {
+            ids: Vec::with_capacity(entities),
+            index: FxHashMap::with_capacity_and_hasher(entities, FxBuildHasher),
+            owners: Vec::with_capacity(rows),
+            events: Vec::with_capacity(rows),
+        }
+    }
+
     /// Takes the next batch of `table`, with at least its [`columns`].
     pub fn add(&mut self, table: Table, batch: &RecordBatch) {
         let jobs = i64_column(batch, "job_id");
@@ -126,7 +138,7 @@ impl Histories {
 
     /// Reads a bucket's events and puts them in order.
     pub fn read(lake: &Lake, table: Table, bucket: u32) -> Result<Self, FactError> {
-        let mut rows = Rows::default();
+        let mut rows = Rows::with_room(lake.rows_of(table, bucket));
         lake.scan(table, Some(bucket), columns(table), |batch| rows.add(table, &batch))?;
         Ok(rows.histories())
     }
@@ -192,7 +204,7 @@ pub(crate) fn optional_cells<T: ArrowPrimitiveType>(
 }
 
 /// Adds the cells of a column of numbers of a batch.
-pub(super) fn add_optional_cells<T: ArrowPrimitiveType>(
+pub(crate) fn add_optional_cells<T: ArrowPrimitiveType>(
     cells: &mut Vec<Option<T::Native>>,
     batch: &RecordBatch,
     column: &str,

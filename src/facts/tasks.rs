@@ -106,7 +106,25 @@ impl Tasks {
         windows: Windows,
         usage: Usage,
     ) -> Result<Self, FactError> {
+        Self::read_beside(lake, bucket, windows, usage, &[], |_| ())
+    }
+
+    /// The same; `take` is handed the batches in the order of the rows, with `further` columns of
+    /// the events beside those that are read for the tasks.
+    pub fn read_beside(
+        lake: &Lake,
+        bucket: u32,
+        windows: Windows,
+        usage: Usage,
+        further: &[&'static str],
+        mut take: impl FnMut(&RecordBatch),
+    ) -> Result<Self, FactError> {
         let mut columns = columns_of(lake, usage);
+        for column in further {
+            if !columns.contains(column) {
+                columns.push(column);
+            }
+        }
         let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
         let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
         let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
@@ -117,8 +135,11 @@ impl Tasks {
         if tells_used {
             columns.extend([CPU_TIME, "processors", "requested_processors"]);
         }
-        let mut rows = Rows::default();
-        let (mut requests, mut machines, mut priorities) = (Vec::new(), Vec::new(), Vec::new());
+        // Room for all of them at once: what grows is copied again and again.
+        let count = lake.rows_of(Table::TaskEvents, bucket);
+        let mut rows = Rows::with_room(count);
+        let (mut requests, mut machines) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut priorities = Vec::with_capacity(count);
         let (mut used, mut memory) = (Vec::new(), Vec::new());
         let (mut phases, mut requested_us) = (Phases::default(), Vec::new());
         // Without the table nothing is known of any task, but usage can still be counted.
@@ -140,6 +161,7 @@ impl Tasks {
             if tells_used {
                 add_used(&mut used, &batch);
             }
+            take(&batch);
         })?;
         let histories = rows.histories();
         let asks_jobs = windows.open_attempts == OpenAttempts::JobEnd && has_open_task(&histories);
@@ -175,7 +197,7 @@ impl Tasks {
     ) -> Result<(), FactError> {
         let task_count = self.histories.len();
         let nobody = u32::try_from(task_count).expect("a bucket has fewer than 2^32 tasks");
-        let mut owners: Vec<u32> = Vec::new();
+        let mut owners: Vec<u32> = Vec::with_capacity(lake.rows_of(Table::TaskUsage, bucket));
         let mut orphans: Vec<EntityId> = Vec::new();
         lake.scan(Table::TaskUsage, Some(bucket), &["job_id", "task_index"], |batch| {
             let (jobs, indices) = (i64_column(&batch, "job_id"), i32_column(&batch, "task_index"));
@@ -237,6 +259,16 @@ impl Tasks {
     pub fn requests_of(&self, row: u32) -> [Option<f32>; 2] {
         let memory = self.memory.get(row as usize).copied().flatten();
         [self.requests[row as usize], memory]
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.histories.len()
+    }
+
+    /// The CPU request and the priority of a row, numbered as [`Event::row`].
+    pub(crate) fn asked(&self, row: u32) -> (Option<f32>, Option<i32>) {
+        (self.requests[row as usize], self.priorities[row as usize])
     }
 
     /// Hands out every task.

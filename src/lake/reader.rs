@@ -150,6 +150,14 @@ impl Lake {
         rows / buckets
     }
 
+    /// How many rows of a table lie in a bucket, by what is recorded of its files.
+    pub(crate) fn rows_of(&self, table: Table, bucket: u32) -> usize {
+        let stretches = self.files(table).iter().flat_map(|file| places_of(file, Some(bucket)));
+        let rows = stretches.fold(0, |sum: u64, (_, stretch)| sum.saturating_add(stretch.rows));
+        // Room is made for no more than can be numbered, whatever a damaged record says.
+        u32::try_from(rows).unwrap_or(0) as usize
+    }
+
     /// Whether any row of the table could be there.
     pub fn has(&self, table: Table) -> bool {
         self.manifest.table(table).is_some()

@@ -9,25 +9,21 @@
 //!  replayed   arrival, fails after the same work, then finishes after the work of the last try
 //! ```
 
-use arrow::array::AsArray;
-use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
-use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use super::random::{Draws, Purpose};
-use super::workload::{Column, Estimates, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
+use super::workload::{Column, Estimates, Failures, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
-use crate::facts::events::{Event, optional_cells};
-use crate::facts::task_values::first_submit;
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
-use crate::facts::window::{BEGIN_2011_US, Windows};
+use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{EventType, Source, Table};
+use crate::schema::{Source, Table};
 
 mod assumptions;
+mod items;
 mod machines;
+
+use self::items::{Item, Items};
 
 pub use self::assumptions::{of_estimates, of_machines};
 pub use self::machines::{Fleet, fleet};
@@ -135,6 +131,20 @@ pub struct Counts {
     pub jobs_with_request: u64,
 }
 
+impl Counts {
+    /// Adds what was counted of other tasks as they were read.
+    fn add(&mut self, part: &Self) {
+        self.began_before += part.began_before;
+        self.still_running += part.still_running;
+        self.ended_with_job += part.ended_with_job;
+        self.never_back += part.never_back;
+        self.dropped_attempts += part.dropped_attempts;
+        self.stopped += part.stopped;
+        self.killed_at_age += part.killed_at_age;
+        self.left_out += part.left_out;
+    }
+}
+
 /// A history as a workload.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -148,96 +158,6 @@ pub struct History {
     pub assumptions: Vec<String>,
 }
 
-/// One task on its way from the lake to a workload.
-#[derive(Clone, Debug, PartialEq)]
-struct Item {
-    arrival_us: i64,
-    id: (i64, i32),
-    work_us: i64,
-    fate: Fate,
-    failures: Vec<i64>,
-    cpu: Option<f32>,
-    memory: Option<f32>,
-    priority: Option<i32>,
-    class: Option<u8>,
-    user: Option<String>,
-    is_apart: bool,
-    requested_us: Option<i64>,
-    phase: Option<String>,
-}
-
-/// Columns of a bucket's rows that [`TaskView`] does not carry.
-struct Cells {
-    cpu: Vec<Option<f32>>,
-    memory: Vec<Option<f32>>,
-    priorities: Vec<Option<i32>>,
-    classes: Vec<Option<i32>>,
-    requested: Vec<Option<i64>>,
-    apart: Vec<bool>,
-    users: Vec<Option<u32>>,
-    names: Vec<String>,
-}
-
-const REQUESTED: &str = "requested_time_us";
-
-impl Cells {
-    fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
-        let mut columns = vec![
-            "cpu_request",
-            "memory_request",
-            "priority",
-            "scheduling_class",
-            "different_machines",
-            "user",
-        ];
-        let knows_requested = lake.has_column(Table::TaskEvents, REQUESTED);
-        if knows_requested {
-            columns.push(REQUESTED);
-        }
-        let batches = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
-        let (users, names) = codes(&batches, "user");
-        let mut apart = Vec::with_capacity(users.len());
-        for batch in &batches {
-            let column = batch.column_by_name("different_machines").expect("it was asked for");
-            apart.extend(column.as_boolean().iter().map(|cell| cell == Some(true)));
-        }
-        Ok(Self {
-            cpu: optional_cells::<Float32Type>(&batches, "cpu_request"),
-            memory: optional_cells::<Float32Type>(&batches, "memory_request"),
-            priorities: optional_cells::<Int32Type>(&batches, "priority"),
-            classes: optional_cells::<Int32Type>(&batches, "scheduling_class"),
-            requested: if knows_requested {
-                optional_cells::<Int64Type>(&batches, REQUESTED)
-            } else {
-                Vec::new()
-            },
-            apart,
-            users,
-            names,
-        })
-    }
-}
-
-fn codes(batches: &[RecordBatch], column: &str) -> (Vec<Option<u32>>, Vec<String>) {
-    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-    let (mut cells, mut names) = (Vec::new(), Vec::new());
-    for batch in batches {
-        let texts = batch.column_by_name(column).expect("it was asked for").as_string::<i32>();
-        for text in texts {
-            cells.push(text.map(|text| {
-                if let Some(&number) = numbers.get(text) {
-                    return number;
-                }
-                let number = u32::try_from(names.len()).expect("a bucket has fewer than 2^32 rows");
-                names.push(text.to_owned());
-                numbers.insert(text.to_owned(), number);
-                number
-            }));
-        }
-    }
-    (cells, names)
-}
-
 /// Reads the tasks of a lake.
 pub fn workload(
     lake: &Lake,
@@ -246,143 +166,15 @@ pub fn workload(
 ) -> Result<Result<History, WorkloadError>, FactError> {
     lake.require(Table::TaskEvents)?;
     let rows = lake.expect_rows(&[Table::TaskEvents]);
-    let parts: Vec<(Vec<Item>, Counts)> = (0..lake.bucket_count())
+    let parts: Vec<Items> = (0..lake.bucket_count())
         .into_par_iter()
         .map(|bucket| {
-            let read = items(lake, bucket, windows, plan)?;
+            let read = Items::read(lake, bucket, windows, plan)?;
             lake.step(rows)?;
             Ok(read)
         })
         .collect::<Result<_, FactError>>()?;
-    let mut counts = Counts::default();
-    let mut all = Vec::new();
-    for (items, part) in parts {
-        all.extend(items);
-        counts.began_before += part.began_before;
-        counts.still_running += part.still_running;
-        counts.ended_with_job += part.ended_with_job;
-        counts.never_back += part.never_back;
-        counts.dropped_attempts += part.dropped_attempts;
-        counts.stopped += part.stopped;
-        counts.killed_at_age += part.killed_at_age;
-        counts.left_out += part.left_out;
-    }
-    Ok(assemble(all, counts, plan, lake.source()))
-}
-
-fn items(
-    lake: &Lake,
-    bucket: u32,
-    windows: Windows,
-    plan: &HistoryPlan,
-) -> Result<(Vec<Item>, Counts), FactError> {
-    let cells = Cells::read(lake, bucket)?;
-    let tasks = Tasks::read(lake, bucket, windows, Usage::Skip)?;
-    let draws = Draws::new(plan.seed, Purpose::Sample);
-    let (mut found, mut counts) = (Vec::new(), Counts::default());
-    tasks.for_each(|view| {
-        if draws.uniform(view.job_id.cast_unsigned(), 0) < plan.sample {
-            found.extend(item(view, &cells, windows, plan, &mut counts));
-        }
-    });
-    Ok((found, counts))
-}
-
-/// Whether an event is the end of an attempt: the task ran until then.
-fn ends(attempt: Option<&Attempt>, event: &Event) -> bool {
-    attempt.is_some_and(|attempt| {
-        attempt.ended_by == EndedBy::Event(event.event_type) && attempt.end_us == event.time_us
-    })
-}
-
-/// Whether a task lost its machine, or the trace its end.
-const fn has_lost_machine(event: &Event) -> bool {
-    matches!(event.event_type, EventType::Evict | EventType::Lost)
-}
-
-/// What happened before the window is moved to its beginning, or to the task's next event.
-fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
-    let known = view.events.iter().map(|event| event.time_us);
-    known.filter(|&at_us| !windows.is_before(at_us)).min().unwrap_or(0).min(BEGIN_2011_US)
-}
-
-fn item(
-    view: &TaskView<'_>,
-    cells: &Cells,
-    windows: Windows,
-    plan: &HistoryPlan,
-    counts: &mut Counts,
-) -> Option<Item> {
-    let begun_us = begun_us(view, windows);
-    let inside = |at_us: i64| if windows.is_before(at_us) { begun_us } else { at_us };
-    let first = view.events.first()?;
-    let submit_us = first_submit(view).unwrap_or(first.time_us);
-    let arrival_us = inside(submit_us.min(first.time_us));
-    let is_late = plan.until_us.is_some_and(|until_us| until_us <= arrival_us);
-    if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
-        return None;
-    }
-    let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
-    let last = view.attempts.last();
-    let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
-    let ended_by = last.map(|attempt| attempt.ended_by);
-    // Without an end of its own: it runs on, or its job has ended meanwhile.
-    let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
-    let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
-    let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
-    let (fate, work_us) = match ended {
-        _ if is_open => (Fate::Finishes, last_us),
-        None => (Fate::Finishes, None),
-        Some(event) => match event.event_type {
-            EventType::Finish => (Fate::Finishes, last_us),
-            EventType::Fail => (Fate::Fails, last_us),
-            _ if plan.killed == KilledTasks::RunTime && ends(last, event) => {
-                (Fate::Stopped, last_us)
-            }
-            _ => (Fate::Killed { age_us: age_us(event.time_us) }, Some(0)),
-        },
-    };
-    let Some(work_us) = work_us else {
-        counts.left_out += 1;
-        return None;
-    };
-    counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
-    counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
-    counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
-    counts.began_before += u64::from(windows.is_before(first.time_us));
-    let carries_last = fate.is_endless();
-    counts.stopped += u64::from(fate == Fate::Stopped);
-    counts.killed_at_age += u64::from(carries_last);
-    let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
-    let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
-    let failures = view.attempts[..earlier].iter().filter(is_failed);
-    let failures: Vec<i64> =
-        failures.map(|attempt| length(attempt.start_us, attempt.end_us)).collect();
-    let kept = failures.len() + view.attempts.len() - earlier;
-    let is_killed = ended_by == Some(EndedBy::Event(EventType::Kill));
-    let ends_here = usize::from(carries_last && is_killed);
-    let dropped = view.attempts.len() - kept;
-    counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
-    let rows = || view.events.iter().rev().map(|event| event.row as usize);
-    Some(Item {
-        arrival_us,
-        id: (view.job_id, view.task_index),
-        work_us,
-        fate,
-        failures,
-        cpu: rows().find_map(|row| cells.cpu[row]),
-        memory: rows().find_map(|row| cells.memory[row]),
-        priority: rows().find_map(|row| cells.priorities[row]),
-        class: rows().find_map(|row| cells.classes[row]).and_then(|class| u8::try_from(class).ok()),
-        user: rows()
-            .find_map(|row| cells.users[row])
-            .map(|user| cells.names[user as usize].clone()),
-        is_apart: rows().any(|row| cells.apart[row]),
-        requested_us: rows()
-            .find_map(|row| cells.requested.get(row).copied().flatten())
-            .filter(|&requested_us| 0 < requested_us),
-        phase: view.phase.map(str::to_owned),
-    })
+    Ok(assemble(Items::join(parts), plan, lake.source()))
 }
 
 /// Millionths of an amount.
@@ -409,63 +201,22 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
     }
 }
 
-fn assemble(
-    mut items: Vec<Item>,
-    mut counts: Counts,
-    plan: &HistoryPlan,
-    source: Source,
-) -> Result<History, WorkloadError> {
+fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, WorkloadError> {
+    let Items { tasks: mut items, failures, users: user_names, mut counts, .. } = all;
     items.sort_unstable_by_key(|item| (item.arrival_us, item.id));
-    let mut jobs = Numbers(FxHashMap::default());
-    let mut users = Numbers(FxHashMap::default());
-    let mut groups = Numbers(FxHashMap::default());
-    let (mut job, mut user, mut group) = (Vec::new(), Vec::new(), Vec::new());
-    let mut failures = Failures { first: vec![0], work_us: Vec::new() };
-    for item in &mut items {
-        counts.without_priority += u64::from(item.priority.is_none());
-        counts.without_user += u64::from(item.user.is_none());
-        job.push(jobs.of(item.id.0));
-        user.push(users.of(item.user.take()));
-        group.push(groups.of((item.id.0, item.phase.take())));
-        failures.work_us.append(&mut item.failures);
-        failures.first.push(u32::try_from(failures.work_us.len()).expect("fewer than 2^32"));
-        counts.without_cpu += u64::from(item.cpu.is_none());
-        counts.without_memory += u64::from(item.memory.is_none());
-    }
-    let mut has_request = vec![false; jobs.0.len()];
-    for (item, &job) in items.iter().zip(&job) {
-        has_request[job as usize] |= item.requested_us.is_some();
-    }
-    counts.jobs_with_request =
-        has_request.iter().filter(|has_request| **has_request).count() as u64;
-    counts.tasks = items.len() as u64;
-    counts.jobs = jobs.0.len() as u64;
-    counts.failures = failures.work_us.len() as u64;
-    let default_cpu = if source.is_google() { 0 } else { UNITS };
     let start_us = items.first().map_or(0, |item| item.arrival_us);
-    let mut workload = Workload::plain(items.len(), Column::Same(0));
-    workload.arrival_us =
-        each(&items, |item| start_us.saturating_add(scaled(item.arrival_us - start_us, plan.load)));
-    if let Some(last) = items.len().checked_sub(1).and_then(|last| u32::try_from(last).ok())
-        && workload.arrival_us.get(last) == i64::MAX
-    {
+    let last = items.last().map(|item| arrival_us(item, start_us, plan.load));
+    if last == Some(i64::MAX) {
         return Err(WorkloadError::Late { load: plan.load });
     }
-    workload.work_us = each(&items, |item| item.work_us);
-    workload.cpu = each(&items, |item| item.cpu.map_or(default_cpu, units));
-    workload.memory = each(&items, |item| item.memory.map_or(0, units));
-    workload.priority = each(&items, |item| item.priority);
-    workload.class = each(&items, |item| item.class);
-    workload.requested_us = each(&items, |item| item.requested_us);
-    workload.estimates = plan.estimates;
-    workload.is_apart = each(&items, |item| item.is_apart);
-    workload.fate = each(&items, |item| item.fate);
-    workload.user = Column::Each(user);
-    workload.user_names = users.in_order().map(Option::unwrap_or_default).collect();
-    workload.job = Column::Each(job);
-    workload.group = Column::Each(group);
-    workload.failures = failures;
+    count(&items, &failures, &mut counts);
+    let mut workload = columns(&items, &failures, plan, source);
+    let mut users = Numbers(FxHashMap::default());
+    workload.user = Column::Each(items.iter().map(|item| users.of(item.user)).collect());
+    let name = |user: Option<u32>| user.map(|user| user_names.name(user)).unwrap_or_default();
+    workload.user_names = users.in_order().map(|user| name(user).to_owned()).collect();
     let mut workload = workload.check()?;
+    counts.jobs = workload.job_count() as u64;
     if plan.reruns == RerunWork::Sibling {
         workload.reruns = Reruns::of_siblings(&workload);
     }
@@ -475,6 +226,58 @@ fn assemble(
         counts,
         assumptions: assumptions::of(&counts, plan, source),
     })
+}
+
+/// Counts what the tasks lack.
+fn count(items: &[Item], failures: &[i64], counts: &mut Counts) {
+    counts.tasks = items.len() as u64;
+    counts.failures = failures.len() as u64;
+    let mut with_request = FxHashSet::default();
+    for item in items {
+        counts.without_priority += u64::from(item.priority.is_none());
+        counts.without_user += u64::from(item.user.is_none());
+        counts.without_cpu += u64::from(item.cpu.is_none());
+        counts.without_memory += u64::from(item.memory.is_none());
+        if item.requested_us.is_some() {
+            with_request.insert(item.id.0);
+        }
+    }
+    counts.jobs_with_request = with_request.len() as u64;
+}
+
+fn arrival_us(item: &Item, start_us: i64, load: f64) -> i64 {
+    start_us.saturating_add(scaled(item.arrival_us - start_us, load))
+}
+
+/// The columns of the tasks, but for their users.
+fn columns(items: &[Item], failures: &[i64], plan: &HistoryPlan, source: Source) -> Workload {
+    let start_us = items.first().map_or(0, |item| item.arrival_us);
+    let default_cpu = if source.is_google() { 0 } else { UNITS };
+    let mut workload = Workload::plain(items.len(), Column::Same(0));
+    workload.arrival_us = each(items, |item| arrival_us(item, start_us, plan.load));
+    workload.work_us = each(items, |item| item.work_us);
+    workload.cpu = each(items, |item| item.cpu.map_or(default_cpu, units));
+    workload.memory = each(items, |item| item.memory.map_or(0, units));
+    workload.priority = each(items, |item| item.priority);
+    workload.class = each(items, |item| item.class);
+    workload.requested_us = each(items, |item| item.requested_us);
+    workload.estimates = plan.estimates;
+    workload.is_apart = each(items, |item| item.is_apart);
+    workload.fate = each(items, |item| item.fate);
+    let mut jobs = Numbers(FxHashMap::default());
+    workload.job = Column::Each(items.iter().map(|item| jobs.of(item.id.0)).collect());
+    let mut groups = Numbers(FxHashMap::default());
+    let group = items.iter().map(|item| groups.of((item.id.0, item.phase)));
+    workload.group = Column::Each(group.collect());
+    let mut first = Vec::with_capacity(items.len() + 1);
+    let mut work_us = Vec::with_capacity(failures.len());
+    first.push(0);
+    for item in items {
+        work_us.extend(&failures[item.failures.start as usize..item.failures.end as usize]);
+        first.push(u32::try_from(work_us.len()).expect("fewer than 2^32"));
+    }
+    workload.failures = Failures { first, work_us };
+    workload
 }
 
 fn each<T>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
@@ -490,6 +293,7 @@ fn scaled(micros: i64, load: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::workload::Fate;
 
     fn item(id: (i64, i32), arrival_us: i64) -> Item {
         Item {
@@ -497,7 +301,7 @@ mod tests {
             id,
             work_us: 10,
             fate: Fate::Finishes,
-            failures: Vec::new(),
+            failures: 0..0,
             cpu: Some(0.5),
             memory: None,
             priority: None,
@@ -512,19 +316,24 @@ mod tests {
     #[test]
     fn tasks_are_numbered_by_arrival_and_load_brings_them_closer() {
         let mut late = item((7, 0), 300);
-        late.failures = vec![4, 5];
-        late.user = Some("u".to_owned());
-        let items = vec![late, item((9, 1), 100), item((9, 0), 100)];
+        late.failures = 1..3;
+        let mut first = item((9, 1), 100);
+        first.failures = 0..1;
+        let mut all = Items { tasks: vec![late, first, item((9, 0), 100)], ..Items::default() };
+        all.failures = vec![7, 4, 5];
+        all.tasks[0].user = Some(all.users.code("u"));
         let plan = HistoryPlan { load: 2.0, ..HistoryPlan::default() };
-        let history = assemble(items, Counts::default(), &plan, Source::Google2011).unwrap();
+        let history = assemble(all, &plan, Source::Google2011).unwrap();
         assert_eq!(history.ids, [(9, 0), (9, 1), (7, 0)]);
         let workload = history.workload;
         assert_eq!(workload.arrival_us, Column::Each(vec![100, 100, 200]));
         assert_eq!(workload.job, Column::Each(vec![0, 0, 1]));
         assert_eq!(workload.user, Column::Each(vec![0, 0, 1]));
+        assert_eq!(workload.user_names, ["", "u"]);
         assert_eq!(workload.cpu.get(0), UNITS / 2);
+        assert_eq!(workload.failures.of(1), [7]);
         assert_eq!(workload.failures.of(2), [4, 5]);
-        assert_eq!((history.counts.tasks, history.counts.jobs, history.counts.failures), (3, 2, 2));
+        assert_eq!((history.counts.tasks, history.counts.jobs, history.counts.failures), (3, 2, 3));
         assert_eq!(history.counts.without_memory, 3);
     }
 }

@@ -1,0 +1,285 @@
+//! The tasks of a lake on their way to a workload.
+//!
+//! In: the events of a bucket, read once. Out: [`Items`]: of each task what is replayed, and what had
+//! to be left out. Names of users and phases and the failures of tasks lie beside the tasks, which
+//! are many, and are told by number.
+
+use std::ops::Range;
+
+use arrow::array::AsArray;
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+use rustc_hash::FxHashMap;
+
+use super::{Counts, HistoryPlan, KilledTasks};
+use crate::facts::FactError;
+use crate::facts::events::{Event, add_optional_cells};
+use crate::facts::task_values::first_submit;
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::window::{BEGIN_2011_US, Windows};
+use crate::lake::Lake;
+use crate::replay::random::{Draws, Purpose};
+use crate::replay::workload::Fate;
+use crate::schema::{EventType, Table};
+
+/// Tasks with the names and failures that they refer to.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    pub(super) tasks: Vec<Item>,
+    /// Work of failed attempts, µs; each task has a stretch of them.
+    pub(super) failures: Vec<i64>,
+    pub(super) users: Names,
+    pub(super) phases: Names,
+    pub(super) counts: Counts,
+}
+
+/// One task.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Item {
+    pub(super) arrival_us: i64,
+    pub(super) id: (i64, i32),
+    pub(super) work_us: i64,
+    pub(super) fate: Fate,
+    /// Its stretch of the failures.
+    pub(super) failures: Range<u32>,
+    pub(super) cpu: Option<f32>,
+    pub(super) memory: Option<f32>,
+    pub(super) priority: Option<i32>,
+    pub(super) class: Option<u8>,
+    pub(super) user: Option<u32>,
+    pub(super) is_apart: bool,
+    pub(super) requested_us: Option<i64>,
+    pub(super) phase: Option<u32>,
+}
+
+/// Texts by number, each held once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    numbers: FxHashMap<String, u32>,
+    texts: Vec<String>,
+}
+
+impl Names {
+    /// The number of a text.
+    pub(super) fn code(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = u32::try_from(self.texts.len()).expect("fewer names than rows");
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    /// The text of a number.
+    pub(super) fn name(&self, number: u32) -> &str {
+        &self.texts[number as usize]
+    }
+
+    /// Takes in the texts of others; returns their numbers here.
+    fn join(&mut self, others: &Self) -> Vec<u32> {
+        others.texts.iter().map(|text| self.code(text)).collect()
+    }
+}
+
+/// Columns of a bucket's rows that [`TaskView`] does not carry.
+#[derive(Default)]
+struct Cells {
+    memory: Vec<Option<f32>>,
+    classes: Vec<Option<i32>>,
+    /// Empty where the source knows no such times.
+    requested: Vec<Option<i64>>,
+    apart: Vec<bool>,
+    users: Vec<Option<u32>>,
+    names: Names,
+}
+
+const REQUESTED: &str = "requested_time_us";
+
+impl Cells {
+    fn with_room(rows: usize) -> Self {
+        Self {
+            memory: Vec::with_capacity(rows),
+            classes: Vec::with_capacity(rows),
+            apart: Vec::with_capacity(rows),
+            users: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, batch: &RecordBatch) {
+        add_optional_cells::<Float32Type>(&mut self.memory, batch, "memory_request");
+        add_optional_cells::<Int32Type>(&mut self.classes, batch, "scheduling_class");
+        if batch.column_by_name(REQUESTED).is_some() {
+            add_optional_cells::<Int64Type>(&mut self.requested, batch, REQUESTED);
+        }
+        let apart = batch.column_by_name("different_machines").expect("it was asked for");
+        self.apart.extend(apart.as_boolean().iter().map(|cell| cell == Some(true)));
+        let users = batch.column_by_name("user").expect("it was asked for").as_string::<i32>();
+        // Rows that follow each other are mostly of one user.
+        let mut last: Option<(&str, u32)> = None;
+        for user in users {
+            let code = user.map(|user| match last {
+                Some((name, code)) if name == user => code,
+                _ => self.names.code(user),
+            });
+            last = user.zip(code);
+            self.users.push(code);
+        }
+    }
+}
+
+impl Items {
+    /// Reads the tasks of a bucket.
+    pub(super) fn read(
+        lake: &Lake,
+        bucket: u32,
+        windows: Windows,
+        plan: &HistoryPlan,
+    ) -> Result<Self, FactError> {
+        let mut columns = vec!["memory_request", "scheduling_class", "different_machines", "user"];
+        if lake.has_column(Table::TaskEvents, REQUESTED) {
+            columns.push(REQUESTED);
+        }
+        let mut cells = Cells::with_room(lake.rows_of(Table::TaskEvents, bucket));
+        let take = |batch: &RecordBatch| cells.add(batch);
+        let tasks = Tasks::read_beside(lake, bucket, windows, Usage::Skip, &columns, take)?;
+        let draws = Draws::new(plan.seed, Purpose::Sample);
+        let mut all = Self::default();
+        if plan.sample == 1.0 {
+            all.tasks.reserve_exact(tasks.len());
+        }
+        tasks.for_each(|view| {
+            if draws.uniform(view.job_id.cast_unsigned(), 0) < plan.sample
+                && let Some(item) = all.item(view, (&tasks, &cells), windows, plan)
+            {
+                all.tasks.push(item);
+            }
+        });
+        all.users = cells.names;
+        Ok(all)
+    }
+
+    /// Those of several buckets, one after the other.
+    pub(super) fn join(parts: Vec<Self>) -> Self {
+        let mut all = Self::default();
+        all.tasks.reserve_exact(parts.iter().map(|part| part.tasks.len()).sum());
+        all.failures.reserve_exact(parts.iter().map(|part| part.failures.len()).sum());
+        for part in parts {
+            let (users, phases) = (all.users.join(&part.users), all.phases.join(&part.phases));
+            let base = u32::try_from(all.failures.len()).expect("fewer than 2^32 failures");
+            all.tasks.extend(part.tasks.into_iter().map(|item| Item {
+                user: item.user.map(|user| users[user as usize]),
+                phase: item.phase.map(|phase| phases[phase as usize]),
+                failures: base + item.failures.start..base + item.failures.end,
+                ..item
+            }));
+            all.failures.extend(part.failures);
+            all.counts.add(&part.counts);
+        }
+        all
+    }
+
+    /// Makes an item of a task, unless it is not in the part of the history that is replayed.
+    fn item(
+        &mut self,
+        view: &TaskView<'_>,
+        (tasks, cells): (&Tasks, &Cells),
+        windows: Windows,
+        plan: &HistoryPlan,
+    ) -> Option<Item> {
+        let begun_us = begun_us(view, windows);
+        let inside = |at_us: i64| if windows.is_before(at_us) { begun_us } else { at_us };
+        let first = view.events.first()?;
+        let submit_us = first_submit(view).unwrap_or(first.time_us);
+        let arrival_us = inside(submit_us.min(first.time_us));
+        let is_late = plan.until_us.is_some_and(|until_us| until_us <= arrival_us);
+        if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
+            return None;
+        }
+        let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
+        let last = view.attempts.last();
+        let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
+        let ended_by = last.map(|attempt| attempt.ended_by);
+        // Without an end of its own: it runs on, or its job has ended meanwhile.
+        let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
+        let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
+        let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
+        let (fate, work_us) = match ended.map(|event| (event.event_type, event)) {
+            _ if is_open => (Fate::Finishes, last_us),
+            None => (Fate::Finishes, None),
+            Some((EventType::Finish, _)) => (Fate::Finishes, last_us),
+            Some((EventType::Fail, _)) => (Fate::Fails, last_us),
+            Some((_, event)) if plan.killed == KilledTasks::RunTime && ends(last, event) => {
+                (Fate::Stopped, last_us)
+            }
+            Some((_, event)) => (Fate::Killed { age_us: age_us(event.time_us) }, Some(0)),
+        };
+        let counts = &mut self.counts;
+        let Some(work_us) = work_us else {
+            counts.left_out += 1;
+            return None;
+        };
+        counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
+        counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
+        counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
+        counts.began_before += u64::from(windows.is_before(first.time_us));
+        let carries_last = fate.is_endless();
+        counts.stopped += u64::from(fate == Fate::Stopped);
+        counts.killed_at_age += u64::from(carries_last);
+        let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
+        let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
+        let from = self.failure_count();
+        let failed = view.attempts[..earlier].iter().filter(is_failed);
+        self.failures.extend(failed.map(|attempt| length(attempt.start_us, attempt.end_us)));
+        let failures = from..self.failure_count();
+        let kept = failures.len() + view.attempts.len() - earlier;
+        let is_killed = ended_by == Some(EndedBy::Event(EventType::Kill));
+        let ends_here = usize::from(carries_last && is_killed);
+        let dropped = view.attempts.len() - kept;
+        self.counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
+        let events = || view.events.iter().rev();
+        let rows = || events().map(|event| event.row as usize);
+        Some(Item {
+            arrival_us,
+            id: (view.job_id, view.task_index),
+            work_us,
+            fate,
+            failures,
+            cpu: events().find_map(|event| tasks.asked(event.row).0),
+            memory: rows().find_map(|row| cells.memory[row]),
+            priority: events().find_map(|event| tasks.asked(event.row).1),
+            class: rows()
+                .find_map(|row| cells.classes[row])
+                .and_then(|class| u8::try_from(class).ok()),
+            user: rows().find_map(|row| cells.users[row]),
+            is_apart: rows().any(|row| cells.apart[row]),
+            requested_us: rows()
+                .find_map(|row| cells.requested.get(row).copied().flatten())
+                .filter(|&requested_us| 0 < requested_us),
+            phase: view.phase.map(|phase| self.phases.code(phase)),
+        })
+    }
+
+    fn failure_count(&self) -> u32 {
+        u32::try_from(self.failures.len()).expect("fewer than 2^32 failures")
+    }
+}
+
+/// Whether an event is the end of an attempt: the task ran until then.
+fn ends(attempt: Option<&Attempt>, event: &Event) -> bool {
+    attempt.is_some_and(|attempt| {
+        attempt.ended_by == EndedBy::Event(event.event_type) && attempt.end_us == event.time_us
+    })
+}
+
+/// Whether a task lost its machine, or the trace its end.
+const fn has_lost_machine(event: &Event) -> bool {
+    matches!(event.event_type, EventType::Evict | EventType::Lost)
+}
+
+/// What happened before the window is moved to its beginning, or to the task's next event.
+fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
+    let known = view.events.iter().map(|event| event.time_us);
+    known.filter(|&at_us| !windows.is_before(at_us)).min().unwrap_or(0).min(BEGIN_2011_US)
+}
