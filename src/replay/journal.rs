@@ -211,6 +211,17 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// None yet, with room for so many lines.
+    pub fn with_room(lines: usize) -> Self {
+        Self {
+            at_us: Vec::with_capacity(lines),
+            kind: Vec::with_capacity(lines),
+            task: Vec::with_capacity(lines),
+            machine: Vec::with_capacity(lines),
+            attempt: Vec::with_capacity(lines),
+        }
+    }
+
     /// Adds a line.
     #[inline]
     pub fn add(&mut self, entry: Entry) {

@@ -250,7 +250,7 @@ impl Engine<'_> {
             let waits_for_nobody = || held.ends_before(state, ask) || held.spare.holds(ask.demand);
             (held.elsewhere.is_some_and(|room| room.holds(ask.demand))
                 || here.holds(ask.demand) && waits_for_nobody())
-                && finder.may_hold(state, ask.demand)
+                && finder.may_hold(state, ask.demand, state.steps.need(ask.demand))
                 && !in_vain.iter().any(|old| old.is_within(ask))
         })
     }

@@ -61,6 +61,7 @@ impl Engine<'_> {
             attempts.left[idx] = left;
             attempts.since_us[idx] = self.state.now_us;
             attempts.is_lost[idx] = true;
+            self.lost.insert(slot);
             attempts.generation[idx] = attempts.generation[idx].wrapping_add(1);
             let task = attempts.task[idx];
             self.forget_usage(task, slot);
@@ -81,12 +82,8 @@ impl Engine<'_> {
 
     /// The scheduler learns that attempts are lost. A task without another attempt waits again.
     pub(super) fn loss_noticed(&mut self, machine: u32) {
-        let lost: Vec<u32> = (self.state.live_slots())
-            .filter(|&slot| {
-                let idx = slot as usize;
-                self.state.attempts.is_lost[idx] && self.state.attempts.machine[idx] == machine
-            })
-            .collect();
+        let is_here = |slot: &u32| self.state.attempts.machine[*slot as usize] == machine;
+        let lost: Vec<u32> = self.lost.iter().copied().filter(is_here).collect();
         if !lost.is_empty() {
             self.note(Kind::Notice, NONE, machine, 0);
         }

@@ -11,6 +11,8 @@
 //! What fails, waits behind its equals; what was evicted, restarted or lost with a machine, before
 //! them. A failure is the task's: it ends every copy of that try.
 
+use std::collections::BTreeSet;
+
 use super::cluster::{Change, Notice};
 use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
@@ -78,6 +80,8 @@ struct Engine<'a> {
     /// Only where an order reserves.
     plans: Option<Plans>,
     depth_cuts: u64,
+    /// Slots of attempts that are lost and still believed to run.
+    lost: BTreeSet<u32>,
     /// Machines whose shared cores are to be divided anew.
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
@@ -112,6 +116,8 @@ impl<'a> Engine<'a> {
         for (change, entry) in (0..).zip(&plan.cluster.changes) {
             queue.push(entry.at_us, Event::MachineChanged { change });
         }
+        // Most tasks are submitted, begin and end once; a killed one has a line more.
+        let lines = 4 * task_count + plan.cluster.changes.len();
         let finder = Finder::new(plan.policy.placement, plan.seed, &state);
         let preempts = order.passing().preempts;
         // A search for what is not there must not be left out where it draws.
@@ -129,7 +135,7 @@ impl<'a> Engine<'a> {
             finder,
             speculation: plan.policy.build_speculation(&state),
             kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, task_count)),
-            journal: (plan.journal == Keep::Journal).then(Journal::default),
+            journal: (plan.journal == Keep::Journal).then(|| Journal::with_room(lines)),
             sums: [Sum::default(); KINDS.len()],
             copies: 0,
             copies_won: 0,
@@ -142,6 +148,7 @@ impl<'a> Engine<'a> {
             capacities: plan.cluster.capacities(),
             held: vec![Vec::new(); group_count],
             group_left,
+            lost: BTreeSet::new(),
             uneven: Vec::new(),
             timers: 0,
             probes: 0,
@@ -435,6 +442,7 @@ impl<'a> Engine<'a> {
         }
         if self.state.attempts.is_lost[idx] {
             // Its time was counted when its machine went.
+            self.lost.remove(&slot);
             self.state.vacate(slot);
             return;
         }

@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Engine, Kind};
-use crate::replay::placement::{Most, Tree};
+use crate::replay::placement::{Most, Need, Tree};
 use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
@@ -81,6 +81,7 @@ impl Held {
 struct Hopeless {
     priority: Priority,
     demand: [u64; 2],
+    need: Need,
     /// The job of a task that keeps apart, or `NONE`.
     job: u32,
 }
@@ -89,7 +90,8 @@ impl Hopeless {
     fn of(state: &State<'_>, task: u32) -> Self {
         let workload = state.workload;
         let job = if workload.is_apart.get(task) { workload.job.get(task) } else { NONE };
-        Self { priority: workload.priority.get(task), demand: workload.demand(task), job }
+        let (demand, need) = (workload.demand(task), state.need(task));
+        Self { priority: workload.priority.get(task), demand, need, job }
     }
 
     /// Whether `other` fares no better.
@@ -216,24 +218,44 @@ impl Preemption {
         self.running.first_key_value().is_some_and(|(&lowest, _)| lowest < priority)
     }
 
-    /// The next few machines that can make room.
-    fn candidates(&mut self, state: &State<'_>, wanted: &Hopeless) -> Vec<u32> {
-        self.band(state, wanted.priority);
+    /// The machine where the least time is thrown away, of the next few that can make room.
+    fn cheapest(&self, state: &State<'_>, wanted: &Hopeless) -> Option<u32> {
         let band = self.bands.partition_point(|band| band.top < wanted.priority);
         let number = |place| u32::try_from(place).expect("machines are numbered in u32");
-        let (tree, mut found) = (&self.bands[band].tree, Vec::new());
+        let (tree, mut looks) = (&self.bands[band].tree, self.looks);
+        let mut best: Option<(i64, u32)> = None;
         for (mut from, end) in [(self.next, usize::MAX), (0, self.next)] {
-            while found.len() < self.looks {
-                let place = tree.first(&state.steps, wanted.demand, from, |place| {
-                    let room = || self.room(state, number(place), wanted.priority);
-                    end <= place || wanted.fits(state, number(place), room())
+            while 0 < looks {
+                let mut lost_us = None;
+                let place = tree.first(wanted.need, from, |place| {
+                    if place < end {
+                        lost_us = self.lost_us(state, number(place), wanted);
+                    }
+                    end <= place || lost_us.is_some()
                 });
-                let Some(place) = place.filter(|&place| place < end) else { break };
-                found.push(number(place));
+                let Some((place, lost_us)) = place.zip(lost_us) else { break };
+                let found = (lost_us, number(place));
+                best = Some(best.map_or(found, |best| best.min(found)));
                 from = place + 1;
+                looks -= 1;
             }
         }
-        found
+        best.map(|(_, machine)| machine)
+    }
+
+    /// The time thrown away where a machine makes room, µs; `None` if it cannot.
+    #[inline]
+    fn lost_us(&self, state: &State<'_>, machine: u32, wanted: &Hopeless) -> Option<i64> {
+        let mut free = state.machines.free[machine as usize];
+        let mut lost_us = 0;
+        let mut lower = self.held[machine as usize].iter();
+        while !free.holds(wanted.demand) {
+            let held = lower.next().filter(|held| held.priority < wanted.priority)?;
+            free = free.with(held.demand);
+            lost_us += state.now_us - held.start_us;
+        }
+        let is_apart = wanted.job != NONE && state.has_sibling(machine, wanted.job);
+        (!is_apart).then_some(lost_us)
     }
 
     /// The attempts that have to go from a machine that can make room.
@@ -263,18 +285,11 @@ impl Engine<'_> {
             return None;
         }
         let (state, count) = (&self.state, self.state.machines.free.len());
-        let may_fit =
-            preemption.band(state, wanted.priority).tree.may_hold(&state.steps, wanted.demand);
+        let may_fit = preemption.band(state, wanted.priority).tree.may_hold(wanted.need);
         if !may_fit {
             return None;
         }
-        let lost_us = |preemption: &Preemption, machine: u32| {
-            let victims = preemption.victims(state, machine, &wanted);
-            victims.map(|held| state.now_us - held.start_us).sum::<i64>()
-        };
-        let candidates = preemption.candidates(state, &wanted).into_iter();
-        let found = candidates.min_by_key(|&machine| (lost_us(preemption, machine), machine));
-        let Some(machine) = found else {
+        let Some(machine) = preemption.cheapest(state, &wanted) else {
             preemption.hopeless.retain(|old| !wanted.covers(old));
             if preemption.hopeless.len() < HOPELESS_MAX {
                 preemption.hopeless.push(wanted);

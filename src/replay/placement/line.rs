@@ -6,7 +6,7 @@
 //! the first with room without asking those before it, in the logarithm of their number; where all
 //! ask for the same it is the first, at no cost.
 
-use super::steps::{CPU_STEPS, Most, NO_BOUND};
+use super::steps::{CPU_STEPS, Most, NO_BOUND, Need};
 use super::tree::Tree;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
@@ -23,6 +23,7 @@ pub(super) struct Line {
     back: usize,
     /// What is free by place.
     tree: Option<Tree>,
+    numberings: u64,
 }
 
 impl Line {
@@ -35,6 +36,7 @@ impl Line {
             front: 0,
             back: 0,
             tree: (!is_uniform).then(|| Tree::new(room)),
+            numberings: 0,
         }
     }
 
@@ -92,6 +94,7 @@ impl Line {
             tree.clear();
         }
         (self.front, self.back) = (0, 0);
+        self.numberings += 1;
         for machine in line {
             self.put(state, machine);
         }
@@ -119,32 +122,51 @@ impl Line {
         self.tree.as_ref().map_or(of_equals, |tree| *tree.most())
     }
 
-    /// Whether any machine may have room for `demand`.
+    /// Whether any machine may have room for what is needed.
     #[inline]
-    pub(super) fn may_hold(&self, state: &State<'_>, demand: [u64; 2]) -> bool {
-        self.tree.as_ref().map_or(0 < state.roomy, |tree| tree.may_hold(&state.steps, demand))
+    pub(super) fn may_hold(&self, state: &State<'_>, need: Need) -> bool {
+        self.tree.as_ref().map_or(0 < state.roomy, |tree| tree.may_hold(need))
     }
 
-    /// The first machine with room for `demand` that `serves`.
+    /// The place of the first machine, from a place on, with room for `task` that `serves`.
     #[inline]
     pub(super) fn find(
         &mut self,
         state: &State<'_>,
-        demand: [u64; 2],
+        task: u32,
+        from: usize,
         serves: &mut dyn FnMut(u32) -> bool,
-    ) -> Option<u32> {
+    ) -> Option<usize> {
+        let demand = state.workload.demand(task);
         let first = self.first()?;
-        if state.fits(first, demand) && serves(first) {
-            return Some(first);
+        if from <= self.front && state.fits(first, demand) && serves(first) {
+            return Some(self.front);
         }
+        let from = from.max(self.front + 1);
         let mut is_found = |machine: u32| state.fits(machine, demand) && serves(machine);
         let Some(tree) = &self.tree else {
-            let others = &self.places[self.front + 1..self.back];
-            let mut others = others.iter().copied().filter(|&machine| machine != NONE);
-            return others.find(|&machine| is_found(machine));
+            let mut others = (from..self.back).filter(|&place| self.places[place] != NONE);
+            return others.find(|&place| is_found(self.places[place]));
         };
-        let place =
-            tree.first(&state.steps, demand, self.front + 1, |place| is_found(self.places[place]))?;
-        Some(self.places[place])
+        tree.first(state.need(task), from, |place| is_found(self.places[place]))
+    }
+
+    /// The machine at a place that is taken.
+    #[inline]
+    pub(super) fn machine(&self, place: usize) -> u32 {
+        self.places[place]
+    }
+
+    /// The place of a machine, if it stands in line.
+    #[inline]
+    pub(super) fn place_of(&self, machine: u32) -> Option<usize> {
+        let place = self.place_of[machine as usize];
+        (place != NONE).then_some(place as usize)
+    }
+
+    /// How often places have been numbered anew.
+    #[inline]
+    pub(super) const fn numberings(&self) -> u64 {
+        self.numberings
     }
 }

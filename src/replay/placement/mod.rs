@@ -9,7 +9,8 @@
 //! many draws as it takes to hit a machine with room, at most M. That no machine has room is known
 //! at once. Machines that have room and do not serve for another reason (a sibling is there, a rule
 //! forbids it) are passed over one by one; what such siblings have turned away is remembered until
-//! a machine that would serve it gets room.
+//! a machine that would serve it gets room, and so is up to which place they have: the tasks of a
+//! job that keep apart pass each other once in all, and not once each.
 
 use self::line::Line;
 use self::ranks::Ranks;
@@ -58,6 +59,10 @@ const HOPELESS_MAX: usize = 256;
 pub(super) struct Finder {
     search: Search,
     hopeless: Vec<Hopeless>,
+    passed: Vec<Passed>,
+    /// The entry of `passed` that makes way for the next one.
+    oldest: usize,
+    numberings: u64,
 }
 
 #[derive(Debug)]
@@ -71,6 +76,18 @@ enum Search {
         choices: u64,
     },
 }
+
+/// How far a row of machines has been searched for tasks of a job that keep apart, and ask for this
+/// much or more: nobody before the place serves them.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    demand: [u64; 2],
+    job: u32,
+    place: usize,
+}
+
+/// Searches remembered at most: tasks of few jobs are placed at a time.
+const PASSED_MAX: usize = 8;
 
 /// A demand that no machine serves.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +118,8 @@ impl Finder {
                 Search::Random { draws: Draws::new(seed, Purpose::Choice), choices: 0 }
             }
         };
-        let mut finder = Self { search, hopeless: Vec::new() };
+        let mut finder =
+            Self { search, hopeless: Vec::new(), passed: Vec::new(), oldest: 0, numberings: 0 };
         for machine in (0..).take(count) {
             finder.freed(state, machine);
         }
@@ -120,6 +138,50 @@ impl Finder {
         match &mut self.search {
             Search::FirstFree(line) => line.freed(state, machine),
             _ => self.changed(state, machine),
+        }
+        if !self.passed.is_empty() {
+            self.look_back(state, machine);
+        }
+    }
+
+    /// A machine that has got room may serve those who had passed it.
+    fn look_back(&mut self, state: &State<'_>, machine: u32) {
+        let place = match &self.search {
+            Search::FirstFree(line) => {
+                if self.numberings != line.numberings() {
+                    self.numberings = line.numberings();
+                    self.passed.clear();
+                }
+                line.place_of(machine)
+            }
+            _ => Some(machine as usize),
+        };
+        let Some(place) = place else { return };
+        for passed in self.passed.iter_mut().filter(|passed| place < passed.place) {
+            if state.fits(machine, passed.demand) && !state.has_sibling(machine, passed.job) {
+                passed.place = place;
+            }
+        }
+    }
+
+    /// From which place on a task of a job that keeps apart has to look.
+    fn from(&self, demand: [u64; 2], job: u32) -> usize {
+        let covers = |passed: &&Passed| {
+            passed.job == job && passed.demand[0] <= demand[0] && passed.demand[1] <= demand[1]
+        };
+        self.passed.iter().filter(covers).map(|passed| passed.place).max().unwrap_or(0)
+    }
+
+    /// Nobody before a place serves tasks of a job that ask for this much.
+    fn pass(&mut self, new: Passed) {
+        let same = |old: &&mut Passed| old.job == new.job && old.demand == new.demand;
+        if let Some(old) = self.passed.iter_mut().find(same) {
+            old.place = new.place;
+        } else if self.passed.len() < PASSED_MAX {
+            self.passed.push(new);
+        } else {
+            self.passed[self.oldest] = new;
+            self.oldest = (self.oldest + 1) % PASSED_MAX;
         }
     }
 
@@ -145,10 +207,10 @@ impl Finder {
         }
     }
 
-    /// Whether any machine may have room for a demand. Where not, none has.
+    /// Whether any machine may have room for what a demand needs. Where not, none has.
     #[inline]
-    pub(super) fn may_hold(&self, state: &State<'_>, demand: [u64; 2]) -> bool {
-        self.has_room(state, demand) && !self.is_hopeless(demand, NONE)
+    pub(super) fn may_hold(&self, state: &State<'_>, demand: [u64; 2], need: Need) -> bool {
+        self.has_room(state, need) && !self.is_hopeless(demand, NONE)
     }
 
     /// The most memory that any machine may have by step of CPU; `None` where searching for what
@@ -165,10 +227,10 @@ impl Finder {
         self.hopeless.iter().any(|known| known.covers(demand, job))
     }
 
-    fn has_room(&self, state: &State<'_>, demand: [u64; 2]) -> bool {
+    fn has_room(&self, state: &State<'_>, need: Need) -> bool {
         match &self.search {
-            Search::FirstFree(line) => line.may_hold(state, demand),
-            Search::FirstFit(tree) | Search::Ranked(_, tree) => tree.may_hold(&state.steps, demand),
+            Search::FirstFree(line) => line.may_hold(state, need),
+            Search::FirstFit(tree) | Search::Ranked(_, tree) => tree.may_hold(need),
             Search::Random { .. } => true,
         }
     }
@@ -193,10 +255,12 @@ impl Finder {
         }
         let demand = state.workload.demand(task);
         let job = if is_apart { state.workload.job.get(task) } else { NONE };
-        if !self.has_room(state, demand) || self.is_hopeless(demand, job) {
+        if !self.has_room(state, state.need(task)) || self.is_hopeless(demand, job) {
             return None;
         }
-        let (mut met_sibling, mut met_unsuited) = (false, false);
+        let from = if job == NONE { 0 } else { self.from(demand, job) };
+        // Whoever has been passed has a sibling.
+        let (mut met_sibling, mut met_unsuited) = (0 < from, false);
         let mut serves = |machine: u32| {
             if job != NONE && state.has_sibling(machine, job) {
                 met_sibling = true;
@@ -206,20 +270,27 @@ impl Finder {
             met_unsuited |= !is_suited;
             is_suited
         };
+        let mut at = None;
         let found = match &mut self.search {
-            Search::FirstFree(line) => line.find(state, demand, &mut serves),
+            Search::FirstFree(line) => {
+                at = line.find(state, task, from, &mut serves);
+                at.map(|place| line.machine(place))
+            }
             Search::FirstFit(tree) => {
                 let number = |place| u32::try_from(place).expect("machines are numbered in u32");
-                let place = tree.first(&state.steps, demand, 0, |place| {
+                at = tree.first(state.need(task), from, |place| {
                     state.fits(number(place), demand) && serves(number(place))
                 });
-                place.map(number)
+                at.map(number)
             }
             Search::Ranked(ranks, _) => ranks.find(state, demand, &mut serves),
             Search::Random { draws, choices } => {
                 any_of(state, demand, *draws, choices, &mut serves)
             }
         };
+        if let Some(place) = at.filter(|_| met_sibling && !met_unsuited) {
+            self.pass(Passed { demand, job, place });
+        }
         // What is asked for besides may change without any machine getting room.
         if found.is_none() && !met_unsuited {
             self.remember(Hopeless { demand, job: if met_sibling { job } else { NONE } });

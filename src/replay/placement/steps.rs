@@ -13,7 +13,7 @@
 //! ```
 
 use crate::replay::room::Room;
-use crate::replay::workload::Workload;
+use crate::replay::workload::{Column, Workload};
 
 /// Steps of CPU at most.
 pub(in crate::replay) const CPU_STEPS: usize = 32;
@@ -85,6 +85,15 @@ impl Steps {
         }
     }
 
+    /// What every task of the workload needs.
+    pub(in crate::replay) fn needs(&self, workload: &Workload) -> Column<Need> {
+        if let (Column::Same(cpu), Column::Same(memory)) = (&workload.cpu, &workload.memory) {
+            return Column::Same(self.need([*cpu, *memory]));
+        }
+        let tasks = (0..).take(workload.task_count);
+        Column::Each(tasks.map(|task| self.need(workload.demand(task))).collect())
+    }
+
     /// The steps that fit a room.
     #[inline]
     pub(super) fn offer(&self, room: Room) -> Offer {
@@ -138,7 +147,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::replay::workload::Column;
 
     proptest! {
         /// With few amounts exactly what fits; with many at least that, and all of the frequent ones.

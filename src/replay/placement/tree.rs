@@ -88,8 +88,8 @@ impl Tree {
 
     /// Whether any place may have room for a demand. Where not, none has.
     #[inline]
-    pub(in crate::replay) fn may_hold(&self, steps: &Steps, demand: [u64; 2]) -> bool {
-        self.is_in(1, steps.need(demand))
+    pub(in crate::replay) fn may_hold(&self, need: Need) -> bool {
+        self.is_in(1, need)
     }
 
     #[inline]
@@ -97,16 +97,14 @@ impl Tree {
         need.memory <= self.nodes[node][usize::from(need.cpu)]
     }
 
-    /// The first place from `from` on that may have room for `demand` and is accepted.
+    /// The first place from `from` on that may have room for what is needed and is accepted.
     #[inline]
     pub(in crate::replay) fn first(
         &self,
-        steps: &Steps,
-        demand: [u64; 2],
+        need: Need,
         from: usize,
         mut accepts: impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        let need = steps.need(demand);
         let mut place = self.next(need, from)?;
         while !accepts(place) {
             place = self.next(need, place + 1)?;

@@ -26,7 +26,7 @@ impl ByKey {
         let demand = workload.demand(task);
         let family = [workload.job.get(task), workload.group.get(task)];
         let twin = workload.is_apart.get(task).then_some(Twin { key, family, demand });
-        Wants { key, need: state.steps.need(demand), twin }
+        Wants { key, need: state.need(task), twin }
     }
 }
 

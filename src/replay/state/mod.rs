@@ -9,7 +9,7 @@ use std::cell::Cell;
 use super::cluster::{Cluster, Drawn};
 use super::detectors::Progress;
 use super::line::Ask;
-use super::placement::steps::Steps;
+use super::placement::steps::{Need, Steps};
 use super::random::{Draws, Purpose};
 use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
@@ -50,6 +50,7 @@ pub struct State<'a> {
     least: [u64; 2],
     /// What the tasks ask for, in steps.
     pub(super) steps: Steps,
+    needs: Column<Need>,
     siblings: Siblings,
     noise: Draws,
     slow: Draws,
@@ -73,6 +74,7 @@ impl<'a> State<'a> {
         let cores = (0..).take(count).map(|machine| {
             cluster.shared_cores.as_ref().map_or(f64::INFINITY, |cores| cores.get(machine))
         });
+        let steps = Steps::of(workload);
         let mut state = Self {
             workload,
             cluster,
@@ -103,7 +105,8 @@ impl<'a> State<'a> {
             fresh: Vec::new(),
             is_fresh: vec![false; count],
             least: workload.least_demand(),
-            steps: Steps::of(workload),
+            needs: steps.needs(workload),
+            steps,
             siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
             slow: Draws::new(seed, Purpose::Slow),
@@ -111,6 +114,12 @@ impl<'a> State<'a> {
         };
         state.roomy = (0..).take(count).map(|machine| u32::from(state.has_room(machine))).sum();
         state
+    }
+
+    /// What a task asks for, in steps.
+    #[inline]
+    pub(super) fn need(&self, task: u32) -> Need {
+        self.needs.get(task)
     }
 
     /// The least CPU and memory that any task of the workload asks for.
