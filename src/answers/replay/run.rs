@@ -11,7 +11,7 @@ use crate::progress;
 use crate::replay::cluster::Cluster;
 use crate::replay::engine::{Plan, replay};
 use crate::replay::history::History;
-use crate::replay::metrics::{Paired, Tolerance, fates, job_ends, measure, pair};
+use crate::replay::metrics::{Paired, Tolerance, measure_with_jobs, pair};
 use crate::replay::policies::PolicyPlan;
 
 /// Stretches of time in the pictures.
@@ -82,10 +82,11 @@ pub(crate) fn replay_one(
     let outcome = replay(&plan);
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();
+    let (metrics, jobs) = measure_with_jobs(&journal, workload, cluster, SAMPLES);
     Run {
         policy: name.clone(),
-        metrics: measure(&journal, workload, cluster, SAMPLES),
-        jobs: job_ends(&fates(&journal, workload.task_count), workload),
+        metrics,
+        jobs,
         paired: Paired::default(),
         refused: outcome.refused,
         depth_cuts: outcome.depth_cuts,

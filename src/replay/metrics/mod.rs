@@ -9,6 +9,7 @@
 //!  |--waiting--|------------------------|      response = end - submit
 //! ```
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::cluster::Cluster;
@@ -158,6 +159,39 @@ pub struct Metrics {
     pub samples: Vec<Sample>,
 }
 
+/// Of the running attempts, what is known since they began.
+struct Begun<T> {
+    /// By task, that of one attempt, which is mostly the only one; its number, or 0.
+    one: Vec<(u16, T)>,
+    /// Those of others.
+    others: FxHashMap<(u32, u16), T>,
+}
+
+impl<T: Copy + Default> Begun<T> {
+    fn new(task_count: usize) -> Self {
+        Self { one: vec![(0, T::default()); task_count], others: FxHashMap::default() }
+    }
+
+    fn put(&mut self, task: u32, attempt: u16, value: T) {
+        let one = &mut self.one[task as usize];
+        if attempt != 0 && (one.0 == 0 || one.0 == attempt) {
+            *one = (attempt, value);
+        } else {
+            self.others.insert((task, attempt), value);
+        }
+    }
+
+    /// Takes what is known of an attempt; `None` if it has not begun or was taken before.
+    fn take(&mut self, task: u32, attempt: u16) -> Option<T> {
+        let one = &mut self.one[task as usize];
+        if attempt != 0 && one.0 == attempt {
+            one.0 = 0;
+            return Some(one.1);
+        }
+        self.others.remove(&(task, attempt))
+    }
+}
+
 /// Reads what became of the tasks from a journal.
 pub fn fates(journal: &Journal, task_count: usize) -> Fates {
     let none = vec![None; task_count];
@@ -169,8 +203,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
         is_refused: vec![false; task_count],
         run_us: none,
     };
-    // Where the running attempts of a task began: by (task, attempt).
-    let mut begun = rustc_hash::FxHashMap::default();
+    let mut begun = Begun::new(task_count);
     for entry in journal.entries().filter(|entry| entry.task != NONE) {
         let (task, at_us) = (entry.task as usize, entry.at_us);
         match entry.kind {
@@ -180,7 +213,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
             }
             Kind::Start | Kind::Copy | Kind::Probe => {
                 fates.start_us[task].get_or_insert(at_us);
-                begun.insert((entry.task, entry.attempt), at_us);
+                begun.put(entry.task, entry.attempt, at_us);
             }
             Kind::Refuse => {
                 (fates.submit_us[task], fates.end_us[task]) = (Some(at_us), Some(at_us));
@@ -188,7 +221,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
             }
             Kind::Finish => {
                 fates.end_us[task] = Some(at_us);
-                let start_us = begun.remove(&(entry.task, entry.attempt));
+                let start_us = begun.take(entry.task, entry.attempt);
                 fates.run_us[task] = Some(at_us - start_us.unwrap_or(at_us));
             }
             // A task that failed and tries again is submitted at once, after this line.
@@ -250,6 +283,16 @@ pub fn measure(
     cluster: &Cluster,
     sample_count: usize,
 ) -> Metrics {
+    measure_with_jobs(journal, workload, cluster, sample_count).0
+}
+
+/// The same, and how each job ended.
+pub fn measure_with_jobs(
+    journal: &Journal,
+    workload: &Workload,
+    cluster: &Cluster,
+    sample_count: usize,
+) -> (Metrics, Vec<JobEnd>) {
     let fates = fates(journal, workload.task_count);
     let mut tally = Tally::new(journal, &fates, sample_count);
     tally.by_job = vec![[0; 2]; workload.job_count()];
@@ -260,17 +303,16 @@ pub fn measure(
         Spread::of(finished.iter().filter_map(|&task| value(task)).collect())
     };
     let over = fates.end_us.iter().flatten().count();
+    let jobs = job_ends(&fates, workload);
     let last_us = fates.end_us.iter().flatten().copied().max();
     let makespan_us = last_us.map_or(0, |last_us| (last_us - tally.first_us).max(0));
-    Metrics {
+    let metrics = Metrics {
         makespan_s: (over == workload.task_count).then(|| micros_to_seconds(makespan_us)),
         finished: finished.len(),
         over,
         waiting_s: Spread::of(tasks().filter_map(|task| fates.waiting_s(task)).collect()),
         task_response_s: of_finished(&|task| fates.response_s(task)),
-        job_response_s: Spread::of(
-            job_ends(&fates, workload).iter().filter_map(|job| job.response_s).collect(),
-        ),
+        job_response_s: Spread::of(jobs.iter().filter_map(|job| job.response_s).collect()),
         slowdown: of_finished(&|task| fates.slowdown(task)),
         bounded_slowdown: of_finished(&|task| fates.bounded_slowdown(task)),
         utilisation: tally.utilisation(),
@@ -291,7 +333,8 @@ pub fn measure(
         cut: tally.endings(Kind::Cut),
         user_fairness: user_fairness(&fates, &finished, workload),
         samples: tally.samples(),
-    }
+    };
+    (metrics, jobs)
 }
 
 /// How each job ended.
@@ -457,6 +500,20 @@ mod tests {
             assert_eq!((paired.hurt, paired.helped), expected, "{baseline_s} {ours_s}");
         }
         assert_eq!(pair(&[], &[], Tolerance::default()).mean_ratio, None);
+    }
+
+    #[test]
+    fn attempts_that_run_side_by_side_are_told_apart() {
+        let mut begun = Begun::new(2);
+        begun.put(0, 1, 10);
+        begun.put(0, 2, 20);
+        begun.put(1, 1, 30);
+        begun.put(0, 3, 40);
+        assert_eq!((begun.take(0, 1), begun.take(0, 1)), (Some(10), None));
+        begun.put(0, 4, 50);
+        let rest = [(0, 2), (0, 4), (1, 1), (0, 3), (1, 2)];
+        let taken = rest.map(|(task, attempt)| begun.take(task, attempt));
+        assert_eq!(taken, [Some(20), Some(50), Some(30), Some(40), None]);
     }
 
     #[test]

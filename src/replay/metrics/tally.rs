@@ -1,6 +1,6 @@
 //! What machines did over time, added up exactly.
 
-use super::{Endings, Fates, Sample};
+use super::{Begun, Endings, Fates, Sample};
 use crate::replay::cluster::{Change, Cluster};
 use crate::replay::journal::{Journal, Kind};
 use crate::replay::workload::{NONE, Workload};
@@ -51,8 +51,7 @@ impl Tally {
         let mut capacity = cluster.cpu.clone();
         let mut is_present = cluster.is_present.clone();
         let mut level = Level { there: cpu_there(&capacity, &is_present), ..Level::default() };
-        let mut begun: rustc_hash::FxHashMap<(u32, u16), (i64, bool)> =
-            rustc_hash::FxHashMap::default();
+        let mut begun: Begun<(i64, bool)> = Begun::new(workload.task_count);
         let mut is_waiting = vec![false; workload.task_count];
         let mut changes = cluster.changes.iter();
         let mut at_us = self.first_us;
@@ -68,13 +67,17 @@ impl Tally {
                 ) {
                     let change = changes.next().expect("a journal has the cluster's changes");
                     let machine = change.machine as usize;
+                    let there = |capacity: &[u64], is_present: &[bool]| {
+                        if is_present[machine] { i128::from(capacity[machine]) } else { 0 }
+                    };
+                    level.there -= there(&capacity, &is_present);
                     match change.change {
                         Change::Joins => is_present[machine] = true,
                         Change::Leaves => is_present[machine] = false,
                         Change::Capacity(room) => capacity[machine] = room.cpu,
                         Change::Speed(_) | Change::Cores(_) => {}
                     }
-                    level.there = cpu_there(&capacity, &is_present);
+                    level.there += there(&capacity, &is_present);
                 }
                 continue;
             }
@@ -91,11 +94,11 @@ impl Tally {
             if entry.kind.is_begin() {
                 level.in_use += cpu;
                 self.copies.0 += u64::from(entry.kind == Kind::Copy);
-                begun.insert((entry.task, entry.attempt), (at_us, entry.kind == Kind::Copy));
+                begun.put(entry.task, entry.attempt, (at_us, entry.kind == Kind::Copy));
             } else if entry.kind.is_end() && entry.machine != NONE {
                 level.in_use -= cpu;
                 let (start_us, is_copy) =
-                    (begun.remove(&(entry.task, entry.attempt))).expect("what ends has begun");
+                    begun.take(entry.task, entry.attempt).expect("what ends has begun");
                 let ending = &mut self.endings[entry.kind as usize];
                 ending.0 += 1;
                 let time_us = i128::from(at_us - start_us);
