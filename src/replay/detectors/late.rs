@@ -112,6 +112,9 @@ struct Late {
 #[derive(Debug, Default)]
 struct Nodes {
     now_us: Option<i64>,
+    /// The number of attempts and the first and last report that were shown; `None` after anything
+    /// has ended or been judged.
+    shown: Option<(usize, Option<[i64; 2]>)>,
     /// In parts of a task.
     work: FxHashMap<u32, u64>,
     threshold: u64,
@@ -123,6 +126,12 @@ const AGE_MIN_US: u64 = 1_000;
 /// Progress per µs at the last report.
 fn rate(running: &Running) -> Ratio {
     let (progress, age_us) = (running.progress, running.reported_age_us().max(AGE_MIN_US));
+    // Linear progress is counted in whole or half microseconds of age, which cancel out.
+    for parts in 1..=2 {
+        if age_us.checked_mul(parts) == Some(progress.done()) {
+            return Ratio { top: u128::from(parts), bottom: u128::from(progress.total()) };
+        }
+    }
     Ratio {
         top: u128::from(progress.done()),
         bottom: u128::from(progress.total()) * u128::from(age_us),
@@ -140,7 +149,6 @@ fn time_left(running: &Running) -> Ratio {
 
 impl Late {
     fn weigh_nodes(&self, scene: &Scene<'_>, nodes: &mut Nodes) {
-        nodes.now_us = Some(scene.now_us);
         nodes.work.clear();
         let whole = |(&machine, &count): (&u32, &u32)| (machine, u64::from(count) * ONE_TASK);
         nodes.work.extend(self.done.iter().map(whole));
@@ -155,6 +163,7 @@ impl Late {
 
 impl Detector for Late {
     fn ended(&mut self, end: &Ended) {
+        self.nodes.get_mut().shown = None;
         self.all_rates.ended(end);
         if end.how == End::Finished {
             *self.done.entry(end.machine).or_insert(0) += 1;
@@ -168,6 +177,7 @@ impl Detector for Late {
 
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let Config { cap, slow_task, age_s, waiting, .. } = self.config;
+        self.nodes.get_mut().shown = None;
         let room = room_below(cap * f64::from(scene.slots), scene.copies, scene.free_slots);
         if room == 0 || (waiting == Waiting::First && 0 < scene.waiting) {
             return;
@@ -228,7 +238,13 @@ impl Detector for Late {
     fn suits(&self, scene: &Scene<'_>, machine: u32) -> bool {
         let mut nodes = self.nodes.borrow_mut();
         if nodes.now_us != Some(scene.now_us) {
-            self.weigh_nodes(scene, &mut nodes);
+            let ends = scene.running.first().zip(scene.running.last());
+            let ends = ends.map(|(first, last)| [first.reported_us, last.reported_us]);
+            let shown = Some((scene.running.len(), ends));
+            if nodes.shown != shown {
+                self.weigh_nodes(scene, &mut nodes);
+            }
+            (nodes.now_us, nodes.shown) = (Some(scene.now_us), shown);
         }
         nodes.work.get(&machine).is_none_or(|&work| nodes.threshold <= work)
     }

@@ -124,7 +124,9 @@ fn rate(progress: Progress, age_us: i64) -> i64 {
     let age_us = u64::try_from(age_us).unwrap_or(0).max(1_000);
     let (done, total) = (progress.done(), progress.total());
     // Rounded down once, so that equal rates have equal parts.
-    let rate = if age_us.checked_mul(2) == Some(done) {
+    let rate = if age_us == done {
+        u128::from(PARTS * 1_000 / total)
+    } else if age_us.checked_mul(2) == Some(done) {
         // A walk counts linear progress in half microseconds of age, which cancels out.
         u128::from(2 * PARTS * 1_000 / total)
     } else {

@@ -83,6 +83,9 @@ impl Running {
         if 0 < done && age_us.checked_mul(2) == Some(done) {
             return Some(i64::try_from(total.div_ceil(2)).unwrap_or(i64::MAX));
         }
+        if 0 < done && age_us == done {
+            return Some(i64::try_from(total).unwrap_or(i64::MAX));
+        }
         let done = u128::from(done);
         let whole = u128::from(age_us) * u128::from(total);
         let length_us = (whole + done / 2).checked_div(done)?;

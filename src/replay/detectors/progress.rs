@@ -48,6 +48,11 @@ impl Progress {
         if !(0.0 < total && total.is_finite()) {
             return None;
         }
+        // Below 2^53 whole numbers are taken as they are.
+        if total < PARTS && total.fract() == 0.0 && done.fract() == 0.0 {
+            let done = done.clamp(0.0, total);
+            return Some(Self { done: done as u64, total: total as u64 });
+        }
         // A power of two, so that whole numbers stay exact.
         let scale = (52.0 - total.log2().floor()).exp2();
         let whole = |work: f64| (work.max(0.0) * scale).round() as u128;

@@ -220,6 +220,18 @@ impl<'a> State<'a> {
         Progress::of_value(shape.progress(part))
     }
 
+    /// Progress of an attempt of so much work that has gone on at speed 1 for some time, without a
+    /// start-up, in a straight line.
+    #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
+    pub(super) fn even_progress(work: f64, age_us: i64) -> Progress {
+        let left = (work - age_us as f64).max(0.0);
+        let done = if work.is_finite() { work - left } else { 0.0 };
+        if done <= 0.0 {
+            return Progress::of_value(0.0);
+        }
+        Progress::of_work(done, work).unwrap_or(Progress::ALL)
+    }
+
     /// Work that an attempt still has to do.
     pub(super) fn left_now(&self, slot: u32) -> f64 {
         let idx = slot as usize;

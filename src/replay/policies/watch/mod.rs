@@ -6,7 +6,9 @@
 //!
 //! A group for which the detector says that it will flag nobody before a time is not judged until
 //! then, unless something of it begins or ends (see [`sleep`]). So a heartbeat costs as much as the
-//! groups that may be flagged have attempts, and groups that nobody judges cost nothing.
+//! groups that may be flagged have attempts, and groups that nobody judges cost nothing. The attempts
+//! of a group stand in a row from one heartbeat to the next; where all machines keep a speed of 1
+//! (as in recorded history) what they report follows from that row alone.
 //!
 //! ```text
 //!  heartbeat   |----------|----------|      progress is reported at every heartbeat
@@ -37,12 +39,19 @@ use self::sleep::Sleep;
 
 use super::{Place, Speculation, Wish};
 use crate::replay::detectors::{
-    Action, Detector, End, Ended, Finished, Flag, GroupInfo, Outlook, Running, Scene, Standing,
+    Action, Detector, End, Ended, Flag, GroupInfo, Outlook, Progress, Running, Scene, Standing,
 };
 use crate::replay::journal::Kind as Happening;
 use crate::replay::random::Draws;
 use crate::replay::room::Room;
 use crate::replay::state::{Phase, Role, State};
+
+/// A copy that is wished for.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    task: u32,
+    demand: [u64; 2],
+}
 
 struct Watch {
     plan: Plan,
@@ -63,8 +72,8 @@ struct Watch {
     was_copied: Vec<bool>,
     /// By slot, the attempt's number within its group.
     number: Vec<u32>,
-    /// Tasks to be copied, the most urgent first.
-    wishes: Vec<u32>,
+    /// Copies to be made, the most urgent first.
+    wishes: Vec<Wanted>,
     flags: Vec<Flag>,
     /// Attempts that fit the free capacity, and all of it, at the last heartbeat.
     slots: [u32; 2],
@@ -135,29 +144,27 @@ impl Watch {
         group.get_or_insert_with(|| {
             let speeds = if self.plan.knows_nodes { known_speeds(state, task) } else { Vec::new() };
             let info = GroupInfo { speeds: &speeds, ..GroupInfo::default() };
-            Group {
-                detector: self.plan.detector.build(&info),
-                finished: Finished::default(),
-                begun_us: state.now_us,
-                attempts: 0,
-                copies_now: 0,
-                lost: 0,
-                sleeps_until_us: None,
-                submitted: 0,
-                over: 0,
-                slots: Vec::new(),
-                running: Vec::new(),
-                copies: 0,
-                running_tasks: 0,
-            }
+            Group::new(self.plan.detector.build(&info), state.now_us)
         })
     }
 
     /// What the attempts of a group report now.
     fn look(&mut self, state: &State<'_>, number: u32) {
         let Some(group) = &mut self.groups[number as usize] else { return };
-        group.running.clear();
-        (group.copies, group.running_tasks) = (0, 0);
+        let is_even = self.sleep.is_steady() && group.lost == 0;
+        group.look(state, is_even);
+        #[cfg(test)]
+        assert_eq!(
+            self.groups[number as usize].as_ref().map(Group::shown),
+            self.plainly(state, number)
+        );
+    }
+
+    /// The same, all of it looked up anew: attempts, copies and tasks among them.
+    #[cfg(test)]
+    fn plainly(&self, state: &State<'_>, number: u32) -> Option<(Vec<Running>, u32, u32)> {
+        let group = self.groups[number as usize].as_ref()?;
+        let (mut shown, mut copies, mut tasks) = (Vec::new(), 0, 0);
         for &slot in &group.slots {
             let idx = slot as usize;
             let attempts = &state.attempts;
@@ -167,13 +174,13 @@ impl Watch {
             let reported_us =
                 if attempts.is_lost[idx] { attempts.since_us[idx] } else { state.now_us };
             match attempts.role[idx] {
-                Role::Original => group.running_tasks += 1,
-                Role::Copy | Role::Probe => group.copies += 1,
+                Role::Original => tasks += 1,
+                Role::Copy | Role::Probe => copies += 1,
             }
             let others = state
                 .of_task(task)
                 .filter(|&other| other != slot && attempts.role[other as usize] != Role::Probe);
-            group.running.push(Running {
+            shown.push(Running {
                 attempt: self.number[idx],
                 task: self.position[task as usize],
                 machine: attempts.machine[idx],
@@ -185,7 +192,8 @@ impl Watch {
                 was_copied: self.was_copied[task as usize],
             });
         }
-        group.running.sort_by_key(|running| (running.start_us, running.task));
+        shown.sort_by_key(|running: &Running| (running.start_us, running.task));
+        Some((shown, copies, tasks))
     }
 
     fn standing(&self, state: &State<'_>, machine: u32, task: u32) -> Standing {
@@ -279,7 +287,11 @@ impl Speculation for Watch {
                 let Ok(slot) = place.map(|place| group.slots[place]) else { continue };
                 match flag.action {
                     Action::Restart => restarts.push(slot),
-                    Action::Copy => self.wishes.push(state.attempts.task[slot as usize]),
+                    Action::Copy => {
+                        let task = state.attempts.task[slot as usize];
+                        let demand = state.workload.demand(task);
+                        self.wishes.push(Wanted { task, demand });
+                    }
                 }
             }
             // What has been flagged is judged again, whether it gets its copy or not.
@@ -290,7 +302,15 @@ impl Speculation for Watch {
     }
 
     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
-        for &task in &self.wishes {
+        // Once settled, only a machine that has got room can grant a wish.
+        let most = state.fresh.iter().fold(Room::NOTHING, |most, &machine| {
+            let free = state.machines.free[machine as usize];
+            if state.machines.is_present[machine as usize] { most.most(free) } else { most }
+        });
+        for &Wanted { task, demand } in &self.wishes {
+            if self.is_settled && !most.holds(demand) {
+                continue;
+            }
             if state.tasks.phase[task as usize] != Phase::Running {
                 continue;
             }
@@ -298,7 +318,7 @@ impl Speculation for Watch {
             let Some(group) = &self.groups[number] else { continue };
             let scene = group.scene(state.now_us, self.slots);
             let suits = |machine: u32| group.detector.suits(&scene, machine);
-            if self.is_settled && !state.has_fresh(state.workload.demand(task), suits) {
+            if self.is_settled && !state.has_fresh(demand, suits) {
                 continue;
             }
             if let Some(machine) = place(task, &suits) {
@@ -346,13 +366,25 @@ impl Speculation for Watch {
         if role == Role::Probe {
             return;
         }
-        let place = self.position[task as usize];
+        let (place, was_copied) = (self.position[task as usize], self.was_copied[task as usize]);
         let Some(group) = self.watched(state, task) else { return };
         let number = group.attempts;
         group.attempts += 1;
         group.copies_now += u32::from(role == Role::Copy);
         group.slots.push(slot);
         group.detector.started(number, place, state.now_us);
+        let running = Running {
+            attempt: number,
+            task: place,
+            machine: state.attempts.machine[idx],
+            start_us: state.now_us,
+            progress: Progress::NONE,
+            reported_us: state.now_us,
+            has_progress: false,
+            has_copy: false,
+            was_copied,
+        };
+        group.begin(state, slot, running);
         if self.number.len() <= idx {
             self.number.resize(idx + 1, 0);
         }
@@ -362,7 +394,7 @@ impl Speculation for Watch {
         self.wake(number);
         if role == Role::Copy {
             self.was_copied[task as usize] = true;
-            self.wishes.retain(|&other| other != task);
+            self.wishes.retain(|other| other.task != task);
         }
     }
 
@@ -382,6 +414,7 @@ impl Speculation for Watch {
         let place =
             group.slots.binary_search_by_key(&self.number[idx], |&slot| self.number[slot as usize]);
         group.slots.remove(place.expect("it was running"));
+        group.end(self.number[idx]);
         group.copies_now -= u32::from(state.attempts.role[idx] == Role::Copy);
         group.lost -= u32::from(state.attempts.is_lost[idx]);
         let end = Ended {
@@ -402,8 +435,7 @@ impl Speculation for Watch {
         group.detector.ended(&end);
         let is_idle = group.slots.is_empty();
         if is_idle {
-            group.running.clear();
-            (group.copies, group.running_tasks) = (0, 0);
+            group.clear();
             self.active.remove(&number);
         }
         self.wake(number);

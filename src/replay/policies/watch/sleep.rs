@@ -48,6 +48,12 @@ impl Sleep {
         }
     }
 
+    /// Whether every attempt goes on at speed 1 from its start, reports at once, and in a straight
+    /// line.
+    pub(super) const fn is_steady(&self) -> bool {
+        self.is_steady
+    }
+
     /// Until when attempts go on at the rate of their last report, µs.
     pub(super) fn steady_until_us(&self, state: &State<'_>) -> i64 {
         if self.is_steady { i64::MAX } else { state.now_us }
