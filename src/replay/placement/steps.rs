@@ -58,6 +58,12 @@ pub(super) struct Offer {
 }
 
 impl Offer {
+    /// Whether another is at least as much of both.
+    #[inline]
+    pub(super) fn is_within(self, other: Self) -> bool {
+        self.cpu <= other.cpu && self.memory <= other.memory
+    }
+
     /// Whether it is enough.
     #[inline]
     pub(super) fn covers(self, need: Need) -> bool {

@@ -48,13 +48,20 @@ impl Tree {
     #[inline]
     pub(in crate::replay) fn set(&mut self, place: usize, steps: &Steps, free: Option<Room>) {
         let offer = free.map_or(Offer::default(), |room| steps.offer(room));
-        if std::mem::replace(&mut self.offers[place], offer) == offer {
+        let old = std::mem::replace(&mut self.offers[place], offer);
+        if old == offer {
             return;
         }
         let block = place / PLACES;
-        let mut most = self.most_of(block);
         let mut node = self.nodes.len() / 2 + block;
-        while self.nodes[node] != most {
+        if old.is_within(offer) {
+            return self.raise(node, offer);
+        }
+        if offer.is_within(old) && !is_due_to(&self.nodes[node], old) {
+            return;
+        }
+        let mut most = self.most_of(block);
+        while differs(&self.nodes[node], &most) {
             self.nodes[node] = most;
             if node == 1 {
                 return;
@@ -62,6 +69,22 @@ impl Tree {
             let other = self.nodes[node ^ 1];
             for (ours, theirs) in most.iter_mut().zip(other) {
                 *ours = theirs.max(*ours);
+            }
+            node /= 2;
+        }
+    }
+
+    /// A place below a node offers more than before.
+    #[inline]
+    fn raise(&mut self, mut node: usize, offer: Offer) {
+        while 0 < node {
+            let mut is_known = true;
+            for most in &mut self.nodes[node][..usize::from(offer.cpu)] {
+                is_known &= offer.memory <= *most;
+                *most = offer.memory.max(*most);
+            }
+            if is_known {
+                return;
             }
             node /= 2;
         }
@@ -148,4 +171,16 @@ impl Tree {
         let idx = block.iter().position(|offer| offer.covers(need));
         Some(begin + idx.expect("the block has such a place"))
     }
+}
+
+/// Whether an offer is the most for any of its steps.
+#[inline]
+fn is_due_to(most: &Most, offer: Offer) -> bool {
+    most[..usize::from(offer.cpu)].contains(&offer.memory)
+}
+
+/// Whether two differ anywhere: all steps at once, which is quicker than to stop at the first.
+#[inline]
+fn differs(one: &Most, other: &Most) -> bool {
+    one.iter().zip(other).fold(0, |bits, (one, other)| bits | (one ^ other)) != 0
 }

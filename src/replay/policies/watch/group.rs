@@ -1,5 +1,7 @@
 //! A group of tasks that has begun, as its detector sees it.
 
+use rustc_hash::FxHashSet;
+
 use crate::replay::detectors::{Detector, Finished, Running, Scene};
 use crate::replay::state::{Role, State};
 
@@ -143,6 +145,16 @@ impl Group {
         let mut copied: Vec<u32> =
             rows.filter(|(_, seat)| seat.is_copy).map(|(row, _)| row.task).collect();
         copied.sort_unstable();
+        let is_copied = |task: u32| copied.binary_search(&task).is_ok();
+        let originals = self.running.iter().zip(&self.seats).filter(|(_, seat)| !seat.is_copy);
+        let of_copied = originals.map(|(row, _)| row.task).filter(|&task| is_copied(task));
+        let beside: FxHashSet<u32> = of_copied.collect();
+        // Where no machine has gone, attempts of one task are an original at most, and copies.
+        let has_copy = |task: u32, is_copy: bool| {
+            let first = copied.partition_point(|&other| other < task);
+            let is_twice = copied.get(first + 1) == Some(&task);
+            copied.get(first) == Some(&task) && (!is_copy || is_twice || beside.contains(&task))
+        };
         self.copies = u32::try_from(copied.len()).expect("slots are numbered in u32");
         let all = u32::try_from(self.running.len()).expect("slots are numbered in u32");
         self.running_tasks = all - self.copies;
@@ -150,8 +162,7 @@ impl Group {
             if is_even {
                 row.reported_us = now_us;
                 row.progress = State::even_progress(seat.work, now_us - row.start_us);
-                row.has_copy =
-                    copied.binary_search(&row.task).is_ok() && has_other(state, seat.slot);
+                row.has_copy = has_copy(row.task, seat.is_copy);
             } else {
                 let idx = seat.slot as usize;
                 // A lost attempt made its last report before its machine went.
