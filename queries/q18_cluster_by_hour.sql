@@ -6,8 +6,8 @@
 --           requested_s      NCU-s: CPU requests times running time within the hour; no request is 0
 --           submitted, started, evicted, failed, finished, killed, lost   events of tasks in the hour
 -- Used by:  whoever draws load over time; load --interval 1h has the same sums
--- An hour in which nothing happens to any task has no row. What holds at the start of an hour is the
--- sum of all earlier changes; what changes within it counts from then on.
+-- An hour in which nothing happens to any task, and no attempt is closed, has no row. What holds at the
+-- start of an hour is the sum of all earlier changes; what changes within it counts from then on.
 WITH changes AS (
   SELECT start_us AS time_us, 1 AS tasks, COALESCE(CAST(cpu_request AS DOUBLE), 0.0) AS cpu
   FROM q03_attempts
@@ -40,12 +40,24 @@ events AS (
   WHERE time_us < 9223372036854775807
   GROUP BY time_us - time_us % 3600000000
 ),
+pieces AS (
+  SELECT hour_us, submitted, started, evicted, failed, finished, killed, lost,
+         0 AS tasks, CAST(0 AS DOUBLE) AS cpu, 0 AS tasks_us, CAST(0 AS DOUBLE) AS cpu_us
+  FROM events
+  UNION ALL
+  SELECT hour_us, 0 AS submitted, 0 AS started, 0 AS evicted, 0 AS failed, 0 AS finished, 0 AS killed, 0 AS lost,
+         tasks, cpu, tasks_us, cpu_us
+  FROM changed
+),
 hours AS (
-  SELECT e.hour_us, e.submitted, e.started, e.evicted, e.failed, e.finished, e.killed, e.lost,
-         COALESCE(c.tasks, 0) AS tasks, COALESCE(c.cpu, 0.0) AS cpu,
-         COALESCE(c.tasks_us, 0) AS tasks_us, COALESCE(c.cpu_us, 0.0) AS cpu_us
-  FROM events AS e
-  LEFT JOIN changed AS c ON e.hour_us = c.hour_us
+  SELECT hour_us,
+         CAST(SUM(submitted) AS BIGINT) AS submitted, CAST(SUM(started) AS BIGINT) AS started,
+         CAST(SUM(evicted) AS BIGINT) AS evicted, CAST(SUM(failed) AS BIGINT) AS failed,
+         CAST(SUM(finished) AS BIGINT) AS finished, CAST(SUM(killed) AS BIGINT) AS killed,
+         CAST(SUM(lost) AS BIGINT) AS lost,
+         SUM(tasks) AS tasks, SUM(cpu) AS cpu, SUM(tasks_us) AS tasks_us, SUM(cpu_us) AS cpu_us
+  FROM pieces
+  GROUP BY hour_us
 ),
 levels AS (
   SELECT *,

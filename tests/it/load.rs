@@ -187,3 +187,38 @@ fn fairness_of_memory_has_the_total_of_its_ledger() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("--cpu is for --resource cpu"), "{}", run.stderr);
 }
+
+#[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn the_fact_by_hour_has_the_sums_of_load() {
+    //  hour     0         1         2         3         4
+    //  task 1   |  ===========================              killed with its job in a silent hour
+    //  task 2   |    =======================================|  FINISH
+    let place = Place::new();
+    let task =
+        |time: u32, job: u32, kind: u32| format!("{time}000000,,{job},0,5,{kind},u,0,1,0.5,,,\n");
+    let tasks = [(0, 1, 0), (0, 2, 0), (1000, 1, 1), (2000, 2, 1), (15_000, 2, 4)];
+    let tasks: String = tasks.iter().map(|&(time, job, kind)| task(time, job, kind)).collect();
+    place.raw("task_events/part-00000-of-00001.csv", tasks);
+    let job = |time: u32, kind: u32| format!("{time}000000,,1,{kind},u,0,n,l\n");
+    place.raw("job_events/part-00000-of-00001.csv", [job(0, 0), job(9000, 5)].concat());
+    place.ingest(&[]).ok();
+    let load = json(&place, &["load", "--interval", "1h"]);
+    let facts = json(&place, &["query", "q18"]);
+    let rows = facts["table"].as_array().unwrap();
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            (row["hour_us"].as_i64().unwrap() / 3_600_000_000, row["slots_s"].as_f64().unwrap())
+        })
+        .collect();
+    assert_eq!(found, [(0, 4200.0), (2, 5400.0), (4, 600.0)]);
+    for (row, (hour, slots)) in rows.iter().zip(found) {
+        let own = &load["rows"][usize::try_from(hour).unwrap()];
+        let length = own["end_s"].as_f64().unwrap() - own["start_s"].as_f64().unwrap();
+        assert!(close(own["running_tasks"].as_f64().unwrap() * length, slots), "{own}");
+        let requested = row["requested_s"].as_f64().unwrap();
+        assert!(close(own["cpu_allocated"].as_f64().unwrap() * length, requested), "{own}");
+        assert_eq!(own["submitted_tasks"], row["submitted"]);
+    }
+}
