@@ -48,7 +48,8 @@ struct Family {
 ///   Most kills of running jobs are limits, and other simulators take the recorded running time as
 ///   the work.
 /// - Rumen: an attempt takes a slot, whatever it uses.
-const TABLE: [Family; 3] = [
+/// - Pods and batch tasks of Alibaba: each gets what it asks for, in cores.
+const TABLE: [Family; 4] = [
     Family {
         sources: &[Source::Google2011, Source::Google2019, Source::Google2019AllocSets],
         cpu: CpuDefinition::Requested,
@@ -69,6 +70,13 @@ const TABLE: [Family; 3] = [
         overcommit: 1.0,
         killed: KilledTasks::RunTime,
         policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
+    },
+    Family {
+        sources: &[Source::Openb, Source::Alibaba2017],
+        cpu: CpuDefinition::Requested,
+        overcommit: 1.0,
+        killed: KilledTasks::RunTime,
+        policies: &["fifo", "fair"],
     },
 ];
 

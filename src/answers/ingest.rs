@@ -30,8 +30,8 @@ use crate::sources::{TraceFolder, open_trace};
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf, rumen or slurm; google-2019-alloc-sets reads the alloc
-    /// sets of that trace as jobs, and leaves the jobs out.
+    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb or alibaba-2017;
+    /// google-2019-alloc-sets reads the alloc sets of that trace as jobs, and leaves the jobs out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,

@@ -25,6 +25,9 @@ use jobfate::studies::checks;
 /// Slurm, one file or a folder of them; plain or .gz. A log fills `job_events` and `task_events`,
 /// where each job of SWF, GWF and Slurm is one task, and `machine_events`.
 ///
+/// Of Alibaba: the pods of its GPU cluster of 2023 (openb) with the list of nodes in the same
+/// folder, and `batch_task.csv` of 2017.
+///
 /// To export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates
 /// --starttime 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any choice of columns
 /// with a header is read, and the 26 fields of Open `XDMoD` without one; what is missing is derived

@@ -11,13 +11,15 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("swf", traces::swf),
     ("gwf", traces::gwf),
     ("rumen", traces::rumen),
     ("slurm", traces::slurm),
+    ("openb", traces::openb),
+    ("alibaba_2017", traces::alibaba_2017),
     ("notation", texts::notation),
     ("thresholds", texts::thresholds),
     ("formula", texts::formula),

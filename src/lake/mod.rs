@@ -332,7 +332,13 @@ impl LakeErrorKind {
             }
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
             Self::OtherTrace {
-                kind: Source::Swf | Source::Gwf | Source::Rumen | Source::Slurm,
+                kind:
+                    Source::Swf
+                    | Source::Gwf
+                    | Source::Rumen
+                    | Source::Slurm
+                    | Source::Openb
+                    | Source::Alibaba2017,
                 ..
             } => Some(
                 "check that the file is complete, and of the right kind if you gave \

@@ -3,7 +3,8 @@
 use super::Column;
 use super::ColumnType::{Float, Id, Int, Text};
 use super::columns::{
-    JOB_EVENTS, LOG_EXTRA, LOG_MACHINE_EVENTS, LOG_TASK_EVENTS, join, may, must, replace,
+    JOB_EVENTS, LOG_EXTRA, LOG_MACHINE_EVENTS, LOG_TASK_EVENTS, MACHINE_EVENTS, TASK_EVENTS, join,
+    may, must, replace,
 };
 
 /// What became of an attempt in the log's own words.
@@ -71,4 +72,68 @@ pub(super) const SLURM_MACHINE_EVENTS: &[Column] = &join::<{ LOG_MACHINE_EVENTS.
         ],
     ),
     &[MACHINE_NAME],
+]);
+
+/// What a pod knows.
+const OPENB_EXTRA: &[Column] = &[
+    STATE,
+    END_REASON,
+    may("qos", Text, "", "quality of service: LS latency-sensitive, BE best effort, ..."),
+    GPU_REQUEST,
+    may("gpu_count", Int, "", "GPUs that it has a part of"),
+    may("gpu_milli", Int, "1/1000", "thousandths of each of them"),
+    GPU_MODEL,
+];
+
+pub(super) const OPENB_JOB_EVENTS: &[Column] =
+    &join::<{ JOB_EVENTS.len() + OPENB_EXTRA.len() }>(&[JOB_EVENTS, OPENB_EXTRA]);
+pub(super) const OPENB_TASK_EVENTS: &[Column] =
+    &join::<{ TASK_EVENTS.len() + OPENB_EXTRA.len() }>(&[
+        &replace::<{ TASK_EVENTS.len() }>(
+            TASK_EVENTS,
+            &[
+                may("machine_id", Id, "", "never present: the log does not say where a pod ran"),
+                may("priority", Int, "", "never present: the log has none"),
+                may("cpu_request", Float, "cores", "CPU requested"),
+                may("memory_request", Float, "MiB", "memory requested"),
+            ],
+        ),
+        OPENB_EXTRA,
+    ]);
+pub(super) const OPENB_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 3 }>(&[
+    &replace::<{ MACHINE_EVENTS.len() }>(
+        MACHINE_EVENTS,
+        &[
+            must("machine_id", Id, "", "the machine (hash of its name)"),
+            may("cpu_capacity", Float, "cores", "CPU"),
+            may("memory_capacity", Float, "MiB", "memory"),
+        ],
+    ),
+    &[
+        MACHINE_NAME,
+        may("gpu_capacity", Int, "GPUs", "GPUs"),
+        may("gpu_model", Text, "", "model of its GPUs"),
+    ],
+]);
+
+pub(super) const ALIBABA_2017_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + 2 }>(&[
+    JOB_EVENTS,
+    &[may("tasks", Int, "", "tasks of the job"), END_REASON],
+]);
+pub(super) const ALIBABA_2017_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + 5 }>(&[
+    &replace::<{ TASK_EVENTS.len() }>(
+        TASK_EVENTS,
+        &[
+            may("priority", Int, "", "never present: the trace has none"),
+            may("cpu_request", Float, "cores", "CPU requested by all instances together"),
+            may("memory_request", Float, "share", "memory requested by all instances together"),
+        ],
+    ),
+    &[
+        STATE,
+        END_REASON,
+        may("instances", Int, "", "instances of the task"),
+        may("instance_cpu_request", Float, "cores", "CPU requested by each"),
+        may("instance_memory_request", Float, "share", "memory requested by each"),
+    ],
 ]);

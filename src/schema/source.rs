@@ -40,11 +40,17 @@ pub enum Source {
     /// Accounting of Slurm as `sacct` prints it.
     #[serde(rename = "slurm")]
     Slurm,
+    /// Pods of Alibaba's Kubernetes cluster with GPUs (2023).
+    #[serde(rename = "openb")]
+    Openb,
+    /// Batch tasks of Alibaba's cluster trace of 2017.
+    #[serde(rename = "alibaba-2017")]
+    Alibaba2017,
 }
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Google2011,
         Self::Google2019,
         Self::Google2019AllocSets,
@@ -52,6 +58,8 @@ impl Source {
         Self::Gwf,
         Self::Rumen,
         Self::Slurm,
+        Self::Openb,
+        Self::Alibaba2017,
     ];
 
     /// The name on the command line and in manifests.
@@ -64,6 +72,8 @@ impl Source {
             Self::Gwf => "gwf",
             Self::Rumen => "rumen",
             Self::Slurm => "slurm",
+            Self::Openb => "openb",
+            Self::Alibaba2017 => "alibaba-2017",
         }
     }
 
@@ -71,7 +81,8 @@ impl Source {
     pub const fn tables(self) -> &'static [Table] {
         match self {
             Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets => &Table::ALL,
-            Self::Swf | Self::Gwf | Self::Rumen | Self::Slurm => {
+            Self::Alibaba2017 => &[Table::JobEvents, Table::TaskEvents],
+            Self::Swf | Self::Gwf | Self::Rumen | Self::Slurm | Self::Openb => {
                 &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents]
             }
         }

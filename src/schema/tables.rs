@@ -6,7 +6,10 @@ use super::columns::{
     SWF_TASK_EVENTS, TASK_CONSTRAINTS, TASK_EVENTS, TASK_USAGE, V3_JOB_EVENTS, V3_MACHINE_EVENTS,
     V3_TASK_CONSTRAINTS, V3_TASK_EVENTS, V3_TASK_USAGE,
 };
-use super::records::{SLURM_JOB_EVENTS, SLURM_MACHINE_EVENTS, SLURM_TASK_EVENTS};
+use super::records::{
+    ALIBABA_2017_JOB_EVENTS, ALIBABA_2017_TASK_EVENTS, OPENB_JOB_EVENTS, OPENB_MACHINE_EVENTS,
+    OPENB_TASK_EVENTS, SLURM_JOB_EVENTS, SLURM_MACHINE_EVENTS, SLURM_TASK_EVENTS,
+};
 use super::{Column, Source, Table};
 
 /// The columns of a table in lakes of a source.
@@ -23,15 +26,20 @@ pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
         (Table::JobEvents, Source::Gwf) => GWF_JOB_EVENTS,
         (Table::JobEvents, Source::Rumen) => RUMEN_JOB_EVENTS,
         (Table::JobEvents, Source::Slurm) => SLURM_JOB_EVENTS,
+        (Table::JobEvents, Source::Openb) => OPENB_JOB_EVENTS,
+        (Table::JobEvents, Source::Alibaba2017) => ALIBABA_2017_JOB_EVENTS,
         (Table::TaskEvents, Source::Google2011) => TASK_EVENTS,
         (Table::TaskEvents, Source::Swf) => SWF_TASK_EVENTS,
         (Table::TaskEvents, Source::Gwf) => GWF_TASK_EVENTS,
         (Table::TaskEvents, Source::Rumen) => RUMEN_TASK_EVENTS,
         (Table::TaskEvents, Source::Slurm) => SLURM_TASK_EVENTS,
+        (Table::TaskEvents, Source::Openb) => OPENB_TASK_EVENTS,
+        (Table::TaskEvents, Source::Alibaba2017) => ALIBABA_2017_TASK_EVENTS,
         (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Slurm) => SLURM_MACHINE_EVENTS,
-        (Table::MachineEvents, Source::Google2011) => MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Openb) => OPENB_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Google2011 | Source::Alibaba2017) => MACHINE_EVENTS,
         (Table::TaskUsage, _) => TASK_USAGE,
         (Table::MachineAttributes, _) => MACHINE_ATTRIBUTES,
         (Table::TaskConstraints, _) => TASK_CONSTRAINTS,

@@ -16,6 +16,7 @@ use thiserror::Error;
 use crate::faults::{Code, Fault};
 use crate::schema::Source;
 
+pub(crate) mod alibaba_2017;
 pub(crate) mod blocks;
 pub mod checksums;
 mod digest;
@@ -25,6 +26,7 @@ pub(crate) mod google_2011;
 pub(crate) mod google_2019;
 pub(crate) mod gwf;
 pub(crate) mod log;
+pub(crate) mod openb;
 pub mod parser;
 pub mod part;
 pub mod reading;
@@ -66,6 +68,8 @@ pub(crate) fn parser_of(
         Source::Gwf => Box::new(gwf::parser(part)),
         Source::Rumen => rumen::parser(part)?,
         Source::Slurm => Box::new(slurm::parser(part, begin)?),
+        Source::Openb => openb::parser(part, begin)?,
+        Source::Alibaba2017 => Box::new(alibaba_2017::parser(part)),
     })
 }
 
@@ -86,6 +90,8 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Gwf => format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
         Source::Rumen => "the shape of a Rumen job".to_owned(),
         Source::Slurm => "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
+        Source::Openb => "the columns of a table of pods".to_owned(),
+        Source::Alibaba2017 => format!("the {} fields of a batch task", alibaba_2017::FIELD_COUNT),
     }
 }
 
@@ -142,7 +148,7 @@ pub enum SourceErrorKind {
     #[error("it is a file, but a trace of this kind is a folder")]
     NotAFolder,
     /// The machines without the jobs.
-    #[error("it is the topology of a Rumen trace, without the jobs")]
+    #[error("it is the topology of a Rumen trace or a list of nodes, without the jobs")]
     OnlyTopology,
     /// The hosts could not be read.
     #[error("the topology is not a tree of hosts")]
@@ -228,10 +234,13 @@ impl SourceErrorKind {
                 a flat folder of parts of one table, name it with `--table`",
             ),
             Self::UnknownFormat(_) => Some(
-                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm`; unpack \
-                archives other than .gz first",
+                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017`; \
+                unpack archives other than .gz first",
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
+            Self::MissingColumn(name) if name.contains("pod_phase") => {
+                Some("give the table of pods as published, with its header")
+            }
             Self::MissingColumn(_) => Some(slurm::EXPORT_AGAIN),
             Self::OnlyTopology => {
                 Some("give the trace; its topology is found by name in the same folder")

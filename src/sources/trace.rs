@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
 use super::google_2019::files;
-use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, slurm, swf};
+use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, openb, slurm, swf};
 use crate::schema::{Source, Table};
 
 /// What the first lines of a file tell.
@@ -21,6 +21,8 @@ enum FileKind {
     Log(Source),
     /// The machines of a Rumen log.
     Topology,
+    /// The machines of a log of pods.
+    Nodes,
 }
 
 /// Finds the parts of a trace. Without `source` its kind is told from what is there; `table` says
@@ -74,6 +76,8 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
                 logs.push((name, kind));
             }
             Some(Ok(FileKind::Topology)) => topologies.push(name),
+            // Found again from the log that it belongs to.
+            Some(Ok(FileKind::Nodes)) => {}
             _ if is_note(&name) => {}
             kind => {
                 if let Some(Err(what)) = kind {
@@ -87,6 +91,7 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
         ([(name, kind)], _) => {
             let beside = match &topologies[..] {
                 [only] if *kind == Source::Rumen => Some(path.join(only)),
+                _ if *kind == Source::Openb => nodes_beside(&path.join(name))?,
                 _ => None,
             };
             let mut folder = log_parts(&path.join(name), *kind, beside.as_deref())?;
@@ -129,12 +134,36 @@ fn open_file(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceE
         Some(source) => source,
         None => match kind_of(path)? {
             Ok(FileKind::Log(kind)) => kind,
-            Ok(FileKind::Topology) => return Err(fail(SourceErrorKind::OnlyTopology)),
+            Ok(FileKind::Topology | FileKind::Nodes) => {
+                return Err(fail(SourceErrorKind::OnlyTopology));
+            }
             Err(what) => return Err(fail(SourceErrorKind::UnknownFormat(what))),
         },
     };
-    let beside = if kind == Source::Rumen { topology_beside(path)? } else { None };
+    let beside = match kind {
+        Source::Rumen => topology_beside(path)?,
+        Source::Openb => nodes_beside(path)?,
+        _ => None,
+    };
     log_parts(path, kind, beside.as_deref())
+}
+
+/// The list of nodes that lies beside a table of pods: the one of all nodes, or the only one.
+fn nodes_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut lists = Vec::new();
+    for name in sorted_names(folder)? {
+        let file = folder.join(&name);
+        let is_list = name.contains("node") && file.is_file();
+        // What does not read is no list of nodes.
+        if is_list && matches!(kind_of(&file), Ok(Ok(FileKind::Nodes))) {
+            lists.push((!name.contains("all_node"), file));
+        }
+    }
+    lists.sort();
+    let is_told = lists.len() == 1 || lists.first().is_some_and(|(is_part, _)| !is_part);
+    Ok(lists.into_iter().next().map(|(_, file)| file).filter(|_| is_told))
 }
 
 /// The topology that lies beside a Rumen trace, under the same name but for that word.
@@ -163,7 +192,7 @@ fn log_parts(
     let mut parts = BTreeMap::new();
     for &table in source.tables() {
         let (path, beside) = match (source, table) {
-            (Source::Rumen, Table::MachineEvents) => match beside {
+            (Source::Rumen | Source::Openb, Table::MachineEvents) => match beside {
                 Some(topology) => (topology.to_owned(), None),
                 None => continue,
             },
@@ -213,6 +242,15 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     }
     if slurm::seen_as(text) {
         return Ok(FileKind::Log(Source::Slurm));
+    }
+    if openb::are_pods(text) {
+        return Ok(FileKind::Log(Source::Openb));
+    }
+    if openb::are_nodes(text) {
+        return Ok(FileKind::Nodes);
+    }
+    if alibaba_2017::is_seen(text) {
+        return Ok(FileKind::Log(Source::Alibaba2017));
     }
     let is_comment = |line: &&[u8]| matches!(line.first(), Some(b';' | b'#'));
     let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);

@@ -78,6 +78,7 @@ impl CpuDefinition {
                 "processor-s"
             }
             (Self::Requested, Source::Rumen) => "slot-s",
+            (Self::Requested, Source::Openb | Source::Alibaba2017) => "core-s",
             _ => "NCU-s",
         }
     }
@@ -132,7 +133,7 @@ impl MemoryDefinition {
     pub const fn unit(self, source: Source) -> &'static str {
         match source {
             Source::Swf | Source::Gwf | Source::Slurm => "KiB-s",
-            Source::Rumen => "MiB-s",
+            Source::Rumen | Source::Openb => "MiB-s",
             _ => "NMU-s",
         }
     }

@@ -435,6 +435,90 @@ fn the_slurm_cluster_pozidriv() {
     assert_eq!(serde_json::json!(named.sum::<usize>()), naive["machines"]);
 }
 
+/// Task events of some kinds by the log's word for the state.
+fn states_of(lake: &Lake, wanted: &[i32]) -> serde_json::Value {
+    let mut states = std::collections::BTreeMap::new();
+    lake.scan(Table::TaskEvents, None, &["state", "event_type"], |batch| {
+        let kinds = batch.column(1).as_primitive::<Int32Type>();
+        for (row, state) in batch.column(0).as_string::<i32>().iter().enumerate() {
+            if wanted.contains(&kinds.value(row)) {
+                *states.entry(state.unwrap().to_owned()).or_insert(0_u64) += 1;
+            }
+        }
+    })
+    .unwrap();
+    serde_json::to_value(&states).unwrap()
+}
+
+/// The seconds from SCHEDULE to the end times a column, of all tasks but those of one state.
+fn amount_seconds(lake: &Lake, column: &'static str, left_out: &str) -> f64 {
+    let mut sum = 0.0;
+    lake.scan(Table::TaskEvents, None, &["time_us", "event_type", column, "state"], |batch| {
+        let times = batch.column(0).as_primitive::<Int64Type>();
+        let kinds = batch.column(1).as_primitive::<Int32Type>();
+        let amounts = batch.column(2).as_primitive::<Float32Type>();
+        for (row, state) in batch.column(3).as_string::<i32>().iter().enumerate() {
+            let seconds = f64::from(i32::try_from(times.value(row) / 1_000_000).unwrap());
+            let amount = if amounts.is_null(row) { 0.0 } else { f64::from(amounts.value(row)) };
+            match kinds.value(row) {
+                0 => {}
+                _ if state == Some(left_out) => {}
+                1 => sum -= seconds * amount,
+                _ => sum += seconds * amount,
+            }
+        }
+    })
+    .unwrap();
+    sum
+}
+
+/// Promise: pods by phase, core-seconds, GPU-seconds, nodes and their GPUs are what plain Python
+/// counts.
+#[test]
+fn the_pods_of_alibaba_2023() {
+    let Some(log) = real_log("alibaba-gpu-2023/openb_pod_list_default.csv") else { return };
+    let Some(nodes) = real_log("alibaba-gpu-2023/openb_node_list_all_node.csv") else { return };
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    assert!(!place.path("lake/rejects").exists(), "a real log has no bad line");
+    let Some(naive) = naive_accounting("openb", &[&log, &nodes]) else { return };
+    let lake = place.lake();
+    assert_eq!(states_of(&lake, &[3, 4, 5]), naive["ends"]);
+    let total = place.run(&["account", "--format", "json"]).ok().json();
+    let (found, expected) = (total["total"].as_f64().unwrap(), naive["cpu_s"].as_f64().unwrap());
+    assert!((found - expected).abs() <= 1e-6 * expected, "{found}, not {expected}");
+    let gpu_s = amount_seconds(&lake, "gpu_request", "Pending");
+    let expected = naive["gpu_s"].as_f64().unwrap();
+    assert!((gpu_s - expected).abs() <= 1e-6 * expected, "{gpu_s}, not {expected}");
+    let (mut machines, mut sum) = (0, 0);
+    lake.scan(Table::MachineEvents, None, &["gpu_capacity"], |batch| {
+        machines += batch.num_rows();
+        sum += batch.column(0).as_primitive::<Int32Type>().values().iter().sum::<i32>();
+    })
+    .unwrap();
+    assert_eq!(
+        (naive["machines"].as_u64(), naive["gpus"].as_i64()),
+        (Some(machines as u64), Some(i64::from(sum)))
+    );
+}
+
+/// Promise: tasks by status, core-seconds and jobs are what plain Python counts.
+#[test]
+fn the_batch_tasks_of_alibaba_2017() {
+    let Some(log) = real_log("alibaba-2017/batch_task.csv.gz") else { return };
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    assert!(!place.path("lake/rejects").exists(), "a real log has no bad line");
+    let Some(naive) = naive_accounting("alibaba-2017", &[&log]) else { return };
+    // Every task is submitted once.
+    assert_eq!(states_of(&place.lake(), &[0]), naive["states"]);
+    let used = amount_seconds(&place.lake(), "cpu_request", "Running");
+    let expected = naive["cpu_s"].as_f64().unwrap();
+    assert!((used - expected).abs() <= 1e-6 * expected, "{used}, not {expected}");
+    let jobs = place.run(&["classify", "--format", "json"]).ok().json();
+    assert_eq!(jobs["total"], naive["jobs"]);
+}
+
 /// Text that is near a log of some kind, and some that is far from any.
 fn near_logs() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![

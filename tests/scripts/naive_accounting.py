@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts an accounting log straight from its text, with nothing of ours.
 
-usage: naive_accounting.py slurm SACCT.gz
+usage: naive_accounting.py slurm SACCT.gz | openb PODS NODES | alibaba-2017 TASKS.gz
 
 Prints one JSON object: jobs by the log's own word for their end, rows that ran, the processor-seconds
 of all attempts, their wait in seconds, machines, and the most processors at once. For Slurm: Open XDMoD's
@@ -65,6 +65,38 @@ def count_slurm(path):
     }
 
 
+def count_openb(pods, nodes):
+    ends, milli_s, gpu_milli_s = Counter(), 0, 0
+    with opened(pods) as lines:
+        for pod in csv.DictReader(lines):
+            ends[pod["pod_phase"]] += 1
+            if pod["pod_phase"] != "Pending":
+                ran = int(pod["deletion_time"]) - int(pod["scheduled_time"])
+                milli_s += ran * int(pod["cpu_milli"])
+                gpu_milli_s += ran * int(pod["num_gpu"]) * int(pod["gpu_milli"])
+    with opened(nodes) as lines:
+        rows = list(csv.DictReader(lines))
+    return {
+        "ends": dict(ends), "cpu_s": milli_s / 1000, "gpu_s": gpu_milli_s / 1000,
+        "machines": len(rows), "gpus": sum(int(row["gpu"]) for row in rows),
+    }
+
+
+def count_alibaba_2017(path):
+    states, hundredths_s, jobs = Counter(), 0, set()
+    with opened(path) as lines:
+        for row in list(csv.reader(lines))[1:]:
+            create, modify, job, _, instances, state, cpu, _ = row
+            states[state] += 1
+            jobs.add(job)
+            if state in ("Terminated", "Failed") and cpu:
+                # What happened before the trace is at its start.
+                length = max(max(int(modify), 0) - max(int(create), 0), 0)
+                hundredths_s += length * int(float(cpu)) * int(instances)
+    return {"states": dict(states), "cpu_s": hundredths_s / 100, "jobs": len(jobs)}
+
+
 if __name__ == "__main__":
     kind, *paths = sys.argv[1:]
-    print(json.dumps({"slurm": count_slurm}[kind](*paths)))
+    counts = {"slurm": count_slurm, "openb": count_openb, "alibaba-2017": count_alibaba_2017}
+    print(json.dumps(counts[kind](*paths)))

@@ -1,0 +1,314 @@
+//! The pods of Alibaba's Kubernetes cluster with GPUs of 2023 (openb), and its list of nodes.
+//!
+//! In: a table of pods with a header, and the list of nodes that lies in the same folder. Out: what
+//! [`super::records`] makes of pods, each a job of one task; `machine_events` of the nodes.
+//!
+//! ```text
+//!  creation_time      scheduled_time                deletion_time
+//!    SUBMIT ............ SCHEDULE ---------------------- by pod_phase
+//! ```
+//!
+//! | Phase | End |
+//! |---|---|
+//! | Succeeded | FINISH |
+//! | Failed | FAIL |
+//! | Running | KILL at its deletion |
+//! | Pending | KILL at its deletion, without a SCHEDULE |
+//!
+//! Times are seconds since the start of the log. A GPU may be shared: `gpu_milli` thousandths of each
+//! of `num_gpu`. Pods do not say on which node they ran.
+
+use super::blocks::TextBlock;
+use super::folder::RawPart;
+use super::part::{HandOut, PartParser};
+use super::records::fields::{Fields, whole};
+use super::records::{
+    FAIL, FINISH, Fault, KILL, Life, Record, RecordFormat, RecordParser, Remarks, machine_id,
+    number_of_name,
+};
+use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::{SourceError, SourceErrorKind, fields};
+use crate::schema::{Table, row_id};
+use crate::units::MICROS_PER_SECOND;
+
+/// The columns of the table of pods.
+const PODS: [&str; 11] = [
+    "name",
+    "cpu_milli",
+    "memory_mib",
+    "num_gpu",
+    "gpu_milli",
+    "gpu_spec",
+    "qos",
+    "pod_phase",
+    "creation_time",
+    "deletion_time",
+    "scheduled_time",
+];
+
+/// The columns of the list of nodes.
+const NODES: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
+
+/// Whether a text begins like a table of pods.
+pub(super) fn are_pods(text: &[u8]) -> bool {
+    is_table(text, &PODS)
+}
+
+/// Whether a text begins like a list of nodes.
+pub(super) fn are_nodes(text: &[u8]) -> bool {
+    is_table(text, &NODES)
+}
+
+fn is_table(text: &[u8], columns: &[&str]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut fields = line.split(|&byte| byte == b',');
+    columns.iter().all(|column| fields.next() == Some(column.as_bytes()))
+}
+
+/// A parser for one table of the log.
+pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
+    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
+    if part.table == Table::MachineEvents {
+        return Ok(Box::new(NodeList { part: part.part, fields: Fields::default() }));
+    }
+    if !are_pods(begin) {
+        let lack = SourceErrorKind::MissingColumn(PODS.join(","));
+        return Err(SourceError::new(&part.path, lack));
+    }
+    Ok(Box::new(RecordParser::new(Pods::default(), part, Vec::new())))
+}
+
+/// How the log writes a pod.
+#[derive(Default)]
+struct Pods {
+    fields: Fields,
+}
+
+impl RecordFormat for Pods {
+    const HAS_TASKS: bool = false;
+
+    fn record<'a>(
+        &'a mut self,
+        line: u64,
+        raw: &'a [u8],
+        remarks: &mut Remarks,
+    ) -> Result<Option<Record<'a>>, Fault> {
+        if line == 1 {
+            return Ok(None);
+        }
+        self.fields.split(raw, b',');
+        match self.fields.len() {
+            len if len < PODS.len() => return Err(("", RejectReason::TooFewColumns)),
+            len if PODS.len() < len => return Err(("", RejectReason::TooManyColumns)),
+            _ => {}
+        }
+        let fields = &self.fields;
+        pod(&|idx: usize| fields.get(raw, idx), remarks).map(Some)
+    }
+
+    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
+        cells.extend_from_slice(&record.own);
+    }
+}
+
+/// A pod, given its fields.
+fn pod<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
+    let number = |idx: usize| match field(idx) {
+        b"" => Ok(None),
+        text => whole(text).map(Some).ok_or((PODS[idx], RejectReason::BadValue)),
+    };
+    let time = |idx: usize| Ok::<_, Fault>(number(idx)?.map(|second| second * MICROS_PER_SECOND));
+    let text = |idx: usize| match fields::careful_text(field(idx)) {
+        None => Err((PODS[idx], RejectReason::BadValue)),
+        Some(text) => Ok(Some(text).filter(|text| !text.is_empty())),
+    };
+    let name = text(0)?.ok_or(("job_id", RejectReason::EmptyMandatory))?;
+    let (end, phase) = match field(7) {
+        b"Succeeded" => (Some(FINISH), "Succeeded"),
+        b"Failed" => (Some(FAIL), "Failed"),
+        b"Running" => (Some(KILL), "Running"),
+        b"Pending" => (Some(KILL), "Pending"),
+        b"" => return Err((PODS[7], RejectReason::EmptyMandatory)),
+        _ => return Err((PODS[7], RejectReason::UnknownEventType)),
+    };
+    let end = time(9)?.zip(end);
+    match (end, phase) {
+        (None, _) => remarks.add("pods without a deletion: open"),
+        (_, "Running") => remarks.add("pods deleted while they ran: killed"),
+        (_, "Pending") => remarks.add("pods deleted before they were scheduled: killed"),
+        _ => {}
+    }
+    #[expect(clippy::cast_precision_loss, reason = "counts of cores, MiB and GPUs")]
+    let amount = |value: Option<i64>| value.map(|value| value as f32);
+    let (gpus, milli) = (number(3)?, number(4)?);
+    let shares = gpus.zip(milli).map(|(gpus, milli)| gpus.saturating_mul(milli));
+    let small = |value: Option<i64>| value.and_then(|value| i32::try_from(value).ok());
+    let number_in_name = name.rsplit('-').next().and_then(|digits| whole(digits.as_bytes()));
+    Ok(Record {
+        job_id: number_in_name.unwrap_or_else(|| number_of_name(name.as_bytes())),
+        task_index: 0,
+        life: Life { submit_us: time(8)?, start_us: time(10)?.filter(|_| phase != "Pending"), end },
+        user: None,
+        job_name: Some(name),
+        logical_name: None,
+        scheduling_class: None,
+        priority: None,
+        machine_id: None,
+        cpu: amount(number(1)?).map(|milli| milli / 1000.0),
+        memory: amount(number(2)?),
+        end_reason: end.map(|_| phase),
+        nodes: None,
+        cluster: None,
+        own: vec![
+            Cell::Text(phase),
+            end.map(|_| phase).into(),
+            text(6)?.into(),
+            amount(shares).map(|milli| milli / 1000.0).into(),
+            small(gpus).into(),
+            small(milli).into(),
+            text(5)?.into(),
+        ],
+    })
+}
+
+/// Makes machines of the list of nodes.
+struct NodeList {
+    part: u32,
+    fields: Fields,
+}
+
+impl NodeList {
+    fn node(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
+        self.fields.split(raw, b',');
+        if self.fields.len() != NODES.len() {
+            let is_short = self.fields.len() < NODES.len();
+            let reason =
+                if is_short { RejectReason::TooFewColumns } else { RejectReason::TooManyColumns };
+            return Err(("", reason));
+        }
+        let field = |idx: usize| self.fields.get(raw, idx);
+        let number = |idx: usize| whole(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
+        let text = |idx: usize| {
+            fields::careful_text(field(idx)).ok_or((NODES[idx], RejectReason::BadValue))
+        };
+        let name = Some(text(0)?).filter(|name| !name.is_empty());
+        let name = name.ok_or(("machine_name", RejectReason::EmptyMandatory))?;
+        #[expect(clippy::cast_precision_loss, reason = "counts of cores and MiB")]
+        let (cpu, memory) = (number(1)? as f32 / 1000.0, number(2)? as f32);
+        let gpus = i32::try_from(number(3)?).map_err(|_| (NODES[3], RejectReason::OutOfRange))?;
+        let cells = [
+            Cell::I64(0),
+            Cell::I64(machine_id(name)),
+            Cell::I32(0),
+            Cell::Missing,
+            Cell::F32(cpu),
+            Cell::F32(memory),
+            Cell::Text(name),
+            Cell::I32(gpus),
+            Some(text(4)?).filter(|model| !model.is_empty()).into(),
+        ];
+        rows.push_row(row_id(self.part, line), &cells);
+        Ok(())
+    }
+}
+
+impl PartParser for NodeList {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
+        rows.clear();
+        let text = text.text();
+        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
+        let mut line = first_line;
+        for raw in lines {
+            let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+            if line != 1
+                && !raw.trim_ascii().is_empty()
+                && let Err((column, reason)) = self.node(line, raw, rows)
+            {
+                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+            }
+            line += 1;
+        }
+        rows.line_count = line - first_line;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::{Source, Table};
+    use crate::sources::tests::{check, parsed};
+
+    const HEADER: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
+        creation_time,deletion_time,scheduled_time";
+
+    #[test]
+    fn every_phase_ends_a_pod_as_it_says() {
+        for (phase, scheduled, expected) in [
+            ("Succeeded", "7", "5 SUBMIT, 7 SCHEDULE, 90 FINISH"),
+            ("Failed", "7", "5 SUBMIT, 7 SCHEDULE, 90 FAIL"),
+            ("Running", "7", "5 SUBMIT, 7 SCHEDULE, 90 KILL"),
+            ("Pending", "", "5 SUBMIT, 90 KILL"),
+        ] {
+            let line = format!("openb-pod-0012,1500,2048,2,460,V100,LS,{phase},5,90,{scheduled}");
+            check(Source::Openb, &format!("{HEADER}\n{line}\n"), expected);
+        }
+        let open = format!("{HEADER}\r\na,1000,1,0,0,,BE,Running,5,,7\r\n");
+        check(Source::Openb, &open, "5 SUBMIT, 7 SCHEDULE");
+    }
+
+    #[test]
+    fn shares_of_gpus_are_added_up() {
+        let text = format!("{HEADER}\nopenb-pod-0012,1500,2048,2,460,V100|A10,LS,Failed,5,90,7\n");
+        let rows = parsed(Source::Openb, Table::TaskEvents, &text);
+        for (column, expected) in [
+            ("job_id", "12"),
+            ("cpu_request", "1.5"),
+            ("memory_request", "2048"),
+            ("gpu_request", "0.92"),
+            ("gpu_count", "2"),
+            ("gpu_milli", "460"),
+            ("gpu_model", "V100|A10"),
+            ("qos", "LS"),
+            ("end_reason", "Failed"),
+        ] {
+            assert_eq!(rows.cell(column, 0), expected, "{column}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_parse_is_a_reject() {
+        let check = |line: &str, expected: &str| {
+            let text = format!("{HEADER}\n{line}\n");
+            for table in [Table::JobEvents, Table::TaskEvents] {
+                assert_eq!(parsed(Source::Openb, table, &text).rejects(), [expected], "{line}");
+            }
+        };
+        check("a,1,1,0,0,,LS,Failed,5,9", "2  too_few_columns");
+        check("a,1,1,0,0,,LS,Failed,5,9,7,8", "2  too_many_columns");
+        check(",1,1,0,0,,LS,Failed,5,9,7", "2 job_id empty_mandatory");
+        check("a,1,1,0,0,,LS,Gone,5,9,7", "2 pod_phase unknown_event_type");
+        check("a,1,1,0,0,,LS,Failed,,9,7", "2 time_us empty_mandatory");
+        check("a,x,1,0,0,,LS,Failed,5,9,7", "2 cpu_milli bad_value");
+        check("a,1,1,0,0,,LS,Failed,5,-9,7", "2 deletion_time bad_value");
+    }
+
+    #[test]
+    fn nodes_are_machines_with_gpus() {
+        let text = "sn,cpu_milli,memory_mib,gpu,model\nopenb-node-0,32000,262144,0,\n\
+            openb-node-1,96000,786432,8,V100M32\nopenb-node-2,x,1,8,V100M32\n";
+        let rows = parsed(Source::Openb, Table::MachineEvents, text);
+        assert_eq!(rows.rejects(), ["4 cpu_milli bad_value"]);
+        let row = |row: usize| {
+            ["machine_name", "cpu_capacity", "memory_capacity", "gpu_capacity", "gpu_model"]
+                .map(|column| rows.cell(column, row))
+        };
+        assert_eq!(row(0), ["openb-node-0", "32", "262144", "0", "-"]);
+        assert_eq!(row(1), ["openb-node-1", "96", "786432", "8", "V100M32"]);
+    }
+}
