@@ -51,6 +51,7 @@ LINKS = {
     "hadoop/19-jobs.topology.json.gz": "rumen/19-jobs.topology.json.gz",
     "hadoop/19-jobs.trace.json.gz": "rumen/19-jobs.trace.json.gz",
     "logs/LCG.swf.gz": "swf/LCG.swf.gz",
+    "slurm/pozidriv.sacct.gz": "slurm/pozidriv.sacct.gz",
     "logs/NASA-iPSC-1993-3.1-cln.swf.gz": "swf/NASA-iPSC-1993-3.1-cln.swf.gz",
 }
 PIECE = re.compile(r"(?P<notes>(?:^<!-- (?:needs|measured): .*? -->\n)*)^```console\n(?P<body>.*?)^```$"
