@@ -38,7 +38,7 @@ pub static STUDIES: [Study; 12] = [
             question: "How long, how many, how often? Per outcome of the job.",
         },
         results: &describe::KINDS,
-        step: Some(describe::STEP),
+        step: Some(describe::step::STEP),
     },
     Study {
         name: "account",

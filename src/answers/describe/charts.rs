@@ -1,0 +1,120 @@
+//! What is described as curves.
+
+use crate::answers::describe::plan::Question;
+use crate::answers::describe::{Part, edges_of};
+use crate::answers::edges;
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use crate::digits;
+use crate::studies::censoring::Censoring;
+use crate::studies::counted::Counted;
+use crate::studies::distributions::{cumulative, kaplan_meier};
+use crate::studies::ledger::{GroupBy, UNMATCHED};
+use crate::studies::samples::{OutcomeOf, What};
+
+/// The title of a picture of it.
+pub(crate) const fn title(what: What) -> &'static str {
+    match what {
+        What::JobDurations => "How long jobs last",
+        What::TasksPerJob => "How many tasks jobs have",
+        What::EventsPerTask => "How many events tasks have",
+        What::Waiting => "How long tasks wait for their first attempt",
+        What::Attempts => "How many attempts tasks take",
+        What::JobSurvival => "How many jobs last longer",
+        What::FinishGivenEvents => "The chance that a task's job still finishes",
+    }
+}
+
+/// A curve per outcome, or per group where values are split: those with most values.
+pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
+    let what = question.what;
+    if question.group_by.is_none() {
+        let is_shown = |outcome: &str| {
+            // Running jobs all last to the window's end: their durations are not a distribution.
+            outcome != UNMATCHED && !(outcome == "running" && what == What::JobDurations)
+        };
+        let shown =
+            parts.iter().filter(|(part, values)| !values.is_empty() && is_shown(part.outcome));
+        return shown
+            .map(|(part, values)| line(part.outcome, values, what, outcome_tone(part.outcome)))
+            .collect();
+    }
+    let mut groups: Vec<&(Part, Counted)> = parts[1..]
+        .iter()
+        .filter(|(part, _)| part.outcome == "all" && part.group.is_some())
+        .collect();
+    groups.sort_by_key(|(_, values)| std::cmp::Reverse(values.count(|_| true)));
+    groups.truncate(Tone::SERIES.len());
+    let named = groups.iter().zip(Tone::SERIES).map(|((part, values), tone)| {
+        line(part.group.as_deref().unwrap_or_default(), values, what, tone)
+    });
+    named.collect()
+}
+
+pub(crate) fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line {
+    let (points, band) = if what == What::JobSurvival {
+        let curve = kaplan_meier(values);
+        (
+            curve.iter().map(|point| (point.time_s, point.share)).collect(),
+            curve.iter().map(|point| (point.time_s, point.share_low, point.share_high)).collect(),
+        )
+    } else {
+        (cumulative(values, what.per_unit()), Vec::new())
+    };
+    Line { name: shortened(name), points, band, tone, stroke: Stroke::Steps }
+}
+
+/// A name that leaves room in a legend; users are hashes of 44 letters.
+pub(crate) fn shortened(name: &str) -> String {
+    const LONGEST: usize = 16;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
+    group_by.map_or_else(String::new, |group| {
+        let most = Tone::SERIES.len();
+        format!(", by {} (the largest {most} at most)", group.name().replace('_', " "))
+    })
+}
+
+pub(crate) fn chart(
+    question: Question,
+    censoring: &Censoring,
+    all: &Counted,
+    lines: Vec<Line>,
+) -> Chart {
+    let Question { what, classes, outcome_of, group_by, .. } = question;
+    let how = if what == What::JobSurvival {
+        " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored."
+    } else {
+        ""
+    };
+    let spread = match (group_by, outcome_of) {
+        (None, OutcomeOf::Job) => format!(" by outcome of the job (told by {classes})"),
+        (None, OutcomeOf::Task) => " by the last event of the task itself".to_owned(),
+        (Some(_), _) => by_group(group_by),
+    };
+    Chart::Lines(LineChart {
+        title: title(what).to_owned(),
+        caption: format!(
+            "{} {}{spread}.{how}{}",
+            digits::grouped(all.count(|_| true)),
+            what.of(),
+            edges::ending(&edges_of(what, censoring))
+        ),
+        x_axis: match what.name().replace('-', " ") {
+            name if name.split(' ').next() == Some(what.unit()) => name,
+            name => format!("{name} ({})", what.unit()),
+        },
+        y_axis: if what == What::JobSurvival {
+            "share that lasts longer"
+        } else {
+            "share at or below"
+        }
+        .to_owned(),
+        x_scale: Scale::Log,
+        lines,
+    })
+}

@@ -1,0 +1,371 @@
+//! The answer of `describe`: distributions as tables and curves.
+//!
+//! In: a lake and a question. Out: a summary per outcome, the curves, and what is censored.
+
+use std::collections::BTreeSet;
+
+use arrow::record_batch::RecordBatch;
+use serde_json::json;
+
+use crate::answers::account::keyed;
+use crate::answers::describe::charts::{by_group, chart, lines, shortened, title};
+use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
+use crate::answers::study::settings;
+use crate::answers::{edges, sentences};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::digits;
+use crate::facts::query::Settings;
+use crate::facts::tables::SqlEngine;
+use crate::facts::window::Windows;
+use crate::faults::Result;
+use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::frame::Frame;
+use crate::results::kind::Kind;
+use crate::results::shares::{self, Share, share};
+use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
+use crate::studies::censoring::Censoring;
+use crate::studies::counted::{Counted, Value};
+use crate::studies::distributions::{Chance, Summary, chances, summarize};
+use crate::studies::ledger::UNMATCHED;
+use crate::studies::of_facts;
+use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect};
+
+mod charts;
+pub mod plan;
+pub(crate) mod step;
+mod tables;
+
+pub use plan::{Censored, DescribePlan, Question, question};
+
+/// The shares that are given: of a survival curve, of chances, of distributions.
+pub const SHARES: [Share; 3] = [
+    share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
+    share(
+        "chance",
+        "those of them whose job finished",
+        "tasks with at least so many events, of jobs that have ended",
+    ),
+    share("share_at_or_below", "values at or below value", "values of the row: count"),
+];
+
+/// Tables of what is described of tasks.
+const TABLES: &[Table] = &[Table::JobEvents, Table::TaskEvents];
+
+/// The results: one for each [`What`], in the order of a page.
+pub static KINDS: [Kind<'static>; 7] = [
+    Kind {
+        tables: &[Table::JobEvents],
+        remarks: &["status ", "wait "],
+        sentence: Some(sentences::DURATIONS),
+        figure: Some("job-durations"),
+        ..Kind::called("job-durations", "How long jobs last (s)")
+    },
+    Kind {
+        tables: &[Table::JobEvents],
+        remarks: &["status ", "wait "],
+        ..Kind::called("job-survival", "How many jobs last longer")
+    },
+    Kind { tables: TABLES, ..Kind::called("tasks-per-job", "Tasks of each job") },
+    Kind { tables: TABLES, ..Kind::called("events-per-task", "Events of each task") },
+    Kind {
+        tables: TABLES,
+        remarks: &["wait "],
+        ..Kind::called("waiting", "How long tasks wait for their first attempt (s)")
+    },
+    Kind { tables: TABLES, ..Kind::called("attempts", "Attempts of each task") },
+    Kind {
+        tables: TABLES,
+        ..Kind::called(
+            "finish-given-events",
+            "The chance to finish, given the number of events so far",
+        )
+    },
+];
+
+/// The result of what is described.
+pub fn kind_of(what: What) -> &'static Kind<'static> {
+    KINDS.iter().find(|kind| kind.name == what.name()).expect("there is a kind for each")
+}
+
+/// A description in all its forms.
+pub struct Described {
+    pub question: Question,
+    pub censoring: Censoring,
+    /// The values of every row of the answer; none where a row is not a distribution.
+    pub parts: Vec<(Part, Counted)>,
+    pub table: RecordBatch,
+    /// The curves that the chart shows, where the table has none of them.
+    pub curves: Option<RecordBatch>,
+    pub chart: Chart,
+    /// What the log does not say, where nothing of it is known.
+    pub assumed: Option<String>,
+}
+
+impl Described {
+    /// The further table: the share of values at or below each amount.
+    pub fn put_details(&self, files: &mut Files) -> Result<()> {
+        let stem = format!("{}-curves", self.question.what.name());
+        self.curves.as_ref().map_or(Ok(()), |curves| files.table(&stem, curves))
+    }
+
+    /// The values of an outcome, or of `all`, in all groups together.
+    pub(crate) fn values(&self, outcome: &str) -> Option<&Counted> {
+        let own = |part: &Part| part.outcome == outcome && part.group.is_none();
+        self.parts.iter().find(|(part, _)| own(part)).map(|(_, values)| values)
+    }
+
+    /// Their summary.
+    pub(crate) fn summary(&self, outcome: &str) -> Option<Summary> {
+        let values = self.values(outcome)?;
+        Some(summarize(outcome, values, self.question.what.per_unit()))
+    }
+
+    pub fn answer(&self, windows: Windows) -> Answer<'_> {
+        let Question { what, classes, outcome_of, censored, waits, group_by } = self.question;
+        let by_own_end = outcome_of == OutcomeOf::Task;
+        let plan = DescribePlan { what, classes, by_own_end, censored, waits, group_by };
+        let kind = *kind_of(what);
+        Answer {
+            kind,
+            table: &self.table,
+            json: self.json(),
+            settings: settings(&plan, json!({"classes": classes, "windows": windows})),
+            charts: if self.is_constant() {
+                Vec::new()
+            } else {
+                vec![(kind.name.to_owned(), self.chart.clone())]
+            },
+        }
+    }
+
+    /// Whether all values are one and the same, such as one task in every job: the table says it.
+    fn is_constant(&self) -> bool {
+        let rows = rows(&self.table);
+        let mut known = rows.iter().filter(|row| 1 < row["count"].as_u64().unwrap_or(0)).peekable();
+        known.peek().is_some() && known.all(|row| !row["min"].is_null() && row["min"] == row["max"])
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let what = self.question.what;
+        let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": rows(&self.table)});
+        let given = match what {
+            What::JobSurvival => &SHARES[..1],
+            What::FinishGivenEvents => &SHARES[1..2],
+            _ => &SHARES[2..],
+        };
+        shares::put(&mut json, given);
+        let is_empty = rows(&self.table).iter().all(|row| row["count"] == 0);
+        if let Some(assumed) = &self.assumed {
+            json[store::NOTHING] = assumed.as_str().into();
+        } else if is_empty {
+            json[store::NOTHING] = match what {
+                What::FinishGivenEvents => {
+                    "No task is of a job that is known to have ended.".into()
+                }
+                _ => format!("There are no {} to describe.", what.of()).into(),
+            };
+        }
+        json
+    }
+}
+
+/// Describes a lake.
+pub fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
+    described(lake, windows, question, None)
+}
+
+/// Describes a lake, with the chosen engine.
+pub fn described(
+    lake: &Lake,
+    windows: Windows,
+    question: Question,
+    engine: Option<&SqlEngine>,
+) -> Result<Described> {
+    let (what, split) = (question.what, question.split());
+    let mut samples = if let Some(engine) = engine {
+        let queries = of_facts::queries_of_samples(lake, what, split);
+        let settings = Settings { windows, thresholds: Vec::new() };
+        let facts = engine.facts(lake, &queries, &settings)?;
+        of_facts::samples(&facts, windows, what, split)
+    } else {
+        collect(lake, windows, what, split)?
+    };
+    if what == What::FinishGivenEvents {
+        let assumed = assumed_ends(lake, samples.of(|key| key.1 == 0).count(|_| true));
+        return Ok(Described { assumed, ..finish_given_events(question, &samples) });
+    }
+    if what == What::Waiting {
+        samples.keep_waits(question.waits);
+    }
+    let censored_out = if question.censored == Censored::Exclude && what != What::JobSurvival {
+        samples.without_censored()
+    } else {
+        0
+    };
+    let mut censoring = samples.censoring(what);
+    censoring.censored_out = censored_out;
+    let parts = parts_of(&samples, question);
+    let lines = lines(&parts, question);
+    let chart = chart(question, &censoring, &parts[0].1, lines);
+    let (table, curves) = if what == What::JobSurvival {
+        (survival(&parts, question.group_by), None)
+    } else {
+        let summaries: Vec<Summary> = parts
+            .iter()
+            .map(|(part, values)| Summary {
+                group: question.group_by.and(part.group.clone()),
+                ended_waiting: (what == What::Waiting).then(|| values.count(Value::is_unstarted)),
+                ..summarize(part.outcome, values, what.per_unit())
+            })
+            .collect();
+        (summary_table(&summaries, question), Some(curves_table(&parts, question)))
+    };
+    let assumed = match what {
+        What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
+        _ => None,
+    };
+    Ok(Described { question, censoring, parts, table, curves, chart, assumed })
+}
+
+/// What is said where the log tells no wait and all are taken to be 0.
+pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
+    is_assumed(lake, "wait unknown", count).then(|| {
+        format!(
+            "No wait is known: the log has none for any of its {}, which are assumed to start \
+            when they are submitted.",
+            digits::counted(count, "job")
+        )
+    })
+}
+
+/// What is said where the log tells of no job how it ended, and those that ran count as finished.
+pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
+    is_assumed(lake, "status unknown", finished).then(|| {
+        format!(
+            "Whether a job finished is unknown: the log has no status for any of the {} that ran, which count as finished.",
+            digits::counted(finished, "job")
+        )
+    })
+}
+
+/// Whether an assumption, known by its first words, was made as often as there are values.
+pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
+    let remarks = lake.remarks(Table::TaskEvents).into_iter();
+    let assumed: u64 =
+        remarks.filter(|(said, _)| said.starts_with(wording)).map(|(_, count)| count).sum();
+    0 < count && count <= assumed
+}
+
+/// Whose values a row is made of.
+pub struct Part {
+    /// The group; none for all groups together.
+    group: Option<String>,
+    /// The outcome of the jobs, or `all`.
+    outcome: &'static str,
+}
+
+/// Every row of the answer: all values and every outcome; then, where values are split, each
+/// group with the outcomes that occur in it.
+pub(crate) fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
+    let outcome_count = question.classes.outcomes().len();
+    let mut parts = vec![(Part { group: None, outcome: "all" }, samples.of(|_| true))];
+    // Without `job_events` no outcome is known: a row of 0 jobs that finished would be made up.
+    let mut outcomes = samples.values.keys().map(|key| key.1).peekable();
+    let is_unknown = outcomes.peek().is_some() && outcomes.all(|outcome| outcome == outcome_count);
+    let first = if is_unknown { outcome_count } else { 0 };
+    for outcome in first..=outcome_count {
+        let values = samples.of_outcome(outcome);
+        if outcome < outcome_count || !values.is_empty() {
+            parts.push((Part { group: None, outcome: question.outcome_name(outcome) }, values));
+        }
+    }
+    if question.group_by.is_none() {
+        return parts;
+    }
+    let groups: BTreeSet<&Group> = samples.values.keys().map(|key| &key.0).collect();
+    for group in groups {
+        let name = || Some(group.to_string());
+        parts.push((Part { group: name(), outcome: "all" }, samples.of(|key| key.0 == *group)));
+        let own = samples.values.iter().filter(|(key, _)| key.0 == *group);
+        parts.extend(own.map(|((_, outcome), values)| {
+            let outcome = question.outcome_name(*outcome);
+            (Part { group: name(), outcome }, values.clone())
+        }));
+    }
+    parts
+}
+
+pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Described {
+    let Question { what, classes, group_by, .. } = question;
+    // A job that still runs is neither; an unmatched one is unknown.
+    let is_settled = |outcome: usize| {
+        !matches!(question.outcome_name(outcome), "running" | "pending" | "unknown" | UNMATCHED)
+    };
+    let groups: BTreeSet<&Group> =
+        samples.values.keys().filter(|key| is_settled(key.1)).map(|key| &key.0).collect();
+    let mut rows: Vec<Chance> = Vec::new();
+    let mut sizes: Vec<(u64, String)> = Vec::new();
+    for group in groups {
+        let finished = samples.of(|key| key.0 == *group && key.1 == 0);
+        let others = samples.of(|key| key.0 == *group && 0 < key.1 && is_settled(key.1));
+        let own = chances(&group.to_string(), &finished, &others);
+        sizes.push((own.first().map_or(0, |row| row.tasks), group.to_string()));
+        rows.extend(own);
+    }
+    let settled = Samples {
+        values: samples
+            .values
+            .iter()
+            .filter(|(key, _)| is_settled(key.1))
+            .map(|(key, values)| (key.clone(), values.clone()))
+            .collect(),
+        left_out: 0,
+    };
+    let censoring = settled.censoring(what);
+    sizes.sort_by_key(|size| std::cmp::Reverse(size.0));
+    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
+    let lines = sizes
+        .iter()
+        .zip(Tone::SERIES)
+        .map(|((_, group), tone)| {
+            let own = || rows.iter().filter(|row| row.group == *group);
+            Line {
+                name: shortened(group),
+                points: own().map(|row| (row.events as f64, row.chance)).collect(),
+                band: own()
+                    .map(|row| (row.events as f64, row.chance_low, row.chance_high))
+                    .collect(),
+                tone,
+                stroke: Stroke::Straight,
+            }
+        })
+        .collect();
+    let chart = Chart::Lines(LineChart {
+        title: title(what).to_owned(),
+        caption: format!(
+            "Share of the tasks with at least so many events, of jobs that have ended, whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{}",
+            by_group(group_by),
+            edges::ending(&edges::sentence(&censoring)),
+        ),
+        x_axis: "events of the task so far".to_owned(),
+        y_axis: "chance to finish".to_owned(),
+        x_scale: Scale::Log,
+        lines,
+    });
+    let mut frame = Frame::default();
+    if let Some(group_by) = group_by {
+        frame = keyed(frame, group_by, rows.iter().map(|row| Some(row.group.as_str())));
+    }
+    let table = chances_table(frame, &rows);
+    let question = Question { censored: Censored::Exclude, ..question };
+    let (parts, curves) = (Vec::new(), None);
+    Described { question, censoring, parts, table, curves, chart, assumed: None }
+}
+
+/// What reaches over the edges of the window. A survival curve closes nothing there.
+pub fn edges_of(what: What, censoring: &Censoring) -> String {
+    let said = edges::sentence(censoring);
+    if what == What::JobSurvival { said.replace("closed there", "censored there") } else { said }
+}

@@ -1,0 +1,147 @@
+//! What `describe` asks.
+//!
+//! In: flags. Out: a plan, and the question that it stands for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::study::{Definitions, Plan};
+use crate::answers::words::{self, Section, Setting, Wrong};
+use crate::faults::{Result, Usage};
+use crate::studies::ledger::{GroupBy, UNMATCHED};
+use crate::studies::outcomes::Classes;
+use crate::studies::samples::{OutcomeOf, Split, Waits, What};
+
+/// What is described, and how it is split.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DescribePlan {
+    /// What is described
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub what: What,
+
+    /// How outcomes are defined: sequence or terminal
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")
+    )]
+    #[serde(skip)]
+    pub classes: Classes,
+
+    /// Split by the end of each task, not of its job
+    ///
+    /// For --what events-per-task, waiting and attempts. The outcome of a task is its last terminal
+    /// event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes terminal`
+    /// does. A finished task of a killed job counts as finished.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub by_own_end: bool,
+
+    /// Whether to include values cut off by the window's end
+    ///
+    /// A job that has not ended counts with its time up to the window's end, and is counted as
+    /// censored. `exclude` leaves it out.
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub censored: Censored,
+
+    /// Which waits are described, by how they ended
+    ///
+    /// For --what waiting.
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub waits: Waits,
+
+    /// Split by priority, class or user
+    ///
+    /// Rows of all groups together come first, then each group with the outcomes that occur in
+    /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks;
+    /// the priority of a task is the last one seen.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
+    pub group_by: Option<GroupBy>,
+}
+
+impl Plan for DescribePlan {
+    fn define(&mut self, definitions: &Definitions) {
+        self.classes = definitions.classes;
+    }
+
+    /// One for each `what`.
+    fn all(section: &Section) -> Result<Vec<Self>, Wrong> {
+        let mut section = section.clone();
+        let whats = match section.remove("what") {
+            Some(Setting::Many(whats)) => whats,
+            Some(single) => {
+                section.insert("what".to_owned(), single);
+                return Ok(vec![words::read(&section)?]);
+            }
+            None => return Ok(vec![words::read(&section)?]),
+        };
+        let each = whats.into_iter().map(|what| {
+            section.insert("what".to_owned(), Setting::One(what));
+            words::read(&section)
+        });
+        each.collect()
+    }
+}
+
+/// Whether values that the window's end cut off are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Censored {
+    /// In, up to the window's end, and counted
+    #[default]
+    Include,
+    /// Left out
+    Exclude,
+}
+
+/// What is asked of a lake.
+#[derive(Clone, Copy)]
+pub struct Question {
+    pub what: What,
+    pub classes: Classes,
+    pub outcome_of: OutcomeOf,
+    pub censored: Censored,
+    pub waits: Waits,
+    pub group_by: Option<GroupBy>,
+}
+
+impl Question {
+    /// All jobs or tasks, those cut off by the window's end in, outcomes told by sequence.
+    pub(crate) fn plain(what: What) -> Self {
+        let (classes, censored) = (Classes::Sequence, Censored::Include);
+        let outcome_of = OutcomeOf::Job;
+        Self { what, classes, outcome_of, censored, waits: Waits::All, group_by: None }
+    }
+
+    /// The same, split by the end of each task.
+    pub(crate) fn by_own_end(self) -> Self {
+        Self { classes: Classes::Terminal, outcome_of: OutcomeOf::Task, ..self }
+    }
+
+    pub(super) fn split(self) -> Split {
+        Split { classes: self.classes, of: self.outcome_of, group_by: self.group_by }
+    }
+
+    /// The name of an outcome by its position; unmatched after the last.
+    pub(super) fn outcome_name(self, outcome: usize) -> &'static str {
+        self.classes.outcomes().get(outcome).copied().unwrap_or(UNMATCHED)
+    }
+}
+
+/// What the flags ask.
+///
+/// # Errors
+/// Values that are not of tasks alone cannot be split by the tasks' own ends.
+pub fn question(plan: &DescribePlan) -> Result<Question, Usage> {
+    let &DescribePlan { what, classes, censored, waits, group_by, .. } = plan;
+    let asked = Question { classes, censored, waits, group_by, ..Question::plain(what) };
+    match (plan.by_own_end, what.is_of_tasks_alone()) {
+        (false, _) => Ok(asked),
+        (true, true) => Ok(asked.by_own_end()),
+        (true, false) => Err(Usage(format!(
+            "--by-own-end splits what each task has by itself, and `{}` depends on the job: give \
+            --what events-per-task, waiting or attempts",
+            what.name()
+        ))),
+    }
+}
