@@ -6,15 +6,11 @@
 //!  ██████████████▄▄▄▄▄▄████████  from one edge to the next
 //! ```
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    ChartBuilder, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, LineSeries,
-    PathElement, Polygon, Rectangle, Text,
-};
-
-use super::bars::{font, head};
-use super::theme::{self, Tone};
-use super::values::{self, Place, Shape, Thinned};
+use super::axes::{Axis, Frame, Room, Scale};
+use super::canvas::{At, Canvas, Mark, Place, Shape};
+use super::lines::{APART, Named, names_below};
+use super::says;
+use super::theme::Tone;
 
 /// Areas stacked over one pair of axes.
 #[derive(Clone, Debug)]
@@ -38,7 +34,7 @@ pub struct AreaChart {
 /// One area, or one line over the areas.
 #[derive(Clone, Debug)]
 pub struct Area {
-    /// Name in the legend.
+    /// Its name.
     pub name: String,
     /// A value per interval, not below 0; none where nothing is known.
     pub values: Vec<Option<f64>>,
@@ -60,122 +56,88 @@ fn stacked(chart: &AreaChart) -> Vec<Vec<[f64; 2]>> {
     chart.areas.iter().map(&mut of).collect()
 }
 
-/// How high the axis goes.
-fn top_of(chart: &AreaChart, heights: &[Vec<[f64; 2]>]) -> f64 {
+/// The place of the plot and its axes.
+fn frame(chart: &AreaChart, heights: &[Vec<[f64; 2]>], canvas: &Canvas) -> Frame {
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
+    let height = look.plot_height(look.width);
     let tops = heights.iter().flatten().map(|height| height[1]);
     let lines = chart.lines.iter().flat_map(|line| line.values.iter().copied().flatten());
     let top = tops.chain(lines).fold(0.0, f64::max);
-    if top == 0.0 { 1.0 } else { top * 1.06 }
-}
-
-/// The name of what is drawn as an area (`true`) or a line, in pixels from the left.
-fn legend<DB: DrawingBackend>(
-    chart: &AreaChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let style = font(theme::TEXT - 1, zoom, &theme::INK);
-    let mut left = 16 * z;
-    let areas = chart.areas.iter().rev().map(|one| (one, true));
-    for (one, is_area) in areas.chain(chart.lines.iter().map(|one| (one, false))) {
-        let color = one.tone.color();
-        if is_area {
-            area.draw(&Rectangle::new([(left, 4 * z), (left + 14 * z, 16 * z)], color.filled()))?;
-        } else {
-            let line = [(left, 10 * z), (left + 14 * z, 10 * z)];
-            area.draw(&PathElement::new(line, color.stroke_width(2 * zoom)))?;
-        }
-        area.draw(&Text::new(one.name.clone(), (left + 19 * z, 3 * z), style.clone()))?;
-        let width = area.estimate_text_size(&one.name, &style)?.0;
-        left += 34 * z + i32::try_from(width).expect("a name is short");
-    }
-    Ok(())
-}
-
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &AreaChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let area = head(area, &chart.title, &chart.caption, zoom)?;
-    let (names, area) = area.split_vertically(24 * z);
-    legend(chart, &names, zoom)?;
-    let heights = stacked(chart);
-    let top = top_of(chart, &heights);
     let first = chart.edges.first().copied().unwrap_or(0.0);
-    let last = chart.edges.last().copied().filter(|&last| first < last).unwrap_or(first + 1.0);
-    let digits = theme::axis_number(top).chars().count().min(12);
-    let digits = u32::try_from(digits).expect("at most 12");
-    let mut builder = ChartBuilder::on(&area);
-    builder
-        .margin(8 * zoom)
-        .margin_right(24 * zoom)
-        .x_label_area_size(44 * zoom)
-        .y_label_area_size((digits * 8 + 28).max(84) * zoom);
-    let mut plot = builder.build_cartesian_2d(first..last, 0.0..top)?;
-    plot.configure_mesh()
-        .x_desc(chart.x_axis.clone())
-        .y_desc(chart.y_axis.clone())
-        .x_labels(9)
-        .y_labels(7)
-        .x_label_formatter(&|value| theme::axis_number(*value))
-        .y_label_formatter(&|value| theme::axis_number(*value))
-        .label_style(font(theme::TEXT, zoom, &theme::INK))
-        .axis_desc_style(font(theme::TEXT, zoom, &theme::INK))
-        .bold_line_style(theme::GRID)
-        .light_line_style(theme::PAPER)
-        .axis_style(theme::INK)
-        .draw()?;
-    let mut places = Vec::new();
+    let last = chart.edges.last().copied().unwrap_or(first);
+    let y = Axis::new(&chart.y_axis, 0.0, top, Scale::Linear, Room::Up(height, size));
+    let left = margin + Frame::left_of(&y, height, size);
+    let width = look.width - margin - size - left;
+    let x = Axis::new(&chart.x_axis, first, last, Scale::Linear, Room::Across(width, size));
+    Frame { left, top: margin, width, height, x, y }
+}
+
+pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let heights = stacked(chart);
+    let frame = frame(chart, &heights, canvas);
+    let below = frame.draw(canvas);
     let middle = |idx: usize| f64::midpoint(chart.edges[idx], chart.edges[idx + 1]);
     for (area, heights) in chart.areas.iter().zip(&heights) {
-        let outline = outline(heights, &chart.edges);
-        plot.draw_series([Polygon::new(outline, area.tone.color().mix(0.88).filled())])?;
-        let mut thinned = Thinned::default();
+        let points = outline(heights, &chart.edges).into_iter().map(|(x, y)| frame.at(x, y));
+        let ink = area.tone.ink().with_opacity(0.88);
+        canvas.marks.push(Mark::Area { points: points.collect(), ink });
+        let mut last: Option<f64> = None;
         for (idx, height) in heights.iter().enumerate() {
             let Some(value) = area.values.get(idx).copied().flatten() else { continue };
-            let at = plot.backend_coord(&(middle(idx), f64::midpoint(height[0], height[1])));
-            if 0.0 < value && thinned.takes(at) {
+            let at = frame.at(middle(idx), f64::midpoint(height[0], height[1]));
+            if 0.0 < value && last.is_none_or(|last| APART <= at.0 - last) {
                 let amounts = [(chart.x_axis.as_str(), middle(idx)), (&*chart.y_axis, value)];
-                let says = values::says(&area.name, &amounts);
-                places.push(Place { shape: Shape::Point(at.0, at.1), says });
+                let says = says(&area.name, &amounts);
+                canvas.places.push(Place { shape: Shape::Point(at), says });
+                last = Some(at.0);
             }
         }
     }
     for line in &chart.lines {
+        let (dash, _) = line.tone.style();
         for piece in pieces(line, &chart.edges) {
-            let stroke = line.tone.color().stroke_width(2 * zoom);
-            plot.draw_series(LineSeries::new(piece, stroke))?;
+            let points = piece.into_iter().map(|(x, y)| frame.at(x, y)).collect();
+            let (width, ink) = (canvas.look.stroke(), line.tone.ink());
+            canvas.marks.push(Mark::Path { points, width, dash, ink });
         }
     }
-    Ok(places)
+    canvas.height = frame.bottom() + below;
+    // From top to bottom, as they are stacked.
+    let areas = chart.areas.iter().rev().map(|one| (one, None));
+    let lines = chart.lines.iter().map(|one| (one, Some(super::Stroke::Straight)));
+    let named: Vec<Named<'_>> = areas
+        .chain(lines)
+        .map(|(one, stroke)| Named { name: &one.name, tone: one.tone, stroke })
+        .collect();
+    names_below(&named, canvas);
+    canvas.height += 0.5 * canvas.look.margin();
 }
 
 /// The edge of an area: along its top, and back along its bottom.
-fn outline(heights: &[[f64; 2]], edges: &[f64]) -> Vec<(f64, f64)> {
+fn outline(heights: &[[f64; 2]], edges: &[f64]) -> Vec<At> {
     let steps = |side: usize| {
         let own = heights.iter().enumerate();
         own.flat_map(move |(idx, height)| {
             [(edges[idx], height[side]), (edges[idx + 1], height[side])]
         })
     };
-    let lower: Vec<(f64, f64)> = steps(0).collect();
+    let lower: Vec<At> = steps(0).collect();
     steps(1).chain(lower.into_iter().rev()).collect()
 }
 
 /// The steps of a line, apart where nothing is known.
-fn pieces(line: &Area, edges: &[f64]) -> Vec<Vec<(f64, f64)>> {
+fn pieces(line: &Area, edges: &[f64]) -> Vec<Vec<At>> {
     let known = line.values.iter().enumerate().filter_map(|(idx, value)| Some((idx, (*value)?)));
-    let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut pieces: Vec<Vec<At>> = Vec::new();
     let mut next = None;
     for (idx, value) in known {
-        if next != Some(idx) {
-            pieces.push(Vec::new());
+        let steps = [(edges[idx], value), (edges[idx + 1], value)];
+        match pieces.last_mut() {
+            Some(piece) if next == Some(idx) => piece.extend(steps),
+            _ => pieces.push(steps.into()),
         }
-        let piece = pieces.last_mut().expect("one was put there");
-        piece.extend([(edges[idx], value), (edges[idx + 1], value)]);
         next = Some(idx + 1);
     }
     pieces

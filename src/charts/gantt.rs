@@ -1,14 +1,9 @@
 //! Who ran where and when: a row per machine, a bar per attempt.
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, Rectangle, Text,
-};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::bars::{font, head, rows_builder};
-use super::theme::{self, Tone};
-use super::values::{self, Place, Shape};
+use super::axes::{Axis, Frame, Room, Scale};
+use super::canvas::{Align, Canvas, Place, Shape, shortened, width_of};
+use super::says;
+use super::theme::{Ink, Tone};
 
 /// Bars over time, in rows.
 #[derive(Clone, Debug)]
@@ -42,68 +37,68 @@ pub struct GanttSpan {
     pub tone: Tone,
 }
 
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &GanttChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let area = head(area, &chart.title, &chart.caption, zoom)?;
-    let (legend, area) = area.split_vertically(24 * z);
-    let mut left = 16;
-    for (name, tone) in &chart.legend {
-        let body = [(left * z, 4 * z), ((left + 14) * z, 16 * z)];
-        legend.draw(&Rectangle::new(body, tone.color().filled()))?;
-        let style = font(theme::TEXT - 1, zoom, &theme::INK);
-        legend.draw(&Text::new(name.clone(), ((left + 19) * z, 3 * z), style))?;
-        left += 40 + 7 * i32::try_from(name.chars().count()).expect("a word");
-    }
+pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
+    let top = legend(chart, canvas);
     let bounds = |pick: fn(f64, f64) -> f64, start: f64, of: fn(&GanttSpan) -> f64| {
         chart.spans.iter().map(of).fold(start, pick)
     };
     let from = bounds(f64::min, f64::INFINITY, |span| span.from);
     let to = bounds(f64::max, f64::NEG_INFINITY, |span| span.to);
     let (from, to) = if from < to { (from, to) } else { (0.0, 1.0) };
-    let count = u32::try_from(chart.rows.len().max(1)).expect("a chart has few rows");
-    let mut builder = rows_builder(&area, chart.rows.iter().map(String::as_str), zoom);
-    let mut plot = builder.build_cartesian_2d(from..to, (f64::from(count) - 0.5)..-0.5)?;
-    plot.configure_mesh()
-        .disable_y_mesh()
-        .y_labels(0)
-        .x_labels(8)
-        .x_desc(chart.time_axis.clone())
-        .x_label_formatter(&|value| theme::axis_number(*value))
-        .label_style(font(theme::TEXT, zoom, &theme::INK))
-        .axis_desc_style(font(theme::TEXT, zoom, &theme::INK))
-        .bold_line_style(theme::GRID)
-        .light_line_style(theme::PAPER)
-        .axis_style(theme::INK)
-        .draw()?;
-    let middle = |row: usize| f64::from(u32::try_from(row).expect("a chart has few rows"));
-    let mut places = Vec::new();
+    let widest = chart.rows.iter().map(|row| width_of(row, size)).fold(0.0, f64::max);
+    let widest = widest.min(0.3 * look.width);
+    let left = margin + widest + 0.7 * size;
+    let width = look.width - margin - size - left;
+    let row = 1.5 * size;
+    let rows = u32::try_from(chart.rows.len().max(1)).unwrap_or(u32::MAX);
+    let frame = Frame {
+        left,
+        top,
+        width,
+        height: f64::from(rows) * row,
+        x: Axis::new(&chart.time_axis, from, to, Scale::Linear, Room::Across(width, size)),
+        y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
+    };
+    frame.draw_x(canvas);
+    let above = |row_idx: usize| top + row * f64::from(u32::try_from(row_idx).unwrap_or(u32::MAX));
     for span in &chart.spans {
-        let row = middle(span.row);
-        let body = [(span.from, row - 0.4), (span.to, row + 0.4)];
-        plot.draw_series([Rectangle::new(body, span.tone.color().filled())])?;
-        plot.draw_series([Rectangle::new(body, theme::PAPER.stroke_width(zoom))])?;
-        let (start, end) = (plot.backend_coord(&body[0]), plot.backend_coord(&body[1]));
-        let (low, high) = (start.1.min(end.1), start.1.max(end.1));
+        let (start, end) = (frame.at(span.from, 0.0).0, frame.at(span.to, 0.0).0);
+        let (y, high) = (above(span.row) + 0.1 * row, 0.8 * row);
+        canvas.fill((start, y), (end - start, high), Ink::PAPER);
+        let gap = (size / 12.0).min((end - start) / 4.0);
+        canvas.fill((start + gap / 2.0, y), (end - start - gap, high), span.tone.ink());
         let amounts = [("from", span.from), ("to", span.to)];
-        let says = values::says(&span.label, &amounts);
-        places.push(Place { shape: Shape::Area(start.0, low, end.0, high), says });
-        let letters = i32::try_from(span.label.chars().count()).expect("a label is short");
-        if letters * 7 * z + 6 * z < end.0 - start.0 && 13 * z < (end.1 - start.1).abs() {
-            let style = font(theme::TEXT - 1, zoom, &theme::PAPER)
-                .pos(Pos::new(HPos::Center, VPos::Center));
-            let at = (f64::midpoint(span.from, span.to), row);
-            plot.draw_series([Text::new(span.label.clone(), at, style)])?;
+        let shape = Shape::Area((start, y), (end - start, high));
+        canvas.places.push(Place { shape, says: says(&span.label, &amounts) });
+        let small = size * 0.95;
+        if width_of(&span.label, small) + 0.6 * size < end - start {
+            let middle = (f64::midpoint(start, end), y + high / 2.0);
+            canvas.text(&span.label, middle, Align::Middle, small, Ink::PAPER);
         }
     }
-    let (area_left, area_top) = area.get_base_pixel();
-    for (idx, row) in chart.rows.iter().enumerate() {
-        let style = font(theme::TEXT, zoom, &theme::INK).pos(Pos::new(HPos::Right, VPos::Center));
-        let at = plot.backend_coord(&(from, middle(idx)));
-        area.draw(&Text::new(row.clone(), (at.0 - area_left - 8 * z, at.1 - area_top), style))?;
+    for (idx, name) in chart.rows.iter().enumerate() {
+        let at = (left - 0.7 * size, above(idx) + row / 2.0);
+        canvas.text(&shortened(name, widest, size), at, Align::Right, size, Ink::TEXT);
     }
-    Ok(places)
+    canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
+}
+
+/// What the colours mean, above the plot. Returns where the plot begins.
+fn legend(chart: &GanttChart, canvas: &mut Canvas) -> f64 {
+    let (size, margin) = (canvas.look.text, canvas.look.margin());
+    let (mut x, mut y) = (margin, margin);
+    for (name, tone) in &chart.legend {
+        let name = &shortened(name, canvas.look.width - 2.0 * margin - 1.5 * size, size);
+        let whole = 1.5 * size + width_of(name, size);
+        if margin < x && canvas.look.width - margin < x + whole {
+            (x, y) = (margin, y + 1.4 * size);
+        }
+        canvas.fill((x, y), (size, size), tone.ink());
+        canvas.text(name, (x + 1.4 * size, y + size / 2.0), Align::Left, size, Ink::TEXT);
+        x += whole + 1.2 * size;
+    }
+    if chart.legend.is_empty() { margin } else { y + 2.0 * size }
 }

@@ -2,15 +2,11 @@
 
 use std::ops::Range;
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, RGBColor, Rectangle, Text,
-};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::bars::{font, head};
-use super::theme;
-use super::values::{self, Place, Shape};
+use super::axes::{Axis, Frame, Room, Scale};
+use super::canvas::{Align, Canvas, Place, Shape, lines_of, shortened, width_of};
+use super::says;
+use super::theme::Ink;
+use crate::digits::six_digits;
 
 /// Fields in rows and columns.
 #[derive(Clone, Debug)]
@@ -43,134 +39,86 @@ pub struct HeatRow {
 /// Rows of more fields than this tell no values: a pointer could not tell them apart.
 const TOLD_MAX: usize = 4000;
 
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &HeatChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let area = head(area, &chart.title, &chart.caption, zoom)?;
-    let (width, height) = area.dim_in_pixel();
-    let (width, height) = (i32::try_from(width).unwrap_or(0), i32::try_from(height).unwrap_or(0));
+fn count(of: usize) -> f64 {
+    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
+}
+
+pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
     let known = chart.rows.iter().flat_map(|row| row.values.iter().copied().flatten());
-    let top = known.fold(0.0, f64::max);
-    let top = if top == 0.0 { 1.0 } else { top };
-    let small = font(theme::TEXT - 1, zoom, &theme::INK);
-    let letters = chart.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    let letters = i32::try_from(letters).expect("a name is short");
-    let sides = [(24 + 8 * letters) * z, 30 * z, width - 24 * z, height - 50 * z];
-    let [left, high, right, low] = sides;
-    let columns = chart.rows.iter().map(|row| row.values.len()).max().unwrap_or(0).max(1);
-    let place = |from: i32, to: i32, idx: usize, of: usize| {
-        let idx = i64::try_from(idx).unwrap_or(0) * i64::from(to - from);
-        from + i32::try_from(idx / i64::try_from(of).unwrap_or(1)).unwrap_or(0)
+    let most = known.fold(0.0, f64::max);
+    let most = if most == 0.0 { 1.0 } else { most };
+    let top = scale(chart, canvas, most);
+    let rows = count(chart.rows.len().max(1));
+    let is_named = chart.rows.iter().any(|row| !row.name.is_empty());
+    let height = if is_named { rows * 1.8 * size } else { look.plot_height(look.width) };
+    let names = chart.rows.iter().map(|row| width_of(&row.name, size)).fold(0.0, f64::max);
+    let names = names.min(0.3 * look.width);
+    let titles = lines_of(&chart.y_axis, height, size);
+    let left = margin + names + 0.7 * size + 1.3 * size * count(titles.len());
+    let width = look.width - margin - size - left;
+    let frame = Frame {
+        left,
+        top,
+        width,
+        height,
+        x: Axis::new(&chart.x_axis, chart.x.start, chart.x.end, Scale::Linear, Room::Across(width, size)),
+        y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
-    let (base_x, base_y) = area.get_base_pixel();
-    let fields = chart.rows.len() * columns;
-    let mut places = Vec::new();
+    frame.draw_x(canvas);
+    let columns = chart.rows.iter().map(|row| row.values.len()).max().unwrap_or(0).max(1);
+    let (wide, high) = (width / count(columns), height / rows);
+    // Fields of a few pixels touch.
+    let gap = |length: f64| if size / 2.0 < length { size / 15.0 } else { 0.0 };
+    let is_told = chart.rows.len() * columns <= TOLD_MAX;
     for (row_idx, row) in chart.rows.iter().enumerate() {
-        let (y, below) = (
-            place(high, low, row_idx, chart.rows.len()),
-            place(high, low, row_idx + 1, chart.rows.len()),
-        );
-        let gap = if 6 * z < below - y { z } else { 0 };
+        let y = top + count(row_idx) * high;
         for (column, value) in row.values.iter().enumerate() {
             let Some(value) = *value else { continue };
-            let (x, beside) =
-                (place(left, right, column, columns), place(left, right, column + 1, columns));
-            let edge = if 6 * z < beside - x { z } else { 0 };
-            let body = [(x, y), ((beside - edge).max(x + 1), (below - gap).max(y + 1))];
-            area.draw(&Rectangle::new(body, fill(value / top).filled()))?;
-            if fields <= TOLD_MAX {
-                let says = values::says(
-                    &row.name,
-                    &[
-                        (chart.x_axis.as_str(), x_of(chart, column, columns)),
-                        (chart.value.as_str(), value),
-                    ],
-                );
-                let shape = Shape::Area(base_x + x, base_y + y, base_x + beside, base_y + below);
-                places.push(Place { shape, says });
+            let at = (left + count(column) * wide, y);
+            canvas.fill(at, (wide - gap(wide), high - gap(high)), fill(value / most));
+            if is_told {
+                let begin = chart.x.start
+                    + (chart.x.end - chart.x.start) * count(column) / count(columns);
+                let amounts = [(chart.x_axis.as_str(), begin), (chart.value.as_str(), value)];
+                let says = says(&row.name, &amounts);
+                canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });
             }
         }
-        let style = small.clone().pos(Pos::new(HPos::Right, VPos::Center));
-        area.draw(&Text::new(row.name.clone(), (left - 8 * z, i32::midpoint(y, below)), style))?;
+        let name = shortened(&row.name, names, size);
+        let at = (left - 0.5 * size, y + high / 2.0);
+        canvas.text(&name, at, Align::Right, size, Ink::TEXT);
     }
-    axes(chart, &area, sides, zoom)?;
-    scale(chart, &area, top, zoom)?;
-    Ok(places)
+    for (idx, line) in titles.iter().enumerate() {
+        let x = margin + (0.6 + 1.3 * count(idx)) * size;
+        canvas.turned(line, (x, top + height / 2.0), size, Ink::TEXT);
+    }
+    canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
 }
 
-/// Where a column begins.
-#[expect(clippy::cast_precision_loss, reason = "a picture has few columns")]
-fn x_of(chart: &HeatChart, column: usize, columns: usize) -> f64 {
-    chart.x.start + (chart.x.end - chart.x.start) * column as f64 / columns as f64
-}
-
-/// The numbers and names of the axes.
-fn axes<DB: DrawingBackend>(
-    chart: &HeatChart,
-    area: &DrawingArea<DB, Shift>,
-    [left, high, right, low]: [i32; 4],
-    zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let centre =
-        || font(theme::TEXT - 1, zoom, &theme::INK).pos(Pos::new(HPos::Center, VPos::Center));
-    let span = chart.x.end - chart.x.start;
-    let step = step_of(span / 8.0);
-    let mut at = (chart.x.start / step).ceil() * step;
-    while at <= chart.x.end + step * 1e-9 && 0.0 < step {
-        #[expect(clippy::cast_possible_truncation, reason = "a pixel")]
-        let x = left + ((at - chart.x.start) / span * f64::from(right - left)).round() as i32;
-        area.draw(&Rectangle::new([(x, low), (x + z - 1, low + 4 * z)], theme::INK.filled()))?;
-        area.draw(&Text::new(theme::axis_number(at), (x, low + 13 * z), centre()))?;
-        at += step;
+/// What the darkness stands for, above the fields. Returns where they begin.
+fn scale(chart: &HeatChart, canvas: &mut Canvas, most: f64) -> f64 {
+    let (size, margin) = (canvas.look.text, canvas.look.margin());
+    let mut y = margin + 0.5 * size;
+    for line in lines_of(&chart.value, canvas.look.width - 2.0 * margin, size) {
+        canvas.text(&line, (margin, y), Align::Left, size, Ink::TEXT);
+        y += 1.4 * size;
     }
-    let middle = (i32::midpoint(left, right), low + 34 * z);
-    area.draw(&Text::new(chart.x_axis.clone(), middle, centre()))?;
-    let style = centre().transform(plotters::style::FontTransform::Rotate270);
-    area.draw(&Text::new(chart.y_axis.clone(), (12 * z, i32::midpoint(high, low)), style))
-}
-
-/// A round number of 1, 2, 3, 6, 12 or 24 times a power of ten, not below `at_least`.
-fn step_of(at_least: f64) -> f64 {
-    if !(0.0 < at_least && at_least.is_finite()) {
-        return 1.0;
+    let (left, step) = (margin + 1.2 * size, size / 6.0);
+    canvas.text("0", (margin, y), Align::Left, size, Ink::TEXT);
+    for idx in 0..48_u32 {
+        let at = (left + f64::from(idx) * step, y - size / 2.0);
+        canvas.fill(at, (step, size), fill(f64::from(idx) / 47.0));
     }
-    let power = 10_f64.powf(at_least.log10().floor());
-    let steps = [1.0, 2.0, 3.0, 6.0, 10.0].map(|times| times * power);
-    steps.into_iter().find(|&step| at_least <= step).unwrap_or(at_least)
-}
-
-/// What the darkness stands for.
-fn scale<DB: DrawingBackend>(
-    chart: &HeatChart,
-    area: &DrawingArea<DB, Shift>,
-    top: f64,
-    zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let style = || font(theme::TEXT - 1, zoom, &theme::INK);
-    let text = |value: f64| crate::digits::six_digits(value);
-    let mut left = 16 * z;
-    let mut word = |text: &str| -> Result<i32, DrawingAreaErrorKind<DB::ErrorType>> {
-        area.draw(&Text::new(text.to_owned(), (left, 4 * z), style()))?;
-        let width = area.estimate_text_size(text, &style())?.0;
-        left += i32::try_from(width).unwrap_or(0) + 8 * z;
-        Ok(left)
-    };
-    word(&chart.value)?;
-    let from = word("0")?;
-    for idx in 0..60 {
-        let body = [(from + 2 * idx * z, 4 * z), (from + 2 * (idx + 1) * z, 17 * z)];
-        area.draw(&Rectangle::new(body, fill(f64::from(idx) / 59.0).filled()))?;
-    }
-    area.draw(&Text::new(text(top), (from + 128 * z, 4 * z), style()))
+    let end = left + 48.0 * step + 0.6 * size;
+    canvas.text(&six_digits(most), (end, y), Align::Left, size, Ink::TEXT);
+    y + 1.5 * size
 }
 
 /// From nearly white to dark blue.
-fn fill(share: f64) -> RGBColor {
+fn fill(share: f64) -> Ink {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let mix = |from: u8, to: u8| {
         let value = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
@@ -178,5 +126,5 @@ fn fill(share: f64) -> RGBColor {
         let value = value.round() as u8;
         value
     };
-    RGBColor(mix(240, 8), mix(243, 48), mix(246, 107))
+    Ink::of(mix(240, 8), mix(243, 48), mix(246, 107))
 }

@@ -1,19 +1,16 @@
-//! Curves over a linear or logarithmic axis, with a legend and bands of confidence.
+//! Curves over a linear or logarithmic axis, with bands of confidence; alone, or several side by
+//! side with axes in common.
+//!
+//! ```text
+//!  y │   ____ all          a curve has its name at its end where all of them end at the right and
+//!    │__/ .... some        the names fit; otherwise names stand below the plot, never on it
+//!    └───────────
+//! ```
 
-use std::ops::Range;
-
-use plotters::chart::ChartContext;
-use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
-use plotters::coord::{CoordTranslate, Shift};
-use plotters::prelude::{
-    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange,
-    LineSeries, PathElement, Polygon,
-};
-
-use super::bars::{font, head};
-use super::legend::Legend;
-use super::theme::{self, Tone};
-use super::values::{self, Place, Shape, Thinned};
+use super::axes::{Axis, Frame, Room, Scale};
+use super::canvas::{Align, At, Canvas, Mark, Place, Shape, lines_of, shortened, width_of};
+use super::says;
+use super::theme::{Ink, Marker, Tone};
 
 /// Curves over one pair of axes.
 #[derive(Clone, Debug)]
@@ -32,25 +29,29 @@ pub struct LineChart {
     pub lines: Vec<Line>,
 }
 
-/// How an axis is spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// Evenly.
-    Linear,
-    /// By powers of ten; points at or below 0 are put at the left edge.
-    Log,
+/// Several plots side by side: one figure. Axes of the same name have the same range.
+#[derive(Clone, Debug)]
+pub struct PanelChart {
+    /// What is seen.
+    pub title: String,
+    /// Definition, source and censoring, below the title.
+    pub caption: String,
+    /// The plots, row by row; the title of each is its name.
+    pub panels: Vec<LineChart>,
+    /// Plots in a row, where there is room for them.
+    pub columns: usize,
 }
 
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Name in the legend.
+    /// Its name; none of what belongs to another.
     pub name: String,
     /// Points from left to right.
-    pub points: Vec<(f64, f64)>,
+    pub points: Vec<At>,
     /// Lower and upper bound at some x, or nothing.
     pub band: Vec<(f64, f64, f64)>,
-    /// Colour.
+    /// Colour, dash and marker.
     pub tone: Tone,
     /// How points are joined.
     pub stroke: Stroke,
@@ -58,7 +59,7 @@ pub struct Line {
 
 impl Line {
     /// A staircase without a band.
-    pub const fn steps(name: String, points: Vec<(f64, f64)>, tone: Tone) -> Self {
+    pub const fn steps(name: String, points: Vec<At>, tone: Tone) -> Self {
         Self { name, points, band: Vec::new(), tone, stroke: Stroke::Steps }
     }
 }
@@ -76,201 +77,405 @@ pub enum Stroke {
     Whisker,
     /// Not at all, each point a ring: values from elsewhere beside a curve.
     Rings,
+    /// By straight lines, all filled between them and the curve before it: a layer of what adds up.
+    /// Points are those of the sum up to here.
+    Layer,
 }
 
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &LineChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
-    let area = head(area, &chart.title, &chart.caption, zoom)?;
-    let xs = || chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
-    let top = chart
-        .lines
-        .iter()
-        .flat_map(|line| {
-            line.points.iter().map(|point| point.1).chain(line.band.iter().map(|band| band.2))
-        })
-        .fold(0.0, f64::max);
-    let top = if top == 0.0 { 1.0 } else { top * 1.04 };
-    let bottom = chart
-        .lines
-        .iter()
-        .flat_map(|line| line.points.iter().map(|point| point.1))
-        .fold(0.0, f64::min);
-    let up = (bottom * 1.04)..top;
-    let right = xs().fold(f64::MIN, f64::max);
-    match chart.x_scale {
-        Scale::Linear => {
-            let left = xs().fold(f64::MAX, f64::min).min(0.0);
-            let right = if right <= left { left + 1.0 } else { right };
-            plot(chart, &area, zoom, left..right, up)
-        }
-        Scale::Log => {
-            let left = xs().filter(|&x| 0.0 < x).fold(f64::MAX, f64::min);
-            let left = if left == f64::MAX { 1.0 } else { left };
-            let right = if right <= left { left * 10.0 } else { right };
-            plot(chart, &area, zoom, (left..right).log_scale(), up)
-        }
+pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
+    let height = look.plot_height(look.width);
+    let ranges = ranges([chart].into_iter());
+    let room = look.width - 2.0 * margin;
+    let beside = beside(chart, &ranges, height, room, size);
+    let right = beside.as_ref().map_or(size, |labels| labels.width);
+    let axis = Frame::left_of(&upright(chart, &ranges, height, size), height, size);
+    let frame = frame(chart, &ranges, (margin, margin), (room, height), (axis, right), size);
+    let below = frame.draw(canvas);
+    curves(chart, &frame, canvas);
+    canvas.height = frame.bottom() + below;
+    match beside {
+        Some(labels) => labels.write(&frame, canvas),
+        None => below_plot(&[chart], canvas),
     }
+    canvas.height += 0.5 * margin;
 }
 
-fn plot<DB, X>(
-    chart: &LineChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-    x_range: X,
-    y_range: Range<f64>,
-) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>>
-where
-    DB: DrawingBackend,
-    X: AsRangedCoord<Value = f64> + Clone,
-    X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-{
-    let legend = Legend::of(chart, area, zoom)?;
-    // Only measured: where the curves leave no place for the legend, it stands above the plot.
-    let measured =
-        builder(area, &y_range, zoom).build_cartesian_2d(x_range.clone(), y_range.clone())?;
-    let left = measured.x_range().start;
-    let curves = curves(chart, left, |at| measured.backend_coord(&at));
-    let place = legend.place(&curves, &measured.plotting_area().get_pixel_range());
-    let below = match place {
-        None => Some(legend.draw_above(area)?),
-        Some(_) => None,
+pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
+    // Narrower plots than this hold no axis.
+    let fit = ((look.width - margin) / (size * 15.0)).floor();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few columns")]
+    let columns = chart.columns.clamp(1, (fit as usize).max(1));
+    let wide = (look.width - 2.0 * margin) / count(columns);
+    let plot_height = look.plot_height(wide);
+    let shared = |panel: &LineChart| {
+        let of_x = chart.panels.iter().filter(|other| other.x_axis == panel.x_axis);
+        let of_y = chart.panels.iter().filter(|other| other.y_axis == panel.y_axis);
+        Ranges { x: ranges(of_x).x, y: ranges(of_y).y }
     };
-    let area = below.as_ref().unwrap_or(area);
-    let mut plot = builder(area, &y_range, zoom).build_cartesian_2d(x_range, y_range)?;
-    plot.configure_mesh()
-        .x_desc(chart.x_axis.clone())
-        .y_desc(chart.y_axis.clone())
-        .x_labels(9)
-        .y_labels(7)
-        .x_label_formatter(&|value| theme::axis_number(*value))
-        .y_label_formatter(&|value| theme::axis_number(*value))
-        .label_style(font(theme::TEXT, zoom, &theme::INK))
-        .axis_desc_style(font(theme::TEXT, zoom, &theme::INK))
-        .bold_line_style(theme::GRID)
-        .light_line_style(theme::PAPER)
-        .axis_style(theme::INK)
-        .draw()?;
-    let mut places = Vec::new();
-    for line in &chart.lines {
-        draw_line(&mut plot, line, left, zoom)?;
-        places.extend(places_of(chart, line, |(x, y)| plot.backend_coord(&(x.max(left), y))));
+    // All plots begin at the same distance from their names.
+    let axes = chart.panels.iter().map(|panel| {
+        Frame::left_of(&upright(panel, &shared(panel), plot_height, size), plot_height, size)
+    });
+    let axis = axes.fold(0.0, f64::max);
+    let mut top = margin;
+    for row in chart.panels.chunks(columns) {
+        let mut bottom = top;
+        for (idx, panel) in row.iter().enumerate() {
+            let left = margin + count(idx) * wide;
+            let name = shortened(&panel.title, wide - size, size);
+            canvas.text(&name, (left, top + 0.4 * size), Align::Left, size, Ink::TEXT);
+            let place = (left, top + 1.6 * size);
+            let shared = shared(panel);
+            let frame = frame(panel, &shared, place, (wide, plot_height), (axis, 1.5 * size), size);
+            let below = frame.draw(canvas);
+            curves(panel, &frame, canvas);
+            bottom = bottom.max(frame.bottom() + below);
+        }
+        top = bottom + 1.2 * size;
     }
-    if let Some(place) = place {
-        legend.draw_within(&mut plot, place)?;
-    }
-    Ok(places)
+    canvas.height = top - 1.2 * size;
+    below_plot(&chart.panels.iter().collect::<Vec<&LineChart>>(), canvas);
+    canvas.height += 0.5 * margin;
 }
 
-/// The plot's own margins, and room for the numbers of its axes.
-fn builder<'a, 'b, DB: DrawingBackend>(
-    area: &'a DrawingArea<DB, Shift>,
-    y_range: &Range<f64>,
-    zoom: u32,
-) -> ChartBuilder<'a, 'b, DB> {
-    // The name of the axis stands beside its longest number.
-    let ends = [y_range.start, y_range.end].map(theme::axis_number);
-    let digits = ends.iter().map(|text| text.chars().count()).max().unwrap_or(0);
-    let digits = u32::try_from(digits.min(12)).expect("a number is short");
-    let mut builder = ChartBuilder::on(area);
-    builder
-        .margin(8 * zoom)
-        .margin_right(24 * zoom)
-        .x_label_area_size(44 * zoom)
-        .y_label_area_size((digits * 8 + 28).max(84) * zoom);
-    builder
+fn count(of: usize) -> f64 {
+    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
 }
 
-/// The curves and the edges of bands in pixels: what a legend must not cover.
-fn curves(
+/// What the axes must reach.
+#[derive(Clone, Debug)]
+struct Ranges {
+    x: (f64, f64),
+    y: (f64, f64),
+}
+
+/// The share of a distribution that may lie left of a logarithmic axis: a few values far from all
+/// others would press the rest together.
+const LEFT_OUT: f64 = 0.002;
+
+/// The ranges of plots with axes in common.
+fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
+    let is_log = charts.clone().any(|chart| chart.x_scale == Scale::Log);
+    let lines = charts.flat_map(|chart| &chart.lines);
+    let ys = lines.clone().flat_map(|line| {
+        let bounds = line.band.iter().flat_map(|&(_, low, high)| [low, high]);
+        line.points.iter().map(|point| point.1).chain(bounds)
+    });
+    let ys = ys.filter(|y| y.is_finite());
+    let (bottom, top) = ys.fold((0.0, 0.0), |(low, high): At, y| (low.min(y), high.max(y)));
+    let top = if bottom < top { top } else { bottom + 1.0 };
+    let xs = lines.clone().flat_map(|line| line.points.iter().map(|point| point.0));
+    let right = xs.clone().filter(|x| x.is_finite()).fold(f64::MIN, f64::max);
+    let left = if is_log {
+        let begins = lines.filter_map(begin).fold(f64::MAX, f64::min);
+        if begins == f64::MAX { 1.0 } else { begins }
+    } else {
+        xs.filter(|x| x.is_finite()).fold(f64::MAX, f64::min).min(0.0)
+    };
+    let right = match (left < right, is_log) {
+        (true, _) => right,
+        (false, true) => left * 10.0,
+        (false, false) => left + 1.0,
+    };
+    Ranges { x: (left, right), y: (bottom, top) }
+}
+
+/// The x above 0 at which a curve begins to say something.
+fn begin(line: &Line) -> Option<f64> {
+    let mut points = line.points.iter().filter(|point| 0.0 < point.0);
+    if line.stroke != Stroke::Steps {
+        return points.map(|point| point.0).min_by(f64::total_cmp);
+    }
+    let ys = || line.points.iter().map(|point| point.1);
+    let first = ys().next()?;
+    let spread = ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min);
+    points.find(|point| LEFT_OUT * spread <= (point.1 - first).abs()).map(|point| point.0)
+}
+
+/// The upright axis of a plot.
+fn upright(chart: &LineChart, ranges: &Ranges, height: f64, size: f64) -> Axis {
+    Axis::new(&chart.y_axis, ranges.y.0, ranges.y.1, Scale::Linear, Room::Up(height, size))
+}
+
+/// The place of a plot and its axes within a box, so many pixels left free at its left and right.
+fn frame(
     chart: &LineChart,
-    left: f64,
-    pixels: impl Fn((f64, f64)) -> (i32, i32),
-) -> Vec<Vec<(i32, i32)>> {
-    let mut curves = Vec::new();
+    ranges: &Ranges,
+    (left, top): At,
+    (width, height): At,
+    (axis, right): At,
+    size: f64,
+) -> Frame {
+    let inner = (width - axis - right).max(size);
+    let room = Room::Across(inner, size);
+    let x = Axis::new(&chart.x_axis, ranges.x.0, ranges.x.1, chart.x_scale, room);
+    let y = upright(chart, ranges, height, size);
+    Frame { left: left + axis, top, width: inner, height, x, y }
+}
+
+/// Draws what lies within the axes.
+fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
+    let mut before: Vec<At> = Vec::new();
     for line in &chart.lines {
+        let ink = line.tone.ink();
         if !line.band.is_empty() {
-            curves.push(edge(line, left).into_iter().map(&pixels).collect());
+            let lower = line.band.iter().map(|&(x, low, _)| frame.at(x, low));
+            let upper = line.band.iter().rev().map(|&(x, _, high)| frame.at(x, high));
+            let points = lower.chain(upper).collect();
+            canvas.marks.push(Mark::Area { points, ink: ink.with_opacity(0.18) });
         }
-        if line.stroke != Stroke::Whisker {
-            curves.push(shaped(line, left).into_iter().map(&pixels).collect());
-        }
+        let points: Vec<At> = shaped(line).into_iter().map(|(x, y)| frame.at(x, y)).collect();
+        tell(chart, line, frame, canvas);
+        curve(line, &points, &before, frame, canvas);
+        before = points;
     }
-    curves
 }
 
-/// The outline of a band.
-fn edge(line: &Line, left: f64) -> Vec<(f64, f64)> {
-    let lower = line.band.iter().map(|&(x, low, _)| (x.max(left), low));
-    let upper = line.band.iter().rev().map(|&(x, _, high)| (x.max(left), high));
-    lower.chain(upper).collect()
-}
-
-/// Draws a curve with its band, and names it for a legend within the plot.
-fn draw_line<'a, DB, CT>(
-    plot: &mut ChartContext<'a, DB, CT>,
-    line: &Line,
-    left: f64,
-    zoom: u32,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>>
-where
-    DB: DrawingBackend + 'a,
-    CT: CoordTranslate<From = (f64, f64)>,
-{
-    let color = line.tone.color();
-    let stroke = match line.stroke {
-        Stroke::Whisker => color.mix(0.45).stroke_width(zoom),
-        _ => color.stroke_width(2 * zoom),
+/// Draws one curve through its places.
+fn curve(line: &Line, points: &[At], before: &[At], frame: &Frame, canvas: &mut Canvas) {
+    let (ink, wide) = (line.tone.ink(), canvas.look.stroke());
+    let (dash, marker) = line.tone.style();
+    match line.stroke {
+        Stroke::Rings => {
+            for &at in points {
+                canvas.marks.push(Mark::Ring { at, radius: 3.0 * wide, width: wide, ink });
+            }
+            return;
+        }
+        Stroke::Layer => {
+            let mut edge = points.to_vec();
+            if before.is_empty() {
+                let ends = [points.last(), points.first()];
+                edge.extend(ends.into_iter().flatten().map(|at| (at.0, frame.bottom())));
+            } else {
+                edge.extend(before.iter().rev());
+            }
+            canvas.marks.push(Mark::Area { points: edge, ink: ink.with_opacity(0.85) });
+            return;
+        }
+        _ => {}
+    }
+    let (width, ink) = match line.stroke {
+        Stroke::Whisker => (wide / 2.0, ink.with_opacity(0.45)),
+        _ => (wide, ink),
     };
-    if !line.band.is_empty() {
-        plot.draw_series([Polygon::new(edge(line, left), color.mix(0.18).filled())])?;
+    let dash = if line.stroke == Stroke::Whisker { &[] } else { dash };
+    if 1 < points.len() {
+        canvas.marks.push(Mark::Path { points: points.to_vec(), width, dash, ink });
     }
-    let points = shaped(line, left);
-    if line.stroke == Stroke::Marked {
-        plot.draw_series(points.iter().map(|&at| Circle::new(at, 3 * zoom, color.filled())))?;
-    }
-    let swatch = i32::try_from(18 * zoom).expect("a zoom is small");
-    if line.stroke == Stroke::Rings {
-        let ring = move |at| Circle::new(at, 5 * zoom, stroke);
-        let drawn = plot.draw_series(points.iter().map(|&at| ring(at)))?;
-        let legend = move |(x, y)| Circle::new((x + swatch / 2, y), 5 * zoom, stroke);
-        drawn.label(line.name.clone()).legend(legend);
-        return Ok(());
-    }
-    let drawn = plot.draw_series(LineSeries::new(points, stroke))?;
-    if !line.name.is_empty() {
-        drawn
-            .label(line.name.clone())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + swatch, y)], stroke));
-    }
-    Ok(())
-}
-
-/// Where the values of a curve are told, each at its place in pixels.
-fn places_of(
-    chart: &LineChart,
-    line: &Line,
-    pixels: impl Fn((f64, f64)) -> (i32, i32),
-) -> Vec<Place> {
-    let (mut places, mut thinned) = (Vec::new(), Thinned::default());
-    let points = if line.stroke == Stroke::Whisker { &[][..] } else { &line.points };
-    for &(x, y) in points {
-        let at = pixels((x, y));
-        if thinned.takes(at) {
-            let amounts = [(chart.x_axis.as_str(), x), (chart.y_axis.as_str(), y)];
-            let says = values::says(&line.name, &amounts);
-            places.push(Place { shape: Shape::Point(at.0, at.1), says });
+    if line.stroke == Stroke::Marked || points.len() == 1 {
+        // Markers that lie on each other say nothing.
+        let mut last: Option<At> = None;
+        for &at in points {
+            let is_apart =
+                last.is_none_or(|last| 2.0 * wide < (at.0 - last.0).hypot(at.1 - last.1));
+            if is_apart {
+                mark(canvas, at, marker, 2.2 * wide, ink);
+                last = Some(at);
+            }
         }
     }
-    places
 }
 
-fn shaped(line: &Line, left: f64) -> Vec<(f64, f64)> {
-    let mut points: Vec<(f64, f64)> = Vec::with_capacity(line.points.len());
+/// Draws one marked point.
+fn mark(canvas: &mut Canvas, (x, y): At, marker: Marker, radius: f64, ink: Ink) {
+    let area = |points: &[At]| {
+        let points = points.iter().map(|(right, down)| (x + right * radius, y + down * radius));
+        Mark::Area { points: points.collect(), ink }
+    };
+    let stroke = |from: At, to: At| {
+        let at = |(right, down): At| (x + right * radius, y + down * radius);
+        Mark::Path { points: vec![at(from), at(to)], width: radius / 2.0, dash: &[], ink }
+    };
+    match marker {
+        Marker::Dot => canvas.marks.push(Mark::Dot { at: (x, y), radius, ink }),
+        Marker::Ring => {
+            canvas.marks.push(Mark::Dot { at: (x, y), radius, ink: Ink::PAPER });
+            canvas.marks.push(Mark::Ring { at: (x, y), radius, width: radius / 2.0, ink });
+        }
+        Marker::Square => {
+            canvas.marks.push(area(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]));
+        }
+        Marker::Up => canvas.marks.push(area(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)])),
+        Marker::Down => canvas.marks.push(area(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)])),
+        Marker::Diamond => {
+            canvas.marks.push(area(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]));
+        }
+        Marker::Cross => canvas
+            .marks
+            .extend([stroke((-1.0, -1.0), (1.0, 1.0)), stroke((-1.0, 1.0), (1.0, -1.0))]),
+        Marker::Plus => {
+            canvas.marks.extend([stroke((-1.2, 0.0), (1.2, 0.0)), stroke((0.0, -1.2), (0.0, 1.2))]);
+        }
+    }
+}
+
+/// Points of one curve nearer than this to the one before, in pixels, tell nothing new.
+const APART: f64 = 3.0;
+
+/// Puts where the values of a curve are told, each at its place.
+fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
+    if line.stroke == Stroke::Whisker {
+        return;
+    }
+    let mut last: Option<At> = None;
     for &(x, y) in &line.points {
-        let x = x.max(left);
+        let at = frame.at(x, y);
+        let is_near = |last: At| (at.0 - last.0).abs() < APART && (at.1 - last.1).abs() < APART;
+        if !last.is_some_and(is_near) {
+            let amounts = [(chart.x_axis.as_str(), x), (chart.y_axis.as_str(), y)];
+            canvas.places.push(Place { shape: Shape::Point(at), says: says(&line.name, &amounts) });
+            last = Some(at);
+        }
+    }
+}
+
+/// Names of curves at their ends.
+struct Beside {
+    /// Pixels that they take at the right of the plot.
+    width: f64,
+    /// Each with its share of the height and its colour, from the top.
+    labels: Vec<(String, f64, Tone)>,
+}
+
+/// Pixels from one line of text to the next, in heights of the text.
+const LINE: f64 = 1.3;
+
+/// The names at the ends of the curves, if each ends at the right and the names fit.
+fn beside(
+    chart: &LineChart,
+    ranges: &Ranges,
+    height: f64,
+    width: f64,
+    size: f64,
+) -> Option<Beside> {
+    let named = || chart.lines.iter().filter(|line| !line.name.is_empty());
+    let fits = (2..=7).contains(&named().count())
+        && named().all(|line| {
+            let is_line = matches!(line.stroke, Stroke::Straight | Stroke::Steps | Stroke::Marked);
+            let last = line.points.last().map_or(f64::MIN, |point| point.0);
+            let reach = match chart.x_scale {
+                Scale::Linear => (last - ranges.x.0) / (ranges.x.1 - ranges.x.0),
+                Scale::Log => (last / ranges.x.0).ln() / (ranges.x.1 / ranges.x.0).ln(),
+            };
+            is_line && 0.97 <= reach && width_of(&line.name, size) <= 0.24 * width
+        });
+    if !fits {
+        return None;
+    }
+    let axis = Axis::new("", ranges.y.0, ranges.y.1, Scale::Linear, Room::Up(height, size));
+    let mut labels: Vec<(String, f64, Tone)> = named()
+        .map(|line| {
+            let last = line.points.last().map_or(0.0, |point| point.1);
+            (line.name.clone(), 1.0 - axis.place(last), line.tone)
+        })
+        .collect();
+    labels.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let apart = LINE * size / height;
+    // Down from the top, then up from the bottom: a name moves as little as it can.
+    for idx in 1..labels.len() {
+        labels[idx].1 = labels[idx].1.max(labels[idx - 1].1 + apart);
+    }
+    let mut lowest = 1.0;
+    for label in labels.iter_mut().rev() {
+        label.1 = label.1.min(lowest);
+        lowest = label.1 - apart;
+    }
+    let is_high_enough = labels.first().is_none_or(|label| -apart <= label.1);
+    let widest = labels.iter().map(|label| width_of(&label.0, size)).fold(0.0, f64::max);
+    is_high_enough.then_some(Beside { width: widest + 2.0 * size, labels })
+}
+
+impl Beside {
+    fn write(&self, frame: &Frame, canvas: &mut Canvas) {
+        let size = canvas.look.text;
+        let x = frame.left + frame.width + 0.6 * size;
+        for (name, share, tone) in &self.labels {
+            let y = frame.top + share * frame.height;
+            canvas.text(name, (x, y), Align::Left, size, dark(*tone));
+        }
+    }
+}
+
+/// The colour of a tone as text: as dark as text must be on white.
+fn dark(tone: Tone) -> Ink {
+    let ink = tone.ink();
+    let (red, green, blue) = ink.color;
+    let darker = |one: u8| u8::try_from(u16::from(one) * 3 / 5).unwrap_or(one);
+    match tone {
+        Tone::Ink | Tone::Blue => ink,
+        _ => Ink::of(darker(red), darker(green), darker(blue)),
+    }
+}
+
+/// Writes the names of the curves below what is drawn, each after a piece of its curve.
+fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
+    let mut named: Vec<&Line> = Vec::new();
+    for line in charts.iter().flat_map(|chart| &chart.lines) {
+        let is_known = |other: &&Line| other.name == line.name && other.tone == line.tone;
+        if !line.name.is_empty() && !named.iter().any(is_known) {
+            named.push(line);
+        }
+    }
+    let (size, margin, wide) = (canvas.look.text, canvas.look.margin(), canvas.look.width);
+    let swatch = 2.4 * size;
+    let (mut x, mut y) = (margin, canvas.height + 1.2 * size);
+    for line in &named {
+        let room = wide - 2.0 * margin - swatch - size;
+        let lines = lines_of(&line.name, room, size);
+        let width = lines.iter().map(|one| width_of(one, size)).fold(0.0, f64::max);
+        let whole = swatch + 0.5 * size + width + 1.5 * size;
+        if margin < x && wide - margin < x + whole - 1.5 * size {
+            (x, y) = (margin, y + LINE * size);
+        }
+        sample(line, (x, y), swatch, canvas);
+        for (idx, text) in (0_u32..).zip(&lines) {
+            let at = (x + swatch + 0.5 * size, y + f64::from(idx) * LINE * size);
+            canvas.text(text, at, Align::Left, size, Ink::TEXT);
+        }
+        if 1 < lines.len() {
+            (x, y) = (margin, y + count(lines.len()) * LINE * size);
+        } else {
+            x += whole;
+        }
+    }
+    if !named.is_empty() {
+        canvas.height = if x <= margin { y - 0.5 * size } else { y + 0.7 * size };
+    }
+}
+
+/// A piece of a curve, as in the plot.
+fn sample(line: &Line, (x, y): At, length: f64, canvas: &mut Canvas) {
+    let (ink, wide) = (line.tone.ink(), canvas.look.stroke());
+    let (dash, marker) = line.tone.style();
+    let middle = (x + length / 2.0, y);
+    match line.stroke {
+        Stroke::Rings => {
+            canvas.marks.push(Mark::Ring { at: middle, radius: 3.0 * wide, width: wide, ink });
+        }
+        Stroke::Layer => {
+            let high = 0.8 * canvas.look.text;
+            canvas.fill((x, y - high / 2.0), (length, high), ink.with_opacity(0.85));
+        }
+        _ => {
+            let points = vec![(x, y), (x + length, y)];
+            canvas.marks.push(Mark::Path { points, width: wide, dash, ink });
+            if line.stroke == Stroke::Marked {
+                mark(canvas, middle, marker, 2.2 * wide, ink);
+            }
+        }
+    }
+}
+
+fn shaped(line: &Line) -> Vec<At> {
+    let mut points: Vec<At> = Vec::with_capacity(line.points.len());
+    for &(x, y) in &line.points {
         if line.stroke == Stroke::Steps
             && let Some(&(_, before)) = points.last()
         {
@@ -287,13 +492,17 @@ mod tests {
 
     #[test]
     fn steps_hold_their_value_until_the_next_point() {
-        let line = Line {
-            name: String::new(),
-            points: vec![(0.0, 0.0), (2.0, 1.0)],
-            band: Vec::new(),
-            tone: Tone::Ink,
-            stroke: Stroke::Steps,
-        };
-        assert_eq!(shaped(&line, 0.5), [(0.5, 0.0), (2.0, 0.0), (2.0, 1.0)]);
+        let line = Line::steps(String::new(), vec![(0.0, 0.0), (2.0, 1.0)], Tone::Ink);
+        assert_eq!(shaped(&line), [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0)]);
+    }
+
+    #[test]
+    fn a_few_small_values_do_not_stretch_the_axis() {
+        let points: Vec<At> = (0..=1000)
+            .map(|at| (if at == 1 { 1e-6 } else { 10.0 + f64::from(at) }, f64::from(at) / 1000.0))
+            .collect();
+        let line = Line::steps(String::new(), points, Tone::Ink);
+        assert_eq!(begin(&line), Some(12.0));
+        assert_eq!(begin(&Line { stroke: Stroke::Marked, ..line }), Some(1e-6));
     }
 }

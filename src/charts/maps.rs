@@ -7,15 +7,8 @@
 //!      0.1 0.2 0.5
 //! ```
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, RGBColor, Rectangle, Text,
-};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::bars::{font, head};
-use super::theme;
-use super::values::{Place, Shape};
+use super::canvas::{Align, At, Canvas, Place, Shape, lines_of, shortened, width_of};
+use super::theme::Ink;
 
 /// Small maps over one pair of axes.
 #[derive(Clone, Debug)]
@@ -50,59 +43,64 @@ pub struct MapField {
     pub label: String,
 }
 
-/// Maps in a row.
-const COLUMNS: usize = 3;
+/// Maps in a row, where there is room.
+const COLUMNS: f64 = 3.0;
 
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &MapChart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<Vec<Place>, DrawingAreaErrorKind<DB::ErrorType>> {
-    let area = head(area, &chart.title, &chart.caption, zoom)?;
-    let rows = chart.panels.len().div_ceil(COLUMNS).max(1);
-    let mut places = Vec::new();
-    for (panel, part) in chart.panels.iter().zip(area.split_evenly((rows, COLUMNS))) {
-        draw_panel(chart, panel, &part, zoom, &mut places)?;
+fn count(of: usize) -> f64 {
+    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
+}
+
+pub(super) fn draw(chart: &MapChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
+    let axis = chart.y.1.iter().map(|value| width_of(value, size)).fold(0.0, f64::max) + 2.4 * size;
+    let widest = chart.x.1.iter().map(|value| width_of(value, size)).fold(size, f64::max);
+    let fields = (widest + 0.8 * size) * count(chart.x.1.len().max(1));
+    let least = axis + fields.max(width_of(&chart.x.0, size)) + size;
+    let room = look.width - 2.0 * margin;
+    let columns = (room / least).floor().clamp(1.0, COLUMNS);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 3")]
+    let in_row = columns as usize;
+    let wide = room / columns;
+    let mut top = margin;
+    for row in chart.panels.chunks(in_row.max(1)) {
+        let mut bottom = top;
+        for (idx, panel) in row.iter().enumerate() {
+            let place = (margin + count(idx) * wide, top);
+            bottom = bottom.max(draw_panel(chart, panel, canvas, place, (axis, wide - size)));
+        }
+        top = bottom + 1.2 * size;
     }
-    Ok(places)
+    canvas.height = top.max(2.0 * margin);
 }
 
-/// A length or a place in pixels.
-fn pixels(count: usize) -> i32 {
-    i32::try_from(count).expect("a chart has few fields")
-}
-
-fn draw_panel<DB: DrawingBackend>(
+/// Draws one map and returns where it ends below.
+fn draw_panel(
     chart: &MapChart,
     panel: &MapPanel,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-    places: &mut Vec<Place>,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let z = i32::try_from(zoom).expect("a zoom is small");
-    let (width, height) = area.dim_in_pixel();
-    let (width, height) = (i32::try_from(width).unwrap_or(0), i32::try_from(height).unwrap_or(0));
-    let (columns, rows) = (pixels(chart.x.1.len().max(1)), pixels(chart.y.1.len().max(1)));
-    let (left, top, right, bottom) = (44 * z, 22 * z, width - 8 * z, height - 34 * z);
-    let (wide, high) = ((right - left) / columns, (bottom - top) / rows);
-    let small = font(theme::TEXT - 3, zoom, &theme::INK);
-    let centre = |color: RGBColor| {
-        font(theme::TEXT - 3, zoom, &color).pos(Pos::new(HPos::Center, VPos::Center))
-    };
-    area.draw(&Text::new(panel.name.clone(), (8 * z, 4 * z), small.clone()))?;
-    let (base_x, base_y) = area.get_base_pixel();
-    for (idx, field) in (0..).zip(&panel.fields) {
+    canvas: &mut Canvas,
+    (left, top): At,
+    (axis, width): At,
+) -> f64 {
+    let size = canvas.look.text;
+    let mut y = top + 0.5 * size;
+    for line in lines_of(&panel.name, width, size) {
+        canvas.text(&line, (left, y), Align::Left, size, Ink::TEXT);
+        y += 1.3 * size;
+    }
+    let (columns, rows) = (chart.x.1.len().max(1), chart.y.1.len().max(1));
+    let (wide, high) = ((width - axis) / count(columns), 2.0 * size);
+    let (start, bottom) = (left + axis, y + high * count(rows));
+    let gap = size / 12.0;
+    for (idx, field) in panel.fields.iter().enumerate() {
         let (column, row) = (idx % columns, idx / columns);
-        let x = left + column * wide;
-        let y = bottom - (row + 1) * high;
-        let body = [(x, y), (x + wide - z, y + high - z)];
-        area.draw(&Rectangle::new(body, fill(field.share).filled()))?;
-        let color = if field.share < 0.5 { theme::INK } else { theme::PAPER };
-        let middle = (x + (wide - z) / 2, y + (high - z) / 2);
-        area.draw(&Text::new(field.label.clone(), middle, centre(color)))?;
-        let value = |values: &[String], at: i32| {
-            usize::try_from(at).ok().and_then(|at| values.get(at).cloned()).unwrap_or_default()
-        };
+        let at = (start + count(column) * wide, bottom - count(row + 1) * high);
+        canvas.fill(at, (wide - gap, high - gap), fill(field.share));
+        let ink = if field.share < 0.5 { Ink::TEXT } else { Ink::PAPER };
+        let middle = (at.0 + wide / 2.0, at.1 + high / 2.0);
+        canvas.text(&field.label, middle, Align::Middle, size, ink);
+        let value = |values: &[String], at: usize| values.get(at).cloned().unwrap_or_default();
         let says = format!(
             "{}\n{}: {}\n{}: {}\n{}",
             panel.name,
@@ -112,30 +110,26 @@ fn draw_panel<DB: DrawingBackend>(
             value(&chart.y.1, row),
             field.label
         );
-        let shape = Shape::Area(base_x + x, base_y + y, base_x + x + wide, base_y + y + high);
-        places.push(Place { shape, says });
+        canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });
     }
-    for (column, value) in (0..).zip(&chart.x.1) {
-        let at = (left + column * wide + wide / 2, bottom + 8 * z);
-        area.draw(&Text::new(value.clone(), at, centre(theme::INK)))?;
+    for (column, value) in chart.x.1.iter().enumerate() {
+        let at = (start + (count(column) + 0.5) * wide, bottom + 0.8 * size);
+        canvas.text(value, at, Align::Middle, size, Ink::TEXT);
     }
-    for (row, value) in (0..).zip(&chart.y.1) {
-        let style = small.clone().pos(Pos::new(HPos::Right, VPos::Center));
-        let at = (left - 5 * z, bottom - row * high - high / 2);
-        area.draw(&Text::new(value.clone(), at, style))?;
+    for (row, value) in chart.y.1.iter().enumerate() {
+        let at = (start - 0.5 * size, bottom - (count(row) + 0.5) * high);
+        canvas.text(value, at, Align::Right, size, Ink::TEXT);
     }
-    let at = (f64::midpoint(f64::from(left), f64::from(right)).round(), bottom + 23 * z);
-    #[expect(clippy::cast_possible_truncation, reason = "a pixel")]
-    area.draw(&Text::new(chart.x.0.clone(), (at.0 as i32, at.1), centre(theme::FAINT)))?;
-    let style = font(theme::TEXT - 3, zoom, &theme::FAINT)
-        .transform(plotters::style::FontTransform::Rotate270)
-        .pos(Pos::new(HPos::Center, VPos::Center));
-    area.draw(&Text::new(chart.y.0.clone(), (8 * z, i32::midpoint(top, bottom)), style))?;
-    Ok(())
+    let middle = f64::midpoint(start, left + width);
+    let name = shortened(&chart.x.0, width - axis, size);
+    canvas.text(&name, (middle, bottom + 2.1 * size), Align::Middle, size, Ink::FAINT);
+    let name = shortened(&chart.y.0, high * count(rows), size);
+    canvas.turned(&name, (left + 0.6 * size, f64::midpoint(y, bottom)), size, Ink::FAINT);
+    bottom + 2.8 * size
 }
 
 /// From nearly white to blue.
-fn fill(share: f64) -> RGBColor {
+fn fill(share: f64) -> Ink {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let mix = |from: u8, to: u8| {
         let value = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
@@ -143,5 +137,5 @@ fn fill(share: f64) -> RGBColor {
         let value = value.round() as u8;
         value
     };
-    RGBColor(mix(238, 0), mix(241, 90), mix(244, 150))
+    Ink::of(mix(238, 0), mix(241, 90), mix(244, 150))
 }

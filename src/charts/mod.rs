@@ -1,33 +1,41 @@
-//! Numbers to pictures: SVG for papers, PNG for everything else, in one theme.
+//! Numbers to pictures: SVG and PDF for papers, PNG for everything else, in one theme.
 //!
-//! In: a [`Chart`], plain data. Out: the bytes of two files with the same picture. Text is drawn
-//! with a font that is compiled in, so the same chart is the same bytes on every machine. The SVG
-//! tells its values under the pointer. Nothing in here computes a result.
+//! In: a [`Chart`], plain data, and a [`Look`]. Out: the bytes of files with the same picture. Text is
+//! drawn with a font that is compiled in, so the same chart is the same bytes on every machine. The
+//! SVG tells its values under the pointer. Nothing in here computes a result.
+//!
+//! ```text
+//!  Chart ─► marks on a canvas ─► painters: svg, png, pdf
+//! ```
 
+use crate::digits::six_digits;
 use crate::faults::Fault;
-use plotters::coord::Shift;
-use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
 use thiserror::Error;
 
 mod areas;
+mod axes;
 mod bars;
+mod canvas;
 mod gantt;
 mod heat;
-mod legend;
+mod heat;
 mod lines;
 mod maps;
+mod painters;
+#[cfg(test)]
+mod tests;
 mod theme;
-mod values;
 
 pub use areas::{Area, AreaChart};
+pub use axes::Scale;
 pub use bars::{Bar, BarChart};
 pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};
-pub use lines::{Line, LineChart, Scale, Stroke};
+pub use lines::{Line, LineChart, PanelChart, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
-pub use theme::{Tone, outcome_tone};
+pub use theme::{Look, LookError, Tone, outcome_tone};
 
-use values::Place;
+use canvas::Canvas;
 
 /// A picture to be drawn.
 #[derive(Clone, Debug)]
@@ -36,6 +44,8 @@ pub enum Chart {
     Bars(BarChart),
     /// Curves.
     Lines(LineChart),
+    /// Curves in several plots.
+    Panels(PanelChart),
     /// Bars over time, in rows.
     Gantt(GanttChart),
     /// Small maps side by side.
@@ -52,6 +62,7 @@ impl Chart {
         match self {
             Self::Bars(chart) => &chart.title,
             Self::Lines(chart) => &chart.title,
+            Self::Panels(chart) => &chart.title,
             Self::Gantt(chart) => &chart.title,
             Self::Maps(chart) => &chart.title,
             Self::Areas(chart) => &chart.title,
@@ -64,6 +75,7 @@ impl Chart {
         match self {
             Self::Bars(chart) => &chart.caption,
             Self::Lines(chart) => &chart.caption,
+            Self::Panels(chart) => &chart.caption,
             Self::Gantt(chart) => &chart.caption,
             Self::Maps(chart) => &chart.caption,
             Self::Areas(chart) => &chart.caption,
@@ -78,6 +90,7 @@ impl Chart {
         let caption = match &mut self {
             Self::Bars(chart) => &mut chart.caption,
             Self::Lines(chart) => &mut chart.caption,
+            Self::Panels(chart) => &mut chart.caption,
             Self::Gantt(chart) => &mut chart.caption,
             Self::Maps(chart) => &mut chart.caption,
             Self::Areas(chart) => &mut chart.caption,
@@ -103,65 +116,87 @@ pub struct ChartError {
 
 impl Fault for ChartError {}
 
-impl ChartError {
-    fn new(chart: &Chart, error: &dyn std::error::Error) -> Self {
-        Self { title: chart.title().to_owned(), reason: error.to_string() }
+/// The kind of a file with a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum ChartFormat {
+    /// Scalable, for pages and papers; text stays text
+    Svg,
+    /// Pixels
+    Png,
+    /// Scalable, for papers; text stays text
+    Pdf,
+}
+
+impl ChartFormat {
+    /// The ending of its files.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Pdf => "pdf",
+        }
     }
 }
 
-/// Width and height of the SVG; the PNG has twice as many pixels each way.
-const SIZE: (u32, u32) = (840, 520);
-
-/// Draws `chart` as the bytes of a PNG. What plotters writes by itself may be cut off by a full disk
-/// without an error.
-pub fn png_of(chart: &Chart) -> Result<Vec<u8>, ChartError> {
-    let (width, height) = (SIZE.0 * 2, SIZE.1 * 2);
-    let mut pixels = vec![0; (width * height * 3) as usize];
-    let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
-    draw(chart, &area, 2)?;
-    drop(area);
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_compression(png::Compression::Fast);
-    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels));
-    written.map_err(|error| ChartError::new(chart, &error))?;
-    Ok(bytes)
-}
-
-/// Draws `chart` as the text of an SVG.
-pub fn svg_of(chart: &Chart) -> Result<String, ChartError> {
-    let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-    let places = draw(chart, &area, 1)?;
-    drop(area);
-    Ok(values::with_values(&text, &places))
-}
-
-/// Draws a chart and returns what stands where.
-fn draw<DB: DrawingBackend>(
-    chart: &Chart,
-    area: &DrawingArea<DB, Shift>,
-    zoom: u32,
-) -> Result<Vec<Place>, ChartError> {
-    theme::register_fonts();
-    let fail = |error| ChartError::new(chart, &error);
-    area.fill(&theme::PAPER).map_err(fail)?;
-    let places = match chart {
-        Chart::Bars(bars) => bars::draw(bars, area, zoom),
-        Chart::Lines(lines) => lines::draw(lines, area, zoom),
-        Chart::Gantt(gantt) => gantt::draw(gantt, area, zoom),
-        Chart::Maps(maps) => maps::draw(maps, area, zoom),
-        Chart::Areas(areas) => areas::draw(areas, area, zoom),
-        Chart::Heat(heat) => heat::draw(heat, area, zoom),
+/// Draws `chart` as the bytes of a file. What a library writes by itself may be cut off by a full
+/// disk without an error.
+pub fn file_of(chart: &Chart, look: Look, format: ChartFormat) -> Result<Vec<u8>, ChartError> {
+    let fail = |reason: String| ChartError { title: chart.title().to_owned(), reason };
+    let canvas = drawn(chart, look);
+    match format {
+        ChartFormat::Svg => Ok(painters::svg(&canvas).into_bytes()),
+        ChartFormat::Png => painters::png(&canvas).map_err(|error| fail(error.to_string())),
+        ChartFormat::Pdf => painters::pdf(&canvas).map_err(|error| fail(error.to_string())),
     }
-    .map_err(fail)?;
-    area.present().map_err(fail)?;
-    Ok(places)
+}
+
+/// Draws `chart` for a page, as the text of an SVG.
+pub fn svg_of(chart: &Chart) -> String {
+    painters::svg(&drawn(chart, Look::SCREEN))
+}
+
+/// A chart as marks.
+fn drawn(chart: &Chart, look: Look) -> Canvas {
+    let mut canvas = Canvas::new(look);
+    match chart {
+        Chart::Bars(bars) => bars::draw(bars, &mut canvas),
+        Chart::Lines(lines) => lines::draw(lines, &mut canvas),
+        Chart::Panels(panels) => lines::draw_panels(panels, &mut canvas),
+        Chart::Gantt(gantt) => gantt::draw(gantt, &mut canvas),
+        Chart::Maps(maps) => maps::draw(maps, &mut canvas),
+        Chart::Areas(areas) => areas::draw(areas, &mut canvas),
+        Chart::Heat(heat) => heat::draw(heat, &mut canvas),
+    }
+    canvas
+}
+
+/// The drawing of a page without its title and caption, which the page writes itself: the text of an
+/// SVG of ours, and the size that is left.
+pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
+    let (tag, rest) = svg.split_once('>')?;
+    let size = |name: &str| -> Option<f64> {
+        let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+        value.split_once('"')?.0.parse().ok()
+    };
+    let (_, view) = tag.split_once(" viewBox=\"0 ")?;
+    let above: f64 = view.split_once(' ')?.0.parse().ok()?;
+    let rest = match rest.split_once(painters::HEAD) {
+        Some((before, after)) => format!("{before}{}", after.split_once("</g>\n")?.1),
+        None => rest.to_owned(),
+    };
+    Some((rest, [size("width")?, size("height")? + above]))
+}
+
+/// A name, if there is one, and a line for each amount.
+fn says(name: &str, amounts: &[(&str, f64)]) -> String {
+    let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+    let amounts = amounts.iter().map(|(what, amount)| format!("{what}: {}", six_digits(*amount)));
+    name.into_iter().chain(amounts).collect::<Vec<String>>().join("\n")
 }
 
 #[cfg(test)]
-mod tests {
+mod same_bytes {
     use super::*;
 
     #[test]
@@ -185,16 +220,15 @@ mod tests {
             tone: Tone::Ink,
             stroke: Stroke::Steps,
         };
-        let lines = |x_scale| {
-            Chart::Lines(LineChart {
-                title: "Title".into(),
-                caption: "Caption".into(),
-                x_axis: "x (s)".into(),
-                y_axis: "y".into(),
-                x_scale,
-                lines: vec![line.clone()],
-            })
+        let plain_lines = |x_scale| LineChart {
+            title: "Title".into(),
+            caption: "Caption".into(),
+            x_axis: "x (s)".into(),
+            y_axis: "y".into(),
+            x_scale,
+            lines: vec![line.clone()],
         };
+        let lines = |x_scale| Chart::Lines(plain_lines(x_scale));
         let span = |row, from| GanttSpan {
             row,
             from,
@@ -218,55 +252,38 @@ mod tests {
             y: ("y".into(), vec!["a".into()]),
             panels: vec![MapPanel { name: "one".into(), fields: vec![field(0.0), field(1.0)] }],
         });
-        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), gantt, maps] {
-            check(&chart);
-        }
-    }
-
-    /// The same bytes twice, with escaped names and values that are told.
-    fn check(chart: &Chart) {
-        let svg = svg_of(chart).unwrap();
-        assert_eq!(svg, svg_of(chart).unwrap());
-        assert_eq!(png_of(chart).unwrap(), png_of(chart).unwrap());
-        assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
-        assert!(svg.contains("<title>"), "values are told");
-    }
-
-    #[test]
-    fn areas_and_fields_are_the_same_bytes_each_time() {
-        let area = |tone, values: [f64; 2]| Area {
-            name: "free".into(),
-            values: values.map(Some).into(),
-            tone,
-        };
-        let areas = Chart::Areas(AreaChart {
+        let panels = Chart::Panels(PanelChart {
             title: "Title".into(),
             caption: "Caption".into(),
-            x_axis: "h".into(),
-            y_axis: "CPU".into(),
-            edges: vec![0.0, 1.0, 2.0],
-            areas: vec![area(Tone::Blue, [1.0, 2.0]), area(Tone::Sky, [0.0, 2.0])],
-            lines: vec![area(Tone::Ink, [5.0, 5.0])],
+            panels: ["one", "two"]
+                .map(|name| LineChart { title: name.into(), ..plain_lines(Scale::Linear) })
+                .into(),
+            columns: 2,
         });
-        let row =
-            |name: &str| HeatRow { name: name.into(), values: vec![Some(1.0), None, Some(2.0)] };
-        let heat = Chart::Heat(HeatChart {
-            title: "Title".into(),
-            caption: "Caption".into(),
-            x_axis: "hour".into(),
-            x: 0.0..24.0,
-            y_axis: String::new(),
-            rows: vec![row("Sunday"), row("Monday")],
-            value: "jobs".into(),
-        });
-        for chart in [areas, heat] {
-            check(&chart);
+        for chart in [bars, lines(Scale::Linear), lines(Scale::Log), panels, gantt, maps] {
+            for look in [Look::SCREEN, Look::paper(3.3).unwrap()] {
+                for format in [ChartFormat::Svg, ChartFormat::Png, ChartFormat::Pdf] {
+                    let bytes = file_of(&chart, look, format).unwrap();
+                    assert_eq!(bytes, file_of(&chart, look, format).unwrap());
+                }
+            }
+            let svg = svg_of(&chart);
+            assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
+            assert!(svg.contains("<title>"), "values are told");
+            let (rest, [width, height]) = without_head(&svg).unwrap();
+            assert!(!rest.contains("Title") && width == 840.0 && 100.0 < height, "{rest}");
         }
     }
 
     #[test]
     fn empty_charts_are_drawn_and_not_a_crash() {
-        let draw = |chart| (svg_of(&chart).unwrap(), png_of(&chart).unwrap());
+        let draw = |chart| {
+            for look in [Look::SCREEN, Look::paper(2.5).unwrap()] {
+                for format in [ChartFormat::Svg, ChartFormat::Png, ChartFormat::Pdf] {
+                    file_of(&chart, look, format).unwrap();
+                }
+            }
+        };
         let text = String::new;
         let bars =
             BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
@@ -288,26 +305,8 @@ mod tests {
             panels: Vec::new(),
         };
         draw(Chart::Maps(maps));
-        let areas = AreaChart {
-            title: text(),
-            caption: text(),
-            x_axis: text(),
-            y_axis: text(),
-            edges: Vec::new(),
-            areas: Vec::new(),
-            lines: Vec::new(),
-        };
-        draw(Chart::Areas(areas));
-        let heat = HeatChart {
-            title: text(),
-            caption: text(),
-            x_axis: text(),
-            x: 0.0..0.0,
-            y_axis: text(),
-            rows: Vec::new(),
-            value: text(),
-        };
-        draw(Chart::Heat(heat));
+        let (panels, columns) = (Vec::new(), 3);
+        draw(Chart::Panels(PanelChart { title: text(), caption: text(), panels, columns }));
         for x_scale in [Scale::Linear, Scale::Log] {
             let lines = LineChart {
                 title: text(),

@@ -1,28 +1,95 @@
-//! One look for every chart: font, sizes, colours, number formats.
+//! One look for every chart: sizes, colours, dashes, markers, number formats.
 //!
 //! The colours are those of Okabe and Ito (2008), told apart by readers with any common colour
-//! blindness; an outcome has the same colour in every chart.
+//! blindness; lines differ by dash and marker as well, for print without colour. An outcome has the
+//! same colour in every chart.
 
-use std::sync::Once;
+use super::canvas::Dash;
 
-use plotters::prelude::{FontStyle, RGBColor};
-use plotters::style::register_font;
+/// A colour and how much of what lies below it it covers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ink {
+    pub color: (u8, u8, u8),
+    pub opacity: f64,
+}
 
-/// The background.
-pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
-/// Text and axes.
-pub(super) const INK: RGBColor = RGBColor(33, 37, 41);
-/// Captions and minor text.
-pub(super) const FAINT: RGBColor = RGBColor(94, 102, 110);
-/// Grid lines.
-pub(super) const GRID: RGBColor = RGBColor(226, 229, 233);
+impl Ink {
+    /// The background.
+    pub(super) const PAPER: Self = Self::of(255, 255, 255);
+    /// Text and axes.
+    pub(super) const TEXT: Self = Self::of(33, 37, 41);
+    /// Captions and minor text.
+    pub(super) const FAINT: Self = Self::of(94, 102, 110);
+    /// Grid lines.
+    pub(super) const GRID: Self = Self::of(226, 229, 233);
 
-/// The name under which the font is known, and which browsers understand as well.
-pub(super) const FONT: &str = "sans-serif";
+    pub(super) const fn of(red: u8, green: u8, blue: u8) -> Self {
+        Self { color: (red, green, blue), opacity: 1.0 }
+    }
 
-/// Text heights at zoom 1.
-pub(super) const TITLE: u32 = 21;
-pub(super) const TEXT: u32 = 15;
+    /// The same, seen through.
+    pub(super) const fn with_opacity(self, opacity: f64) -> Self {
+        Self { opacity, ..self }
+    }
+}
+
+/// The size of a picture and of what stands on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Width, CSS pixels (1/96 in).
+    pub(super) width: f64,
+    /// Height of the letters, CSS pixels.
+    pub(super) text: f64,
+    /// Whether title and caption stand in the picture.
+    pub is_titled: bool,
+    /// Pixels of a PNG per CSS pixel.
+    pub(super) zoom: f64,
+}
+
+/// A width that no picture has.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a chart is between {} and {} inches wide", Look::WIDTHS_IN.0, Look::WIDTHS_IN.1)]
+pub struct LookError;
+
+impl Look {
+    /// Narrowest and widest picture, in.
+    pub const WIDTHS_IN: (f64, f64) = (2.5, 20.0);
+
+    /// For pages and screens: 840 CSS pixels wide, 168 dots per inch.
+    pub const SCREEN: Self = Self { width: 840.0, text: 12.0, is_titled: true, zoom: 2.0 };
+
+    /// For print: a width in inches, letters of 7.5 points, 384 dots per inch.
+    ///
+    /// # Errors
+    /// The width is below 2.5 or above 20 inches.
+    pub fn paper(width_in: f64) -> Result<Self, LookError> {
+        if !(Self::WIDTHS_IN.0..=Self::WIDTHS_IN.1).contains(&width_in) {
+            return Err(LookError);
+        }
+        Ok(Self { width: width_in * 96.0, text: 10.0, is_titled: true, zoom: 4.0 })
+    }
+
+    /// Space around everything.
+    pub(super) const fn margin(&self) -> f64 {
+        self.text
+    }
+
+    /// Width of a curve.
+    pub(super) const fn stroke(&self) -> f64 {
+        self.text / 7.0
+    }
+
+    /// Height of a plot of some width.
+    pub(super) const fn plot_height(&self, width: f64) -> f64 {
+        (width * 0.44).max(self.text * 15.0)
+    }
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self::SCREEN
+    }
+}
 
 /// The colour of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,18 +124,45 @@ impl Tone {
         Self::Ink,
     ];
 
-    pub(super) const fn color(self) -> RGBColor {
+    pub(super) const fn ink(self) -> Ink {
         match self {
-            Self::Ink => INK,
-            Self::Green => RGBColor(0, 158, 115),
-            Self::Vermilion => RGBColor(213, 94, 0),
-            Self::Blue => RGBColor(0, 114, 178),
-            Self::Orange => RGBColor(230, 159, 0),
-            Self::Purple => RGBColor(204, 121, 167),
-            Self::Sky => RGBColor(86, 180, 233),
-            Self::Grey => RGBColor(140, 146, 152),
+            Self::Ink => Ink::TEXT,
+            Self::Green => Ink::of(0, 158, 115),
+            Self::Vermilion => Ink::of(213, 94, 0),
+            Self::Blue => Ink::of(0, 114, 178),
+            Self::Orange => Ink::of(230, 159, 0),
+            Self::Purple => Ink::of(204, 121, 167),
+            Self::Sky => Ink::of(86, 180, 233),
+            Self::Grey => Ink::of(140, 146, 152),
         }
     }
+
+    /// Dash and marker that go with it, so that lines differ without colour.
+    pub(super) const fn style(self) -> (Dash, Marker) {
+        match self {
+            Self::Ink => (&[], Marker::Diamond),
+            Self::Blue => (&[], Marker::Dot),
+            Self::Vermilion => (&[5.0, 2.0], Marker::Square),
+            Self::Green => (&[1.5, 1.5], Marker::Up),
+            Self::Orange => (&[7.0, 2.0, 1.5, 2.0], Marker::Ring),
+            Self::Purple => (&[3.0, 3.0], Marker::Cross),
+            Self::Sky => (&[9.0, 2.5], Marker::Down),
+            Self::Grey => (&[1.0, 2.5], Marker::Plus),
+        }
+    }
+}
+
+/// The form of a marked point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marker {
+    Dot,
+    Square,
+    Up,
+    Down,
+    Diamond,
+    Ring,
+    Cross,
+    Plus,
 }
 
 /// The colour that an outcome has in every chart.
@@ -82,60 +176,5 @@ pub fn outcome_tone(outcome: &str) -> Tone {
         "evicted" => Tone::Purple,
         "lost" => Tone::Sky,
         _ => Tone::Grey,
-    }
-}
-
-/// Makes the font known to the drawing library, once.
-pub(super) fn register_fonts() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for style in [FontStyle::Normal, FontStyle::Bold] {
-            register_font(FONT, style, include_bytes!("font/DejaVuSans-Latin.ttf"))
-                .unwrap_or_else(|_| unreachable!("the font is compiled in and covered by a test"));
-        }
-    });
-}
-
-/// A number on an axis: grouped by thousands, few decimals, powers of ten beyond that.
-pub(super) fn axis_number(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-3..1e9).contains(&size) {
-        return format!("{value:e}");
-    }
-    if size < 1000.0 {
-        // Up to four decimals, without trailing zeros.
-        let text = format!("{value:.4}");
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    let digits = format!("{size:.0}");
-    let mut text = if value < 0.0 { String::from("\u{2212}") } else { String::new() };
-    for (idx, digit) in digits.chars().enumerate() {
-        if 0 < idx && (digits.len() - idx).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axis_numbers_are_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (0.25, "0.25"),
-            (1.0, "1"),
-            (250_000.0, "250,000"),
-            (1e10, "1e10"),
-            (-1500.0, "−1,500"),
-        ] {
-            assert_eq!(axis_number(value), text);
-        }
     }
 }

@@ -14,10 +14,12 @@ use clap::{Args, CommandFactory, Parser, ValueEnum};
 
 use commands::Command;
 
+use jobfate::charts::{ChartFormat, Look};
 use jobfate::digits::{self, counted};
 use jobfate::facts::window::{OpenAttempts, Windows};
 use jobfate::faults::{Code, Hindered, Interrupted, Result, Usage};
 use jobfate::lake::{Lake, reads};
+use jobfate::results::store::Pictures;
 use jobfate::results::view::View;
 use jobfate::schema::Table;
 use jobfate::sources::part::Progress;
@@ -97,6 +99,9 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub charts: ChartArgs,
+
     /// End of the window in seconds of the trace clock
     ///
     /// Jobs and attempts that are still open are closed there. By default 2506200 for a whole table
@@ -133,24 +138,82 @@ pub(crate) struct ViewArgs {
 }
 
 impl AnswerArgs {
-    /// How the answer is given on stdout.
+    /// How the answer is given.
     pub(crate) fn form(&self) -> Form {
-        Form::new(self.format, &self.view, self.top)
+        Form::new(self.format, &self.view, self.top).with_charts(&self.charts)
     }
 }
 
-/// How an answer is given on stdout.
+/// Flags about the charts of --out.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ChartArgs {
+    /// Formats of charts: svg, png, pdf
+    ///
+    /// [default: svg and png]
+    #[arg(long, value_name = "FORMAT,...", value_enum, value_delimiter = ',', requires = "out")]
+    pub chart_format: Vec<ChartFormat>,
+
+    /// Width of charts on paper, `3.3in` or `8.4cm`
+    ///
+    /// Text is 7.5 points high, whatever the width; a PNG has 384 dots per inch. By default charts
+    /// are made for screens, 840 pixels wide. Charts of another width are not for reports.
+    #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
+    pub chart_width: Option<Look>,
+
+    /// Draw charts without title and caption, which a paper has below them
+    #[arg(long, requires = "out")]
+    pub no_title: bool,
+}
+
+/// The look of charts of some width.
+fn look_of(text: &str) -> std::result::Result<Look, String> {
+    let inches = |number: &str, per_inch: f64| Some(number.trim().parse::<f64>().ok()? / per_inch);
+    let width = match (text.strip_suffix("in"), text.strip_suffix("cm"), text.strip_suffix("mm")) {
+        (Some(number), ..) => inches(number, 1.0),
+        (_, Some(number), _) => inches(number, 2.54),
+        (.., Some(number)) => inches(number, 25.4),
+        _ => None,
+    };
+    let width = width.ok_or("write a number with `in`, `cm` or `mm`, as in 3.3in")?;
+    Look::paper(width).map_err(|error| error.to_string())
+}
+
+impl ChartArgs {
+    fn pictures(&self) -> Pictures {
+        let mut pictures = Pictures::default();
+        if !self.chart_format.is_empty() {
+            pictures.formats.clone_from(&self.chart_format);
+            pictures.formats.sort_unstable();
+            pictures.formats.dedup();
+        }
+        pictures.look = self.chart_width.unwrap_or_default();
+        pictures.look.is_titled = !self.no_title;
+        pictures
+    }
+}
+
+/// How an answer is given.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
+    /// On stdout.
     pub format: Format,
+    /// Columns and rows there.
     pub view: View,
+    /// Charts in the folder of --out.
+    pub pictures: Pictures,
 }
 
 impl Form {
     /// That of some flags.
     pub(crate) fn new(format: Format, args: &ViewArgs, top: Option<usize>) -> Self {
         let ViewArgs { columns, sort, width } = args.clone();
-        Self { format, view: View { columns, sort, top, width } }
+        let view = View { columns, sort, top, width };
+        Self { format, view, pictures: Pictures::default() }
+    }
+
+    /// With the charts of some flags.
+    pub(crate) fn with_charts(self, args: &ChartArgs) -> Self {
+        Self { pictures: args.pictures(), ..self }
     }
 
     /// Refuses what would harm a terminal, or would be passed over in silence.

@@ -46,7 +46,7 @@ pub(crate) fn give(
         console::note(note);
     }
     if let Some(files) = files {
-        let path = files.publish(RESULT, answer, origin)?;
+        let path = files.drawn_as(form.pictures.clone()).publish(RESULT, answer, origin)?;
         console::note(format!("wrote {}", path.display()));
     }
     show(answer.table, form, &answer.json, &made_from(origin, &answer.settings))

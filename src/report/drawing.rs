@@ -4,13 +4,14 @@
 //! anything that could act (scripts, links, styles): a folder of results may come from others.
 
 use super::text::escape;
+use crate::charts::without_head;
 
 /// Elements of a drawing of ours.
 const ELEMENTS: [&str; 9] =
     ["svg", "g", "rect", "circle", "line", "polyline", "polygon", "text", "title"];
 
 /// Their attributes.
-const ATTRIBUTES: [&str; 26] = [
+const ATTRIBUTES: [&str; 27] = [
     "x",
     "y",
     "x1",
@@ -32,6 +33,7 @@ const ATTRIBUTES: [&str; 26] = [
     "points",
     "stroke",
     "stroke-width",
+    "stroke-dasharray",
     "text-anchor",
     "font-family",
     "font-size",
@@ -39,15 +41,18 @@ const ATTRIBUTES: [&str; 26] = [
     "transform",
 ];
 
-/// The drawing with a label for those who do not see it.
+/// The drawing with a label for those who do not see it, without the title and the caption that the
+/// page writes beside it.
 pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
     let svg = svg.trim();
-    let (head, body) = svg.split_once('>')?;
-    if !head.starts_with("<svg ") || !svg.ends_with("</svg>") || !is_plain(svg) {
+    if !svg.starts_with("<svg ") || !svg.ends_with("</svg>") || !is_plain(svg) {
         return None;
     }
+    let (body, [width, height]) = without_head(svg)?;
     let label = escape(label);
-    Some(format!("<svg viewBox=\"0 0 840 520\" role=\"img\" aria-label=\"{label}\">{body}"))
+    Some(format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{body}"
+    ))
 }
 
 /// Whether there are only known elements with known attributes, each closed.
@@ -109,7 +114,7 @@ mod tests {
         let text = String::new;
         let chart =
             BarChart { title: text(), caption: text(), value_axis: text(), bars: vec![bar] };
-        svg_of(&Chart::Bars(chart)).unwrap()
+        svg_of(&Chart::Bars(chart))
     }
 
     #[test]
@@ -125,7 +130,7 @@ mod tests {
             x_scale: Scale::Linear,
             lines: vec![line],
         };
-        let svg = svg_of(&Chart::Lines(chart)).unwrap();
+        let svg = svg_of(&Chart::Lines(chart));
         assert!(inline(&svg, "x").unwrap().contains("<title>a\ns: 1\njobs: 2</title>"));
     }
 
@@ -133,7 +138,7 @@ mod tests {
     fn our_drawings_stand_in_the_page_whatever_names_they_hold() {
         for label in ["finished", "a<script>b</script> & \" onload=\"x", "'><img src=x>"] {
             let inline = inline(&svg(label), "bars <of> one").unwrap();
-            assert!(inline.starts_with("<svg viewBox=\"0 0 840 520\" role=\"img\""), "{label}");
+            assert!(inline.starts_with("<svg viewBox=\"0 0 840 "), "{label}");
             assert!(inline.contains("aria-label=\"bars &lt;of&gt; one\""));
             assert!(!inline.contains("<script") && !inline.contains("<img"), "{inline}");
         }

@@ -21,7 +21,7 @@ use super::forms::{self, Made, parquet_writer};
 use super::kind::Kind;
 use super::scope::scope;
 use super::stored::{RESULT_VERSION, ResultFile};
-use crate::charts::{Chart, png_of, svg_of};
+use crate::charts::{Chart, ChartFormat, Look, file_of};
 use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::{Gap, Lake};
@@ -175,6 +175,22 @@ pub struct Files {
     written: Vec<ResultFile>,
     /// What makes the tables, for the metadata of Parquet.
     made: Vec<(&'static str, Value)>,
+    pictures: Pictures,
+}
+
+/// How charts become files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pictures {
+    /// Their size.
+    pub look: Look,
+    /// The kinds of files of each.
+    pub formats: Vec<ChartFormat>,
+}
+
+impl Default for Pictures {
+    fn default() -> Self {
+        Self { look: Look::SCREEN, formats: vec![ChartFormat::Svg, ChartFormat::Png] }
+    }
 }
 
 impl Files {
@@ -194,8 +210,15 @@ impl Files {
             _ => fs::create_dir(&work),
         };
         cleared.with_context(|| format!("could not make `{}`", work.display()))?;
-        let (written, made) = Default::default();
-        Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written, made })
+        let (written, made, pictures) = Default::default();
+        Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written, made, pictures })
+    }
+
+    /// States how charts are drawn.
+    #[must_use]
+    pub fn drawn_as(mut self, pictures: Pictures) -> Self {
+        self.pictures = pictures;
+        self
     }
 
     /// States what makes the tables that follow.
@@ -266,9 +289,12 @@ impl Files {
         self.parquet(answer.kind.name, answer.table)?;
         let scope = scope(&answer.kind, &answer.settings, &origin.inputs);
         let charts = with_own_stems(&answer.charts, &scope);
+        let pictures = self.pictures.clone();
         for (stem, chart) in &charts {
-            self.put(format!("{stem}.svg"), svg_of(chart)?.as_bytes())?;
-            self.put(format!("{stem}.png"), &png_of(chart)?)?;
+            for &format in &pictures.formats {
+                let bytes = file_of(chart, pictures.look, format)?;
+                self.put(format!("{stem}.{}", format.ending()), &bytes)?;
+            }
         }
         let named = self.written.clone();
         let text = text_of(answer, &charts, origin, &named)?;

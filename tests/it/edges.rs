@@ -150,7 +150,7 @@ fn captions_and_notes_say_what_is_in() {
         (
             &["sweep"],
             "2 attempts begun before the window (time 0) are in, 5 open at its end are closed there",
-            "sweep-harmed",
+            "sweep-rules",
         ),
         (
             &["classify"],

@@ -3,14 +3,14 @@
 //! In: sweeps, with intervals where jobs were resampled. Out: charts by the stem of their files.
 
 use crate::answers::edges;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};
 
 /// A point with the bounds of its interval, where there is one.
 type Bounded = (f64, Option<(f64, f64)>);
 
-/// Figures 4.2.1 and 4.2.2 of the paper of 2017 for each rule, and all rules in one plane.
+/// What each rule saves and harms side by side, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
         "CPU time: {}; outcomes told by {}.{}",
@@ -18,20 +18,44 @@ pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
         study.asked.classes,
         edges::ending(&edges::of_study(study))
     );
-    let mut charts = Vec::new();
-    for (idx, sweep) in sweeps.iter().enumerate() {
-        let suffix = if idx == 0 { String::new() } else { format!("-{}", stem(&sweep.rule)) };
-        charts.push((format!("sweep-saved{suffix}"), saved_chart(study, sweep, &definition)));
-        charts.push((format!("sweep-harmed{suffix}"), harmed_chart(sweep, &definition)));
-    }
-    charts.push(("sweep-plane".to_owned(), plane_chart(study, sweeps, &definition)));
-    charts
+    vec![
+        ("sweep-rules".to_owned(), rules_chart(study, sweeps, &definition)),
+        ("sweep-plane".to_owned(), plane_chart(study, sweeps, &definition)),
+    ]
 }
 
-/// A rule as a part of a file's name.
-fn stem(rule: &str) -> String {
-    rule.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
+/// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule.
+pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
+    [
+        LineChart { title: "CPU saved by killing at T".to_owned(), ..saved_plot(study, sweep) },
+        LineChart {
+            title: "finished jobs harmed by killing at T".to_owned(),
+            ..harmed_plot(sweep)
+        },
+    ]
 }
+
+/// What each rule saves above what it harms, over its parameter.
+fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
+    let columns = sweeps.len().clamp(1, COLUMNS);
+    let rows = sweeps.chunks(columns).flat_map(|row| {
+        let saved = row.iter().map(|sweep| saved_plot(study, sweep));
+        saved.chain(row.iter().map(harmed_plot)).collect::<Vec<LineChart>>()
+    });
+    Chart::Panels(PanelChart {
+        title: "CPU saved and finished jobs harmed, by rule".to_owned(),
+        caption: format!(
+            "Above: CPU after the kill as a share of all CPU of jobs of that outcome. Below: \
+             finished jobs with at least one condemned task.{} {definition}",
+            sweeps.first().map_or("", band_note)
+        ),
+        panels: rows.collect(),
+        columns,
+    })
+}
+
+/// Rules in a row of the figure.
+const COLUMNS: usize = 4;
 
 /// One curve over the parameters, with a band where jobs were resampled.
 #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
@@ -63,15 +87,14 @@ fn band_note(sweep: &Sweep) -> &'static str {
     }
 }
 
-/// Grids of many sizes are spread by powers of ten, even ones evenly.
+/// Grids over many sizes are spread by powers of ten, even ones evenly.
 fn x_scale(sweep: &Sweep) -> Scale {
-    let gaps = sweep.rows.windows(2).map(|pair| pair[1].threshold - pair[0].threshold);
-    let (smallest, largest) = (gaps.clone().min().unwrap_or(1), gaps.max().unwrap_or(1));
-    let is_positive = sweep.rows.first().is_none_or(|row| 0 < row.threshold);
-    if is_positive && 10 * smallest < largest { Scale::Log } else { Scale::Linear }
+    let thresholds = || sweep.rows.iter().map(|row| row.threshold);
+    let (least, most) = (thresholds().min().unwrap_or(1), thresholds().max().unwrap_or(1));
+    if 0 < least && least.saturating_mul(15) < most { Scale::Log } else { Scale::Linear }
 }
 
-fn saved_chart(study: &Study, sweep: &Sweep, definition: &str) -> Chart {
+fn saved_plot(study: &Study, sweep: &Sweep) -> LineChart {
     let percent = |bounds: (f64, f64)| (bounds.0 * 100.0, bounds.1 * 100.0);
     let lines = ["failed", "killed", "running", "evicted", "other"]
         .into_iter()
@@ -84,36 +107,28 @@ fn saved_chart(study: &Study, sweep: &Sweep, definition: &str) -> Chart {
             })
         })
         .collect();
-    Chart::Lines(LineChart {
-        title: format!("CPU saved by killing at T ({})", sweep.rule),
-        caption: format!(
-            "CPU after the kill as a share of all CPU of jobs of that outcome.{} {definition}",
-            band_note(sweep)
-        ),
-        x_axis: format!("threshold T ({})", sweep.parameter),
-        y_axis: "CPU saved (%)".to_owned(),
-        x_scale: x_scale(sweep),
-        lines,
-    })
+    plot(sweep, "CPU saved (%)", lines)
 }
 
-fn harmed_chart(sweep: &Sweep, definition: &str) -> Chart {
+fn harmed_plot(sweep: &Sweep) -> LineChart {
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let line = curve("", Tone::Vermilion, sweep, &|row| {
+    let line = curve("", Tone::Ink, sweep, &|row| {
         let bounds = row.interval.as_ref().and_then(|interval| interval.harmed_jobs);
         Some((row.harmed_jobs? as f64, bounds))
     });
-    Chart::Lines(LineChart {
-        title: format!("Finished jobs harmed by killing at T ({})", sweep.rule),
-        caption: format!(
-            "Finished jobs with at least one condemned task.{} {definition}",
-            band_note(sweep)
-        ),
-        x_axis: format!("threshold T ({})", sweep.parameter),
-        y_axis: "harmed jobs".to_owned(),
+    plot(sweep, "harmed jobs", vec![line])
+}
+
+/// A plot over the parameter of a rule.
+fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
+    LineChart {
+        title: sweep.rule.clone(),
+        caption: String::new(),
+        x_axis: format!("T ({})", sweep.parameter),
+        y_axis: y_axis.to_owned(),
         x_scale: x_scale(sweep),
-        lines: vec![line],
-    })
+        lines,
+    }
 }
 
 fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
@@ -137,15 +152,15 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         .collect();
     // Below the rules, which touch it.
     let front = points.iter().filter(|point| point.is_on_front).map(at).collect();
-    lines.push(line("Pareto front", front, Tone::Grey, Stroke::Steps));
+    lines.push(line("Pareto front", front, Tone::Ink, Stroke::Steps));
     lines.extend(tones().map(|(sweep, &tone)| {
         let own = points.iter().filter(|point| point.rule == sweep.rule).map(at).collect();
         line(&sweep.rule, own, tone, Stroke::Marked)
     }));
-    lines.extend([
-        line("never kill", vec![(0.0, 0.0)], Tone::Ink, Stroke::Marked),
-        line("oracle", vec![(0.0, 100.0)], Tone::Sky, Stroke::Marked),
-    ]);
+    // What bounds all rules: its height would press the rules together.
+    let oracle = "oracle: 100 % and 0 harmed, above the picture";
+    lines.push(line(oracle, Vec::new(), Tone::Sky, Stroke::Marked));
+    lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
     let note = if sweeps.iter().any(|sweep| !band_note(sweep).is_empty()) {
         " Whiskers: 95 % under resampling of jobs."
     } else {
@@ -154,7 +169,7 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     Chart::Lines(LineChart {
         title: "CPU saved against finished jobs harmed".to_owned(),
         caption: format!(
-            "Net CPU saved as a share of the CPU of jobs that did not finish; each point is one parameter of a rule. Bounds: never killing is (0, 0), an oracle reaches 100 % without harm.{note} {definition}"
+            "Net CPU saved as a share of the CPU of jobs that did not finish; each point is one parameter of a rule.{note} {definition}"
         ),
         x_axis: "finished jobs harmed".to_owned(),
         y_axis: "net CPU saved (%)".to_owned(),

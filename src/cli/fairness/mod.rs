@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{AttemptArgs, Form, Format, ViewArgs, end_on_signal};
+use super::{AttemptArgs, ChartArgs, Form, Format, ViewArgs, end_on_signal};
 use crate::cli::shown::{self, Terminal};
 use jobfate::answers::fairness as answer;
 use jobfate::answers::fairness::plan::{FairnessPlan, Until};
@@ -58,6 +58,9 @@ pub(crate) struct FairnessArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub charts: ChartArgs,
+
     /// End of the window in seconds of the trace clock
     #[arg(long, value_name = "SECONDS", value_parser = parse_micros)]
     pub window_end: Option<i64>,
@@ -96,6 +99,6 @@ impl FairnessArgs {
 
     /// How the answer is given on stdout; `--top` chooses users before there is a table.
     pub(super) fn form(&self) -> Form {
-        Form::new(self.format, &self.view, None)
+        Form::new(self.format, &self.view, None).with_charts(&self.charts)
     }
 }

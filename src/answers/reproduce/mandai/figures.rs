@@ -64,19 +64,15 @@ pub(crate) fn events(described: &Described, name: &str) -> (String, Chart) {
     (name.to_owned(), marked(chart, &EVENTS))
 }
 
-/// Figures 4.2.1 and 4.2.2; other pictures of the sweep stay as they are.
-pub(crate) fn of_sweep((stem, chart): (String, Chart)) -> (String, Chart) {
-    match stem.as_str() {
-        "sweep-saved" => {
-            let chart = only(&chart, "figure-4.2.1", &["failed", "killed"]);
-            ("figure-4.2.1".to_owned(), marked(chart, &SAVED))
-        }
-        "sweep-harmed" => {
-            let chart = only(&chart, "figure-4.2.2", &[""]);
-            ("figure-4.2.2".to_owned(), marked(chart, &[HARMED]))
-        }
-        _ => (stem, chart),
-    }
+/// Figures 4.2.1 and 4.2.2, of what a rule saves and harms.
+pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2], caption: &str) -> [(String, Chart); 2] {
+    let chart = |plot: LineChart| Chart::Lines(LineChart { caption: caption.to_owned(), ..plot });
+    let saved = only(&chart(saved), "figure-4.2.1", &["failed", "killed"]);
+    let harmed = only(&chart(harmed), "figure-4.2.2", &[""]);
+    [
+        ("figure-4.2.1".to_owned(), marked(saved, &SAVED)),
+        ("figure-4.2.2".to_owned(), marked(harmed, &[HARMED])),
+    ]
 }
 
 /// The bars of table 3.1.2 with the paper's share behind ours.

@@ -354,7 +354,9 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
         let bars = figures::with_published_shares(account::chart(book, &[]));
         found.charts.push((format!("table-3.1.2-{cpu}"), bars));
         let charts = sweep::charts::charts(study, std::slice::from_ref(swept));
-        found.charts.extend(charts.into_iter().map(figures::of_sweep));
+        let caption = charts.first().map_or("", |(_, chart)| chart.caption()).to_owned();
+        found.charts.extend(figures::of_sweep(sweep::charts::of_paper(study, swept), &caption));
+        found.charts.extend(charts);
     }
     Ok(())
 }

@@ -1,0 +1,362 @@
+//! Axes: where a value stands, round ticks whose labels do not touch, and the frame of a plot.
+//!
+//! ```text
+//!  title │                      ticks at 1, 2 or 5 times a power of ten; of a logarithmic axis at
+//!        │                      powers of ten, at 2 and 5 between them where there are few
+//!    20 ─┼───────────────
+//!        │                      numbers beyond a million are counted in millions or billions, and
+//!     0 ─┼───────┬───────       the title says so
+//!        0      100   title
+//! ```
+
+use super::canvas::{Align, At, Canvas, lines_of, width_of};
+use super::theme::Ink;
+
+/// How an axis is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    Linear,
+    /// By powers of ten; points at or below 0 are put at the left edge.
+    Log,
+}
+
+/// One axis: its range, and what is written at it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Axis {
+    pub title: String,
+    low: f64,
+    high: f64,
+    scale: Scale,
+    /// Values and their texts, from the lowest.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// Room for ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Room {
+    /// Labels stand side by side on so many pixels, in letters of a height.
+    Across(f64, f64),
+    /// Labels stand above each other.
+    Up(f64, f64),
+}
+
+impl Room {
+    /// Whether the texts at their shares of the axis keep apart.
+    fn holds(self, labels: &[(f64, String)]) -> bool {
+        labels.windows(2).all(|pair| {
+            let apart = (pair[1].0 - pair[0].0).abs();
+            match self {
+                Self::Across(length, size) => {
+                    let wide = |label: &(f64, String)| width_of(&label.1, size) / 2.0;
+                    wide(&pair[0]) + wide(&pair[1]) + size <= apart * length
+                }
+                Self::Up(length, size) => size * 1.9 <= apart * length,
+            }
+        })
+    }
+}
+
+impl Axis {
+    /// An axis from `low` to at least `high`.
+    pub(super) fn new(title: &str, low: f64, high: f64, scale: Scale, room: Room) -> Self {
+        match scale {
+            Scale::Linear => Self::linear(title, low, high, room),
+            Scale::Log => Self::log(title, low, high, room),
+        }
+    }
+
+    /// The ticks of the finest round step whose labels keep apart. An upright axis begins and ends
+    /// at a tick.
+    fn linear(title: &str, low: f64, high: f64, room: Room) -> Self {
+        let high = if low < high { high } else { low + 1.0 };
+        let (unit, name) = unit_of(low.abs().max(high.abs()));
+        let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
+        let of_step = |step: f64| {
+            // In steps; what misses a whole number by rounding alone is on it.
+            let (from, to) = (low / step, high / step);
+            let (first, last) = match room {
+                Room::Up(..) => ((from + 1e-9).floor(), (to - 1e-9).ceil()),
+                Room::Across(..) => ((from - 1e-9).ceil(), (to + 1e-9).floor()),
+            };
+            let (low, high) = match room {
+                Room::Up(..) => (first * step, last * step),
+                Room::Across(..) => (low, high),
+            };
+            #[expect(clippy::cast_possible_truncation, reason = "a step is at least a 20th")]
+            let count = (last - first) as i32;
+            let values = (0..=count).map(|at| (first + f64::from(at)) * step);
+            let ticks = values.map(|value| (value, linear_text(value / unit, step / unit)));
+            let (title, ticks) = (title.clone(), ticks.collect());
+            Self { title, low, high, scale: Scale::Linear, ticks }
+        };
+        let begin = 10_f64.powf(((high - low) / 20.0).log10().floor());
+        let steps =
+            (0..4).flat_map(|power| [1.0, 2.0, 5.0].map(|one| one * begin * 10_f64.powi(power)));
+        let mut steps = steps.filter(|step| (high - low) / step <= 11.0);
+        let fits = |axis: &Self| room.holds(&axis.labels());
+        steps
+            .find_map(|step| Some(of_step(step)).filter(fits))
+            .unwrap_or_else(|| of_step(high - low))
+    }
+
+    /// Labels at their shares of the axis.
+    fn labels(&self) -> Vec<(f64, String)> {
+        self.ticks.iter().map(|(value, text)| (self.place(*value), text.clone())).collect()
+    }
+
+    /// An axis of powers of ten, whose `low` is above 0.
+    fn log(title: &str, low: f64, high: f64, room: Room) -> Self {
+        let low = if 0.0 < low { low } else { 1.0 };
+        let high = if low < high { high } else { low * 10.0 };
+        let (low, high) = (rounded(low, false), rounded(high, true));
+        #[expect(clippy::cast_possible_truncation, reason = "powers of ten of a number")]
+        let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+        let is_plain = -4 <= first && last <= 6;
+        let title = format!("{title}, log scale");
+        let of = |digits: &[f64], every: i32| {
+            let tick = |digit: f64, power: i32| {
+                let value = digit * 10_f64.powi(power);
+                (value, if is_plain { plain_text(value) } else { power_text(digit, power) })
+            };
+            let within = |value: f64| low * (1.0 - 1e-9) <= value && value <= high * (1.0 + 1e-9);
+            let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
+            let ticks =
+                powers.flat_map(|power| digits.iter().map(move |&digit| tick(digit, power)));
+            let ticks = ticks.filter(|tick| within(tick.0)).collect();
+            Self { title: title.clone(), low, high, scale: Scale::Log, ticks }
+        };
+        let fine: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0, 3.0]];
+        let fine = fine.iter().filter(|_| last - first <= 3).map(|digits| of(digits, 1));
+        let coarse = (1..=last - first + 1).map(|every| of(&[1.0], every));
+        let fits = |axis: &Self| room.holds(&axis.labels());
+        fine.chain(coarse).find(fits).unwrap_or_else(|| of(&[], 1))
+    }
+
+    /// Where a value stands: 0 at the lower end of the axis, 1 at the upper. What a logarithmic
+    /// axis does not reach is put at its lower end.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Log => {
+                let value = value.max(self.low);
+                (value / self.low).log10() / (self.high / self.low).log10()
+            }
+        }
+    }
+
+    /// The lower end.
+    pub(super) const fn low(&self) -> f64 {
+        self.low
+    }
+}
+
+/// The next of 1, 2 and 5 times a power of ten, up or down.
+fn rounded(value: f64, is_up: bool) -> f64 {
+    let power = 10_f64.powf(value.log10().floor());
+    let mut digits = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter();
+    let found = if is_up {
+        digits.find(|one| value <= one * (1.0 + 1e-9))
+    } else {
+        digits.rfind(|one| *one <= value * (1.0 + 1e-9))
+    };
+    found.unwrap_or(value)
+}
+
+/// What numbers are counted in where the largest is `size`.
+fn unit_of(size: f64) -> (f64, &'static str) {
+    if size < 1e6 {
+        (1.0, "")
+    } else if size < 1e9 {
+        (1e6, "millions")
+    } else if size < 1e12 {
+        (1e9, "billions")
+    } else {
+        (1e12, "trillions")
+    }
+}
+
+/// A tick of an even axis: as many decimals as the step needs, thousands apart.
+fn linear_text(value: f64, step: f64) -> String {
+    let needed = (0..12_u32).find(|&digits| {
+        let scaled = step * 10_f64.powi(digits.cast_signed());
+        (scaled - scaled.round()).abs() < 1e-6 * scaled
+    });
+    let digits = needed.unwrap_or(12) as usize;
+    let value = if value.abs() < step * 1e-9 { 0.0 } else { value };
+    let text = format!("{:.digits$}", value.abs());
+    let (whole, fraction) = text
+        .split_once('.')
+        .map_or((text.as_str(), None), |(whole, fraction)| (whole, Some(fraction)));
+    let mut grouped = if value < 0.0 { String::from('\u{2212}') } else { String::new() };
+    for (idx, digit) in whole.chars().enumerate() {
+        if 0 < idx && (whole.len() - idx).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        grouped.push('.');
+        grouped.push_str(fraction);
+    }
+    grouped
+}
+
+/// A tick of a logarithmic axis without powers.
+fn plain_text(value: f64) -> String {
+    linear_text(value, 10_f64.powf(value.log10().floor()))
+}
+
+/// A tick of a logarithmic axis as a power of ten.
+fn power_text(digit: f64, power: i32) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let mut text = if digit == 1.0 { String::from("10") } else { format!("{digit:.0}×10") };
+    if power < 0 {
+        text.push('⁻');
+    }
+    let digits = power.unsigned_abs().to_string();
+    text.extend(digits.chars().filter_map(|one| Some(RAISED[one.to_digit(10)? as usize])));
+    text
+}
+
+/// The inside of a plot, on the canvas.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    pub x: Axis,
+    pub y: Axis,
+}
+
+impl Frame {
+    /// Where a pair of values stands.
+    pub(super) fn at(&self, x: f64, y: f64) -> At {
+        (self.left + self.x.place(x) * self.width, self.top + (1.0 - self.y.place(y)) * self.height)
+    }
+
+    pub(super) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// Draws grid, ticks and titles. Returns how many pixels stand below the plot.
+    pub(super) fn draw(&self, canvas: &mut Canvas) -> f64 {
+        let size = canvas.look.text;
+        let thin = size / 15.0;
+        for (value, text) in &self.y.ticks {
+            let (_, y) = self.at(self.x.low(), *value);
+            canvas.line(vec![(self.left, y), (self.left + self.width, y)], thin, Ink::GRID);
+            canvas.text(text, (self.left - 0.5 * size, y), Align::Right, size, Ink::TEXT);
+        }
+        let below = self.bottom();
+        self.draw_x(canvas);
+        canvas.line(vec![(self.left, self.top), (self.left, below)], thin, Ink::TEXT);
+        let mut x = self.left - 0.9 * size - self.y_labels_width(size);
+        for line in lines_of(&self.y.title, self.height, size).iter().rev() {
+            x -= 0.6 * size;
+            canvas.turned(line, (x, self.top + self.height / 2.0), size, Ink::TEXT);
+            x -= 0.7 * size;
+        }
+        Self::below(canvas, &self.x.title, self.width)
+    }
+
+    /// Draws the lower axis alone.
+    pub(super) fn draw_x(&self, canvas: &mut Canvas) {
+        let size = canvas.look.text;
+        let thin = size / 15.0;
+        let below = self.bottom();
+        for (value, text) in &self.x.ticks {
+            let (x, _) = self.at(*value, self.y.low());
+            canvas.line(vec![(x, self.top), (x, below)], thin, Ink::GRID);
+            canvas.line(vec![(x, below), (x, below + 0.3 * size)], thin, Ink::TEXT);
+            // A number at the edge of the picture moves a little, or has no room.
+            let half = width_of(text, size) / 2.0;
+            let moved = x.clamp(half, (canvas.look.width - half).max(half));
+            if (moved - x).abs() < 0.8 * size {
+                canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
+            }
+        }
+        canvas.line(vec![(self.left, below), (self.left + self.width, below)], thin, Ink::TEXT);
+        let lines = lines_of(&self.x.title, self.width, size);
+        for (idx, line) in (0_u32..).zip(&lines) {
+            let y = below + (2.4 + 1.3 * f64::from(idx)) * size;
+            canvas.text(line, (self.left + self.width / 2.0, y), Align::Middle, size, Ink::TEXT);
+        }
+    }
+
+    /// Pixels that the lower axis takes below the plot.
+    pub(super) fn below(canvas: &Canvas, title: &str, width: f64) -> f64 {
+        let size = canvas.look.text;
+        let lines = lines_of(title, width, size).len();
+        let lines = f64::from(u32::try_from(lines).unwrap_or(u32::MAX));
+        (1.7 + 1.3 * lines) * size
+    }
+
+    fn y_labels_width(&self, size: f64) -> f64 {
+        labels_width(&self.y, size)
+    }
+
+    /// Pixels that an upright axis takes at the left of a plot of some height.
+    pub(super) fn left_of(axis: &Axis, height: f64, size: f64) -> f64 {
+        let lines = lines_of(&axis.title, height, size).len();
+        let lines = f64::from(u32::try_from(lines).unwrap_or(u32::MAX));
+        0.9 * size + labels_width(axis, size) + 1.3 * size * lines
+    }
+}
+
+fn labels_width(axis: &Axis, size: f64) -> f64 {
+    axis.ticks.iter().map(|tick| width_of(&tick.1, size)).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|tick| tick.1.as_str()).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_numbers_of_one_axis_have_one_form() {
+        let across = Room::Across(600.0, 12.0);
+        let axis = |low, high, scale| Axis::new("jobs", low, high, scale, across);
+        assert_eq!(
+            texts(&axis(0.0, 1.5e9, Scale::Linear)),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "1.2", "1.4"]
+        );
+        assert_eq!(axis(0.0, 1.5e9, Scale::Linear).title, "jobs, billions");
+        assert_eq!(
+            texts(&axis(1.0, 1000.0, Scale::Log)),
+            ["1", "2", "5", "10", "20", "50", "100", "200", "500", "1,000"]
+        );
+        assert_eq!(
+            texts(&axis(1e-6, 10.0, Scale::Log)),
+            ["10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹"]
+        );
+        let up = Axis::new("%", -3.0, 97.0, Scale::Linear, Room::Up(200.0, 12.0));
+        assert_eq!(texts(&up), ["−20", "0", "20", "40", "60", "80", "100"]);
+    }
+
+    proptest! {
+        /// Labels never touch, lie within the axis, and stand at values that they name.
+        #[test]
+        fn labels_keep_apart(
+            low in -1e3_f64..1e3, span in (-4.0..15.0_f64).prop_map(|power| 10_f64.powf(power)),
+            is_log in any::<bool>(), length in 80.0_f64..900.0, is_across in any::<bool>(),
+        ) {
+            let (low, scale) = if is_log { (span / 1e5, Scale::Log) } else { (low, Scale::Linear) };
+            let room = if is_across { Room::Across(length, 10.0) } else { Room::Up(length, 10.0) };
+            let axis = Axis::new("x", low, low + span, scale, room);
+            let labels: Vec<(f64, String)> =
+                axis.ticks.iter().map(|(value, text)| (axis.place(*value), text.clone())).collect();
+            prop_assert!(labels.iter().all(|label| (-1e-6..=1.0 + 1e-6).contains(&label.0)));
+            prop_assert!(labels.len() < 2 || room.holds(&labels), "{labels:?}");
+            let mut texts: Vec<&String> = labels.iter().map(|label| &label.1).collect();
+            texts.dedup();
+            prop_assert_eq!(texts.len(), labels.len(), "each tick has a text of its own");
+        }
+    }
+}

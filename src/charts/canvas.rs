@@ -1,0 +1,214 @@
+//! What a picture is made of, before it is a file: marks in CSS pixels (1/96 in), from the top left.
+//!
+//! In: charts put marks on it. Out: one list that every format draws, so that SVG, PNG and PDF show
+//! the same. Text is measured with the font that is compiled in.
+
+use std::sync::OnceLock;
+
+use ttf_parser::{Face, GlyphId};
+
+use super::theme::{Ink, Look};
+
+/// The font of all pictures.
+pub(super) const FONT_BYTES: &[u8] = include_bytes!("font/DejaVuSans-Latin.ttf");
+
+/// A place: to the right, and down.
+pub(super) type At = (f64, f64);
+
+/// Which part of a text stands at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    /// Its beginning.
+    Left,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    Right,
+}
+
+/// Lengths of strokes and gaps in turn, in widths of the line; none of a line without gaps.
+pub(super) type Dash = &'static [f64];
+
+/// One thing to be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Mark {
+    /// A line through points.
+    Path { points: Vec<At>, width: f64, dash: Dash, ink: Ink },
+    /// A filled polygon.
+    Area { points: Vec<At>, ink: Ink },
+    /// A rectangle: left, top, width, height.
+    Box { at: At, size: At, ink: Ink },
+    /// A disc.
+    Dot { at: At, radius: f64, ink: Ink },
+    /// A circle.
+    Ring { at: At, radius: f64, width: f64, ink: Ink },
+    /// A line of text whose base line is at `at`; read from the bottom up if it is turned.
+    Text { at: At, text: String, size: f64, align: Align, is_turned: bool, ink: Ink },
+}
+
+/// A shape that has something to say.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// A point.
+    Point(At),
+    /// Left, top, width, height.
+    Area(At, At),
+}
+
+/// A place of the picture and what it tells, a line per fact.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    pub shape: Shape,
+    pub says: String,
+}
+
+/// A picture that is being made. Title and caption are above the rest, at negative heights.
+#[derive(Debug)]
+pub(super) struct Canvas {
+    pub look: Look,
+    /// Title and caption.
+    pub head: Vec<Mark>,
+    /// Pixels that they take.
+    pub head_height: f64,
+    /// All else.
+    pub marks: Vec<Mark>,
+    /// What tells its value under the pointer.
+    pub places: Vec<Place>,
+    /// Pixels below the head that are in use.
+    pub height: f64,
+}
+
+impl Canvas {
+    pub(super) fn new(look: Look) -> Self {
+        let (head, marks, places) = Default::default();
+        Self { look, head, head_height: 0.0, marks, places, height: 0.0 }
+    }
+
+    /// Writes title and caption above the picture.
+    pub(super) fn set_head(&mut self, title: &str, caption: &str) {
+        let Look { width, text, is_titled, .. } = self.look;
+        if !is_titled {
+            return;
+        }
+        let margin = self.look.margin();
+        let (title_size, small) = (text * 1.35, text * 0.93);
+        let room = width - 2.0 * margin;
+        let mut lines: Vec<(String, f64, Ink)> = Vec::new();
+        lines.extend(
+            lines_of(title, room, title_size).into_iter().map(|one| (one, title_size, Ink::TEXT)),
+        );
+        lines
+            .extend(lines_of(caption, room, small).into_iter().map(|one| (one, small, Ink::FAINT)));
+        let height_of = |size: f64| (size * 1.4).round();
+        let whole: f64 = lines.iter().map(|line| height_of(line.1)).sum();
+        self.head_height = if lines.is_empty() { 0.0 } else { whole + margin };
+        let mut top = margin - self.head_height;
+        for (text, size, ink) in lines {
+            let at = (margin, top + size);
+            let (align, is_turned) = (Align::Left, false);
+            self.head.push(Mark::Text { at, text, size, align, is_turned, ink });
+            top += height_of(size);
+        }
+    }
+
+    pub(super) fn line(&mut self, points: Vec<At>, width: f64, ink: Ink) {
+        self.marks.push(Mark::Path { points, width, dash: &[], ink });
+    }
+
+    pub(super) fn fill(&mut self, at: At, size: At, ink: Ink) {
+        self.marks.push(Mark::Box { at, size, ink });
+    }
+
+    /// Writes a text whose middle is at the height of `at`.
+    pub(super) fn text(&mut self, text: &str, at: At, align: Align, size: f64, ink: Ink) {
+        if !text.is_empty() {
+            let (text, at) = (text.to_owned(), (at.0, at.1 + 0.36 * size));
+            self.marks.push(Mark::Text { at, text, size, align, is_turned: false, ink });
+        }
+    }
+
+    /// Writes a text from the bottom up, its middle at `at`.
+    pub(super) fn turned(&mut self, text: &str, at: At, size: f64, ink: Ink) {
+        if !text.is_empty() {
+            let (text, at) = (text.to_owned(), (at.0 + 0.36 * size, at.1));
+            let align = Align::Middle;
+            self.marks.push(Mark::Text { at, text, size, align, is_turned: true, ink });
+        }
+    }
+}
+
+/// The font, once it was read.
+pub(super) fn face() -> &'static Face<'static> {
+    static FACE: OnceLock<Face<'static>> = OnceLock::new();
+    FACE.get_or_init(|| {
+        Face::parse(FONT_BYTES, 0)
+            .unwrap_or_else(|_| unreachable!("the font is compiled in and covered by a test"))
+    })
+}
+
+/// The glyph of a letter, and its width in heights of the text.
+pub(super) fn glyph(letter: char) -> (GlyphId, f64) {
+    let face = face();
+    let id = face.glyph_index(letter).unwrap_or_default();
+    let width = face.glyph_hor_advance(id).unwrap_or(0);
+    (id, f64::from(width) / f64::from(face.units_per_em()))
+}
+
+/// The width of a text of some height.
+pub(super) fn width_of(text: &str, size: f64) -> f64 {
+    text.chars().map(|letter| glyph(letter).1).sum::<f64>() * size
+}
+
+/// Breaks a text at spaces into lines that are not wider than `room`; a longer word stays whole.
+pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width_of(&format!("{line} {word}"), size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The same, of words that are cut if they are wider.
+pub(super) fn lines_of(text: &str, room: f64, size: f64) -> Vec<String> {
+    wrap(text, room, size).iter().map(|line| shortened(line, room, size)).collect()
+}
+
+/// The text, its middle left out if it is wider than `room`.
+pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
+    if width_of(text, size) <= room {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |kept: usize| -> String {
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let tail = &letters[letters.len() - tail..];
+        letters[..head].iter().copied().chain(['…']).chain(tail.iter().copied()).collect()
+    };
+    (1..letters.len())
+        .rev()
+        .map(cut)
+        .find(|short| width_of(short, size) <= room)
+        .unwrap_or_else(|| cut(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_wrapped_at_spaces_and_cut_in_their_middle() {
+        let room = width_of("one two", 10.0) + 0.1;
+        assert_eq!(wrap("one two three", room, 10.0), ["one two", "three"]);
+        assert!(wrap("", room, 10.0).is_empty());
+        assert_eq!(shortened("one two", room, 10.0), "one two");
+        let short = shortened("one two three four", room, 10.0);
+        assert!(width_of(&short, 10.0) <= room, "{short}");
+        assert!(short.starts_with("on") && short.ends_with('r') && short.contains('…'), "{short}");
+    }
+}

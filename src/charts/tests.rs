@@ -1,0 +1,169 @@
+//! What every picture promises, whatever it shows and however narrow it is: no text on another, none
+//! cut off, none too small to print.
+
+use proptest::prelude::*;
+
+use super::canvas::{Align, Canvas, Mark, width_of};
+use super::*;
+
+/// Left, top, right and bottom of every text.
+fn boxes(canvas: &Canvas) -> Vec<([f64; 4], String)> {
+    let texts = canvas.head.iter().chain(&canvas.marks).filter_map(|mark| match mark {
+        Mark::Text { at: (x, y), text, size, align, is_turned, .. } => {
+            let length = width_of(text, *size);
+            let back = match align {
+                Align::Left => 0.0,
+                Align::Middle => length / 2.0,
+                Align::Right => length,
+            };
+            // From the foot of a capital to its head.
+            let high = 0.72 * size;
+            let at = if *is_turned {
+                [x - high, y + back - length, *x, y + back]
+            } else {
+                [x - back, y - high, x - back + length, *y]
+            };
+            Some((at, text.clone()))
+        }
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// What is wrong with a picture, if anything is.
+fn fault(chart: &Chart, look: Look) -> Option<String> {
+    let canvas = drawn(chart, look);
+    let boxes = boxes(&canvas);
+    let (width, height, above) = (look.width, canvas.height, canvas.head_height);
+    for (idx, ([left, top, right, bottom], text)) in boxes.iter().enumerate() {
+        if *left < -0.5 || width + 0.5 < *right || *top < -above || height < *bottom {
+            return Some(format!(
+                "`{text}` is cut: {left:.1} to {right:.1} of {width}, {top:.1} to {bottom:.1} of {height:.1}"
+            ));
+        }
+        for ([other_left, other_top, other_right, other_bottom], other) in &boxes[..idx] {
+            let across = right.min(*other_right) - left.max(*other_left);
+            let down = bottom.min(*other_bottom) - top.max(*other_top);
+            if 0.5 < across && 0.5 < down {
+                return Some(format!("`{text}` lies on `{other}`"));
+            }
+        }
+    }
+    // 7 points are 9.33 pixels of 1/96 in.
+    let smallest = canvas.head.iter().chain(&canvas.marks).filter_map(|mark| match mark {
+        Mark::Text { size, .. } => Some(*size),
+        _ => None,
+    });
+    let smallest = smallest.fold(f64::MAX, f64::min);
+    (smallest < 7.0 * 96.0 / 72.0 - 0.1).then(|| format!("text of {smallest} pixels"))
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{1,9}( [a-z]{1,9}){0,3}", "[a-z]{1,40}", Just(String::new())]
+}
+
+fn amount() -> impl Strategy<Value = f64> {
+    prop_oneof![0.0..1.0_f64, 0.0..1e4_f64, 0.0..1e12_f64]
+}
+
+fn tone() -> impl Strategy<Value = Tone> {
+    (0..Tone::SERIES.len()).prop_map(|idx| Tone::SERIES[idx])
+}
+
+fn lines() -> impl Strategy<Value = LineChart> {
+    let stroke = prop_oneof![
+        Just(Stroke::Straight),
+        Just(Stroke::Steps),
+        Just(Stroke::Marked),
+        Just(Stroke::Rings),
+        Just(Stroke::Layer)
+    ];
+    let points = prop::collection::vec((amount(), amount()), 0..12).prop_map(|mut points| {
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points
+    });
+    let line = (words(), points, tone(), stroke).prop_map(|(name, points, tone, stroke)| Line {
+        name,
+        points,
+        band: Vec::new(),
+        tone,
+        stroke,
+    });
+    let lines = prop::collection::vec(line, 0..9);
+    (words(), words(), words(), words(), any::<bool>(), lines).prop_map(
+        |(title, caption, x_axis, y_axis, is_log, lines)| {
+            let x_scale = if is_log { Scale::Log } else { Scale::Linear };
+            LineChart { title, caption, x_axis, y_axis, x_scale, lines }
+        },
+    )
+}
+
+fn bars() -> impl Strategy<Value = Chart> {
+    let bar = (words(), amount(), words(), tone()).prop_map(|(label, value, note, tone)| Bar {
+        label,
+        value,
+        note,
+        tone,
+    });
+    (words(), words(), words(), prop::collection::vec(bar, 0..9)).prop_map(
+        |(title, caption, value_axis, bars)| {
+            Chart::Bars(BarChart { title, caption, value_axis, bars })
+        },
+    )
+}
+
+fn gantt() -> impl Strategy<Value = Chart> {
+    let span = (0..6_usize, amount(), 0.0..1e3_f64, words(), tone()).prop_map(
+        |(row, from, length, label, tone)| GanttSpan { row, from, to: from + length, label, tone },
+    );
+    let rows = prop::collection::vec(words(), 6);
+    let legend = prop::collection::vec((words(), tone()), 0..6);
+    // Bars of one row are apart: attempts on a machine are.
+    let spans = prop::collection::vec(span, 0..1);
+    (words(), words(), rows, spans, legend).prop_map(|(title, time_axis, rows, spans, legend)| {
+        let caption = String::new();
+        Chart::Gantt(GanttChart { title, caption, time_axis, rows, spans, legend })
+    })
+}
+
+fn maps() -> impl Strategy<Value = Chart> {
+    let names = || prop::collection::vec("[0-9]{1,4}", 1..6);
+    (words(), words(), words(), names(), names(), prop::collection::vec(words(), 0..5)).prop_map(
+        |(title, x, y, columns, rows, panels)| {
+            let fields = columns.len() * rows.len();
+            let field = MapField { share: 0.5, label: "7".to_owned() };
+            let panel = |name| MapPanel { name, fields: vec![field.clone(); fields] };
+            Chart::Maps(MapChart {
+                title,
+                caption: String::new(),
+                x: (x, columns),
+                y: (y, rows),
+                panels: panels.into_iter().map(panel).collect(),
+            })
+        },
+    )
+}
+
+fn panels() -> impl Strategy<Value = Chart> {
+    (words(), words(), prop::collection::vec(lines(), 0..5), 1..4_usize).prop_map(
+        |(title, caption, panels, columns)| {
+            Chart::Panels(PanelChart { title, caption, panels, columns })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_of_a_picture_lies_on_another_or_is_cut(
+        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels()],
+        width_in in prop_oneof![Just(3.3), Just(7.0), 2.5..20.0_f64],
+        is_titled in any::<bool>(),
+    ) {
+        for look in [Look::SCREEN, Look::paper(width_in).unwrap()] {
+            let look = Look { is_titled, ..look };
+            prop_assert_eq!(fault(&chart, look), None);
+        }
+    }
+}
