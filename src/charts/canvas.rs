@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use ttf_parser::{Face, GlyphId};
 
-use super::theme::{Ink, Look};
+use super::theme::{Dash, Ink, Look};
 
 /// The font of all pictures.
 pub(super) const FONT_BYTES: &[u8] = include_bytes!("font/DejaVuSans-Latin.ttf");
@@ -25,9 +25,6 @@ pub(super) enum Align {
     /// Its end.
     Right,
 }
-
-/// Lengths of strokes and gaps in turn, in widths of the line; none of a line without gaps.
-pub(super) type Dash = &'static [f64];
 
 /// One thing to be drawn.
 #[derive(Clone, Debug, PartialEq)]

@@ -119,10 +119,10 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
         Ranges { x: ranges(of_x).x, y: ranges(of_y).y }
     };
     // All plots begin at the same distance from their names.
-    let axes = chart.panels.iter().map(|panel| {
+    let lefts = chart.panels.iter().map(|panel| {
         Frame::left_of(&upright(panel, &shared(panel), plot_height, size), plot_height, size)
     });
-    let axis = axes.fold(0.0, f64::max);
+    let axis = lefts.fold(0.0, f64::max);
     let mut top = margin;
     for row in chart.panels.chunks(columns) {
         let mut bottom = top;
@@ -157,7 +157,7 @@ struct Ranges {
 
 /// The share of a distribution that may lie left of a logarithmic axis: a few values far from all
 /// others would press the rest together.
-const LEFT_OUT: f64 = 0.002;
+const LEFT_OUT: f64 = 0.01;
 
 /// The ranges of plots with axes in common.
 fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {

@@ -167,3 +167,123 @@ proptest! {
         }
     }
 }
+
+/// One chart of each kind.
+fn one_of_each() -> Vec<Chart> {
+    let bar = |label: &str, value| Bar {
+        label: label.into(),
+        value,
+        note: "1,000 (50.0 %)".into(),
+        tone: outcome_tone(label),
+    };
+    let bars = Chart::Bars(BarChart {
+        title: "Title".into(),
+        caption: "Caption <with> & signs".into(),
+        value_axis: "jobs".into(),
+        bars: vec![bar("finished", 1000.0), bar("failed", 0.0)],
+    });
+    let line = Line {
+        name: "all".into(),
+        points: vec![(0.0, 0.0), (1.0, 0.25), (10.0, 1.0)],
+        band: Vec::new(),
+        tone: Tone::Ink,
+        stroke: Stroke::Steps,
+    };
+    let plain_lines = |x_scale| LineChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        x_axis: "x (s)".into(),
+        y_axis: "y".into(),
+        x_scale,
+        lines: vec![line.clone()],
+    };
+    let lines = |x_scale| Chart::Lines(plain_lines(x_scale));
+    let span =
+        |row, from| GanttSpan { row, from, to: from + 2.0, label: "9/1".into(), tone: Tone::Green };
+    let gantt = Chart::Gantt(GanttChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        time_axis: "s".into(),
+        rows: vec!["7".into(), String::new()],
+        spans: vec![span(0, 0.0), span(1, 1.0)],
+        legend: vec![("finished".into(), Tone::Green)],
+    });
+    let field = |share| MapField { share, label: "3".into() };
+    let maps = Chart::Maps(MapChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        x: ("x".into(), vec!["1".into(), "2".into()]),
+        y: ("y".into(), vec!["a".into()]),
+        panels: vec![MapPanel { name: "one".into(), fields: vec![field(0.0), field(1.0)] }],
+    });
+    let panels = Chart::Panels(PanelChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        panels: ["one", "two"]
+            .map(|name| LineChart { title: name.into(), ..plain_lines(Scale::Linear) })
+            .into(),
+        columns: 2,
+    });
+    vec![bars, lines(Scale::Linear), lines(Scale::Log), panels, gantt, maps]
+}
+
+#[test]
+fn a_chart_is_the_same_bytes_each_time() {
+    for chart in one_of_each() {
+        for look in [Look::SCREEN, Look::paper(3.3).unwrap()] {
+            for format in [ChartFormat::Svg, ChartFormat::Png, ChartFormat::Pdf] {
+                let bytes = file_of(&chart, look, format).unwrap();
+                assert_eq!(bytes, file_of(&chart, look, format).unwrap());
+            }
+        }
+        let svg = svg_of(&chart);
+        assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
+        assert!(svg.contains("<title>"), "values are told");
+        let (rest, [width, height]) = without_head(&svg).unwrap();
+        assert!(!rest.contains("Title") && width == 840.0 && 100.0 < height, "{rest}");
+    }
+}
+
+#[test]
+fn empty_charts_are_drawn_and_not_a_crash() {
+    let draw = |chart| {
+        for look in [Look::SCREEN, Look::paper(2.5).unwrap()] {
+            for format in [ChartFormat::Svg, ChartFormat::Png, ChartFormat::Pdf] {
+                file_of(&chart, look, format).unwrap();
+            }
+        }
+    };
+    let text = String::new;
+    let bars = BarChart { title: text(), caption: text(), value_axis: text(), bars: Vec::new() };
+    draw(Chart::Bars(bars));
+    let gantt = GanttChart {
+        title: text(),
+        caption: text(),
+        time_axis: text(),
+        rows: Vec::new(),
+        spans: Vec::new(),
+        legend: Vec::new(),
+    };
+    draw(Chart::Gantt(gantt));
+    let maps = MapChart {
+        title: text(),
+        caption: text(),
+        x: (text(), Vec::new()),
+        y: (text(), Vec::new()),
+        panels: Vec::new(),
+    };
+    draw(Chart::Maps(maps));
+    let (panels, columns) = (Vec::new(), 3);
+    draw(Chart::Panels(PanelChart { title: text(), caption: text(), panels, columns }));
+    for x_scale in [Scale::Linear, Scale::Log] {
+        let lines = LineChart {
+            title: text(),
+            caption: text(),
+            x_axis: text(),
+            y_axis: text(),
+            x_scale,
+            lines: Vec::new(),
+        };
+        draw(Chart::Lines(lines));
+    }
+}

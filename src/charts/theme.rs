@@ -4,8 +4,6 @@
 //! blindness; lines differ by dash and marker as well, for print without colour. An outcome has the
 //! same colour in every chart.
 
-use super::canvas::Dash;
-
 /// A colour and how much of what lies below it it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ink {
@@ -32,6 +30,9 @@ impl Ink {
         Self { opacity, ..self }
     }
 }
+
+/// Lengths of strokes and gaps in turn, in widths of the line; none of a line without gaps.
+pub(super) type Dash = &'static [f64];
 
 /// The size of a picture and of what stands on it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::ReportError;
 use super::html::{self, Cell, Page};
 use super::text::{escape, figure_text};
 use crate::answers::sentences::short;
@@ -161,7 +160,7 @@ fn suggestions(result: &Stored) -> String {
 }
 
 /// The pages of users and machines.
-pub(super) fn pages(result: &Stored) -> Result<Vec<Page>, ReportError> {
+pub(super) fn pages(result: &Stored) -> Vec<Page> {
     let users = entries(result, "users");
     let machines = entries(result, "machines");
     let places: FxHashMap<&str, usize> =
@@ -191,11 +190,11 @@ pub(super) fn pages(result: &Stored) -> Result<Vec<Page>, ReportError> {
             let machines = used.get(text(user, "user")).map_or(&[][..], Vec::as_slice);
             user_page(result, place, user, machines, &names)
         })
-        .collect::<Result<_, _>>()?;
+        .collect();
     for (place, machine) in machines.iter().enumerate().take(PAGES_MAX) {
         pages.push(machine_page(result, place, machine, &names[place], &places));
     }
-    Ok(pages)
+    pages
 }
 
 fn user_page(
@@ -204,7 +203,7 @@ fn user_page(
     user: &Value,
     machines: &[(usize, f64)],
     names: &[String],
-) -> Result<Page, ReportError> {
+) -> Page {
     let name = user_name(text(user, "user"));
     let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
     let unit = text(result.answer(), "unit");
@@ -250,7 +249,7 @@ fn user_page(
         body.push_str(&html::table("By cluster", &header, &rows));
     }
     let title = format!("{} {name}", kind(result));
-    Ok(Page { file: file_of("users", place), title, within: PAGE, body })
+    Page { file: file_of("users", place), title, within: PAGE, body }
 }
 
 fn percent(of: &Value) -> String {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::text::{escape, figure_text};
 use super::{ReportError, drawing};
+use crate::charts::ChartFormat;
 use crate::digits::{counted, grouped};
 use crate::results::{Picture, Stored, Table};
 
@@ -158,24 +159,34 @@ pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
 pub(super) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
-    let picture = match drawing::inline(
-        &of.svg(chart)?,
-        &format!("{}. {}", chart.title, chart.caption),
-    ) {
+    let formats = of.formats(chart);
+    let has = |format| formats.contains(&format);
+    let drawing = if has(ChartFormat::Svg) || formats.is_empty() {
+        drawing::inline(&of.svg(chart)?, &format!("{}. {}", chart.title, chart.caption))
+    } else {
+        None
+    };
+    let picture = match drawing {
         Some(drawing) => drawing,
         // What is not ours stays outside of the page.
-        None => format!(
-            "<img src=\"{root}charts/{file}.svg\" alt=\"{title}. {caption}\" width=\"840\" height=\"520\" loading=\"lazy\">"
+        None if has(ChartFormat::Svg) || has(ChartFormat::Png) => format!(
+            "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\" width=\"840\" loading=\"lazy\">",
+            if has(ChartFormat::Svg) { "svg" } else { "png" }
         ),
+        None => String::new(),
     };
+    let files = formats.iter().map(|format| {
+        let ending = format.ending();
+        format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
+    });
     Ok(format!(
         "<figure class=\"chart\">{picture}\
-         <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: \
-         <a href=\"{root}charts/{file}.svg\">SVG</a>, <a href=\"{root}charts/{file}.png\">PNG</a>; \
+         <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: {}; \
          data: <a href=\"{root}data/{result}.csv\">CSV</a>, \
          <a href=\"{root}data/{result}.parquet\">Parquet</a>, \
          <a href=\"{root}data/{result}.json\">JSON</a></span>\
          </figcaption></figure>\n",
+        files.collect::<Vec<String>>().join(", ")
     ))
 }
 

@@ -23,7 +23,7 @@ use thiserror::Error;
 
 use crate::answers::list;
 use crate::answers::study::Topic;
-use crate::charts::ChartError;
+use crate::charts::{ChartError, ChartFormat};
 use crate::faults::{Code, Fault};
 use crate::results::{ResultError, Stored};
 
@@ -153,7 +153,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     for (topic, shown) in here {
         save(pages::page(topic, &shown, results)?)?;
         for (_, result) in shown.into_iter().filter(|(kind, _)| kind.has_users) {
-            for page in fairness::pages(result)? {
+            for page in fairness::pages(result) {
                 save(page)?;
             }
         }
@@ -172,7 +172,7 @@ fn copy_files(result: &Stored, to: &mut NewFolder) -> Result<(), ReportError> {
         to.copy(&result.path_of(file)?, &format!("data/{file}"))?;
     }
     for chart in result.charts() {
-        for end in ["svg", "png"] {
+        for end in result.formats(chart).into_iter().map(ChartFormat::ending) {
             let file = format!("{}.{end}", chart.file);
             to.copy(&result.path_of(&file)?, &format!("charts/{file}"))?;
         }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::ResultError;
 use super::kind::Kind;
 use crate::cells::unguarded;
+use crate::charts::ChartFormat;
 use crate::files;
 
 /// The version of the shape of `result.json`.
@@ -187,6 +188,16 @@ impl Stored {
             })
         })
         .collect()
+    }
+
+    /// The kinds of files of one of its charts.
+    pub(crate) fn formats(&self, chart: Picture<'_>) -> Vec<ChartFormat> {
+        let listed = || self.files.iter().map(|known| &known.file).chain(&self.missing);
+        let is_listed = |format: &ChartFormat| {
+            let file = format!("{}.{}", chart.file, format.ending());
+            listed().any(|name| *name == file)
+        };
+        ChartFormat::ALL.into_iter().filter(is_listed).collect()
     }
 
     /// The drawing of one of its charts.

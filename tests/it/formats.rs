@@ -405,3 +405,35 @@ fn a_terminal_gets_tables_and_no_parquet() {
     let (_, text) = on_terminal(&place, "replay --policies fifo fair").unwrap();
     assert!(text.contains("further columns (--columns all): "), "{text}");
 }
+
+/// Charts for a paper: their width as asked, text as text, and no head where none is wanted.
+#[test]
+fn charts_are_as_wide_as_asked_and_their_text_is_text() {
+    let place = place();
+    let asked = ["account", "--cpu", "slots", "--out", "paper", "--no-title"];
+    let width = ["--chart-width", "8.4cm", "--chart-format", "svg,pdf,png"];
+    place.run(&[&asked[..], &width].concat()).ok();
+    let read =
+        |ending: &str| std::fs::read(place.path(&format!("paper/account-slots.{ending}"))).unwrap();
+    let svg = String::from_utf8(read("svg")).unwrap();
+    // 8.4 cm are 317.48 pixels of 1/96 in, and 1,270 dots at 384 to the inch.
+    assert!(svg.contains(" width=\"317.48\""), "{}", svg.lines().next().unwrap());
+    assert!(!svg.contains("class=\"head\"") && svg.contains(">finished</text>"));
+    let png = read("png");
+    assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 1270);
+    let pdf = read("pdf");
+    let pdf = String::from_utf8_lossy(&pdf);
+    assert!(pdf.starts_with("%PDF-") && pdf.contains("/MediaBox [0 0 238.11"), "317.48 * 3 / 4");
+    assert!(pdf.contains("/ToUnicode") && pdf.contains("/FontFile2"), "letters can be searched");
+    // A report shows what there is: pixels where there is no drawing, and the way to a PDF.
+    place.run(&[&asked[..], &["--chart-format", "png,pdf"]].concat()).ok();
+    place.run(&["report", "paper"]).ok();
+    let page = std::fs::read_to_string(place.path("paper/report/outcomes.html")).unwrap();
+    assert!(page.contains("<img src=\"charts/account-slots.png\""));
+    assert!(page.contains("charts/account-slots.pdf") && !page.contains("account-slots.svg"));
+    for wrong in ["3", "0.1in", "nanin", "-3in", "1e9cm", "in"] {
+        let run = place.run(&["account", "--out", "paper", &format!("--chart-width={wrong}")]);
+        assert_eq!(run.code, Some(2), "{wrong}");
+        assert!(run.stderr.contains("--chart-width"), "{}", run.stderr);
+    }
+}

@@ -114,7 +114,9 @@ fn write_font(pdf: &mut Pdf, letters: &BTreeMap<u16, char>) -> std::io::Result<(
     let bytes = deflated(FONT_BYTES)?;
     pdf.stream(FONT_FILE, &bytes).filter(Filter::FlateDecode).pair(Name(b"Length1"), length);
     let mut meaning = UnicodeCmap::new(Name(b"Letters"), SYSTEM);
-    letters.iter().for_each(|(id, letter)| meaning.pair(*id, *letter));
+    for (id, letter) in letters {
+        meaning.pair(*id, *letter);
+    }
     pdf.cmap(TO_UNICODE, &meaning.finish());
     Ok(())
 }

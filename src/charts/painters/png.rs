@@ -10,8 +10,8 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontFamily, FontTransform, register_font};
 
-use crate::charts::canvas::{Align, At, Canvas, Dash, FONT_BYTES, Mark, face};
-use crate::charts::theme::Ink;
+use crate::charts::canvas::{Align, At, Canvas, FONT_BYTES, Mark, face};
+use crate::charts::theme::{Dash, Ink};
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
