@@ -39,7 +39,7 @@ const NUMBERS: [&str; 21] = [
 ];
 
 /// Names of values in a notation or from a list that the help does not show one by one.
-const WRITTEN: [&str; 13] = [
+const WRITTEN: [&str; 14] = [
     "CLASSES",
     "DETECTOR",
     "INDEX",
@@ -48,6 +48,7 @@ const WRITTEN: [&str; 13] = [
     "RULE,...",
     "SOURCE",
     "SPEC",
+    "WIDTH",
     "TABLE",
     "TABLE,...",
     "TRUTH,...",
