@@ -64,7 +64,13 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
         top,
         width,
         height,
-        x: Axis::new(&chart.x_axis, chart.x.start, chart.x.end, Scale::Linear, Room::Across(width, size)),
+        x: Axis::new(
+            &chart.x_axis,
+            chart.x.start,
+            chart.x.end,
+            Scale::Linear,
+            Room::Across(width, size),
+        ),
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
@@ -80,8 +86,8 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
             let at = (left + count(column) * wide, y);
             canvas.fill(at, (wide - gap(wide), high - gap(high)), fill(value / most));
             if is_told {
-                let begin = chart.x.start
-                    + (chart.x.end - chart.x.start) * count(column) / count(columns);
+                let begin =
+                    chart.x.start + (chart.x.end - chart.x.start) * count(column) / count(columns);
                 let amounts = [(chart.x_axis.as_str(), begin), (chart.value.as_str(), value)];
                 let says = says(&row.name, &amounts);
                 canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });

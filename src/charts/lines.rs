@@ -77,9 +77,6 @@ pub enum Stroke {
     Whisker,
     /// Not at all, each point a ring: values from elsewhere beside a curve.
     Rings,
-    /// By straight lines, all filled between them and the curve before it: a layer of what adds up.
-    /// Points are those of the sum up to here.
-    Layer,
 }
 
 pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
@@ -221,7 +218,6 @@ fn frame(
 
 /// Draws what lies within the axes.
 fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
-    let mut before: Vec<At> = Vec::new();
     for line in &chart.lines {
         let ink = line.tone.ink();
         if !line.band.is_empty() {
@@ -232,34 +228,19 @@ fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
         }
         let points: Vec<At> = shaped(line).into_iter().map(|(x, y)| frame.at(x, y)).collect();
         tell(chart, line, frame, canvas);
-        curve(line, &points, &before, frame, canvas);
-        before = points;
+        curve(line, &points, canvas);
     }
 }
 
 /// Draws one curve through its places.
-fn curve(line: &Line, points: &[At], before: &[At], frame: &Frame, canvas: &mut Canvas) {
+fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
     let (ink, wide) = (line.tone.ink(), canvas.look.stroke());
     let (dash, marker) = line.tone.style();
-    match line.stroke {
-        Stroke::Rings => {
-            for &at in points {
-                canvas.marks.push(Mark::Ring { at, radius: 3.0 * wide, width: wide, ink });
-            }
-            return;
+    if line.stroke == Stroke::Rings {
+        for &at in points {
+            canvas.marks.push(Mark::Ring { at, radius: 3.0 * wide, width: wide, ink });
         }
-        Stroke::Layer => {
-            let mut edge = points.to_vec();
-            if before.is_empty() {
-                let ends = [points.last(), points.first()];
-                edge.extend(ends.into_iter().flatten().map(|at| (at.0, frame.bottom())));
-            } else {
-                edge.extend(before.iter().rev());
-            }
-            canvas.marks.push(Mark::Area { points: edge, ink: ink.with_opacity(0.85) });
-            return;
-        }
-        _ => {}
+        return;
     }
     let (width, ink) = match line.stroke {
         Stroke::Whisker => (wide / 2.0, ink.with_opacity(0.45)),
@@ -317,7 +298,7 @@ fn mark(canvas: &mut Canvas, (x, y): At, marker: Marker, radius: f64, ink: Ink) 
 }
 
 /// Points of one curve nearer than this to the one before, in pixels, tell nothing new.
-const APART: f64 = 3.0;
+pub(super) const APART: f64 = 3.0;
 
 /// Puts where the values of a curve are told, each at its place.
 fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
@@ -414,27 +395,46 @@ fn dark(tone: Tone) -> Ink {
     }
 }
 
-/// Writes the names of the curves below what is drawn, each after a piece of its curve.
+/// The name of a curve, or of an area where there is no stroke.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Named<'a> {
+    pub name: &'a str,
+    pub tone: Tone,
+    pub stroke: Option<Stroke>,
+}
+
+/// Writes the names of the curves below what is drawn.
 fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
-    let mut named: Vec<&Line> = Vec::new();
-    for line in charts.iter().flat_map(|chart| &chart.lines) {
-        let is_known = |other: &&Line| other.name == line.name && other.tone == line.tone;
-        if !line.name.is_empty() && !named.iter().any(is_known) {
-            named.push(line);
+    let lines = charts.iter().flat_map(|chart| &chart.lines);
+    let named = lines.map(|Line { name, tone, stroke, .. }| Named {
+        name,
+        tone: *tone,
+        stroke: Some(*stroke),
+    });
+    let mut all: Vec<Named<'_>> = Vec::new();
+    for one in named {
+        if !all.iter().any(|known| (known.name, known.tone) == (one.name, one.tone)) {
+            all.push(one);
         }
     }
+    names_below(&all, canvas);
+}
+
+/// Writes names below what is drawn, each after a piece of its curve or area.
+pub(super) fn names_below(named: &[Named<'_>], canvas: &mut Canvas) {
     let (size, margin, wide) = (canvas.look.text, canvas.look.margin(), canvas.look.width);
     let swatch = 2.4 * size;
     let (mut x, mut y) = (margin, canvas.height + 1.2 * size);
-    for line in &named {
+    let named: Vec<&Named<'_>> = named.iter().filter(|one| !one.name.is_empty()).collect();
+    for one in &named {
         let room = wide - 2.0 * margin - swatch - size;
-        let lines = lines_of(&line.name, room, size);
-        let width = lines.iter().map(|one| width_of(one, size)).fold(0.0, f64::max);
+        let lines = lines_of(one.name, room, size);
+        let width = lines.iter().map(|line| width_of(line, size)).fold(0.0, f64::max);
         let whole = swatch + 0.5 * size + width + 1.5 * size;
         if margin < x && wide - margin < x + whole - 1.5 * size {
             (x, y) = (margin, y + LINE * size);
         }
-        sample(line, (x, y), swatch, canvas);
+        sample(**one, (x, y), swatch, canvas);
         for (idx, text) in (0_u32..).zip(&lines) {
             let at = (x + swatch + 0.5 * size, y + f64::from(idx) * LINE * size);
             canvas.text(text, at, Align::Left, size, Ink::TEXT);
@@ -450,23 +450,23 @@ fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
     }
 }
 
-/// A piece of a curve, as in the plot.
-fn sample(line: &Line, (x, y): At, length: f64, canvas: &mut Canvas) {
-    let (ink, wide) = (line.tone.ink(), canvas.look.stroke());
-    let (dash, marker) = line.tone.style();
+/// A piece of a curve or an area, as in the plot.
+fn sample(named: Named<'_>, (x, y): At, length: f64, canvas: &mut Canvas) {
+    let (ink, wide) = (named.tone.ink(), canvas.look.stroke());
+    let (dash, marker) = named.tone.style();
     let middle = (x + length / 2.0, y);
-    match line.stroke {
-        Stroke::Rings => {
+    match named.stroke {
+        Some(Stroke::Rings) => {
             canvas.marks.push(Mark::Ring { at: middle, radius: 3.0 * wide, width: wide, ink });
         }
-        Stroke::Layer => {
+        None => {
             let high = 0.8 * canvas.look.text;
-            canvas.fill((x, y - high / 2.0), (length, high), ink.with_opacity(0.85));
+            canvas.fill((x, y - high / 2.0), (length, high), ink.with_opacity(0.88));
         }
-        _ => {
+        Some(stroke) => {
             let points = vec![(x, y), (x + length, y)];
             canvas.marks.push(Mark::Path { points, width: wide, dash, ink });
-            if line.stroke == Stroke::Marked {
+            if stroke == Stroke::Marked {
                 mark(canvas, middle, marker, 2.2 * wide, ink);
             }
         }
@@ -502,7 +502,7 @@ mod tests {
             .map(|at| (if at == 1 { 1e-6 } else { 10.0 + f64::from(at) }, f64::from(at) / 1000.0))
             .collect();
         let line = Line::steps(String::new(), points, Tone::Ink);
-        assert_eq!(begin(&line), Some(12.0));
+        assert_eq!(begin(&line), Some(20.0));
         assert_eq!(begin(&Line { stroke: Stroke::Marked, ..line }), Some(1e-6));
     }
 }

@@ -18,7 +18,6 @@ mod bars;
 mod canvas;
 mod gantt;
 mod heat;
-mod heat;
 mod lines;
 mod maps;
 mod painters;

@@ -75,8 +75,7 @@ fn lines() -> impl Strategy<Value = LineChart> {
         Just(Stroke::Straight),
         Just(Stroke::Steps),
         Just(Stroke::Marked),
-        Just(Stroke::Rings),
-        Just(Stroke::Layer)
+        Just(Stroke::Rings)
     ];
     let points = prop::collection::vec((amount(), amount()), 0..12).prop_map(|mut points| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -144,6 +143,32 @@ fn maps() -> impl Strategy<Value = Chart> {
     )
 }
 
+fn areas() -> impl Strategy<Value = Chart> {
+    let area = || {
+        (words(), prop::collection::vec(prop::option::of(amount()), 5), tone())
+            .prop_map(|(name, values, tone)| Area { name, values, tone })
+    };
+    let areas = || prop::collection::vec(area(), 0..5);
+    (words(), words(), words(), 0.1..1e6_f64, areas(), areas()).prop_map(
+        |(title, x_axis, y_axis, step, areas, lines)| {
+            let (edges, caption) = ((0..6).map(|at| f64::from(at) * step).collect(), String::new());
+            Chart::Areas(AreaChart { title, caption, x_axis, y_axis, edges, areas, lines })
+        },
+    )
+}
+
+fn heat() -> impl Strategy<Value = Chart> {
+    let row = (words(), prop::collection::vec(prop::option::of(amount()), 0..30))
+        .prop_map(|(name, values)| HeatRow { name, values });
+    let rows = prop::collection::vec(row, 0..9);
+    (words(), words(), 0.1..1e6_f64, words(), rows, words()).prop_map(
+        |(title, x_axis, end, y_axis, rows, value)| {
+            let (caption, x) = (String::new(), 0.0..end);
+            Chart::Heat(HeatChart { title, caption, x_axis, x, y_axis, rows, value })
+        },
+    )
+}
+
 fn panels() -> impl Strategy<Value = Chart> {
     (words(), words(), prop::collection::vec(lines(), 0..5), 1..4_usize).prop_map(
         |(title, caption, panels, columns)| {
@@ -157,7 +182,7 @@ proptest! {
 
     #[test]
     fn no_text_of_a_picture_lies_on_another_or_is_cut(
-        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels()],
+        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat()],
         width_in in prop_oneof![Just(3.3), Just(7.0), 2.5..20.0_f64],
         is_titled in any::<bool>(),
     ) {
@@ -224,7 +249,38 @@ fn one_of_each() -> Vec<Chart> {
             .into(),
         columns: 2,
     });
-    vec![bars, lines(Scale::Linear), lines(Scale::Log), panels, gantt, maps]
+    let mut all = vec![bars, lines(Scale::Linear), lines(Scale::Log), panels, gantt, maps];
+    all.extend(areas_and_fields());
+    all
+}
+
+/// One chart of areas and one of fields.
+fn areas_and_fields() -> [Chart; 2] {
+    let area = |tone, values: [f64; 2]| Area {
+        name: "free".into(),
+        values: values.map(Some).into(),
+        tone,
+    };
+    let areas = Chart::Areas(AreaChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        x_axis: "h".into(),
+        y_axis: "CPU".into(),
+        edges: vec![0.0, 1.0, 2.0],
+        areas: vec![area(Tone::Blue, [1.0, 2.0]), area(Tone::Sky, [0.0, 2.0])],
+        lines: vec![area(Tone::Ink, [5.0, 5.0])],
+    });
+    let row = |name: &str| HeatRow { name: name.into(), values: vec![Some(1.0), None, Some(2.0)] };
+    let heat = Chart::Heat(HeatChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        x_axis: "hour".into(),
+        x: 0.0..24.0,
+        y_axis: String::new(),
+        rows: vec![row("Sunday"), row("Monday")],
+        value: "jobs".into(),
+    });
+    [areas, heat]
 }
 
 #[test]
@@ -273,6 +329,26 @@ fn empty_charts_are_drawn_and_not_a_crash() {
         panels: Vec::new(),
     };
     draw(Chart::Maps(maps));
+    let areas = AreaChart {
+        title: text(),
+        caption: text(),
+        x_axis: text(),
+        y_axis: text(),
+        edges: Vec::new(),
+        areas: Vec::new(),
+        lines: Vec::new(),
+    };
+    draw(Chart::Areas(areas));
+    let heat = HeatChart {
+        title: text(),
+        caption: text(),
+        x_axis: text(),
+        x: 0.0..0.0,
+        y_axis: text(),
+        rows: Vec::new(),
+        value: text(),
+    };
+    draw(Chart::Heat(heat));
     let (panels, columns) = (Vec::new(), 3);
     draw(Chart::Panels(PanelChart { title: text(), caption: text(), panels, columns }));
     for x_scale in [Scale::Linear, Scale::Log] {
