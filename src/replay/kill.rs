@@ -52,7 +52,9 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
 /// Refuses a rule that a policy cannot follow: one with no parameter, or with several.
 pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
     let mut rules = std::iter::once(&rule.rule).chain(rule.and.iter().map(|(rule, _)| rule));
-    if let Some(only) = rules.find(|rule| matches!(rule, Rule::Retries(_) | Rule::Limit(_))) {
+    if let Some(only) =
+        rules.find(|rule| matches!(rule, Rule::Retries(_) | Rule::Limit(_) | Rule::History(_)))
+    {
         return Err(NotationError::BadValue {
             kind: "policy",
             name: NAME.to_owned(),
@@ -170,7 +172,7 @@ impl<'a> KillWatch<'a> {
         let workload = state.workload;
         let user = workload.user_names.get(workload.user.get(task) as usize);
         let class = workload.class.get(task).map(i32::from);
-        let owner = Owner { scheduling_class: class, user: user.map(String::as_str) };
+        let owner = Owner { scheduling_class: class, user: user.map(String::as_str), chance: None };
         self.plan.spares(workload.priority.get(task), owner)
     }
 
@@ -279,7 +281,7 @@ mod tests {
         check(
             "kill:events=3+late",
             "there is no kill rule `late` (known: events, failures, dead-time, restarts, k8s, \
-             spark, hadoop, slurm)",
+             spark, hadoop, slurm, history)",
         );
     }
 

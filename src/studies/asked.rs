@@ -115,6 +115,8 @@ pub(super) struct JobRow<'a> {
     pub outcome: usize,
     /// CPU (or memory time) of all its tasks.
     pub cpu: CpuTime,
+    /// The chance that it does not finish, where a rule asks for it.
+    pub chance: Option<f64>,
     /// By rule: what the first parameters of its grid would have done to the job (no later one
     /// condemns any task of it). Empty where no rule condemns any.
     pub kills: Vec<Vec<KillStep>>,

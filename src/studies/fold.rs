@@ -16,6 +16,9 @@ use super::asked::{JobRow, KillStep};
 use super::censoring::Censoring;
 use super::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use super::outcomes::Classes;
+use super::predict::past::Past;
+use super::predict::rules::Predictor;
+use super::predict::{self};
 use super::rules::{JobEnds, Owner, RuleError, RuleGrid};
 use super::sums::{GroupSums, LedgerSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
@@ -240,6 +243,9 @@ impl Study {
     }
 }
 
+/// By job, the chance that it does not finish.
+type Chances = FxHashMap<i64, f64>;
+
 /// Folds a lake. Without `task_events` only jobs are known.
 ///
 /// # Errors
@@ -256,12 +262,17 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
         Meter::PUBLISHED => Some(Published::of(lake)?),
         _ => None,
     };
+    let chances = if asked.rules.iter().any(RuleGrid::asks_history) {
+        predict::chances(&Past::read(lake, windows)?, Predictor::USUAL)
+    } else {
+        Chances::default()
+    };
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let study = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref())?;
+            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref(), &chances)?;
             lake.step(rows)?;
             Ok(folded)
         })
@@ -275,6 +286,7 @@ fn fold_bucket(
     windows: Windows,
     asked: &Asked,
     published: Option<&Published>,
+    chances: &Chances,
 ) -> Result<Study, FactError> {
     let known =
         if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
@@ -287,7 +299,10 @@ fn fold_bucket(
     let mut unknown: FxHashMap<i64, usize> = FxHashMap::default();
     let mut scratch = Scratch::default();
     let unmatched = asked.classes.outcomes().len();
-    let ends = job_ends(&tasks, &known, asked);
+    for row in &mut rows {
+        row.chance = chances.get(&row.job_id).copied();
+    }
+    let ends = job_ends(&tasks, &known, asked, chances);
     let mut refused = None;
     tasks.for_each(|task| {
         if refused.is_some() {
@@ -325,7 +340,7 @@ fn fold_bucket(
 }
 
 /// When each rule that ends whole jobs ends those of a bucket, by rule.
-fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked) -> Vec<JobEnds> {
+fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked, chances: &Chances) -> Vec<JobEnds> {
     let mut ends: Vec<JobEnds> = asked.rules.iter().map(|_| JobEnds::default()).collect();
     if !asked.rules.iter().any(RuleGrid::ends_jobs) {
         return ends;
@@ -333,10 +348,11 @@ fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked) -> Vec<JobEnds> {
     tasks.for_each(|task| {
         let job = known.find(task.job_id).map(|position| &known.jobs[position]);
         let user = job.and_then(|job| job.user).map(|user| known.names.get(user));
-        let owner = Owner { scheduling_class: job.and_then(|job| job.scheduling_class), user };
+        let scheduling_class = job.and_then(|job| job.scheduling_class);
+        let owner = Owner { scheduling_class, user, chance: chances.get(&task.job_id).copied() };
         for (rule, ends) in asked.rules.iter().zip(&mut ends) {
             if rule.ends_jobs() && !rule.spares(Some(task.priority), owner) {
-                ends.add(rule, task);
+                ends.add(rule, task, owner);
             }
         }
     });
@@ -413,7 +429,7 @@ impl Scratch {
         row.cpu += total;
         for (rule_idx, rule) in asked.rules.iter().enumerate() {
             let scheduling_class = row.job.and_then(|job| job.scheduling_class);
-            let owner = Owner { scheduling_class, user: row.user };
+            let owner = Owner { scheduling_class, user: row.user, chance: row.chance };
             if rule.ends_jobs() {
                 self.times.clear();
                 if !rule.spares(Some(task.priority), owner) {

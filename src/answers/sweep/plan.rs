@@ -42,7 +42,10 @@ pub struct SweepPlan {
     /// failure; `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends
     /// each task by itself), `spark:max_failures=4` and `hadoop:max_attempts=4` (the job fails with
     /// the fourth failure of one task), `slurm:limit=3600` (s of an attempt) or
-    /// `slurm:limit=150,of=requested` (% of the requested time). A job that ends takes all of its
+    /// `slurm:limit=150,of=requested` (% of the requested time). `history:p=0.95,after=60` kills
+    /// tasks 60 s after their first SCHEDULE if the chance that their job does not finish was at
+    /// least 0.95 at its submission (rule `rate` of `jobfate predict`); with `per=job,tasks=3` a
+    /// job ends once three of its tasks are condemned. A job that ends takes all of its
     /// tasks with it, finished ones too. A policy of `jobfate replay` takes the same rule behind `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]

@@ -16,6 +16,8 @@ pub mod past;
 pub mod rules;
 pub mod score;
 
+use rustc_hash::FxHashMap;
+
 use self::past::{Happens, Past};
 use self::rules::Predictor;
 use self::score::{Score, Tally};
@@ -31,7 +33,7 @@ pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
                     mind.learn(step.who, end);
                 }
             }
-            Happens::Submits { truth } => {
+            Happens::Submits { truth, .. } => {
                 for (mind, tally) in minds.iter().zip(&mut tallies) {
                     if let Some(end) = truth {
                         tally.add(step.at_us, mind.chance(step.who), end);
@@ -41,6 +43,21 @@ pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
         }
     }
     tallies.into_iter().map(Tally::score).collect()
+}
+
+/// By job, the chance that it does not finish, as a rule says at its submission.
+pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
+    let mut mind = rule.mind(past);
+    let mut chances = FxHashMap::default();
+    for step in &past.steps {
+        match step.what {
+            Happens::Ends(end) => mind.learn(step.who, end),
+            Happens::Submits { job_id, .. } => {
+                chances.insert(job_id, mind.chance(step.who));
+            }
+        }
+    }
+    chances
 }
 
 #[cfg(test)]
@@ -63,7 +80,10 @@ mod tests {
             who: Who { user, name, class: Some(i32::from(name == 1)) },
             what: match end {
                 Some(end) => Happens::Ends(ENDS[end]),
-                None => Happens::Submits { truth: Some(ENDS[(user + name) as usize % 3]) },
+                None => Happens::Submits {
+                    job_id: at_us,
+                    truth: Some(ENDS[(user + name) as usize % 3]),
+                },
             },
         });
         Past { steps: steps.collect(), user_count: 3, name_count: 3, ..Past::default() }

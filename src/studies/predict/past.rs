@@ -65,6 +65,8 @@ pub struct Who {
 pub enum Happens {
     /// A job is submitted, for the first time.
     Submits {
+        /// The job.
+        job_id: i64,
         /// How it ends in the end, where it is counted.
         truth: Option<End>,
     },
@@ -182,6 +184,7 @@ impl Part {
             let submit = rows.iter().find(|row| row.event == EventType::Submit).unwrap_or(&rows[0]);
             let is_before = windows.has_begun_before(rows[0].at_us);
             let end = End::of(rows[rows.len() - 1].event);
+            let truth = end.filter(|_| !is_before);
             past.jobs += 1;
             past.jobs_without_end += u64::from(end.is_none());
             past.jobs_before_window += u64::from(end.is_some() && is_before);
@@ -191,7 +194,7 @@ impl Part {
                 who: row.who,
                 what,
             };
-            past.steps.push(step(submit, Happens::Submits { truth: end.filter(|_| !is_before) }));
+            past.steps.push(step(submit, Happens::Submits { job_id: submit.job_id, truth }));
             let ends = rows.iter().filter_map(|row| Some((row, End::of(row.event)?)));
             past.steps.extend(ends.map(|(row, end)| step(row, Happens::Ends(end))));
         }

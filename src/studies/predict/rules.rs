@@ -47,6 +47,9 @@ impl Predictor {
         Self::Overall,
     ];
 
+    /// The one that kill rules follow.
+    pub const USUAL: Self = Self::Rate { half_life: HALF_LIFE };
+
     const fn name(self) -> &'static str {
         match self {
             Self::Last => "last",

@@ -15,6 +15,7 @@ use crate::notation::{Notation, NotationError};
 mod dead_time;
 mod events;
 mod failures;
+mod history;
 mod limit;
 mod of_job;
 mod own;
@@ -23,6 +24,7 @@ mod retries;
 mod spare;
 mod written;
 
+pub use self::history::HistoryRule;
 pub use self::limit::LimitOf;
 pub use self::of_job::JobEnds;
 pub use self::own::{Condemn, OwnRule};
@@ -47,6 +49,8 @@ pub enum Rule {
     Retries(Retries),
     /// An attempt longer than a limit.
     Limit(LimitOf),
+    /// A job whose user's past says that it will not finish.
+    History(HistoryRule),
     /// A custom one.
     Own(OwnRule),
 }
@@ -56,13 +60,23 @@ impl Rule {
     pub const USUAL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
 
     /// The names of the rules that come with the program.
-    pub const NAMES: [&'static str; 8] =
-        ["events", "failures", "dead-time", "restarts", "k8s", "spark", "hadoop", "slurm"];
+    pub const NAMES: [&'static str; 9] = [
+        "events",
+        "failures",
+        "dead-time",
+        "restarts",
+        "k8s",
+        "spark",
+        "hadoop",
+        "slurm",
+        "history",
+    ];
 
     /// The rule of a name, with its usual settings.
     pub fn of_name(name: &str) -> Option<Self> {
         let retries = [System::Kubernetes, System::Spark, System::Hadoop].map(Retries::of);
-        let named = retries.map(Self::Retries).into_iter().chain([Self::Limit(LimitOf::Seconds)]);
+        let others = [Self::Limit(LimitOf::Seconds), Self::History(HistoryRule::default())];
+        let named = retries.map(Self::Retries).into_iter().chain(others);
         Self::USUAL.into_iter().chain(named).find(|rule| rule.name() == name)
     }
 
@@ -75,6 +89,7 @@ impl Rule {
             Self::Restarts => "restarts",
             Self::Retries(retries) => retries.main_key(),
             Self::Limit(_) => "limit",
+            Self::History(_) => "p",
             Self::Own(_) => "threshold",
         }
     }
@@ -91,14 +106,26 @@ impl Rule {
             }
             Self::Retries(_) => "a number of failures from 1",
             Self::Limit(LimitOf::Requested) => "a whole number of per cent from 1",
+            Self::History(_) => "a chance from 0.01 to 1, in steps of 0.01",
             Self::Own(_) => "a number from 1",
         }
     }
 
     /// Reads this parameter.
     fn read_parameter(&self, text: &str) -> Option<i64> {
+        if let Self::History(_) = self {
+            return history::read_chance(text);
+        }
         let least = if let Self::Retries(retries) = self { retries.least() } else { 1 };
         text.parse().ok().filter(|&parameter| least <= parameter)
+    }
+
+    /// Writes this parameter.
+    fn write_parameter(&self, parameter: i64) -> String {
+        match self {
+            Self::History(_) => history::write_chance(parameter),
+            _ => parameter.to_string(),
+        }
     }
 
     /// Takes what is written besides the parameter that is swept.
@@ -106,6 +133,7 @@ impl Rule {
         Ok(match self {
             Self::Retries(retries) => Self::Retries(retries.read(notation)?),
             Self::Limit(limit) => Self::Limit(limit.read(notation)?),
+            Self::History(history) => Self::History(history.read(notation)?),
             other => other,
         })
     }
@@ -115,6 +143,7 @@ impl Rule {
         match self {
             Self::Retries(retries) => Some(retries.settings()),
             Self::Limit(limit) => Some(limit.settings()),
+            Self::History(history) => Some(history.settings()),
             _ => None,
         }
     }
@@ -125,6 +154,7 @@ impl Rule {
             Self::Own(own) => own.name(),
             Self::Retries(retries) => retries.name(),
             Self::Limit(_) => "slurm",
+            Self::History(_) => "history",
             rule => rule.main_key(),
         }
     }
@@ -139,6 +169,7 @@ impl Rule {
             Self::Retries(_) => "failures",
             Self::Limit(LimitOf::Seconds) => "s of an attempt",
             Self::Limit(LimitOf::Requested) => "% of the requested time",
+            Self::History(_) => "% chance not to finish",
             Self::Own(_) => "its own parameter",
         }
     }
@@ -149,7 +180,7 @@ impl Rule {
             Self::Events => "events",
             Self::Failures | Self::Retries(_) => "failures",
             Self::DeadTime | Self::Limit(LimitOf::Seconds) => "s",
-            Self::Limit(LimitOf::Requested) => "%",
+            Self::Limit(LimitOf::Requested) | Self::History(_) => "%",
             Self::Restarts => "restarts/h",
             Self::Own(_) => "",
         }
@@ -170,6 +201,7 @@ impl Rule {
                 vec![600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 604_800]
             }
             Self::Limit(LimitOf::Requested) => vec![25, 50, 75, 90, 100, 110, 125, 150, 200, 300],
+            Self::History(_) => vec![50, 60, 70, 80, 85, 90, 93, 95, 96, 97, 98, 99],
             Self::Own(own) => own.default_grid(),
         }
     }
@@ -177,6 +209,7 @@ impl Rule {
     fn kill_times(
         &self,
         task: &TaskView<'_>,
+        owner: Owner<'_>,
         grid: &[i64],
         times: &mut Vec<i64>,
     ) -> Result<(), RuleError> {
@@ -191,6 +224,11 @@ impl Rule {
                 retries.kill_times(&failures, grid, times);
             }
             Self::Limit(limit) => limit.kill_times(task, grid, times),
+            Self::History(history) => {
+                let reached = HistoryRule::reached(owner.chance, grid);
+                let condemned = history.condemned_us(task).filter(|_| 0 < reached);
+                times.extend(condemned.into_iter().flat_map(|at_us| vec![at_us; reached]));
+            }
             Self::Own(own) => own.kill_times(task, grid, times)?,
         }
         debug_assert!(times.is_sorted(), "a more lenient parameter kills no earlier");
@@ -262,6 +300,12 @@ impl RuleGrid {
         self.spare.iter().any(|(key, value)| key.is_of(value, priority, owner))
     }
 
+    /// Whether it asks for the chance that a job does not finish.
+    pub fn asks_history(&self) -> bool {
+        let mut rules = std::iter::once(&self.rule).chain(self.and.iter().map(|(rule, _)| rule));
+        rules.any(|rule| matches!(rule, Rule::History(_)))
+    }
+
     /// The rule and those that must have fired too, each with its parameter; `None` unless the
     /// rule has exactly one.
     pub fn conditions(&self) -> Option<Vec<(&Rule, i64)>> {
@@ -285,13 +329,13 @@ impl RuleGrid {
         if self.spares(Some(task.priority), owner) {
             return Ok(());
         }
-        self.rule.kill_times(task, &self.grid, times)?;
+        self.rule.kill_times(task, owner, &self.grid, times)?;
         if times.is_empty() {
             return Ok(());
         }
         let mut other = Vec::new();
         for (rule, parameter) in &self.and {
-            rule.kill_times(task, &[*parameter], &mut other)?;
+            rule.kill_times(task, owner, &[*parameter], &mut other)?;
             let Some(&fired) = other.first() else {
                 times.clear();
                 return Ok(());
@@ -411,7 +455,7 @@ mod tests {
         let mut rule: RuleGrid = rule.parse().unwrap();
         rule.grid = grid.to_vec();
         let mut times = Vec::new();
-        let owner = Owner { scheduling_class: Some(3), user: Some("u=1") };
+        let owner = Owner { scheduling_class: Some(3), user: Some("u=1"), chance: None };
         rule.kill_times(&task, owner, &mut times).unwrap();
         let minutes: Vec<i64> = times.iter().map(|time| time / 60_000_000).collect();
         assert_eq!(minutes, expected_minutes, "{rule} on {sequence}");

@@ -12,7 +12,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Rule, RuleGrid, Scope};
+use super::{HistoryRule, Owner, Rule, RuleGrid, Scope};
 use crate::facts::tasks::TaskView;
 
 /// The ends that a rule brings to the jobs of a bucket.
@@ -22,6 +22,8 @@ pub struct JobEnds {
     /// first instant at which one of its tasks is given up.
     by_job: FxHashMap<i64, Vec<i64>>,
     times: Vec<i64>,
+    /// By job, how many parameters of the grid its past reaches.
+    reached: FxHashMap<i64, usize>,
 }
 
 impl RuleGrid {
@@ -36,6 +38,7 @@ impl Rule {
     pub const fn ends_jobs(&self) -> bool {
         match self {
             Self::Retries(retries) => matches!(retries.scope, Scope::Job),
+            Self::History(history) => matches!(history.scope, Scope::Job),
             _ => false,
         }
     }
@@ -43,7 +46,15 @@ impl Rule {
 
 impl JobEnds {
     /// Takes a task that is not spared.
-    pub fn add(&mut self, rule: &RuleGrid, task: &TaskView<'_>) {
+    pub fn add(&mut self, rule: &RuleGrid, task: &TaskView<'_>, owner: Owner<'_>) {
+        if let Rule::History(history) = rule.rule {
+            let reached = HistoryRule::reached(owner.chance, &rule.grid);
+            if let Some(at_us) = history.condemned_us(task).filter(|_| 0 < reached) {
+                self.by_job.entry(task.job_id).or_default().push(at_us);
+                self.reached.insert(task.job_id, reached);
+            }
+            return;
+        }
         let Rule::Retries(retries) = &rule.rule else { return };
         let mut failures = retries.failures(task).peekable();
         if failures.peek().is_none() {
@@ -67,6 +78,16 @@ impl JobEnds {
 
     /// Turns failures that count together into ends, once all tasks are there.
     pub fn close(&mut self, rule: &RuleGrid) {
+        if let Rule::History(history) = rule.rule {
+            #[expect(clippy::iter_over_hash_type, reason = "each job by itself")]
+            for (job_id, condemned) in &mut self.by_job {
+                condemned.sort_unstable();
+                let end = condemned.get(history.tasks - 1).copied();
+                let reached = self.reached.get(job_id).copied().unwrap_or_default();
+                *condemned = end.map_or_else(Vec::new, |end_us| vec![end_us; reached]);
+            }
+            return;
+        }
         let Rule::Retries(retries) = &rule.rule else { return };
         if !retries.is_pooled() {
             return;
@@ -97,6 +118,7 @@ mod tests {
     /// Tasks of one job, by the minutes and types of their events.
     fn ends(rule: &str, tasks: &[Vec<(i64, u8)>]) -> Vec<i64> {
         let rule: RuleGrid = rule.parse().unwrap();
+        let owner = Owner { chance: Some(0.9), ..Owner::default() };
         let mut ends = JobEnds::default();
         for (task_index, events) in (0..).zip(tasks) {
             let events: Vec<Event> = (0..)
@@ -119,7 +141,7 @@ mod tests {
                 requested_us: None,
                 job_end_us: None,
             };
-            ends.add(&rule, &task);
+            ends.add(&rule, &task, owner);
         }
         ends.close(&rule);
         ends.of(1).to_vec()
@@ -138,6 +160,12 @@ mod tests {
         check("k8s:backoff_limit={0,1,2,3,4,5,6},on=fail+evict", &[2, 3, 4, 5, 6, 7]);
         // Spark and Hadoop: the first task with as many failures as the limit.
         check("spark:max_failures={1,2,3}", &[2, 6]);
+        // Of a bad past: the job ends with the second task that is condemned, both scheduled once.
+        let started = [vec![(1, 1)], vec![(3, 1)], vec![(4, 0)]];
+        let history = |tasks: usize| {
+            ends(&format!("history:p={{0.5,0.9,0.95}},after=0,per=job,tasks={tasks}"), &started)
+        };
+        assert_eq!([history(1), history(2), history(3)], [vec![1, 1], vec![3, 3], vec![]]);
         check("hadoop:max_attempts={1,2,3},on=fail+evict", &[2, 4, 6]);
     }
 

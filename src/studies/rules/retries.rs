@@ -79,7 +79,7 @@ const MAX_S: i64 = 600;
 /// The longest wait that can be written, s: a hundred days.
 const WAIT_MAX_S: i64 = 8_640_000;
 
-const SCOPES: [(&str, Scope); 2] = [("job", Scope::Job), ("task", Scope::Task)];
+pub(super) const SCOPES: [(&str, Scope); 2] = [("job", Scope::Job), ("task", Scope::Task)];
 
 const COUNTED: [(&str, Counted); 2] =
     [("fail", Counted::Failures), ("fail+evict", Counted::FailuresAndEvictions)];

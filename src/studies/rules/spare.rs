@@ -47,4 +47,6 @@ pub struct Owner<'a> {
     pub scheduling_class: Option<i32>,
     /// The job's user.
     pub user: Option<&'a str>,
+    /// The chance that the job does not finish, where a rule asks for it.
+    pub chance: Option<f64>,
 }

@@ -91,7 +91,8 @@ fn values(rule: &Rule, text: &str) -> Option<Vec<i64>> {
 /// Writes a rule with its parameters.
 fn write_condition(f: &mut fmt::Formatter<'_>, rule: &Rule, given: &[i64]) -> fmt::Result {
     f.write_str(rule.name())?;
-    let words: Vec<String> = given.iter().map(ToString::to_string).collect();
+    let words: Vec<String> =
+        given.iter().map(|&parameter| rule.write_parameter(parameter)).collect();
     let given = match words.as_slice() {
         [] => None,
         [single] => Some(single.clone()),
@@ -241,6 +242,10 @@ mod tests {
             "hadoop:max_attempts=4,per=task+events=9~class=2",
             "slurm:limit=3600+restarts=2",
             "slurm:limit={100,150},of=requested",
+            "history",
+            "history:p={0.01,0.5,0.9,0.95,1},after=30",
+            "history:p=0.95,after=0,per=job,tasks=3",
+            "events+history:p=0.9",
         ] {
             assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
         }
