@@ -141,7 +141,7 @@ fn a_journal_reads_the_same_live_and_read_back() {
 #[test]
 fn a_kill_rule_saves_cpu_and_harms_jobs() {
     let place = history();
-    let policies = "fifo fifo+kill:failures=1 fifo+kill:failures=1,spare-user=b";
+    let policies = "fifo fifo+kill:failures=1 fifo+kill:failures=1~user=b";
     let table = place.run(&["replay", "--format", "csv", "--policies", policies]).ok();
     let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
     let header = reader.headers().unwrap().clone();
