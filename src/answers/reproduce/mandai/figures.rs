@@ -93,7 +93,7 @@ fn only(chart: &Chart, figure: &str, names: &[&str]) -> Chart {
     let is_kept = |line: &&Line| names.contains(&line.name.as_str());
     let lines: Vec<Line> = chart.lines.iter().filter(is_kept).cloned().collect();
     let title = format!("{}: {}", figure.replacen('-', " ", 1), chart.title.to_lowercase());
-    let title = title.replace("cpu", "CPU").replace(" t (", " T (");
+    let title = title.replace("cpu", "CPU").replace("killing at t", "killing at T");
     Chart::Lines(LineChart { title: capital(&title), lines, ..chart.clone() })
 }
 
