@@ -8,7 +8,8 @@
 --                              the next SCHEDULE), with job, or open
 --           submit_us          the SUBMIT that it waited from: the last event of its task before it, of those
 --                              that decide, if that is a SUBMIT; null otherwise
---           wait_us            from there to its SCHEDULE; null where it was submitted before the window
+--           wait_us            from there to its SCHEDULE; null where it was submitted before the window or
+--                              scheduled after it
 --           memory_request     NMU (or what the log has), on the SCHEDULE row
 --           slots_s            s, its time running
 --           requested_s        NCU-s, CPU request times running time; no request is 0
@@ -49,7 +50,8 @@ SELECT a.job_id, a.task_index, a.attempt, a.machine_id, a.cpu_request, d.memory_
             WHEN a.ended_by = 5 THEN 'killed'
             ELSE 'lost' END AS ended,
        CASE WHEN d.before_type = 0 THEN d.before_us END AS submit_us,
-       CASE WHEN d.before_type = 0 AND a.first_us <= d.before_us THEN d.time_us - d.before_us END AS wait_us,
+       CASE WHEN d.before_type = 0 AND a.first_us <= d.before_us AND d.time_us < 9223372036854775807
+            THEN d.time_us - d.before_us END AS wait_us,
        (a.end_us - a.start_us) / CAST(1000000 AS DOUBLE) AS slots_s,
        CASE WHEN a.cpu_request IS NULL THEN 0.0
             ELSE CAST(a.cpu_request AS DOUBLE) * (a.end_us - a.start_us) END

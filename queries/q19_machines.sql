@@ -9,21 +9,26 @@
 --           evicted, failed, finished, killed, lost   attempts by the event that ended them
 --           slots_s           s, running time of all attempts on it
 --           requested_s       NCU-s, CPU requests times running time; no request is 0
---           not_finished_s    NCU-s, the same of attempts that ended, and not with FINISH
+--           not_finished_s    NCU-s, the same of attempts that ended with EVICT, FAIL, KILL or LOST
 -- Used by:  whoever compares machines
 -- Attempts that begin after the window (at 2^63-1) are left out. The window ends where that of jobs or that of tasks ends, whichever is later.
-WITH periods AS (
-  SELECT p.machine_id,
-         CAST(SUM(CASE WHEN p.event_type = 1 THEN 1 ELSE 0 END) AS BIGINT) AS outage_count,
-         SUM(CASE WHEN p.event_type = 1 THEN 0
-                  WHEN COALESCE(p.end_us, CASE WHEN s.job_window_end_us < s.task_window_end_us
-                                               THEN s.task_window_end_us ELSE s.job_window_end_us END) < p.start_us THEN 0
-                  ELSE COALESCE(p.end_us, CASE WHEN s.job_window_end_us < s.task_window_end_us
-                                               THEN s.task_window_end_us ELSE s.job_window_end_us END) - p.start_us END)
-           / CAST(1000000 AS DOUBLE) AS up_s
+WITH windows AS (
+  SELECT CASE WHEN job_window_end_us < task_window_end_us THEN task_window_end_us ELSE job_window_end_us END AS end_us
+  FROM settings
+),
+cut AS (
+  SELECT p.machine_id, p.event_type, p.start_us,
+         CASE WHEN p.end_us IS NULL OR w.end_us < p.end_us THEN w.end_us ELSE p.end_us END AS end_us
   FROM q10_machine_periods AS p
-  CROSS JOIN settings AS s
-  GROUP BY p.machine_id
+  CROSS JOIN windows AS w
+),
+periods AS (
+  SELECT machine_id,
+         CAST(SUM(CASE WHEN event_type = 1 THEN 1 ELSE 0 END) AS BIGINT) AS outage_count,
+         SUM(CASE WHEN event_type = 1 OR end_us < start_us THEN 0 ELSE end_us - start_us END)
+           / CAST(1000000 AS DOUBLE) AS up_s
+  FROM cut
+  GROUP BY machine_id
 ),
 runs AS (
   SELECT a.machine_id, a.job_id, a.ended_by,

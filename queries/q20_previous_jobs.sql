@@ -6,8 +6,8 @@
 --           previous_submit_us         when that was submitted
 --           previous_outcome_terminal  what became of it in the end
 --           previous_last_us           its last event
---           is_known                   whether it had ended when this job was submitted: only then could
---                                      anyone have known its outcome
+--           is_known                   whether it has ended, and its last event lies before the submission of
+--                                      this job: only then could anyone have known its outcome
 -- Used by:  whoever predicts from the past of a user
 -- Jobs without a user or without a SUBMIT are left out. The first job of a user has no previous one.
 WITH ordered AS (

@@ -8,7 +8,7 @@
 --           requested_s      NCU-s that it had held
 --           restart_us       when its task was scheduled again; null where it was not
 --           restart_machine_id   where
---           away_us          from the EVICT to then
+--           away_us          from the EVICT to then; null where that is after the window (at 2^63-1)
 -- Used by:  whoever asks what evictions cost
 WITH all_attempts AS (
   SELECT *,
@@ -18,7 +18,7 @@ WITH all_attempts AS (
 )
 SELECT job_id, task_index, attempt, machine_id, "user", priority, scheduling_class, cpu_request, memory_request,
        start_us, end_us AS evicted_us, slots_s, requested_s, restart_us, restart_machine_id,
-       restart_us - end_us AS away_us
+       CASE WHEN restart_us < 9223372036854775807 THEN restart_us - end_us END AS away_us
 FROM all_attempts
 WHERE ended_by = 2
 ORDER BY job_id, task_index, attempt;

@@ -18,6 +18,8 @@ AFTER = 2**63 - 1
 TERMINAL = "23456"
 SEQUENCE_OUTCOMES = {"014": "finished", "013": "failed", "015": "killed", "01": "running"}
 TERMINAL_OUTCOMES = {"2": "evicted", "3": "failed", "4": "finished", "5": "killed", "6": "lost"}
+EVENTS = "SUBMIT SCHEDULE EVICT FAIL FINISH KILL LOST UPDATE_PENDING UPDATE_RUNNING QUEUE ENABLE".split()
+HOUR = 3_600_000_000
 
 
 def rows(trace, table):
@@ -100,6 +102,12 @@ class Attempt:
         """Without an end of its own, closed with its job."""
         return self.end is not None and self.kind is None
 
+    def ended(self):
+        """How it ended, by name."""
+        if self.kind is None:
+            return "open" if self.end is None else "with job"
+        return "rescheduled" if self.kind == 1 else TERMINAL_OUTCOMES[str(self.kind)]
+
     def span(self, window_end):
         """(start, end) of running; the end of an open attempt is the window's."""
         end = window_end if self.end is None else self.end
@@ -126,6 +134,12 @@ def attempts_of(events, job_end, window_end):
             time = max(event.time, job_end)
         found.append(Attempt(len(found) + 1, event, time, kind))
     return found
+
+
+def submit_before(events, schedule):
+    """The SUBMIT that an attempt waited from: the last deciding event before it, if that is one."""
+    before = [e for e in events[:events.index(schedule)] if e.kind in "01" + TERMINAL]
+    return before[-1].time if before and before[-1].kind == "0" else None
 
 
 def waiting(events, job_end, window_end):
@@ -184,6 +198,21 @@ def capacity_at(periods, machine, time):
     return before[-1] if before else (known[0][1] if known else None)
 
 
+def time_up(events, window_end):
+    """How long a machine was there, and how often it left."""
+    up, since, outages = 0, None, 0
+    for time, _, kind, _, _ in events:
+        if since is not None:
+            up += overlap((since, time), (0, window_end))
+        since = None if kind == 1 else time
+        outages += kind == 1
+    return up + (overlap((since, AFTER), (0, window_end)) if since is not None else 0), outages
+
+
+def hour_of(time):
+    return time // HOUR * HOUR
+
+
 def weighted_mean(pairs):
     total = sum(weight for weight, _ in pairs)
     return sum(weight * value for weight, value in pairs) / total if total else None
@@ -227,8 +256,8 @@ def main(trace, out, thresholds, log):
         sizes[job][1] += len(ev)
     write("q04_job_sizes", "job_id task_count event_count", [[job, *size] for job, size in sorted(sizes.items())])
 
-    def held(all_, since=0):
-        spans = [(overlap(a.span(task_end), (since, AFTER)), a.schedule.request or 0) for a in all_]
+    def held(all_, since=0, until=AFTER):
+        spans = [(overlap(a.span(task_end), (since, until)), a.schedule.request or 0) for a in all_]
         return seconds(sum(s for s, _ in spans)), seconds(sum(s * r for s, r in spans))
 
     def closed(all_):
@@ -293,7 +322,7 @@ def main(trace, out, thresholds, log):
     charged = defaultdict(lambda: [0, 0, 0])
     for task, all_ in attempts.items():
         for a in (a for a in all_ if a.end is not None):
-            hour = charged[(users.get(task[0]) or "-", a.end // 3_600_000_000 * 3_600_000_000)]
+            hour = charged[(users.get(task[0]) or "-", hour_of(a.end))]
             length = a.end - a.schedule.time
             hour[:] = hour[0] + 1, hour[1] + length, hour[2] + length * (a.schedule.request or 0)
     write("q13_usage_by_user_hour", "user hour_us attempt_count slots_s requested_s",
@@ -321,6 +350,78 @@ def main(trace, out, thresholds, log):
     write("q16_memory_measured", f"job_id task_index window_count windows_overlapping {kinds[0]} {kinds[1]}",
           [[*task, measured(all_)[0], measured(all_)[2], *memory_measured(all_, lambda w: w.canonical),
             *memory_measured(all_, lambda w: w.assigned)] for task, all_ in windows.items()])
+
+    of_job = {job: [users[job], last_seen([e.klass for e in ev]),
+                    largest(e.name for e in ev), *outcome(ev)[2:4]] for (job,), ev in jobs.items()}
+
+    def attempt_facts(task, a):
+        ev = tasks[task]
+        submit = submit_before(ev, a.schedule)
+        wait = a.schedule.time - submit if submit and a.schedule.time < AFTER else None
+        return [*task, a.number, a.schedule.machine, a.schedule.request, a.schedule.memory, *a.span(task_end),
+                "true" if a.end is None else "false", a.kind, a.ended(), submit, wait,
+                *held([a]), last_seen([e.priority for e in ev]), *outcome(ev)[2:4],
+                *of_job.get(task[0], [None] * 5)]
+
+    write("q17_attempt_facts", "job_id task_index attempt machine_id cpu_request memory_request start_us end_us "
+          "is_open ended_by ended submit_us wait_us slots_s requested_s priority task_outcome_sequence "
+          "task_outcome_terminal user scheduling_class job_name job_outcome_sequence job_outcome_terminal",
+          [attempt_facts(task, a) for task, all_ in attempts.items() for a in all_])
+    ran = [(task, a) for task, all_ in attempts.items() for a in all_ if a.schedule.time < AFTER]
+    happened = {hour_of(a.span(task_end)[1]): [0] * 7 for _, a in ran}
+    for event in (e for ev in tasks.values() for e in ev if e.time < AFTER):
+        counts = happened.setdefault(hour_of(event.time), [0] * 7)
+        if event.kind in "01" + TERMINAL:
+            counts[int(event.kind)] += 1
+
+    write("q18_cluster_by_hour", "hour_us slots_s requested_s submitted started evicted failed finished killed lost",
+          [[hour, *held([a for _, a in ran], hour, hour + HOUR), *counts] for hour, counts in sorted(happened.items())])
+
+    def machine(number_):
+        up, outages = time_up(periods[number_], max(job_end, task_end))
+        here = [(task, a) for task, a in ran if a.schedule.machine == str(number_)]
+        all_ = [a for _, a in here]
+        kinds = [a.kind for a in all_]
+        return [number_, seconds(up), outages, len(here), len({job for (job, _), _ in here}),
+                *(kinds.count(int(kind)) for kind in TERMINAL_OUTCOMES), *held(all_),
+                held([a for a in all_ if a.kind in (2, 3, 5, 6)])[1]]
+
+    write("q19_machines", "machine_id up_s outage_count attempt_count job_count evicted failed finished killed lost "
+          "slots_s requested_s not_finished_s", [machine(each) for each in periods])
+    submitted = sorted((first(ev, "0"), job, users[job]) for (job,), ev in jobs.items()
+                       if users[job] and first(ev, "0") is not None)
+    latest, previous = {}, []
+    for submit, job, user in submitted:
+        before = latest.get(user)
+        latest[user] = job
+        known = [None] * 5
+        if before is not None:
+            ev = jobs[before,]
+            last = max(e.time for e in ev)
+            had_ended = ends[before] is not None and last < submit
+            known = [before, first(ev, "0"), terminal_outcome(ev), last,
+                     "true" if had_ended else "false"]
+        previous.append([job, user, submit, terminal_outcome(jobs[job,]), *known])
+    write("q20_previous_jobs", "job_id user first_submit_us outcome_terminal previous_job_id previous_submit_us "
+          "previous_outcome_terminal previous_last_us is_known", previous)
+
+    def eviction(task, a, again):
+        back = [None] * 3
+        if again:
+            away = again.schedule.time - a.end if again.schedule.time < AFTER else None
+            back = [again.schedule.time, again.schedule.machine, away]
+        user, klass = of_job.get(task[0], [None] * 2)[:2]
+        return [*task, a.number, a.schedule.machine, user, last_seen([e.priority for e in tasks[task]]), klass,
+                a.schedule.request, a.schedule.memory, a.schedule.time, a.end, *held([a]), *back]
+
+    write("q21_evictions", "job_id task_index attempt machine_id user priority scheduling_class cpu_request "
+          "memory_request start_us evicted_us slots_s requested_s restart_us restart_machine_id away_us",
+          [eviction(task, a, again) for task, all_ in attempts.items()
+           for a, again in zip(all_, [*all_[1:], None]) if a.kind == 2])
+    kinds_of = [[e.kind for ev in table.values() for e in ev] for table in (jobs, tasks)]
+    write("q22_event_types", "event_type event job_event_count task_event_count",
+          [[kind, EVENTS[kind], *(kinds.count(str(kind)) for kinds in kinds_of)] for kind in range(len(EVENTS))
+           if any(str(kind) in kinds for kinds in kinds_of)])
 
 
 def requests(log):
