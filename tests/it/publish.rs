@@ -42,7 +42,22 @@ struct Writer {
 }
 
 /// Every command that writes results or pages. Both settings answer the same question.
-static WRITERS: [Writer; 11] = [
+static WRITERS: [Writer; 14] = [
+    Writer {
+        name: "load",
+        commands: ["load --interval 10m --by user --out found", "load --interval 1h --out found"],
+        out: "found",
+    },
+    Writer {
+        name: "machines",
+        commands: ["machines --out found", "machines --together 60 --out found"],
+        out: "found",
+    },
+    Writer {
+        name: "predict",
+        commands: ["predict --out found", "predict --rules last-of-user --out found"],
+        out: "found",
+    },
     Writer {
         name: "sweep",
         commands: [
@@ -509,7 +524,7 @@ fn manual_pages_replace_only_manual_pages() {
 }
 
 /// Where a command writes something new, and a name that it is given for it. `TAKEN` is a file.
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 24] = [
     "synth TAKEN --jobs 5",
     "synth TAKEN/inside --jobs 5",
     "ingest trace --lake TAKEN",
@@ -525,6 +540,9 @@ const NAMES: [&str; 21] = [
     "account --cpu slots --out TAKEN",
     "sweep --cpu slots --out TAKEN",
     "detect --out TAKEN",
+    "load --out TAKEN",
+    "machines --out TAKEN",
+    "predict --out TAKEN",
     "fairness --out TAKEN",
     "replay --out TAKEN/inside",
     "query q01 --out TAKEN",

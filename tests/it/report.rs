@@ -440,10 +440,10 @@ fn what_is_no_result_is_refused() {
     };
     let chart = ", \"charts\": [{\"file\": \"../x\", \"title\": \"\", \"caption\": \"\"}]";
     for (text, problem) in [
-        (result("x", 1, ""), "its format is 1, not 2"),
-        (result("x", 2, ""), "its checksum differs"),
-        (sealed(&result("../x", 2, "")), "`../x` is not the name of a result"),
-        (sealed(&result("x", 2, chart)), "`../x` is not the name of a chart"),
+        (result("x", 2, ""), "its format is 2, not 3"),
+        (result("x", 3, ""), "its checksum differs"),
+        (sealed(&result("../x", 3, "")), "`../x` is not the name of a result"),
+        (sealed(&result("x", 3, chart)), "`../x` is not the name of a chart"),
     ] {
         fs::write(place.path("empty/result.json"), text).unwrap();
         let said = place.run(&["report", "empty"]);

@@ -7,9 +7,12 @@ use serde_json::Value;
 use super::support::{Place, options};
 
 /// Options about the lake, the engine and the form of the answer; they move no number.
-const OF_FORM: [&str; 16] = [
+const OF_FORM: [&str; 19] = [
     "lake",
     "format",
+    "chart-format",
+    "chart-width",
+    "no-title",
     "columns",
     "sort",
     "width",
