@@ -208,7 +208,7 @@
 //! | attempt | from SCHEDULE to the next terminal event (or SCHEDULE) of a task |
 //! | outcome | what became of a job: finished, failed, killed, running, ... |
 //! | condemned | a task that a kill rule would have killed; harmed: a finished job with one |
-//! | log | a trace of another kind than Google's, which is one file: SWF, GWF, Rumen |
+//! | log | a trace of another kind than Google's, which is mostly one file: SWF, GWF, Rumen, Slurm |
 //! | remark | an assumption that a log left open, counted in the manifest |
 //! | window | a row of `task_usage`; also the span of time that a trace covers |
 //! | part, segment | a file of the raw trace; consecutive parts that share a file in the lake |
