@@ -51,6 +51,12 @@ pub fn grouped_decimal(value: f64, decimals: usize) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
+/// A number of 32 bits as the number of 64 bits that is written the same: 0.2493 and not
+/// 0.2493000030517578.
+pub(crate) fn shortest(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or_else(|_| f64::from(value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

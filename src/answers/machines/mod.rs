@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::answers::load::Length;
 use crate::answers::sentences;
 use crate::answers::study::settings;
-use crate::digits;
+use crate::digits::{self, shortest};
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
@@ -165,9 +165,9 @@ fn configurations(fleet: &Fleet) -> RecordBatch {
         .flag("is_total", each().enumerate().map(|(idx, _)| Some(idx == 0)))
         .about("Whether the row is of all machines together")
         .maybe_text("platform", each().map(|row| row.platform.as_deref()))
-        .float("cpu_capacity", float(|row| row.cpu.map(f64::from)))
+        .float("cpu_capacity", float(|row| row.cpu.map(shortest)))
         .about("CPU of each machine; null where unknown")
-        .float("memory_capacity", float(|row| row.memory.map(f64::from)))
+        .float("memory_capacity", float(|row| row.memory.map(shortest)))
         .about("Memory of each machine; null where unknown")
         .count("machines", count(|row| row.machines))
         .about("Machines that have this configuration when they are last seen")
@@ -225,8 +225,8 @@ impl Studied {
                 "platform",
                 rows().map(|own| configuration(own.configuration).platform.as_deref()),
             )
-            .float("cpu_capacity", rows().map(|own| own.cpu.map(f64::from)))
-            .float("memory_capacity", rows().map(|own| own.memory.map(f64::from)))
+            .float("cpu_capacity", rows().map(|own| own.cpu.map(shortest)))
+            .float("memory_capacity", rows().map(|own| own.memory.map(shortest)))
             .about("Memory of the machine; null where unknown")
             .batch()
     }

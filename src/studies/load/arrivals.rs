@@ -30,7 +30,10 @@ const WINDOWS_S: [i64; 6] = [10, 60, 300, 3600, 21_600, 86_400];
 const WINDOWS_MIN: usize = 8;
 
 /// Windows that are counted at most; a longer span has no windows of that length.
-const WINDOWS_MAX: i64 = 1 << 26;
+const WINDOWS_MAX: i64 = 1 << 22;
+
+/// Hours of the longest span with an autocorrelation, which costs a pass for each lag: thirty years.
+const HOURS_MAX: i64 = 1 << 18;
 
 /// Hours of the longest lag of the autocorrelation: two weeks.
 const LAG_HOURS_MAX: usize = 336;
@@ -152,7 +155,9 @@ impl Arrivals {
         // A trace with a window begins there; a log with its first job.
         let from_us = if 0 < windows.first_us { windows.first_us.min(first) } else { first };
         let to_us = windows.job_end_us.max(times.last().copied().unwrap_or(0));
-        let hourly = counts(&times, [from_us, to_us], 3600).unwrap_or_default();
+        let is_short = (to_us - from_us) / (3600 * MICROS_PER_SECOND) <= HOURS_MAX;
+        let hourly = counts(&times, [from_us, to_us], 3600).filter(|_| is_short);
+        let hourly = hourly.unwrap_or_default();
         let lags = LAG_HOURS_MAX.min(hourly.len() / 2);
         ArrivalStudy {
             jobs: times.len() as u64,
@@ -175,7 +180,7 @@ impl Arrivals {
 }
 
 /// Counts in whole windows from the start of a span; none where there would be too many.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^26")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^22")]
 fn counts(times: &[i64], [from_us, to_us]: [i64; 2], window_s: i64) -> Option<Vec<u32>> {
     let length_us = window_s * MICROS_PER_SECOND;
     let whole = (to_us - from_us) / length_us;
@@ -191,7 +196,7 @@ fn counts(times: &[i64], [from_us, to_us]: [i64; 2], window_s: i64) -> Option<Ve
     Some(counts)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "at most 2^26 windows")]
+#[expect(clippy::cast_precision_loss, reason = "at most 2^22 windows")]
 fn moments(counts: &[u32]) -> (f64, f64) {
     let length = counts.len() as f64;
     let mean = counts.iter().map(|&count| f64::from(count)).sum::<f64>() / length;
@@ -213,7 +218,7 @@ fn dispersion(window_s: i64, counts: &[u32]) -> Dispersion {
 
 /// The autocorrelation of counts at a lag, with the variance of all of them; nothing of counts that
 /// are all the same.
-#[expect(clippy::cast_precision_loss, reason = "at most 2^26 windows")]
+#[expect(clippy::cast_precision_loss, reason = "at most 2^22 windows")]
 fn autocorrelation(counts: &[u32], lag: usize) -> Option<f64> {
     let (mean, variance) = moments(counts);
     let pairs = counts.iter().zip(counts.get(lag..)?);
@@ -269,6 +274,23 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::window::OpenAttempts;
+
+    /// One time far from all others must neither take long nor much memory.
+    #[test]
+    fn a_span_of_thousands_of_years_is_studied_at_once() {
+        let end_us = i64::MAX / 2;
+        let (first_us, open_attempts) = (0, OpenAttempts::default());
+        let windows = Windows { job_end_us: end_us, task_end_us: end_us, first_us, open_attempts };
+        let mut arrivals = Arrivals::default();
+        for time in [1, 2, i64::MAX / 2] {
+            arrivals.add(time, false);
+        }
+        let clock = Clock { since_sunday_us: 0, is_known: false };
+        let study = arrivals.study(clock, windows);
+        assert_eq!(study.jobs, 3);
+        assert!(study.hourly_autocorrelation.is_empty() && study.dispersion.is_empty());
+    }
 
     #[test]
     fn the_clock_of_a_log_is_read() {

@@ -220,7 +220,9 @@ impl Bucket<'_> {
             part.usage = self.windows_of(task, part.usage, sums, Amount::CpuUsed);
             if let Some(position) = jobs.find(task.job_id) {
                 sizes[position].0 += 1;
-                let asks = task.attempts.last().and_then(|attempt| attempt.cpu_request);
+                // The last request that is known, also of a task that never ran.
+                let asks =
+                    task.events.iter().rev().find_map(|event| tasks.requests_of(event.row)[0]);
                 sizes[position].1 += f64::from(asks.unwrap_or(0.0));
             }
         });
@@ -233,9 +235,11 @@ impl Bucket<'_> {
                 }
                 part.arrivals.add(submit_us, windows.is_before(submit_us));
             }
-            let size = if lake.source().is_log() { whole(cpu) } else { task_count };
+            let is_log = lake.source().is_log();
+            let size = if is_log { whole(cpu) } else { task_count };
+            let is_known = 0 < task_count && 0 < size;
             let user = job.user.map(|user| jobs.names.get(user));
-            part.job_sums.add(job, windows, user, (0 < task_count).then_some(size));
+            part.job_sums.add(job, windows, user, is_known.then_some(size));
         }
         Ok(())
     }
