@@ -160,7 +160,7 @@ pub(crate) struct ChartArgs {
     #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
     pub chart_width: Option<Look>,
 
-    /// Draw charts without title and caption, which a paper has below them
+    /// Draw charts without title and caption, for papers
     #[arg(long, requires = "out")]
     pub no_title: bool,
 }

@@ -5,25 +5,39 @@ use super::command;
 #[test]
 fn every_flag_explains_itself() {
     let program = command();
+    let mut faults = vec![];
     for subcommand in program.get_subcommands() {
         let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-        check_line(&about, subcommand.get_name());
+        faults.extend(fault_of(&about, subcommand.get_name()));
         for arg in subcommand.get_arguments() {
             let flag = format!("{} --{}", subcommand.get_name(), arg.get_id());
-            check_line(&arg.get_help().map(ToString::to_string).unwrap_or_default(), &flag);
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            faults.extend(fault_of(&help, &flag));
             let is_valued = arg.get_action().takes_values();
             for name in arg.get_value_names().into_iter().flatten().filter(|_| is_valued) {
-                assert!(!name.chars().any(char::is_lowercase), "{flag}: `{name}` is in capitals");
+                if name.chars().any(char::is_lowercase) {
+                    faults.push(format!("{flag}: `{name}` is not in capitals"));
+                }
             }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-fn check_line(help: &str, of: &str) {
-    assert!(!help.is_empty(), "{of} has no help");
-    assert!(help.len() <= 60, "{of}: the short help must fit one line");
-    assert!(!help.ends_with('.'), "{of}: no full stop in one-line help");
-    assert!(help.starts_with(|letter: char| letter.is_uppercase()), "{of}: begins with a capital");
+/// What is wrong with one line of short help.
+fn fault_of(help: &str, of: &str) -> Option<String> {
+    let fault = if help.is_empty() {
+        "no help"
+    } else if help.len() > 60 {
+        "the short help is over 60 characters"
+    } else if help.ends_with('.') {
+        "a full stop in one-line help"
+    } else if !help.starts_with(|letter: char| letter.is_uppercase()) {
+        "does not begin with a capital"
+    } else {
+        return None;
+    };
+    Some(format!("{of}: {fault}: {help}"))
 }
 
 /// An example in the help that clap would refuse is worse than none.

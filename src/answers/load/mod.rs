@@ -135,7 +135,7 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "5m"))]
     pub interval: Length,
 
-    /// Rows per group: priority band, class, user, ...
+    /// Rows per group, for example per user or priority band
     ///
     /// Rows are then of an interval and a group, and those of an interval add up to the row without
     /// groups. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and monitoring and
