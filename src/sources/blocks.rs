@@ -56,6 +56,14 @@ impl TextBlock {
     pub fn text(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
+
+    /// Its lines by their numbers, from that of the first, without their ends.
+    pub(crate) fn lines(&self, first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+        let text = self.text();
+        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
+        let without_return = |line| <[u8]>::strip_suffix(line, b"\r").unwrap_or(line);
+        (first..).zip(lines.map(without_return))
+    }
 }
 
 /// Reads a part file block by block.

@@ -222,20 +222,15 @@ impl PartParser for NodeList {
         _hand_out: &mut HandOut<'_>,
     ) {
         rows.clear();
-        let text = text.text();
-        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
-        let mut line = first_line;
-        for raw in lines {
-            let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        for (line, raw) in text.lines(first_line) {
             if line != 1
                 && !raw.trim_ascii().is_empty()
                 && let Err((column, reason)) = self.node(line, raw, rows)
             {
                 rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
             }
-            line += 1;
+            rows.line_count = line + 1 - first_line;
         }
-        rows.line_count = line - first_line;
     }
 }
 

@@ -352,11 +352,7 @@ impl<F: LineFormat> PartParser for LogParser<F> {
         _hand_out: &mut HandOut<'_>,
     ) {
         rows.clear();
-        let text = text.text();
-        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
-        let mut line = first_line;
-        for raw in lines {
-            let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        for (line, raw) in text.lines(first_line) {
             let begin = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(raw);
             let begin = begin.trim_ascii_start();
             match begin.first() {
@@ -370,9 +366,8 @@ impl<F: LineFormat> PartParser for LogParser<F> {
                     }
                 }
             }
-            line += 1;
+            rows.line_count = line + 1 - first_line;
         }
-        rows.line_count = line - first_line;
     }
 
     fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {

@@ -254,11 +254,7 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
         _hand_out: &mut HandOut<'_>,
     ) {
         rows.clear();
-        let text = text.text();
-        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
-        let mut line = first_line;
-        for raw in lines {
-            let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        for (line, raw) in text.lines(first_line) {
             let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(raw);
             if !raw.trim_ascii().is_empty()
                 && let Err((column, reason)) = self.line(line, raw, rows)
@@ -266,9 +262,8 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
             {
                 rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
             }
-            line += 1;
+            rows.line_count = line + 1 - first_line;
         }
-        rows.line_count = line - first_line;
     }
 
     fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
