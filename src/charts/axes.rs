@@ -9,7 +9,7 @@
 //!        0      100   title
 //! ```
 
-use super::canvas::{Align, At, Canvas, lines_of, width_of};
+use super::canvas::{Align, At, Canvas, count, lines_of, width_of};
 use super::theme::Ink;
 
 /// How an axis is spread.
@@ -288,9 +288,7 @@ impl Frame {
     /// Pixels that the lower axis takes below the plot.
     pub(super) fn below(canvas: &Canvas, title: &str, width: f64) -> f64 {
         let size = canvas.look.text;
-        let lines = lines_of(title, width, size).len();
-        let lines = f64::from(u32::try_from(lines).unwrap_or(u32::MAX));
-        (1.7 + 1.3 * lines) * size
+        (1.7 + 1.3 * count(lines_of(title, width, size).len())) * size
     }
 
     fn y_labels_width(&self, size: f64) -> f64 {
@@ -299,8 +297,7 @@ impl Frame {
 
     /// Pixels that an upright axis takes at the left of a plot of some height.
     pub(super) fn left_of(axis: &Axis, height: f64, size: f64) -> f64 {
-        let lines = lines_of(&axis.title, height, size).len();
-        let lines = f64::from(u32::try_from(lines).unwrap_or(u32::MAX));
+        let lines = count(lines_of(&axis.title, height, size).len());
         0.9 * size + labels_width(axis, size) + 1.3 * size * lines
     }
 }

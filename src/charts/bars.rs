@@ -1,7 +1,7 @@
 //! Horizontal bars with their values written beside them.
 
 use super::axes::{Axis, Frame, Room, Scale};
-use super::canvas::{Align, Canvas, Place, Shape, shortened, width_of};
+use super::canvas::{Align, Canvas, Place, Shape, count, shortened, width_of};
 use super::says;
 use super::theme::{Ink, Tone};
 
@@ -53,12 +53,11 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
     // Room for the longest note behind the longest bar.
     let taken = ((notes + size) / width).min(0.8);
     let reach = if longest == 0.0 { 1.0 } else { longest / (1.0 - taken) };
-    let rows = u32::try_from(chart.bars.len().max(1)).unwrap_or(u32::MAX);
     let frame = Frame {
         left,
         top: margin,
         width,
-        height: f64::from(rows) * row,
+        height: count(chart.bars.len().max(1)) * row,
         x: Axis::new(&chart.value_axis, 0.0, reach, Scale::Linear, Room::Across(width, size)),
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };

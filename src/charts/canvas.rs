@@ -134,6 +134,11 @@ impl Canvas {
     }
 }
 
+/// A number of lines, rows or columns as a length.
+pub(super) fn count(of: usize) -> f64 {
+    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
+}
+
 /// The font, once it was read.
 pub(super) fn face() -> &'static Face<'static> {
     static FACE: OnceLock<Face<'static>> = OnceLock::new();

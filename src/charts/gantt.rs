@@ -1,7 +1,7 @@
 //! Who ran where and when: a row per machine, a bar per attempt.
 
 use super::axes::{Axis, Frame, Room, Scale};
-use super::canvas::{Align, Canvas, Place, Shape, shortened, width_of};
+use super::canvas::{Align, Canvas, Place, Shape, count, shortened, width_of};
 use super::says;
 use super::theme::{Ink, Tone};
 
@@ -53,17 +53,16 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
     let left = margin + widest + 0.7 * size;
     let width = look.width - margin - size - left;
     let row = 1.5 * size;
-    let rows = u32::try_from(chart.rows.len().max(1)).unwrap_or(u32::MAX);
     let frame = Frame {
         left,
         top,
         width,
-        height: f64::from(rows) * row,
+        height: count(chart.rows.len().max(1)) * row,
         x: Axis::new(&chart.time_axis, from, to, Scale::Linear, Room::Across(width, size)),
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
-    let above = |row_idx: usize| top + row * f64::from(u32::try_from(row_idx).unwrap_or(u32::MAX));
+    let above = |row_idx: usize| top + row * count(row_idx);
     for span in &chart.spans {
         let (start, end) = (frame.at(span.from, 0.0).0, frame.at(span.to, 0.0).0);
         let (y, high) = (above(span.row) + 0.1 * row, 0.8 * row);

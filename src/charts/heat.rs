@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::axes::{Axis, Frame, Room, Scale};
-use super::canvas::{Align, Canvas, Place, Shape, lines_of, shortened, width_of};
+use super::canvas::{Align, Canvas, Place, Shape, count, lines_of, shortened, width_of};
 use super::says;
 use super::theme::Ink;
 use crate::digits::six_digits;
@@ -38,10 +38,6 @@ pub struct HeatRow {
 
 /// Rows of more fields than this tell no values: a pointer could not tell them apart.
 const TOLD_MAX: usize = 4000;
-
-fn count(of: usize) -> f64 {
-    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
-}
 
 pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
@@ -125,12 +121,5 @@ fn scale(chart: &HeatChart, canvas: &mut Canvas, most: f64) -> f64 {
 
 /// From nearly white to dark blue.
 fn fill(share: f64) -> Ink {
-    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-    let mix = |from: u8, to: u8| {
-        let value = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]
-        let value = value.round() as u8;
-        value
-    };
-    Ink::of(mix(240, 8), mix(243, 48), mix(246, 107))
+    Ink::between(Ink::of(240, 243, 246), Ink::of(8, 48, 107), share)
 }

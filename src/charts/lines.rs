@@ -8,7 +8,7 @@
 //! ```
 
 use super::axes::{Axis, Frame, Room, Scale};
-use super::canvas::{Align, At, Canvas, Mark, Place, Shape, lines_of, shortened, width_of};
+use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, lines_of, shortened, width_of};
 use super::says;
 use super::theme::{Ink, Marker, Tone};
 
@@ -139,10 +139,6 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     canvas.height = top - 1.2 * size;
     below_plot(&chart.panels.iter().collect::<Vec<&LineChart>>(), canvas);
     canvas.height += 0.5 * margin;
-}
-
-fn count(of: usize) -> f64 {
-    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
 }
 
 /// What the axes must reach.

@@ -7,7 +7,7 @@
 //!      0.1 0.2 0.5
 //! ```
 
-use super::canvas::{Align, At, Canvas, Place, Shape, lines_of, shortened, width_of};
+use super::canvas::{Align, At, Canvas, Place, Shape, count, lines_of, shortened, width_of};
 use super::theme::Ink;
 
 /// Small maps over one pair of axes.
@@ -45,10 +45,6 @@ pub struct MapField {
 
 /// Maps in a row, where there is room.
 const COLUMNS: f64 = 3.0;
-
-fn count(of: usize) -> f64 {
-    f64::from(u32::try_from(of).unwrap_or(u32::MAX))
-}
 
 pub(super) fn draw(chart: &MapChart, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
@@ -130,12 +126,5 @@ fn draw_panel(
 
 /// From nearly white to blue.
 fn fill(share: f64) -> Ink {
-    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-    let mix = |from: u8, to: u8| {
-        let value = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]
-        let value = value.round() as u8;
-        value
-    };
-    Ink::of(mix(238, 0), mix(241, 90), mix(244, 150))
+    Ink::between(Ink::of(238, 241, 244), Ink::of(0, 90, 150), share)
 }

@@ -25,6 +25,19 @@ impl Ink {
         Self { color: (red, green, blue), opacity: 1.0 }
     }
 
+    /// The colour at a share of the way from one to another; what is not a number is at its start.
+    pub(super) fn between(from: Self, to: Self, share: f64) -> Self {
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        let mix = |from: u8, to: u8| {
+            let value = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]
+            let value = value.round() as u8;
+            value
+        };
+        let ((red, green, blue), (to_red, to_green, to_blue)) = (from.color, to.color);
+        Self::of(mix(red, to_red), mix(green, to_green), mix(blue, to_blue))
+    }
+
     /// The same, seen through.
     pub(super) const fn with_opacity(self, opacity: f64) -> Self {
         Self { opacity, ..self }
