@@ -148,68 +148,66 @@ impl Predicted {
         files.table("predict-curves", &self.curves())
     }
 
-    fn outcomes(&self) -> RecordBatch {
-        let all = || {
-            self.scores.iter().flat_map(|score| score.outcomes.iter().map(move |row| (score, row)))
-        };
-        Frame::default()
+    /// What rules have several of, and the column that says of which rule each is.
+    fn by_rule<T>(&self, of: fn(&Score) -> &[T]) -> (Frame, Vec<&T>) {
+        let all =
+            || self.scores.iter().flat_map(|score| of(score).iter().map(move |row| (score, row)));
+        let frame = Frame::default()
             .text("rule", all().map(|(score, _)| score.rule.as_str()))
-            .about("The prediction rule, as written on the command line")
-            .text("outcome", all().map(|(_, row)| row.outcome))
-            .count("jobs", all().map(|(_, row)| row.jobs))
-            .count("predicted_not_to_finish", all().map(|(_, row)| row.predicted_not_to_finish))
-            .float("predicted_share", all().map(|(_, row)| row.predicted_share))
+            .about("The prediction rule, as written on the command line");
+        (frame, all().map(|(_, row)| row).collect())
+    }
+
+    fn outcomes(&self) -> RecordBatch {
+        let (frame, rows) = self.by_rule(|score| &score.outcomes);
+        let all = || rows.iter();
+        frame
+            .text("outcome", all().map(|row| row.outcome))
+            .count("jobs", all().map(|row| row.jobs))
+            .count("predicted_not_to_finish", all().map(|row| row.predicted_not_to_finish))
+            .float("predicted_share", all().map(|row| row.predicted_share))
             .batch()
     }
 
     fn days(&self) -> RecordBatch {
-        let all =
-            || self.scores.iter().flat_map(|score| score.days.iter().map(move |row| (score, row)));
-        Frame::default()
-            .text("rule", all().map(|(score, _)| score.rule.as_str()))
-            .about("The prediction rule, as written on the command line")
-            .int("day", all().map(|(_, row)| row.day))
+        let (frame, rows) = self.by_rule(|score| &score.days);
+        let all = || rows.iter();
+        frame
+            .int("day", all().map(|row| row.day))
             .about("Day of the trace clock on which the jobs were submitted, from 0")
-            .count("jobs", all().map(|(_, row)| row.jobs))
-            .float("not_finished_share", all().map(|(_, row)| row.not_finished_share))
-            .float("accuracy", all().map(|(_, row)| row.accuracy))
-            .float("precision", all().map(|(_, row)| row.precision))
+            .count("jobs", all().map(|row| row.jobs))
+            .float("not_finished_share", all().map(|row| row.not_finished_share))
+            .float("accuracy", all().map(|row| row.accuracy))
+            .float("precision", all().map(|row| row.precision))
             .about("Share of the jobs said not to finish that did not")
-            .float("recall", all().map(|(_, row)| row.recall))
+            .float("recall", all().map(|row| row.recall))
             .about("Share of the jobs that did not finish that were said not to")
-            .float("false_positive_rate", all().map(|(_, row)| row.false_positive_rate))
+            .float("false_positive_rate", all().map(|row| row.false_positive_rate))
             .batch()
     }
 
     fn calibration(&self) -> RecordBatch {
-        let all = || {
-            self.scores
-                .iter()
-                .flat_map(|score| score.calibration.iter().map(move |row| (score, row)))
-        };
-        Frame::default()
-            .text("rule", all().map(|(score, _)| score.rule.as_str()))
-            .about("The prediction rule, as written on the command line")
-            .float("chance_from", all().map(|(_, row)| Some(row.chance_from)))
-            .float("chance_to", all().map(|(_, row)| Some(row.chance_to)))
-            .count("jobs", all().map(|(_, row)| row.jobs))
-            .float("chance_mean", all().map(|(_, row)| row.chance_mean))
-            .float("not_finished_share", all().map(|(_, row)| row.not_finished_share))
+        let (frame, rows) = self.by_rule(|score| &score.calibration);
+        let all = || rows.iter();
+        frame
+            .float("chance_from", all().map(|row| Some(row.chance_from)))
+            .float("chance_to", all().map(|row| Some(row.chance_to)))
+            .count("jobs", all().map(|row| row.jobs))
+            .float("chance_mean", all().map(|row| row.chance_mean))
+            .float("not_finished_share", all().map(|row| row.not_finished_share))
             .batch()
     }
 
     fn curves(&self) -> RecordBatch {
-        let all =
-            || self.scores.iter().flat_map(|score| score.curve.iter().map(move |row| (score, row)));
-        Frame::default()
-            .text("rule", all().map(|(score, _)| score.rule.as_str()))
-            .about("The prediction rule, as written on the command line")
-            .float("chance_at_least", all().map(|(_, row)| Some(row.chance_at_least)))
-            .float("precision", all().map(|(_, row)| row.precision))
+        let (frame, rows) = self.by_rule(|score| &score.curve);
+        let all = || rows.iter();
+        frame
+            .float("chance_at_least", all().map(|row| Some(row.chance_at_least)))
+            .float("precision", all().map(|row| row.precision))
             .about("Share of the jobs said not to finish that did not")
-            .float("recall", all().map(|(_, row)| row.recall))
+            .float("recall", all().map(|row| row.recall))
             .about("Share of the jobs that did not finish that were said not to")
-            .float("false_positive_rate", all().map(|(_, row)| row.false_positive_rate))
+            .float("false_positive_rate", all().map(|row| row.false_positive_rate))
             .batch()
     }
 
