@@ -9,6 +9,8 @@
 --           attempts_closed_with_job   without an end of their own, closed at the end of their job
 --           closed_slots_s, closed_requested_s   what these hold of slots_s and requested_s
 -- Used by:  account --cpu slots, --cpu requested
+-- A job of Slurm that was suspended is charged from its start to its end here; `account` without
+-- `--engine` charges it for the time that it ran.
 -- An open attempt is closed at the window's end. The end of task_events is
 -- settings.task_window_end_us; an attempt that starts after it (at 2^63-1) has no length.
 SELECT job_id, task_index,

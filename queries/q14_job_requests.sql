@@ -1,5 +1,5 @@
 -- Question: what did the log say of each job besides its events?
--- Sources:  swf, gwf
+-- Sources:  swf, gwf, slurm
 -- Tables:   job_events
 -- Key:      job_id
 -- Columns:  job_id

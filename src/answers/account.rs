@@ -86,12 +86,33 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     json["resource"] = json!(resource);
     json[format!("closed_with_job_{}", resource.name())] = json!(ledger.closed_with_job_sum);
     json["rows"] = Value::Array(rows(table));
+    if !ledger.is_known {
+        for sum in ["total", "unmatched", "outside_attempts"] {
+            json[sum] = Value::Null;
+        }
+    }
     shares::put(&mut json, &SHARES);
     json
 }
 
+/// Why nothing can be added up: the trace does not record it.
+fn unknown(ledger: &Ledger) -> String {
+    let (noun, what) = match ledger.meter {
+        Meter::Cpu(_) => ("CPU time", "CPUs or processors"),
+        Meter::Memory(_) => ("memory time", "memory"),
+    };
+    format!(
+        "The {noun} ({}) of all jobs is unknown: the log does not record the {what} of any of {}.",
+        ledger.meter,
+        digits::counted(ledger.attempts, "attempt")
+    )
+}
+
 /// Why there is nothing to see: nothing was used.
 fn nothing(ledger: &Ledger) -> Option<String> {
+    if !ledger.is_known {
+        return Some(unknown(ledger));
+    }
     if ledger.total != 0.0 {
         return None;
     }
@@ -114,6 +135,9 @@ fn nothing(ledger: &Ledger) -> Option<String> {
 
 /// The line that shows that the ledger closes.
 pub fn closing_line(ledger: &Ledger) -> String {
+    if !ledger.is_known {
+        return unknown(ledger);
+    }
     let outcomes: f64 = ledger.rows.iter().filter_map(|row| row.amount).sum();
     format!(
         "outcomes {} + unmatched {} + outside_attempts {} = total {} {}",

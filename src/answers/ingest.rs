@@ -224,8 +224,10 @@ impl IngestChoice {
                 format!("--timezone is for slurm; the times of {} have no zone", folder.source);
             return Err(Usage(said).into());
         }
-        let reading = Arc::new(Reading { zone: Some(zone.clone()) });
-        for part in folder.parts.values_mut().flatten() {
+        let mut parts = folder.parts.values_mut().flatten().peekable();
+        let files = parts.peek().map(|part| part.reading.files.anew()).unwrap_or_default();
+        let reading = Arc::new(Reading { zone: Some(zone.clone()), files });
+        for part in parts {
             part.reading = Arc::clone(&reading);
         }
         Ok(())

@@ -105,6 +105,11 @@ pub(crate) fn study_of(
         let text = format!("`{rule}` has no query: with --engine only `events` can be swept");
         return Err(Usage(text).into());
     }
+    if lake.source().suspends() {
+        let text = "the queries charge each attempt from its start to its end, also the time for \
+            which it was suspended: leave --engine out for the time that it ran";
+        console::note(text);
+    }
     let thresholds = asked.rules.iter().flat_map(|rule| rule.grid.iter().copied()).collect();
     let settings = Settings { windows, thresholds };
     let facts = engine.facts(lake, &of_facts::queries_of_study(lake, asked), &settings)?;

@@ -59,7 +59,7 @@ pub(crate) struct SweepArgs {
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
-    let asked = asked(&args.plan, &lake);
+    let asked = asked(&args.plan, &lake)?;
     let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let study = study_of(&lake, windows, &asked, &args.engine)?;
     check_sides(&study)?;

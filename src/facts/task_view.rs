@@ -24,6 +24,9 @@ pub struct Attempt {
     /// The CPU time that a log says it used on all its processors together, where it was asked
     /// for; `None` where the log does not say.
     pub cpu_used: Option<CpuTime>,
+    /// For how long it ran, µs, where a log says that this is shorter than from its start to its
+    /// end: it was suspended.
+    pub ran_us: Option<i64>,
     /// The SCHEDULE row, in the order in which the bucket's `task_events` are read.
     pub row: u32,
 }
@@ -50,9 +53,17 @@ impl EndedBy {
 }
 
 impl Attempt {
-    /// The rate of its CPU request; nothing without one.
+    /// The rate of its CPU request; nothing without one. What a suspended job is charged for the time
+    /// that it ran is spread from its start to its end.
     pub fn requested_rate(&self) -> CpuRate {
-        self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new)
+        let rate = self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new);
+        self.ran_us.map_or(rate, |ran_us| rate.over(ran_us).per(self.length_us()))
+    }
+
+    /// The rate of the slot that it takes: one, but for the time for which it was suspended.
+    pub fn slot_rate(&self) -> CpuRate {
+        let rate = CpuRate::ONE;
+        self.ran_us.map_or(rate, |ran_us| rate.over(ran_us).per(self.length_us()))
     }
 
     /// The memory that it asked for, or used, as a rate; nothing where that is not known.

@@ -51,6 +51,8 @@ pub struct Tasks {
     priorities: Vec<Option<i32>>,
     /// Requested running times by row, µs; empty where no log says them.
     requested_us: Vec<Option<i64>>,
+    /// Run times by row, µs, which may be shorter than from start to end; empty where no log says them.
+    ran_us: Vec<Option<i64>>,
     phases: Phases,
     windows: Vec<Window>,
     window_starts: Vec<u32>,
@@ -128,7 +130,6 @@ impl Tasks {
         let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
         let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
         let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
-        let tells_requested = tells(REQUESTED_TIME);
         if tells_memory {
             columns.extend([USED_MEMORY, "processors", "requested_processors"]);
         }
@@ -142,6 +143,7 @@ impl Tasks {
         let mut priorities = Vec::with_capacity(count);
         let (mut used, mut memory) = (Vec::new(), Vec::new());
         let (mut phases, mut requested_us) = (Phases::default(), Vec::new());
+        let mut ran_us = Vec::new();
         // Without the table nothing is known of any task, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
             rows.add(Table::TaskEvents, &batch);
@@ -149,9 +151,8 @@ impl Tasks {
             add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
             add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
             phases.add(&batch);
-            if tells_requested {
-                add_optional_cells::<Int64Type>(&mut requested_us, &batch, REQUESTED_TIME);
-            }
+            add_times(&mut requested_us, &batch, REQUESTED_TIME);
+            add_times(&mut ran_us, &batch, RUN_TIME);
             if usage.is_of_memory_requests() {
                 add_optional_cells::<Float32Type>(&mut memory, &batch, MEMORY_REQUEST);
             }
@@ -172,6 +173,7 @@ impl Tasks {
             machines,
             priorities,
             requested_us,
+            ran_us,
             phases,
             windows: Vec::new(),
             window_starts: vec![0; histories.len() + 1],
@@ -311,6 +313,8 @@ impl Tasks {
                 let open = attempts.last_mut().expect("an open attempt is there");
                 open.end_us = event.time_us;
                 open.ended_by = EndedBy::Event(event.event_type);
+                let ran_us = self.ran_us.get(open.row as usize).copied().flatten();
+                open.ran_us = ran_us.filter(|&ran_us| ran_us < open.length_us());
             }
             is_open = event.event_type == EventType::Schedule;
             if is_open {
@@ -326,11 +330,19 @@ impl Tasks {
                     cpu_request: self.requests[event.row as usize],
                     memory: self.memory.get(event.row as usize).copied().flatten(),
                     cpu_used: self.used.get(event.row as usize).copied().flatten(),
+                    ran_us: None,
                     machine_id: self.machines[event.row as usize],
                     row: event.row,
                 });
             }
         }
+    }
+}
+
+/// Adds the cells of a column of times, if it was read.
+fn add_times(cells: &mut Vec<Option<i64>>, batch: &RecordBatch, column: &str) {
+    if batch.column_by_name(column).is_some() {
+        add_optional_cells::<Int64Type>(cells, batch, column);
     }
 }
 
@@ -348,6 +360,7 @@ fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
     ];
     let known = |column: &&str| lake.has_column(Table::TaskEvents, column);
     columns.extend([PHASE, REQUESTED_TIME].iter().filter(|column| known(column)));
+    columns.extend(Some(RUN_TIME).filter(|column| lake.source().suspends() && known(column)));
     if usage.is_of_memory_requests() {
         columns.push(MEMORY_REQUEST);
     }
@@ -387,6 +400,9 @@ const MEMORY_REQUEST: &str = "memory_request";
 
 /// The column of logs with the running time that a job's user asked for.
 const REQUESTED_TIME: &str = "requested_time_us";
+
+/// The column of logs with the run time of a job, without the time for which it was suspended.
+const RUN_TIME: &str = "run_us";
 
 /// The column that says to which phase of its job a task belongs.
 const PHASE: &str = "phase";
@@ -458,6 +474,7 @@ mod tests {
             cpu_request: Some(0.5),
             memory: None,
             cpu_used: None,
+            ran_us: None,
             machine_id: None,
             row: 0,
         }

@@ -203,6 +203,7 @@ impl<'a> KillWatch<'a> {
                 memory: None,
                 machine_id: None,
                 cpu_used: None,
+                ran_us: None,
                 row,
             }),
             end => {
@@ -390,6 +391,7 @@ mod tests {
                     cpu_request: None,
                     memory: None,
                     cpu_used: None,
+                    ran_us: None,
                     machine_id: None,
                     row: 0,
                 });

@@ -98,6 +98,11 @@ impl Source {
         matches!(self, Self::Slurm)
     }
 
+    /// Whether its jobs may be suspended: their `run_us` may be shorter than from start to end.
+    pub const fn suspends(self) -> bool {
+        matches!(self, Self::Slurm)
+    }
+
     /// Whether it is a Google trace: amounts are shares of the largest machine, and 0 is a time
     /// before the window.
     pub const fn is_google(self) -> bool {

@@ -31,6 +31,7 @@ pub mod parser;
 pub mod part;
 pub mod reading;
 pub(crate) mod records;
+mod repeats;
 pub mod rows;
 pub(crate) mod rumen;
 pub(crate) mod slurm;

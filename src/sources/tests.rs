@@ -1,6 +1,8 @@
 //! What the tests of the formats share: a text in, its rows and events out.
 
 use super::blocks::{BlockReader, TextBlock};
+use super::reading::Reading;
+use super::zone::Zone;
 use super::{Cells, Notes, RawPart, RowBlock, parser_of};
 use crate::schema::{Source, Table};
 use crate::units::MICROS_PER_SECOND;
@@ -55,6 +57,11 @@ impl Rows {
 
 /// Parses a text in one block.
 pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
+    parsed_in(None, source, table, text)
+}
+
+/// The same with the zone of times that name none.
+pub(super) fn parsed_in(zone: Option<Zone>, source: Source, table: Table, text: &str) -> Rows {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
@@ -68,12 +75,19 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
         beside: None,
         owners: None,
         own: None,
-        reading: std::sync::Arc::default(),
+        reading: std::sync::Arc::new(Reading { zone, ..Reading::default() }),
     };
-    let mut parser = parser_of(&part, text.as_bytes()).unwrap();
+    parsed_part(&part)
+}
+
+/// Parses a file of a log.
+pub(super) fn parsed_part(part: &RawPart) -> Rows {
+    let (table, source) = (part.table, part.source);
+    let begin = std::fs::read(&part.path).unwrap();
+    let mut parser = parser_of(part, &begin).unwrap();
     let mut block = RowBlock::new(table, source, 0);
     let mut last = RowBlock::new(table, source, 0);
-    let mut reader = BlockReader::open(&path).unwrap();
+    let mut reader = BlockReader::open(&part.path).unwrap();
     let (mut text, mut first_line) = (TextBlock::default(), 1);
     while let Some(lines) = reader.next_block(text).unwrap() {
         let mut rows = RowBlock::new(table, source, 0);

@@ -7,10 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
 use super::google_2019::files;
+use super::reading::{Files, Reading};
 use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, openb, slurm, swf};
 use crate::schema::{Source, Table};
 
@@ -209,9 +211,12 @@ fn log_parts(
 /// The files of a log, in the order of their names, as the parts of each table that they fill.
 fn files_of_log(paths: &[PathBuf], source: Source) -> Result<TraceFolder, SourceError> {
     let mut parts: BTreeMap<Table, Vec<RawPart>> = BTreeMap::new();
+    let files = Files::of(paths.to_vec());
+    let reading = Arc::new(Reading { files, ..Reading::default() });
     for &table in source.tables() {
         for (number, path) in (0..).zip(paths) {
             let part = RawPart::of_file(source, table, (number, None), path)?;
+            let part = RawPart { reading: Arc::clone(&reading), ..part };
             parts.entry(table).or_default().push(part);
         }
     }

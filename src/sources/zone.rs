@@ -2,8 +2,8 @@
 //!
 //! In: the name of a zone (`UTC`, `+01:00`, `Europe/Berlin`) and times as logs write them. Out:
 //! microseconds. Named zones are read from the system's zone files (`TZif`, RFC 9636); no other file
-//! is read. Where the clock shows a time twice, the first is meant; a time that it leaves out is
-//! counted on from the hour before.
+//! is read. A clock that is put back shows an hour twice, and both instants are given; a time that it
+//! leaves out is counted on from the hour before.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,54 @@ pub struct Zone {
 struct Rule {
     standard_s: i32,
     summer: Option<(i32, Change, Change)>,
+}
+
+/// When the clock of a zone shows a time; seconds or microseconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Instant {
+    /// At one instant.
+    Once(i64),
+    /// At two: the clock was put back in between.
+    Twice(i64, i64),
+    /// Not at all: the clock was put forward. Counted on from the hour before.
+    Never(i64),
+}
+
+impl Instant {
+    /// The first of them.
+    pub(super) const fn first(self) -> i64 {
+        match self {
+            Self::Once(at) | Self::Never(at) | Self::Twice(at, _) => at,
+        }
+    }
+
+    /// The second, where there are two.
+    pub(super) const fn second(self) -> Option<i64> {
+        match self {
+            Self::Twice(_, second) => Some(second),
+            Self::Once(_) | Self::Never(_) => None,
+        }
+    }
+
+    /// The start and end that a run time fits best, where either may be one of two. What runs may be
+    /// suspended for a while, and never runs for longer than from its start to its end.
+    pub(super) fn fit(start: Self, end: Self, run: i64) -> (i64, i64) {
+        let of = |instant: Self| [Some(instant.first()), instant.second()].into_iter().flatten();
+        let pairs = of(start).flat_map(|start| of(end).map(move |end| (start, end)));
+        let misfit = |&(start, end): &(i64, i64)| {
+            let longer = end - start - run;
+            (longer < 0, longer.abs())
+        };
+        pairs.min_by_key(misfit).unwrap_or((start.first(), end.first()))
+    }
+
+    fn map(self, of: impl Fn(i64) -> i64) -> Self {
+        match self {
+            Self::Once(at) => Self::Once(of(at)),
+            Self::Twice(first, second) => Self::Twice(of(first), of(second)),
+            Self::Never(at) => Self::Never(of(at)),
+        }
+    }
 }
 
 /// When the clock changes: a day of the year and the second of that day, by the clock before.
@@ -71,18 +119,19 @@ impl Zone {
         Self { name: name.to_owned(), offsets: Vec::new(), rule }
     }
 
-    /// The time at which the clock of the zone shows `local_s` (seconds since 1970 by that clock).
-    pub(super) fn utc_s(&self, local_s: i64) -> i64 {
+    /// When the clock of the zone shows `local_s` (seconds since 1970 by that clock).
+    fn instant_of(&self, local_s: i64) -> Instant {
         // An offset is less than a day: the two that may hold are those a day before and after.
         let (early, late) = (self.offset_at(local_s - DAY_S), self.offset_at(local_s + DAY_S));
-        for offset in [early, late] {
+        let of = |offset: i32| {
             let utc = local_s - i64::from(offset);
-            if self.offset_at(utc) == offset {
-                return utc;
-            }
+            (self.offset_at(utc) == offset).then_some(utc)
+        };
+        match (of(early), of(late).filter(|_| early != late)) {
+            (Some(first), Some(second)) => Instant::Twice(first, second),
+            (Some(only), None) | (None, Some(only)) => Instant::Once(only),
+            (None, None) => Instant::Never(local_s - i64::from(early)),
         }
-        // The clock left it out.
-        local_s - i64::from(early)
     }
 
     /// Seconds by which the clock is ahead of UTC at a time.
@@ -422,14 +471,14 @@ impl Stamp {
         }
     }
 
-    /// Microseconds since 1970, UTC.
-    pub(super) fn utc_us(self, zone: &Zone) -> i64 {
+    /// The instants that it may mean, microseconds since 1970, UTC.
+    pub(super) fn instant_us(self, zone: &Zone) -> Instant {
         match self {
-            Self::Utc(us) => us,
+            Self::Utc(us) => Instant::Once(us),
             Self::Local(us) => {
                 let (seconds, micros) =
                     (us.div_euclid(MICROS_PER_SECOND), us.rem_euclid(MICROS_PER_SECOND));
-                zone.utc_s(seconds) * MICROS_PER_SECOND + micros
+                zone.instant_of(seconds).map(|at| at * MICROS_PER_SECOND + micros)
             }
         }
     }
@@ -462,7 +511,7 @@ mod tests {
     use super::*;
 
     fn seconds(text: &str, zone: &Zone) -> Option<i64> {
-        Stamp::iso(text.as_bytes()).map(|stamp| stamp.utc_us(zone) / MICROS_PER_SECOND)
+        Stamp::iso(text.as_bytes()).map(|stamp| stamp.instant_us(zone).first() / MICROS_PER_SECOND)
     }
 
     #[test]
@@ -507,6 +556,15 @@ mod tests {
             ("2023-10-29T03:00:00", 1_698_544_800),
         ] {
             assert_eq!(seconds(text, &berlin), Some(expected), "{text}");
+        }
+        for (text, expected) in [
+            ("2023-10-29T02:30:00", Instant::Twice(1_698_539_400, 1_698_543_000)),
+            ("2023-10-29T01:59:59", Instant::Once(1_698_537_599)),
+            ("2023-10-29T03:00:00", Instant::Once(1_698_544_800)),
+            ("2023-03-26T02:30:00", Instant::Never(1_679_794_200)),
+        ] {
+            let found = Stamp::iso(text.as_bytes()).unwrap().instant_us(&berlin);
+            assert_eq!(found, expected.map(|at| at * MICROS_PER_SECOND), "{text}");
         }
         let sydney = Rule::read("AEST-10AEDT,M10.1.0,M4.1.0/3").unwrap();
         assert_eq!(sydney.offset_at(1_673_780_400), 39_600);

@@ -28,7 +28,7 @@ use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, UsageCounts}
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
-use crate::units::{CpuRate, CpuTime};
+use crate::units::CpuTime;
 
 /// The whole study: sums over the jobs of `job_events` and `task_events`.
 #[derive(Clone, Debug)]
@@ -227,6 +227,20 @@ impl Study {
         self.ledger.totals(self.asked.outcome_count())
     }
 
+    /// Whether any attempt says what is added up: a request, or what it used.
+    pub fn knows_amounts(&self) -> bool {
+        let is_of_requests = match self.asked.meter {
+            Meter::Cpu(CpuDefinition::Requested) => true,
+            Meter::Memory(memory) => memory.usage_column().is_none(),
+            Meter::Cpu(CpuDefinition::Measured) => self.source.is_log(),
+            Meter::Cpu(_) => false,
+        };
+        let is_silent = 0 < self.attempts
+            && self.attempts_without_request == self.attempts
+            && self.attempts_with_cpu_time == 0;
+        !(is_of_requests && is_silent)
+    }
+
     /// What reaches over the edges of the window: attempts, or the jobs whose durations the
     /// published definition takes.
     pub fn censoring(&self) -> Censoring {
@@ -407,7 +421,7 @@ impl Scratch {
     ) -> Result<CpuTime, RuleError> {
         use CpuDefinition::{Measured, Published, Requested, Slots};
         match asked.meter {
-            Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, |_| CpuRate::ONE),
+            Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, Attempt::slot_rate),
             Meter::Cpu(Requested) => {
                 self.spent.of_attempts(task.attempts, Attempt::requested_rate);
             }

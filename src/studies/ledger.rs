@@ -56,6 +56,10 @@ pub struct Ledger {
     pub outside_attempts: f64,
     /// Everything.
     pub total: f64,
+    /// Whether any attempt says what is added up; where none does, every amount is unknown, and the
+    /// sums above are 0.
+    #[serde(skip)]
+    pub is_known: bool,
     /// Usage windows, those without a rate, and those that overlap an earlier one.
     pub windows: u64,
     /// Counted as 0.
@@ -90,6 +94,7 @@ pub fn ledger(study: &Study) -> Ledger {
     }
     // Without `job_events` every job is unmatched.
     let known = study.knows_outcomes;
+    let is_known = study.knows_amounts();
     let total = sums.values().map(|sum| sum.cpu).sum::<CpuTime>() + unmatched + study.outside;
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by(|((one, _), _), ((other, _), _)| {
@@ -103,7 +108,7 @@ pub fn ledger(study: &Study) -> Ledger {
             jobs: known.then_some(sum.jobs),
             jobs_with_tasks: known.then_some(sum.jobs_with_tasks),
             tasks: known.then_some(sum.tasks),
-            amount: known.then(|| sum.cpu.seconds()),
+            amount: (known && is_known).then(|| sum.cpu.seconds()),
             share: sum.cpu.share_of(total).filter(|_| known),
             largest_job_share: sum.largest.share_of(sum.cpu),
         })
@@ -116,6 +121,7 @@ pub fn ledger(study: &Study) -> Ledger {
         unmatched: unmatched.seconds(),
         outside_attempts: study.outside.seconds(),
         total: total.seconds(),
+        is_known,
         windows: study.usage.windows,
         windows_without_rate: study.usage.without_rate,
         windows_overlapping: study.usage.overlapping,

@@ -18,6 +18,7 @@
 //!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
 //!  publish    what --out promises, also to two at once and to those who are killed
 //!  regression faults that were found once
+//!  accounting  what accounting logs are charged, what is unknown of them, what is refused
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
 //!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
 //!  properties any trace comes out of a lake as it went in
@@ -58,6 +59,8 @@
 //! A test that cannot run here says so on stderr, in a line that begins with `SKIPPED:`, and counts
 //! as skipped in the closing line of `.ci/tests`.
 
+#[cfg(test)]
+mod accounting;
 #[cfg(test)]
 mod analysis;
 #[cfg(test)]

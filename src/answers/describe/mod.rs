@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
-use crate::answers::account::keyed;
+use crate::answers::account::{check_reasons, keyed};
 use crate::answers::describe::charts::{by_group, chart, lines, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
 use crate::answers::study::settings;
@@ -28,7 +28,7 @@ use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
 use crate::studies::distributions::{Chance, Summary, chances, summarize};
-use crate::studies::ledger::UNMATCHED;
+use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;
 use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect};
 
@@ -183,6 +183,9 @@ pub fn described(
     question: Question,
     engine: Option<&SqlEngine>,
 ) -> Result<Described> {
+    if question.group_by == Some(GroupBy::Reason) {
+        check_reasons(lake, Table::JobEvents)?;
+    }
     let (what, split) = (question.what, question.split());
     let mut samples = if let Some(engine) = engine {
         let queries = of_facts::queries_of_samples(lake, what, split);

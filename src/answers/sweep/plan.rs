@@ -9,11 +9,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::answers::account::CpuChoice;
+use crate::answers::account::{CpuChoice, check_reasons};
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{parsed_list, readers, text};
 use crate::facts::window::first_event_us;
+use crate::faults::Result;
 use crate::lake::Lake;
+use crate::schema::Table;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
 use crate::studies::rules::{Rule, RuleGrid, RuleList};
@@ -267,7 +269,13 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 }
 
 /// What the flags ask of the lake.
-pub fn asked(plan: &SweepPlan, lake: &Lake) -> Asked {
+///
+/// # Errors
+/// Groups by reason of a lake that does not record reasons.
+pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
+    if plan.group_by == Some(GroupBy::Reason) {
+        check_reasons(lake, Table::JobEvents)?;
+    }
     let days = plan.train_until;
     #[expect(
         clippy::cast_possible_truncation,
@@ -277,7 +285,7 @@ pub fn asked(plan: &SweepPlan, lake: &Lake) -> Asked {
     let split_us = days.map(|days| first_event_us(lake) + (days * MICROS_PER_DAY as f64) as i64);
     let rules = rules_of(plan);
     let place = |threshold| rules[0].grid.binary_search(&threshold).expect("the grid holds it");
-    Asked {
+    Ok(Asked {
         all_harmed_at: plan.harmed.map(place),
         rules,
         split_us,
@@ -286,7 +294,7 @@ pub fn asked(plan: &SweepPlan, lake: &Lake) -> Asked {
         sweep_by: plan.group_by,
         spares_finished: plan.spare_finishing,
         ..plan.choice.asked(lake)
-    }
+    })
 }
 
 #[cfg(test)]

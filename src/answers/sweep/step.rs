@@ -42,7 +42,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: SweepPlan = work.plan()?;
-    let study = fold(work.lake, work.windows, &asked(&plan, work.lake))?;
+    let study = fold(work.lake, work.windows, &asked(&plan, work.lake)?)?;
     let mut swept = sweep_all(&study, plan.price);
     if let Err(error) = check_sides(&study) {
         work.note(format!("skipped: the rule chosen on earlier jobs ({error})"));

@@ -203,7 +203,7 @@ impl Fold<'_> {
         counts.without_name += u64::from(self.part.people.is_nobody(who));
         let memory = self.extra.memory[attempt.row as usize].map_or(CpuRate::ZERO, CpuRate::new);
         let rate = match plan.meter {
-            Meter::Cpu(CpuDefinition::Slots) => CpuRate::ONE,
+            Meter::Cpu(CpuDefinition::Slots) => attempt.slot_rate(),
             Meter::Cpu(CpuDefinition::Measured) => attempt.used_rate(self.cluster.lake.source()),
             Meter::Cpu(_) => attempt.requested_rate(),
             // What is measured stands in windows.

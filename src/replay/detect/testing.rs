@@ -98,6 +98,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
                     cpu_request: None,
                     memory: None,
                     cpu_used: None,
+                    ran_us: None,
                     machine_id: Some(i64::from(story.index.rem_euclid(3))),
                 });
             }

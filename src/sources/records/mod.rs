@@ -12,6 +12,7 @@
 //! | starts before the submit | submitted at the start |
 //! | ends before the start | without length, at its start |
 //! | the same submit as an earlier row of the task | no second SUBMIT |
+//! | the same start as an earlier row of the task | the same attempt: its end, if it had none |
 //! | not ended | no end event: open |
 //!
 //! A job of several tasks has failed if one of them has; else it was killed, lost or evicted if one
@@ -20,20 +21,24 @@
 //! `row_id` holds line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
 use super::part::{HandOut, Notes, PartParser};
+use super::repeats::Repeats;
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{EventType, Table, row_id};
 
 pub(super) mod fields;
 mod fleet;
+mod repeats;
 
 use self::fleet::Fleet;
 pub(super) use self::fleet::machine_id;
+pub(super) use self::repeats::find_repeats;
 
 /// A column and what is wrong there.
 pub(super) type Fault = (&'static str, RejectReason);
@@ -156,6 +161,7 @@ pub(super) struct RecordParser<F> {
     part: u32,
     table: Table,
     seen: FxHashMap<(i64, i32), Seen>,
+    repeats: Option<Arc<Repeats>>,
     jobs: BTreeMap<i64, JobSum>,
     fleet: Fleet,
     remarks: Remarks,
@@ -170,11 +176,17 @@ impl<F: RecordFormat> RecordParser<F> {
             part: part.part,
             table: part.table,
             seen: FxHashMap::default(),
+            repeats: None,
             jobs: BTreeMap::new(),
             fleet: Fleet::default(),
             remarks: Remarks::default(),
             header,
         }
+    }
+
+    /// The same, where other files of the log may have told what this part tells.
+    pub(super) fn beside(self, repeats: Option<Arc<Repeats>>) -> Self {
+        Self { repeats, ..self }
     }
 
     fn line(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
@@ -183,12 +195,25 @@ impl<F: RecordFormat> RecordParser<F> {
         };
         let key = (record.job_id, record.task_index);
         let before = self.seen.get(&key).copied();
-        let (events, seen) = events(&record.life, before, &mut self.remarks)?;
+        let (mut events, seen) = events(&record.life, before, &mut self.remarks)?;
         if before == Some(seen) {
             self.remarks.add("rows that repeat an earlier row of the task: left out");
             return Ok(());
         }
         self.seen.insert(key, seen);
+        if let Some(repeats) = &self.repeats {
+            let is_told = |kind| repeats.is_told_before(self.part, repeats::key(key, kind, seen));
+            let mut is_repeated = false;
+            for event in &mut events {
+                let is_known = event.is_some_and(|(_, kind, _)| is_told(kind));
+                event.take_if(|_| is_known);
+                is_repeated |= is_known;
+            }
+            if is_repeated {
+                self.remarks
+                    .add("records of a job that an earlier file also has: one attempt, not two");
+            }
+        }
         match self.table {
             Table::MachineEvents => self.fleet.add(&record),
             Table::JobEvents if F::HAS_TASKS => {
@@ -360,6 +385,16 @@ fn events(
     });
     let seen = Seen { submit_us, start_us: life.start_us, end };
     let is_resubmitted = before.is_none_or(|before| before.submit_us != submit_us);
+    let is_same = |before: Seen| before.start_us.is_some() && before.start_us == seen.start_us;
+    if let Some(before) = before.filter(|&before| before != seen && is_same(before)) {
+        let end = end.filter(|_| before.end.is_none());
+        if end.is_some() {
+            remarks
+                .add("rows with the end of an attempt that an earlier row has told: one attempt");
+        }
+        let seen = Seen { end: before.end.or(end), ..before };
+        return Ok(([None, None, end.map(|(end_us, kind)| (end_us, kind, 2))], seen));
+    }
     let events = [
         is_resubmitted.then_some((submit_us, SUBMIT, 0)),
         life.start_us.map(|start_us| (start_us, SCHEDULE, 1)),

@@ -3,9 +3,10 @@
 use super::super::records::fields::{span_us, whole};
 use super::super::records::{EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Remarks};
 use super::super::rows::RejectReason;
-use super::Row;
+use super::super::zone::Instant;
 use super::columns::Col;
 use super::values::Cpus;
+use super::{Row, TWICE};
 use crate::units::MICROS_PER_SECOND;
 
 /// What a state says.
@@ -98,8 +99,7 @@ pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<
         )
     })?;
     let run_us = run_us(row, cpus, remarks)?;
-    let mut start_us = row.time(Col::Start, remarks)?;
-    let mut end_us = row.time(Col::End, remarks)?;
+    let (mut start_us, mut end_us) = times(row, run_us, remarks)?;
     if end_us.is_none()
         && state.event.is_some()
         && let Some((start, run)) = start_us.zip(run_us)
@@ -107,10 +107,11 @@ pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<
         remarks.add("no end time: start and run time");
         end_us = start.checked_add(run);
     }
+    // A start that the log says is unknown is one that never was, unless it has run.
     if start_us.is_none()
-        && !row.layout.has(Col::Start)
         && state.has_begun
         && let Some((end, run)) = end_us.zip(run_us)
+        && (!row.layout.has(Col::Start) || 0 < run)
     {
         remarks.add("no start time: end less the run time");
         start_us = end.checked_sub(run);
@@ -122,6 +123,13 @@ pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<
     if !state.has_begun {
         start_us = None;
     }
+    if let Some(((start, end), run)) = start_us.zip(end_us).zip(run_us)
+        && end - start < run
+    {
+        // A suspended job runs for less, and none for more: its clock was put back in between.
+        remarks.add("run time longer than from start to end: ended at the start and run time");
+        end_us = start.checked_add(run);
+    }
     let length_us = start_us.zip(end_us).map(|(start, end)| end.saturating_sub(start));
     if state.event.is_some() && start_us.is_some() && has_not_run(row, state, run_us.or(length_us))
     {
@@ -130,9 +138,13 @@ pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<
     } else if let Some((run, length)) = run_us.zip(length_us)
         && run < length
     {
-        remarks.add("suspended for a while: the run time is shorter than from start to end");
+        remarks.add("run time shorter than from start to end: CPU time is that of the run time");
     }
     let submit_us = submit_us(row, start_us.or(end_us), cpus, remarks)?;
+    if run_us == Some(0) && start_us.zip(submit_us).is_some_and(|(start, submit)| start < submit) {
+        remarks.add("a start before the submit and no run time: no SCHEDULE");
+        start_us = None;
+    }
     let wait_us = start_us.zip(submit_us).map(|(start, submit)| start.saturating_sub(submit));
     Ok(Told {
         life: Life { submit_us, start_us, end: end_us.zip(state.event) },
@@ -140,6 +152,28 @@ pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<
         wait_us,
         run_us: run_us.or(length_us).filter(|_| start_us.is_some()),
     })
+}
+
+/// The start and the end. Where the clock showed one of them twice, they are the pair that the run
+/// time fits best.
+fn times(
+    row: &Row<'_>,
+    run_us: Option<i64>,
+    remarks: &mut Remarks,
+) -> Result<(Option<i64>, Option<i64>), Fault> {
+    let start = row.instant(Col::Start, remarks)?;
+    let end = row.instant(Col::End, remarks)?;
+    let is_twice = [start, end].iter().flatten().any(|instant| instant.second().is_some());
+    let (first_start, first_end) = (start.map(Instant::first), end.map(Instant::first));
+    let Some(((start, end), run)) = start.zip(end).zip(run_us).filter(|_| is_twice) else {
+        if is_twice {
+            remarks.add(TWICE);
+        }
+        return Ok((first_start, first_end));
+    };
+    remarks.add("local times that came twice as the clock was put back: by the run time");
+    let (start, end) = Instant::fit(start, end, run);
+    Ok((Some(start), Some(end)))
 }
 
 /// Whether a job that has ended was never given a machine.

@@ -26,19 +26,21 @@
 //! | `Start` | `End` less the run time |
 //! | `End` | `Start` and the run time |
 //! | the run time | `Elapsed`, `ElapsedRaw`, or `CPUTimeRAW` / the CPUs |
-//! | `JobIDRaw`, `JobID` | minus a hash of the `JobID`; the number of the line |
+//! | `JobIDRaw`, `JobID` | minus a hash of the `JobID`; the number of the line, and part × 2^40 |
 //!
 //! Each is a counted remark. Times are those of Unix; a time without a zone is one of `--timezone`.
+
+use std::path::Path;
 
 use super::folder::RawPart;
 use super::records::fields::{Fields, whole};
 use super::records::{
-    Fault, Record, RecordFormat, RecordParser, Remarks, machine_id, number_of_name,
+    Fault, Record, RecordFormat, RecordParser, Remarks, find_repeats, machine_id, number_of_name,
 };
 use super::rows::{Cell, RejectReason};
-use super::zone::{Stamp, Zone};
+use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
-use crate::schema::Table;
+use crate::schema::{Table, row_id};
 use crate::units::MICROS_PER_SECOND;
 
 mod columns;
@@ -55,22 +57,15 @@ pub(super) const EXPORT_AGAIN: &str = "export again, with all columns: TZ=UTC sa
 
 /// A parser for one table of a log.
 pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceError> {
-    let layout = Layout::of(begin)
-        .map_err(|lack| SourceError::new(&part.path, SourceErrorKind::MissingColumn(lack)))?;
-    let zone = part.reading.zone.clone();
+    let zone = part.reading.zone.as_ref();
+    let format = |path: &Path, begin: &[u8], part| Slurm::of(path, begin, part, zone);
+    let slurm = format(&part.path, begin, part.part)?;
     let header = vec![
-        ("columns".to_owned(), layout.told()),
-        ("timezone".to_owned(), zone.as_ref().map_or("UTC (assumed)".to_owned(), Zone::to_string)),
+        ("columns".to_owned(), slurm.layout.told()),
+        ("timezone".to_owned(), zone.map_or("UTC (assumed)".to_owned(), Zone::to_string)),
     ];
-    let slurm = Slurm {
-        layout,
-        fields: Fields::default(),
-        is_zone_given: zone.is_some(),
-        zone: zone.unwrap_or_else(Zone::utc),
-        cluster: None,
-        is_begun: false,
-    };
-    Ok(RecordParser::new(slurm, part, header))
+    let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
+    Ok(RecordParser::new(slurm, part, header).beside(repeats))
 }
 
 /// How the format writes a row.
@@ -82,7 +77,28 @@ pub(super) struct Slurm {
     /// The cluster of the first row.
     cluster: Option<Box<str>>,
     is_begun: bool,
+    part: u32,
 }
+
+impl Slurm {
+    /// The format of a file, as its first line tells it.
+    fn of(path: &Path, begin: &[u8], part: u32, zone: Option<&Zone>) -> Result<Self, SourceError> {
+        let layout = Layout::of(begin)
+            .map_err(|lack| SourceError::new(path, SourceErrorKind::MissingColumn(lack)))?;
+        Ok(Self {
+            layout,
+            fields: Fields::default(),
+            is_zone_given: zone.is_some(),
+            zone: zone.cloned().unwrap_or_else(Zone::utc),
+            cluster: None,
+            is_begun: false,
+            part,
+        })
+    }
+}
+
+/// A time of the hour that comes twice when the clock is put back, and nothing that says which.
+const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
 
 /// A line whose fields are told apart.
 struct Row<'a> {
@@ -108,20 +124,38 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A time, µs since 1970.
+    /// A time, µs since 1970; the first where the clock shows it twice.
     fn time(&self, column: Col, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
+        let Some(instant) = self.instant(column, remarks)? else { return Ok(None) };
+        if instant.second().is_some() {
+            remarks.add(TWICE);
+        }
+        Ok(Some(instant.first()))
+    }
+
+    /// What a time may mean, µs since 1970. The zero of the clock is how a time is written that is
+    /// not known.
+    fn instant(&self, column: Col, remarks: &mut Remarks) -> Result<Option<Instant>, Fault> {
         let raw = self.raw(column);
         if matches!(raw, b"" | b"Unknown" | b"None" | b"N/A" | b"0" | b"NONE") {
             return Ok(None);
         }
         if let Some(seconds) = whole(raw) {
-            return Ok(Some(seconds * MICROS_PER_SECOND));
+            return Ok(Some(Instant::Once(seconds * MICROS_PER_SECOND)));
         }
         let stamp = Stamp::iso(raw).ok_or((column.name(), RejectReason::BadValue))?;
         if matches!(stamp, Stamp::Local(_)) && !self.is_zone_given {
             remarks.add("times without a zone: taken as UTC (`--timezone` says otherwise)");
         }
-        Ok(Some(stamp.utc_us(self.zone)))
+        let instant = stamp.instant_us(self.zone);
+        if instant.first() == 0 || stamp == Stamp::Local(0) {
+            remarks.add("1970-01-01T00:00:00: taken as an unknown time");
+            return Ok(None);
+        }
+        if matches!(instant, Instant::Never(_)) {
+            remarks.add("local times that the clock left out: counted on from the hour before");
+        }
+        Ok(Some(instant))
     }
 
     /// A count; 0 is missing.
@@ -174,6 +208,8 @@ impl RecordFormat for Slurm {
         if is_foreign {
             remarks.add("jobs of a further cluster: called by cluster and job id");
         }
+        // A line is one of its file.
+        let line = row_id(self.part, line);
         let job_id = job_number(&row, name, cluster.filter(|_| is_foreign), line, remarks)?;
         record(&row, job_id, name, remarks).map(Some)
     }
@@ -192,7 +228,7 @@ fn job_number(
     row: &Row<'_>,
     name: Option<&str>,
     cluster: Option<&str>,
-    line: u64,
+    line: i64,
     remarks: &mut Remarks,
 ) -> Result<i64, Fault> {
     let Some(name) = name else {
@@ -200,7 +236,7 @@ fn job_number(
             return Err(("job_id", RejectReason::EmptyMandatory));
         }
         remarks.add("no job id: the number of the line");
-        return i64::try_from(line).map_err(|_| ("job_id", RejectReason::OutOfRange));
+        return Ok(line);
     };
     if let Some(cluster) = cluster {
         return Ok(number_of_name(format!("{cluster}/{name}").as_bytes()));
@@ -242,6 +278,9 @@ fn record<'a>(
     let (account, group) = (row.text(Col::Account)?, row.text(Col::Group)?);
     let (partition, job_title) = (row.text(Col::Partition)?, row.text(Col::JobName)?);
     let array = values::array(name);
+    if name.is_some_and(|name| name.contains("_[")) {
+        remarks.add("records that stand for several elements of an array: each counts as one job");
+    }
     let state = told.state;
     Ok(Record {
         job_id,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
-use super::super::tests::{Rows, check, parsed};
+use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
 use crate::schema::{Source, Table};
 
 /// 2024-01-01, s since 1970.
@@ -382,6 +382,206 @@ fn jobs_of_a_second_cluster_do_not_take_the_numbers_of_the_first() {
         ("7".to_owned(), "7".to_owned())
     );
     assert!(rows.cell("job_id", 3).starts_with('-'));
+}
+
+#[test]
+fn a_job_that_was_suspended_is_charged_for_the_time_that_it_ran() {
+    let header = "JobID|State|Submit|Start|End|ElapsedRaw|NCPUS";
+    let at = |second: u32| format!("2024-01-01T00:00:{second:02}Z");
+    let line = format!("7|COMPLETED|{}|{}|{}|10|4", at(0), at(5), at(45));
+    let remark = "run time shorter than from start to end: CPU time is that of the run time";
+    check_from(header, &[&line], "0 SUBMIT, 5 SCHEDULE, 45 FINISH", &[remark]);
+    let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{header}\n{line}\n"));
+    assert_eq!(rows.cell("run_us", 1), "10000000");
+    // A run time above the span is a clock that was put back, of a zone that nothing names.
+    let line = format!("7|COMPLETED|{}|{}|{}|40|4", at(0), at(15), at(5));
+    let remark = "run time longer than from start to end: ended at the start and run time";
+    check_from(header, &[&line], "0 SUBMIT, 15 SCHEDULE, 55 FINISH", &[remark]);
+}
+
+#[test]
+fn a_start_of_1970_is_no_start() {
+    let header = "JobID|State|Submit|Start|End|ElapsedRaw|NCPUS";
+    let (submit, end) = ("2024-01-01T00:00:00Z", "2024-01-01T00:00:30Z");
+    let zero = "1970-01-01T00:00:00: taken as an unknown time";
+    let line = format!("7|CANCELLED|{submit}|1970-01-01T00:00:00Z|{end}|0|4");
+    check_from(header, &[&line], "0 SUBMIT, 30 KILL", &[zero]);
+    // Where the zone of the export is not that of the clock, it is another hour of that day.
+    let line = format!("7|FAILED|{submit}|1970-01-01T01:00:00Z|{end}|0|4");
+    let early = "a start before the submit and no run time: no SCHEDULE";
+    let short = "run time shorter than from start to end: CPU time is that of the run time";
+    check_from(header, &[&line], "0 SUBMIT, 30 FAIL", &[early, short]);
+    let line = format!("7|FAILED|{submit}|1970-01-01T00:00:00Z|{end}|20|4");
+    let derived = "no start time: end less the run time";
+    check_from(header, &[&line], "0 SUBMIT, 10 SCHEDULE, 30 FAIL", &[zero, derived]);
+}
+
+/// The events of a text in the zone of Berlin, s since 1970, and its remarks.
+fn in_berlin(lines: &[&str]) -> Option<(String, Vec<&'static str>)> {
+    // A system need not have zone files.
+    let zone = "Europe/Berlin".parse().ok()?;
+    let text = format!("JobID|State|Submit|Start|End|ElapsedRaw|NCPUS\n{}\n", lines.join("\n"));
+    let rows = parsed_in(Some(zone), Source::Slurm, Table::TaskEvents, &text);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    Some((rows.history(), rows.notes.remarks.keys().copied().collect()))
+}
+
+#[test]
+fn an_hour_that_comes_twice_is_the_one_that_the_run_time_fits() {
+    let by_run = "local times that came twice as the clock was put back: by the run time";
+    let first = "local times that came twice as the clock was put back: the first is taken";
+    let left_out = "local times that the clock left out: counted on from the hour before";
+    // 2023-10-29 02:30 is 1,698,539,400 in summer and 1,698,543,000 in winter time.
+    for (submit, start, end, run, expected, remark) in [
+        (
+            "10-29T01:00:00",
+            "10-29T02:30:00",
+            "10-29T03:10:00",
+            "2400",
+            [1_698_534_000, 1_698_543_000, 1_698_545_400],
+            by_run,
+        ),
+        (
+            "10-29T01:00:00",
+            "10-29T02:30:00",
+            "10-29T03:10:00",
+            "6000",
+            [1_698_534_000, 1_698_539_400, 1_698_545_400],
+            by_run,
+        ),
+        (
+            "10-29T01:00:00",
+            "10-29T02:50:00",
+            "10-29T02:10:00",
+            "1200",
+            [1_698_534_000, 1_698_540_600, 1_698_541_800],
+            by_run,
+        ),
+        (
+            "10-29T01:00:00",
+            "10-29T01:50:00",
+            "10-29T02:10:00",
+            "4800",
+            [1_698_534_000, 1_698_537_000, 1_698_541_800],
+            by_run,
+        ),
+        (
+            "10-29T01:00:00",
+            "10-29T02:30:00",
+            "10-29T03:10:00",
+            "",
+            [1_698_534_000, 1_698_539_400, 1_698_545_400],
+            first,
+        ),
+        (
+            "10-29T02:10:00",
+            "10-29T03:30:00",
+            "10-29T03:40:00",
+            "600",
+            [1_698_538_200, 1_698_546_600, 1_698_547_200],
+            first,
+        ),
+        (
+            "03-26T01:00:00",
+            "03-26T02:30:00",
+            "03-26T03:40:00",
+            "600",
+            [1_679_788_800, 1_679_794_200, 1_679_794_800],
+            left_out,
+        ),
+    ] {
+        let line = format!("7|COMPLETED|2023-{submit}|2023-{start}|2023-{end}|{run}|1");
+        let Some((history, remarks)) = in_berlin(&[&line]) else { return };
+        let [submit, start, end] = expected;
+        let expected = format!("{submit} SUBMIT, {start} SCHEDULE, {end} FINISH");
+        assert_eq!((history, remarks), (expected, vec![remark]), "{line}");
+    }
+}
+
+#[test]
+fn an_array_in_one_record_is_counted() {
+    let header = "JobID|JobIDRaw|State|Submit|Start|End|NCPUS";
+    let line = "123_[4-9]|123|PENDING|2024-01-01T00:00:00|Unknown|Unknown|1";
+    let remark = "records that stand for several elements of an array: each counts as one job";
+    check_from(header, &[line], "0 SUBMIT", &[remark]);
+}
+
+#[test]
+fn rows_of_one_start_are_one_attempt() {
+    let open = line("7", "RUNNING", ["00", "10", ""], "n1");
+    let ended = line("7", "COMPLETED", ["00", "10", "20"], "n1");
+    let remark = "rows with the end of an attempt that an earlier row has told: one attempt";
+    let expected = "0 SUBMIT, 10 SCHEDULE, 20 FINISH";
+    check_from(HEADER, &[&open, &ended], expected, &[remark]);
+    let repeated = "rows that repeat an earlier row of the task: left out";
+    check_from(HEADER, &[&ended, &open], expected, &[repeated]);
+}
+
+/// A drawn job: submit, wait and lengths of its attempts with the gaps before them, s.
+type DrawnJob = (i64, Vec<(i64, i64)>);
+
+/// What an export of a month has of a job: its attempts that ran or waited in the month, as far as
+/// they are known at its end. `None` for one that the month does not have.
+fn in_month(job: &DrawnJob, id: usize, from: i64, to: i64) -> String {
+    let mut text = String::new();
+    let mut at = 1000 + job.0;
+    for &(gap, length) in &job.1 {
+        let (submit, start, end) = (1000 + job.0, at + gap, at + gap + length);
+        at = end;
+        if end < from || to <= submit || to <= start && submit != start - gap {
+            continue;
+        }
+        let (state, start, end) = match () {
+            () if to <= start => ("PENDING", "Unknown".to_owned(), "Unknown".to_owned()),
+            () if to <= end => ("RUNNING", start.to_string(), "Unknown".to_owned()),
+            () => ("PREEMPTED", start.to_string(), end.to_string()),
+        };
+        writeln!(text, "{id}|{state}|{submit}|{start}|{end}|2").unwrap();
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Promise: a job that several files of a log tell has the events that it has in one file with
+    /// every record once, whichever months it ran in.
+    #[test]
+    fn a_job_in_several_files_is_told_once(
+        jobs in prop::collection::vec(
+            (0_i64..300, prop::collection::vec((1_i64..150, 1_i64..200), 1..4)), 1..12,
+        ),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let header = "JobID|State|Submit|Start|End|AllocCPUS\n";
+        let month = |number: i64| {
+            let (from, to) = (1000 + number * 200, 1200 + number * 200);
+            let lines = (1..).zip(&jobs).map(|(id, job)| in_month(job, id, from, to));
+            lines.collect::<String>()
+        };
+        let last = 12;
+        for number in 0..last {
+            let path = folder.path().join(format!("{number:02}.sacct"));
+            std::fs::write(path, format!("{header}{}", month(number))).unwrap();
+        }
+        let whole = (1..).zip(&jobs).map(|(id, job)| in_month(job, id, 0, 1_000_000));
+        let whole = format!("{header}{}", whole.collect::<String>());
+        let events = |rows: &Rows| {
+            let cells = |row: usize| {
+                ["job_id", "time_us", "event_type"].map(|column| rows.cell(column, row).parse::<i64>().unwrap())
+            };
+            let mut all: Vec<[i64; 3]> = (0..rows.block.row_ids.len()).map(cells).collect();
+            all.sort_unstable();
+            all
+        };
+        let trace = crate::sources::open_trace(folder.path(), Some(Source::Slurm), None).unwrap();
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let mut found: Vec<[i64; 3]> =
+                trace.parts[&table].iter().flat_map(|part| events(&parsed_part(part))).collect();
+            found.sort_unstable();
+            prop_assert_eq!(found, events(&parsed(Source::Slurm, table, &whole)));
+        }
+    }
 }
 
 proptest! {

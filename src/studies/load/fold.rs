@@ -253,7 +253,7 @@ impl Bucket<'_> {
             let mut add = |amount: Amount, rate| sums.amounts[amount as usize].add(at, time, rate);
             add(Amount::CpuAllocated, attempt.requested_rate());
             add(Amount::MemoryAllocated, attempt.held_memory());
-            add(Amount::Running, CpuRate::ONE);
+            add(Amount::Running, attempt.slot_rate());
             if self.told[0] {
                 add(Amount::CpuUsed, attempt.used_rate(self.lake.source()));
             }

@@ -225,7 +225,7 @@ fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactErr
             let mut own = [CpuTime::ZERO; 2];
             for attempt in task.attempts {
                 own[0] += attempt.requested_rate().over(attempt.length_us());
-                own[1] += CpuTime::of_slot(attempt.length_us());
+                own[1] += attempt.slot_rate().over(attempt.length_us());
             }
             let name = name.unwrap_or(UNKNOWN);
             if !sums.contains_key(name) {

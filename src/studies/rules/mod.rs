@@ -437,6 +437,7 @@ mod tests {
                 cpu_request: None,
                 memory: None,
                 cpu_used: None,
+                ran_us: None,
                 machine_id: None,
                 row: 0,
             });

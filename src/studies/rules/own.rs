@@ -109,7 +109,8 @@ impl OwnRule {
         let attempts: Vec<Attempt> = begun
             .map(|attempt| {
                 let is_over = attempt.end_us <= at_us;
-                let open = Attempt { end_us: at_us, ended_by: EndedBy::Nothing, ..*attempt };
+                let open =
+                    Attempt { end_us: at_us, ended_by: EndedBy::Nothing, ran_us: None, ..*attempt };
                 if is_over { *attempt } else { open }
             })
             .collect();

@@ -1,0 +1,135 @@
+//! Accounting logs as a user asks them: what is charged, what is unknown, and what is refused.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+
+use super::support::Place;
+
+const ROW: &str = "2024-01-01T00:00:00Z|2024-01-01T00:00:10Z|2024-01-01T00:01:50Z";
+
+/// A lake of a Slurm export with a header.
+fn of_slurm(header: &str, lines: &[String]) -> Place {
+    let place = Place::new();
+    place.raw("log.sacct", format!("{header}\n{}\n", lines.join("\n")));
+    place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+    place
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: what `account` and `fairness` charge a job of Slurm is its processors times the time
+    /// that it ran, suspended or not; so a sum over the lines says.
+    #[test]
+    fn a_job_is_charged_for_the_time_that_it_ran(
+        jobs in prop::collection::vec((0_i32..1_000, 1_i32..5_000, 0_i32..3_000, 1_i32..64), 1..30),
+    ) {
+        let (mut lines, mut processor_s, mut slot_s) = (Vec::new(), 0, 0);
+        for (id, &(wait, run, suspended, cpus)) in jobs.iter().enumerate() {
+            let start = 1_000 + wait;
+            let end = start + run + suspended;
+            lines.push(format!("{id}|u{}|COMPLETED|1000|{start}|{end}|{run}|{cpus}", id % 3));
+            processor_s += run * cpus;
+            slot_s += run;
+        }
+        let place = of_slurm("JobID|User|State|Submit|Start|End|ElapsedRaw|NCPUS", &lines);
+        let total = |args: &[&str]| place.run(args).ok().json()["total"].as_f64().unwrap();
+        prop_assert_eq!(total(&["account", "--cpu", "requested", "--format", "json"]), f64::from(processor_s));
+        prop_assert_eq!(total(&["account", "--cpu", "slots", "--format", "json"]), f64::from(slot_s));
+        let args = ["fairness", "--cpu", "requested", "--format", "json"];
+        let found = place.run(&args).ok().json()["total_cpu_s"].as_f64().unwrap();
+        prop_assert!((found - f64::from(processor_s)).abs() <= 1e-9 * found, "{found}, not {processor_s}");
+    }
+}
+
+/// Promise: where no line says how many processors a job had, no CPU time is given for it.
+#[test]
+fn cpu_time_that_no_line_tells_is_unknown() {
+    let slurm = of_slurm("JobID|State|Submit|Start|End", &[format!("7|COMPLETED|{ROW}")]);
+    let swf = Place::new();
+    swf.raw("log.swf", "1 0 5 100 -1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n");
+    swf.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
+    for place in [slurm, swf] {
+        let json = place.run(&["account", "--format", "json"]).ok().json();
+        assert_eq!(json["total"], serde_json::Value::Null);
+        for row in json["rows"].as_array().unwrap() {
+            assert_eq!(
+                (&row["cpu"], &row["share"]),
+                (&serde_json::Value::Null, &serde_json::Value::Null)
+            );
+        }
+        assert_eq!(json["rows"][0]["jobs"], 1);
+        let run = place.run(&["account"]).ok();
+        let said = "The CPU time (requested) of all jobs is unknown: the log does not record the \
+            CPUs or processors of any of 1 attempt.";
+        assert!(run.text().contains(said), "{}", run.text());
+        // How long they ran is known.
+        let json = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
+        assert_eq!(json["total"], 100.0);
+    }
+}
+
+/// Promise: groups by a reason that the lake does not have are wrong use, by every command alike.
+#[test]
+fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let mut said = String::new();
+    for args in [
+        &["classify", "--by-reason"][..],
+        &["account", "--by-reason", "--cpu", "slots"],
+        &["account", "--group-by", "reason", "--cpu", "slots"],
+        &["sweep", "--group-by", "reason", "--cpu", "slots"],
+        &["describe", "--group-by", "reason"],
+        &["describe", "--group-by", "reason", "--what", "job-survival"],
+    ] {
+        let run = place.run(args);
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.stderr);
+        let sentence =
+            run.stderr.lines().find(|line| line.contains("does not record why")).unwrap();
+        if said.is_empty() {
+            sentence.clone_into(&mut said);
+        }
+        assert_eq!(sentence, said, "{args:?}");
+    }
+}
+
+/// Promise: `query q14` of a lake of Slurm gives what the log says of each job.
+#[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn the_requests_of_slurm_jobs_are_a_query() {
+    let header = "JobID|State|Submit|Start|End|NCPUS|ReqCPUS|Partition|TimelimitRaw";
+    let place = of_slurm(header, &[format!("7|COMPLETED|{ROW}|8|4|long|90")]);
+    let run = place.run(&["query", "q14", "--format", "csv"]).ok();
+    insta::assert_snapshot!(run.stdout_text(), @"
+    job_id,user_group,executable,queue,partition,requested_processors,requested_time_us,requested_memory_kib,processors,cpu_time_us,used_memory_kib
+    7,,,long,long,4,5400000000,,8,,
+    ");
+}
+
+/// Promise: months of one log in a folder are one log, whose jobs have each attempt once.
+#[test]
+fn a_job_of_two_months_is_one_attempt() {
+    let place = Place::new();
+    let header = "JobID|State|Submit|Start|End|NCPUS";
+    let mut first = String::new();
+    writeln!(first, "{header}\n7|RUNNING|2024-01-31T00:00:00Z|2024-01-31T00:00:00Z|Unknown|2")
+        .unwrap();
+    writeln!(first, "8|PENDING|2024-01-31T00:00:00Z|Unknown|Unknown|2").unwrap();
+    place.raw("2024-01.txt", first);
+    let ended = "2024-01-31T00:00:00Z|2024-01-31T00:00:00Z|2024-02-01T00:00:00Z";
+    let begun = "2024-01-31T00:00:00Z|2024-02-02T00:00:00Z|2024-02-03T00:00:00Z";
+    place.raw("2024-02.txt", format!("{header}\n7|COMPLETED|{ended}|2\n8|FAILED|{begun}|2\n"));
+    let run = place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    let remark = "records of a job that an earlier file also has: one attempt, not two: 2";
+    assert!(run.stderr.contains(remark), "{}", run.stderr);
+    let run = place.run(&["classify", "--sequences", "--format", "csv"]).ok();
+    insta::assert_snapshot!(run.stdout_text(), @"
+    sequence,outcome,count,share
+    013,failed,1,0.5
+    014,finished,1,0.5
+    ");
+    let json = place.run(&["account", "--format", "json"]).ok().json();
+    assert_eq!(json["total"], 2.0 * 86_400.0 * 2.0);
+}
