@@ -111,6 +111,8 @@ pub(super) struct RowCheck {
     rules: Vec<Rule>,
     /// Where the time stands among the columns, and the last one seen.
     time: Option<(usize, i64)>,
+    /// The first and the last time that the table has by its manifest, 2^63-1 left out.
+    span: (i64, i64),
     /// Where the job stands among the columns, the bucket that is read and how many there are.
     job: Option<(usize, u32, u32)>,
     /// Where the bucket stands among the columns, and which is read.
@@ -121,6 +123,7 @@ impl RowCheck {
     /// For the columns of a bucket's stretch, in the order in which they are read.
     pub(super) fn new(
         (table, source, bucket_count): (Table, Source, u32),
+        span: (i64, i64),
         bucket: u32,
         columns: &[&'static str],
     ) -> Self {
@@ -130,6 +133,7 @@ impl RowCheck {
         Self {
             rules: columns.iter().map(|&name| Rule::of(table, source, name)).collect(),
             time: place(all[0].name).map(|at| (at, i64::MIN)),
+            span,
             job: job.map(|at| (at, bucket, bucket_count)),
             bucket: place(BUCKET).map(|at| (at, bucket)),
         }
@@ -144,6 +148,15 @@ impl RowCheck {
             let times = batch.column(*at).as_primitive::<Int64Type>().values();
             if !times.is_sorted() || times.first().is_some_and(|first| first < last) {
                 return Err(self.rules[*at].fail("is not in the order of time"));
+            }
+            // They are in order: those at the ends stand for all.
+            let known = times.partition_point(|&time| time != i64::MAX);
+            let ends = times[..known].first().into_iter().chain(times[..known].last());
+            let (from, to) = self.span;
+            if let Some(time) = ends.copied().find(|time| !(from..=to).contains(time)) {
+                let problem =
+                    format!("holds {time}, but the times of its parts are from {from} to {to}");
+                return Err(self.rules[*at].fail(problem));
             }
             *last = times.last().copied().unwrap_or(*last);
         }

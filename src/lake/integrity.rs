@@ -13,7 +13,7 @@ use parquet::file::metadata::RowGroupMetaData;
 use rayon::prelude::*;
 
 use super::encode::BUCKET;
-use super::manifest::{FileEntry, MANIFEST};
+use super::manifest::{FileEntry, MANIFEST, PartEntry};
 use super::reader::{Lake, whole_file};
 use super::segment::moved;
 use super::{LakeError, LakeErrorKind};
@@ -74,30 +74,25 @@ impl Lake {
         for (name, entry) in &self.manifest.tables {
             let table: Table = name.parse().expect("a manifest names tables");
             let buckets = if table.job_column().is_some() { self.bucket_count() } else { 1 };
-            let found: Result<Vec<BTreeMap<i64, u64>>, LakeError> = (0..buckets)
+            let found: Result<Vec<BTreeMap<i64, Held>>, LakeError> = (0..buckets)
                 .into_par_iter()
                 .with_max_len(1)
-                .map(|bucket| self.rows_of_parts(table, bucket))
+                .map(|bucket| self.held_of_parts(table, bucket))
                 .collect();
-            let mut rows: BTreeMap<i64, u64> = BTreeMap::new();
-            for (part, count) in found?.into_iter().flatten() {
-                *rows.entry(part).or_default() += count;
+            let mut held: BTreeMap<i64, Held> = BTreeMap::new();
+            for (part, more) in found?.into_iter().flatten() {
+                held.entry(part).or_default().absorb(more);
             }
             for part in &entry.parts {
-                let found = rows.remove(&i64::from(part.part)).unwrap_or(0);
-                if found != part.rows {
-                    let problem = format!(
-                        "part {} of `{table}` has {} rows, but its files have {found}",
-                        part.part, part.rows
-                    );
+                let found = held.remove(&i64::from(part.part)).unwrap_or_default();
+                if let Some(problem) = found.contradiction(part) {
+                    let problem = format!("part {} of `{table}` {problem}", part.part);
                     return Err(self.inconsistent(problem));
                 }
             }
-            if let Some(part) = rows.keys().next() {
-                let problem = format!(
-                    "`{table}` has rows of part {part}, which is not in the \
-                lake"
-                );
+            if let Some(part) = held.keys().next() {
+                let problem =
+                    format!("`{table}` has rows of part {part}, which is not in the lake");
                 return Err(self.inconsistent(problem));
             }
         }
@@ -109,17 +104,22 @@ impl Lake {
         LakeError::new(&self.path.join(MANIFEST), LakeErrorKind::Inconsistent(problem))
     }
 
-    /// The rows of a bucket by part; a row that is there twice is an error that names its file.
-    fn rows_of_parts(&self, table: Table, bucket: u32) -> Result<BTreeMap<i64, u64>, LakeError> {
+    /// What a bucket has of each part; a row that is there twice is an error that names its file.
+    fn held_of_parts(&self, table: Table, bucket: u32) -> Result<BTreeMap<i64, Held>, LakeError> {
         let files = self.files(table);
         // What other programs find the rows of a bucket by is read along.
         let spread = table.job_column().map(|_| BUCKET);
-        let columns: Vec<&'static str> = std::iter::once(ROW_ID).chain(spread).collect();
+        let time = table.columns(self.source())[0].name;
+        let columns: Vec<&'static str> = [ROW_ID, time].into_iter().chain(spread).collect();
         let mut rows: Vec<(i64, usize)> = Vec::new();
+        let mut held: BTreeMap<i64, Held> = BTreeMap::new();
         for (idx, file) in files.iter().enumerate() {
             self.scan_file(table, file, Some(bucket), &columns, &mut |batch| {
-                let ids = i64_cells(&batch);
+                let (ids, times) = (i64_cells(&batch, 0), i64_cells(&batch, 1));
                 rows.extend(ids.iter().map(|&id| (id, idx)));
+                for (id, &time) in ids.iter().zip(times) {
+                    held.entry(id >> ROW_ID_LINE_BITS).or_default().add(time);
+                }
             })?;
         }
         rows.sort_unstable();
@@ -129,15 +129,50 @@ impl Lake {
             let problem = format!("repeats row {} of `{other}`", pair[0].0);
             return Err(LakeError::new(&path, LakeErrorKind::Column { column: ROW_ID, problem }));
         }
-        let mut parts = BTreeMap::new();
-        for (id, _) in rows {
-            *parts.entry(id >> ROW_ID_LINE_BITS).or_default() += 1;
-        }
-        Ok(parts)
+        Ok(held)
     }
 }
 
-/// The cells of the first column, whole numbers.
-fn i64_cells(batch: &RecordBatch) -> &[i64] {
-    batch.column(0).as_primitive::<Int64Type>().values()
+/// What the files hold of a part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    rows: u64,
+    /// The first time, 2^63-1 included.
+    min_time_us: Option<i64>,
+    /// The last time but for 2^63-1.
+    max_time_us: Option<i64>,
+}
+
+impl Held {
+    fn add(&mut self, time_us: i64) {
+        let known = (time_us != i64::MAX).then_some(time_us);
+        self.absorb(Self { rows: 1, min_time_us: Some(time_us), max_time_us: known });
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.min_time_us = self.min_time_us.into_iter().chain(other.min_time_us).min();
+        self.max_time_us = self.max_time_us.max(other.max_time_us);
+    }
+
+    /// What the manifest says of the part that the files contradict.
+    fn contradiction(&self, part: &PartEntry) -> Option<String> {
+        let shown = |time: Option<i64>| time.map_or("none".to_owned(), |time| format!("{time} us"));
+        let times = [
+            ("first", part.min_time_us, self.min_time_us),
+            ("last", part.max_time_us, self.max_time_us),
+        ];
+        if part.rows != self.rows {
+            return Some(format!("has {} rows, but its files have {}", part.rows, self.rows));
+        }
+        times.into_iter().find(|(_, said, found)| said != found).map(|(end, said, found)| {
+            let (said, found) = (shown(said), shown(found));
+            format!("has {said} as its {end} time, but its files have {found}")
+        })
+    }
+}
+
+/// The cells of a column of whole numbers.
+fn i64_cells(batch: &RecordBatch, column: usize) -> &[i64] {
+    batch.column(column).as_primitive::<Int64Type>().values()
 }

@@ -21,6 +21,7 @@ use super::segment::Stretch;
 use super::{LakeError, LakeErrorKind};
 use crate::files;
 use crate::schema::{FORMAT_VERSION, Source, Table};
+use crate::sources::part_count_of_name;
 
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
@@ -175,6 +176,9 @@ impl Manifest {
             if numbers.len() != entry.parts.len() {
                 return Err(format!("a part of `{name}` is listed twice"));
             }
+            entry.parts.iter().try_for_each(|part| {
+                part.check().map_err(|problem| format!("part {} of `{name}` {problem}", part.part))
+            })?;
             let mut paths = BTreeSet::new();
             for file in &entry.files {
                 if !is_path_of(table, file) {
@@ -268,6 +272,28 @@ impl Manifest {
         entry.parts.extend(parts);
         entry.files.extend(files);
         entry.sort();
+    }
+}
+
+impl PartEntry {
+    /// Checks that what is said of a part does not contradict itself.
+    fn check(&self) -> Result<(), String> {
+        let named = part_count_of_name(&self.raw_file);
+        if let (Some(of), Some(named)) = (self.of, named)
+            && of != named
+        {
+            return Err(format!("is one of {of}, but `{}` is one of {named}", self.raw_file));
+        }
+        match (self.min_time_us, self.max_time_us) {
+            (Some(first), Some(last)) if last < first => {
+                Err(format!("ends at {last} us, before it begins at {first} us"))
+            }
+            (None, Some(last)) => Err(format!("ends at {last} us and has no begin")),
+            (first, _) if first.is_none() != (self.rows == 0) => {
+                Err(format!("has {} rows, but a time is known: {}", self.rows, first.is_some()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -365,6 +391,13 @@ impl TableEntry {
     /// The last time in the loaded parts, but for 2^63-1.
     pub fn max_time_us(&self) -> Option<i64> {
         self.parts.iter().filter_map(|part| part.max_time_us).max()
+    }
+
+    /// The first and the last time in the loaded parts, 2^63-1 left out; without any the first is
+    /// after the last.
+    pub(super) fn span_us(&self) -> (i64, i64) {
+        let first = self.parts.iter().filter_map(|part| part.min_time_us).min();
+        (first.unwrap_or(i64::MAX), self.max_time_us().unwrap_or(i64::MIN))
     }
 
     /// Whether every part that the names promise is in the lake.

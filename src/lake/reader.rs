@@ -281,7 +281,8 @@ impl Lake {
 
     /// A check of the rows of a bucket of a file.
     fn row_check(&self, table: Table, bucket: u32, columns: &[&'static str]) -> RowCheck {
-        RowCheck::new((table, self.source(), self.bucket_count()), bucket, columns)
+        let span = self.manifest.table(table).map_or((i64::MAX, i64::MIN), TableEntry::span_us);
+        RowCheck::new((table, self.source(), self.bucket_count()), span, bucket, columns)
     }
 
     /// Reads columns of a table, in the order asked for: a bucket's one file after the other,

@@ -210,6 +210,11 @@ enum PartNames {
     Loose,
 }
 
+/// How many parts there are by the name of one, however closely it follows the pattern.
+pub(crate) fn part_count_of_name(name: &str) -> Option<u32> {
+    part_number(name, PartNames::Loose)?.1
+}
+
 fn part_number(name: &str, names: PartNames) -> Option<(u32, Option<u32>)> {
     let (before, after) = name.split_once("part-")?;
     let digits = after.len() - after.trim_start_matches(|byte: char| byte.is_ascii_digit()).len();

@@ -44,6 +44,7 @@ pub mod zone;
 pub use blocks::TextBlock;
 pub(crate) use digest::hex;
 pub use digest::{RawDigest, digest_file};
+pub(crate) use folder::part_count_of_name;
 pub use folder::{RawPart, TraceFolder};
 pub use google_2019::owners::Owners;
 pub use part::Notes;

@@ -370,6 +370,57 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
     }
 }
 
+/// The end of the window follows from the times of parts: it is in every number of what is open.
+#[test]
+fn times_and_counts_of_parts_that_the_files_contradict_are_found() {
+    fn part<'a>(manifest: &'a mut Value, table: &str) -> &'a mut Value {
+        &mut manifest["tables"][table]["parts"][0]
+    }
+    let of_every_table = ["job_events", "task_events", "task_usage", "machine_events"];
+    for table in of_every_table {
+        let moved = |end: &'static str, by: i64| {
+            move |manifest: &mut Value| {
+                let time = &mut part(manifest, table)[end];
+                *time = (time.as_i64().unwrap() + by).into();
+            }
+        };
+        for (end, by) in
+            [("min_time_us", 1), ("max_time_us", -1), ("max_time_us", 1), ("max_time_us", 1 << 60)]
+        {
+            let [(code, stderr), _] = edited(moved(end, by));
+            let what = format!("{table}, {end} by {by}: {stderr}");
+            assert_eq!(code, Some(3), "{what}");
+            assert!(stderr.contains("time"), "{what}");
+        }
+    }
+    // Whoever reads rows finds those outside, too.
+    let [_, (code, stderr)] = edited(|manifest| {
+        for part in manifest["tables"]["job_events"]["parts"].as_array_mut().unwrap() {
+            part["max_time_us"] = part["min_time_us"].clone();
+        }
+    });
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("lake/job_events/") && stderr.contains("column `time_us`"), "{stderr}");
+    let contradictions: [(&str, Edit); 4] = [
+        ("is one of 4294967295", Box::new(|part| part["of"] = u32::MAX.into())),
+        ("before it begins", Box::new(|part| part["max_time_us"] = (-1).into())),
+        (
+            "a time is known: false",
+            Box::new(|part| {
+                part["min_time_us"] = Value::Null;
+                part["max_time_us"] = Value::Null;
+            }),
+        ),
+        ("has no begin", Box::new(|part| part["min_time_us"] = Value::Null)),
+    ];
+    for (said, edit) in contradictions {
+        for (code, stderr) in edited(|manifest| edit(part(manifest, "task_events"))) {
+            assert_eq!(code, Some(3), "{said}: {stderr}");
+            assert!(stderr.contains(said), "{said}: {stderr}");
+        }
+    }
+}
+
 #[test]
 fn rows_that_are_there_twice_or_elsewhere_are_found_by_verify() {
     let place = lake_of("trace");
