@@ -67,6 +67,8 @@ struct Told {
     numbers: [Vec<Option<usize>>; 2],
     /// Machines so far.
     machines: usize,
+    /// By number of a user, whether there is a value of this interval.
+    answered: Vec<bool>,
 }
 
 /// Process groups of the programs that run.
@@ -190,7 +192,9 @@ impl Program {
         };
         if columns.is_empty() || columns.iter().any(String::is_empty) {
             let shown: String = line.chars().take(120).collect();
-            return Err(self.fail(format!("its first line is {shown:?} and not `columns ...`")));
+            return Err(self.fail(format!(
+                "its first line is {shown:?} and not `columns` and their names, each after a tab"
+            )));
         }
         for (place, column) in columns.iter().enumerate() {
             if columns[..place].contains(column) {
@@ -218,6 +222,11 @@ impl Program {
         match (is_value, values, room) {
             (true, Some(values), Some(room)) if values.len() == width => {
                 room.copy_from_slice(&values);
+                let number = number.unwrap_or_default();
+                if std::mem::replace(&mut self.told.answered[number], true) {
+                    let problem = format!("it answered twice for user {number} in one interval");
+                    return Err(self.fail(problem));
+                }
                 Ok(true)
             }
             _ => {
@@ -262,6 +271,7 @@ impl Index for Program {
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
         let text = self.told.record(step);
         self.send(text);
+        self.told.answered = vec![false; self.told.people.len()];
         while self.read_value(out)? {}
         Ok(())
     }
@@ -511,13 +521,13 @@ mod tests {
             assert!(said.contains(part), "{script}: {said}");
         };
         check("sleep 30", "no answer within the time limit of 0.5 s");
-        check("echo hello", "its first line is \"hello\" and not `columns ...`");
+        check("echo hello", "its first line is \"hello\" and not `columns` and their names");
         check("echo no such module >&2; exit 1", "it ended (exit status: 1) before");
         check("echo no such module >&2; exit 1", "its stderr: no such module");
         check("printf 'columns\\tx\\n'; yes garbage", "it answered \"garbage\"");
         check("printf 'columns\\tx\\nvalue\\t7\\t1\\n'; cat", "it answered \"value\\t7\\t1\"");
         check("printf 'columns\\tx\\nvalue\\t0\\tx\\n'; cat", "it answered \"value\\t0\\tx\"");
-        check("printf 'columns\\n'; cat", "and not `columns ...`");
+        check("printf 'columns\\n'; cat", "and not `columns` and their names");
         check("printf 'columns\\tx\\tx\\n'; cat", "its columns list `x` twice");
         check(
             "printf 'columns\\tx\\ndone\\ndone\\ndone\\n'; cat > /dev/null",
@@ -538,8 +548,9 @@ mod tests {
             assert!(begin.elapsed() < Duration::from_secs(20), "{script}");
         };
         let late = "no answer within the time limit of 0.5 s";
-        // Values without an end, all of them as agreed.
-        check(&format!("{columns}; yes \"$(printf 'value\\t0\\t1')\""), late);
+        // Values without an end.
+        let twice = "it answered twice for user 0 in one interval";
+        check(&format!("{columns}; yes \"$(printf 'value\\t0\\t1')\""), twice);
         check(&format!("{columns}; yes error >&2"), late);
         check("yes error >&2", "error\nerror");
         // One line without an end.
@@ -574,7 +585,8 @@ mod tests {
         };
         assert!(says("value\\t0\\tnan").unwrap().iter().all(|value| value.is_nan()));
         assert_eq!(says("value\\t0\\tinf").unwrap()[0], f64::INFINITY);
-        assert_eq!(says("value\\t0\\t1\\nvalue\\t0\\t2").unwrap()[0], 2.0, "the last counts");
+        let twice = says("value\\t0\\t1\\nvalue\\t0\\t1").unwrap_err();
+        assert!(twice.contains("it answered twice for user 0 in one interval"), "{twice}");
         for answer in [
             "value\\t2\\t1",
             "value\\t-1\\t1",
