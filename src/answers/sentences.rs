@@ -206,20 +206,21 @@ fn durations(answer: &Value) -> Option<String> {
     ))
 }
 
-/// What a threshold of a rule counts: `10 events`, `3 failures in a row`.
+/// When a rule kills: `after 10 events`, `after 3 failures in a row`, `by k8s:backoff_limit=6`.
 fn condition(rule: &str, threshold: &Value) -> String {
     let name = rule.split(['+', '~', '=']).next().unwrap_or(rule);
-    let counts = match name {
-        "failures" => "failures in a row",
-        "dead-time" => "s of dead time",
-        "restarts" => "restarts within an hour",
-        other => other,
+    let counts = |noun: &str| match threshold.as_u64() {
+        Some(count) => counted(count, noun),
+        None => format!("{threshold} {noun}s"),
     };
-    if name == rule {
-        format!("{threshold} {counts}")
-    } else {
-        format!("{threshold} {counts} ({rule})")
-    }
+    let after = match name {
+        "events" => counts("event"),
+        "failures" => format!("{} in a row", counts("failure")),
+        "dead-time" => format!("{threshold} s of dead time"),
+        "restarts" => format!("{} within an hour", counts("restart")),
+        _ => return format!("by {rule}"),
+    };
+    if name == rule { format!("after {after}") } else { format!("after {after} ({rule})") }
 }
 
 fn kill(answer: &Value) -> Option<String> {
@@ -242,7 +243,7 @@ fn kill(answer: &Value) -> Option<String> {
         None => counted(harmed, "finished job"),
     };
     Some(format!(
-        "Killing tasks after {condition}{saved} would have harmed {harmed}{}",
+        "Killing tasks {condition}{saved} would have harmed {harmed}{}",
         aside([jobs, concentration(row)]),
     ))
 }
@@ -562,10 +563,12 @@ mod tests {
 
     #[test]
     fn a_threshold_is_named_with_what_it_counts() {
-        assert_eq!(condition("dead-time", &json!(3600)), "3600 s of dead time");
+        assert_eq!(condition("dead-time", &json!(3600)), "after 3600 s of dead time");
+        assert_eq!(condition("events", &json!(1)), "after 1 event");
+        assert_eq!(condition("k8s:backoff_limit=6", &json!(6)), "by k8s:backoff_limit=6");
         assert_eq!(
             condition("failures+events=5", &json!(3)),
-            "3 failures in a row (failures+events=5)"
+            "after 3 failures in a row (failures+events=5)"
         );
     }
 }
