@@ -3,7 +3,8 @@
 //! In: git, where there is one and this folder is its own repository. Out: the variable
 //! `JOBFATE_COMMIT`, empty where nothing is known; with `-modified` where sources were changed.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
@@ -15,7 +16,7 @@ fn main() {
 fn commit() -> Option<String> {
     // A copy of the sources inside another repository is no commit of that one.
     let top = git(&["rev-parse", "--show-toplevel"])?;
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().ok()?;
+    let own = folder().canonicalize().ok()?;
     if Path::new(&top).canonicalize().ok()? != own {
         return None;
     }
@@ -33,9 +34,13 @@ fn commit() -> Option<String> {
     Some(if changes.is_empty() { commit } else { format!("{commit}-modified") })
 }
 
+/// The folder that is built: asked when this runs, since a target folder may be shared by several.
+fn folder() -> PathBuf {
+    env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from)
+}
+
 fn git(args: &[&str]) -> Option<String> {
-    let folder = env!("CARGO_MANIFEST_DIR");
-    let output = Command::new("git").args(args).current_dir(folder).output().ok()?;
+    let output = Command::new("git").args(args).current_dir(folder()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }
