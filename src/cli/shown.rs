@@ -42,7 +42,7 @@ pub(crate) fn give(
     origin: &Origin,
     form: &Form,
 ) -> Result<()> {
-    if let Some(note) = &origin.gap_note {
+    if let Some(note) = origin.gap_note(answer) {
         console::note(note);
     }
     if let Some(files) = files {

@@ -102,7 +102,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
         charts: Vec::new(),
     };
     // The sums of the parts are what is being checked.
-    let origin = Origin { source: Value::Null, inputs: json!([]), gap_note: None };
+    let origin = Origin { source: Value::Null, inputs: json!([]), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
@@ -119,7 +119,9 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
     let report = lake_report(lake, Trust::Nothing)?;
     report.said.iter().for_each(console::say);
     let table = report.table();
-    shown::give(&report.answer(&table), files, &Origin::of(lake), &args.form())?;
+    // What is missing is among what the report says.
+    let origin = Origin { gaps: Vec::new(), ..Origin::of(lake) };
+    shown::give(&report.answer(&table), files, &origin, &args.form())?;
     report.verdict().iter().for_each(console::note);
     report.into_result()
 }

@@ -207,6 +207,22 @@ fn is_replaced(old: &str, new: &str) -> bool {
     old == new || (new == FACTS && is_fact(old))
 }
 
+/// Refuses to replace files of an earlier answer that someone has changed since.
+pub(super) fn check_unchanged(folder: &Path, name: &str, earlier: &[Earlier]) -> Result<()> {
+    for file in earlier.iter().filter(|old| is_replaced(&old.name, name)).flat_map(|old| &old.files)
+    {
+        let path = folder.join(&file.file);
+        if path.exists() && !is_unchanged(file, folder)? {
+            return Err(Usage(format!(
+                "`{}` was changed after it was written as a result; move it away, or give another --out",
+                path.display(),
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
 /// Refuses names that something else has in the folder: neither this answer's earlier one, nor the
 /// JSON of another command, which makes room.
 pub(super) fn check_names<'a>(

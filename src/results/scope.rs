@@ -15,7 +15,7 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 const HOURS_BELOW_DAYS: f64 = 3.0;
 
 /// The tables that an answer is made of; none where it is made of all of the lake.
-fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
+pub(super) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
     let has_usage = matches!(settings["cpu"].as_str(), Some("measured" | "published"))
         || matches!(settings["memory"].as_str(), Some("canonical" | "assigned"));
     let usage = (kind.meters && has_usage).then_some(Table::TaskUsage);

@@ -19,11 +19,12 @@ use sha2::{Digest, Sha256};
 use super::commit::{self, Earlier, WORK};
 use super::forms::{self, Made, parquet_writer};
 use super::kind::Kind;
-use super::scope::scope;
+use super::scope::{scope, tables_of};
 use super::stored::{RESULT_VERSION, ResultFile};
 use crate::charts::{Chart, ChartFormat, Look, file_of};
 use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
+use crate::lake::gaps::note_of;
 use crate::lake::{Gap, Lake};
 use crate::sources::hex;
 use crate::units::micros_to_seconds;
@@ -116,8 +117,8 @@ pub struct Origin {
     pub source: Value,
     /// The tables and their checksums.
     pub inputs: Value,
-    /// What is missing between loaded parts, in a sentence.
-    pub gap_note: Option<String>,
+    /// What is missing between loaded parts.
+    pub gaps: Vec<Gap>,
 }
 
 impl Origin {
@@ -129,9 +130,16 @@ impl Origin {
     /// Several lakes; the source is that of the first.
     pub(crate) fn of_all(lakes: &[&Lake]) -> Self {
         let inputs: Vec<Input> = lakes.iter().flat_map(|lake| inputs(lake)).collect();
-        let notes: Vec<String> = lakes.iter().filter_map(|lake| lake.gap_note()).collect();
-        let gap_note = (!notes.is_empty()).then(|| notes.join("; "));
-        Self { source: json!(lakes[0].manifest.source), inputs: json!(inputs), gap_note }
+        let gaps = lakes.iter().flat_map(|lake| lake.gaps()).collect();
+        Self { source: json!(lakes[0].manifest.source), inputs: json!(inputs), gaps }
+    }
+
+    /// What is missing of the tables that an answer is made of, in a sentence.
+    pub fn gap_note(&self, answer: &Answer<'_>) -> Option<String> {
+        let tables = tables_of(&answer.kind, &answer.settings);
+        let is_read =
+            |gap: &&Gap| tables.is_empty() || tables.iter().any(|table| table.name() == gap.table);
+        note_of(&self.gaps.iter().filter(is_read).cloned().collect::<Vec<Gap>>())
     }
 }
 
@@ -203,7 +211,12 @@ impl Files {
         // Most names are known only in the end; these are refused before anything is computed.
         let names = ["csv", "parquet"].map(|end| format!("{name}.{end}"));
         let names = names.iter().map(String::as_str).chain(["result.json"]);
-        commit::check_names(folder, name, &Earlier::all(folder)?, names)?;
+        let earlier = Earlier::all(folder)?;
+        commit::check_names(folder, name, &earlier, names)?;
+        // An analysis makes again what is not as it left it.
+        if ANALYSIS.get().is_none() {
+            commit::check_unchanged(folder, name, &earlier)?;
+        }
         let work = folder.join(WORK);
         let cleared = match fs::remove_dir_all(&work) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -203,6 +203,11 @@ fn a_gap_is_said_by_every_command_and_kept_in_the_result() {
         }
     }
     assert!(ingest.stderr.contains(note), "{}", ingest.stderr);
+    // Answers that the table is no part of do not speak of it; `verify` says it once.
+    for (command, count) in [(["classify", "--by", "job"].as_slice(), 0), (&["verify"], 1)] {
+        let said = place.run(command).stderr;
+        assert_eq!(said.matches("Missing between").count(), count, "{command:?}: {said}");
+    }
     let verify = place.run(&["verify"]).ok();
     assert!(verify.stderr.contains(note), "{}", verify.stderr);
     let counts = counts(&place);

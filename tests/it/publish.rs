@@ -460,6 +460,31 @@ fn nothing_of_others_is_overwritten() {
     }
 }
 
+/// Promise: whoever has edited a file of a result loses nothing by running the command again.
+#[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn an_edited_result_is_not_overwritten() {
+    let mut draws = ChaCha8Rng::seed_from_u64(19);
+    // An analysis makes again what is not as it left it.
+    for writer in WRITERS.iter().filter(|writer| writer.name != "analyze") {
+        let own: Vec<String> = alone(writer)[0].keys().cloned().collect();
+        for _ in 0..2 {
+            let name = &own[draws.random_range(0..own.len())];
+            let place = place();
+            run(&place, writer.commands[0]).ok();
+            let edited = place.path(writer.out).join(name);
+            let mut bytes = fs::read(&edited).unwrap();
+            bytes.extend(b"mine");
+            fs::write(&edited, &bytes).unwrap();
+            let again = run(&place, writer.commands[0]);
+            let about = format!("{} `{name}`: {}", writer.name, again.stderr);
+            assert_eq!(again.code, Some(2), "{about}");
+            assert!(again.stderr.contains(&format!("`{}/", writer.out)), "{about}");
+            assert_eq!(fs::read(&edited).unwrap(), bytes, "{about}");
+        }
+    }
+}
+
 /// Promise: a report replaces its own earlier pages alone, all of them or none.
 #[test]
 fn a_report_replaces_only_a_report() {

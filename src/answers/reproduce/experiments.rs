@@ -31,7 +31,7 @@ pub fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
         settings: Map::new(),
         charts: figures.iter().flat_map(|figure| charts_of(experiment, figure)).collect(),
         tables: vec![(format!("{name}-curves"), curves_table(figures))],
-        origin: Origin { source: json!(experiment.paper()), inputs: json!([]), gap_note: None },
+        origin: Origin { source: json!(experiment.paper()), inputs: json!([]), gaps: Vec::new() },
     }
 }
 

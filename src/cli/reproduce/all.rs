@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         settings: json!({"seed": args.seed, "runs": args.runs}),
         charts: Vec::new(),
     };
-    let origin = Origin { source: json!("five papers"), inputs: json!([]), gap_note: None };
+    let origin = Origin { source: json!("five papers"), inputs: json!([]), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())
 }
 
