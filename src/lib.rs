@@ -263,6 +263,9 @@ pub mod report;
 pub mod results;
 #[doc(hidden)]
 pub mod schema;
+#[cfg(feature = "serve")]
+#[doc(hidden)]
+pub mod serve;
 #[doc(hidden)]
 pub mod sources;
 #[doc(hidden)]

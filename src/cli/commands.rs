@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+#[cfg(feature = "serve")]
+use super::serve;
 use super::{
     Form, account, analyze, classify, console, describe, detect, fairness, ingest, load, machines,
     predict, query, replay, report, reproduce, setup, sweep, synth, verify,
@@ -46,11 +48,11 @@ macro_rules! lakes {
 }
 
 macro_rules! commands {
-    ($($name:ident($args:ty): $how:ident $run:path,)+) => {
+    ($($(#[$when:meta])* $name:ident($args:ty): $how:ident $run:path,)+) => {
         /// A command with its flags.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
-            $($name($args),)+
+            $($(#[$when])* $name($args),)+
         }
 
         impl Command {
@@ -58,7 +60,7 @@ macro_rules! commands {
             #[expect(unused_variables, reason = "not every command has flags of answers")]
             fn form(&self) -> Option<Form> {
                 match self {
-                    $(Self::$name(args) => form!($how args),)+
+                    $($(#[$when])* Self::$name(args) => form!($how args),)+
                 }
             }
 
@@ -66,7 +68,7 @@ macro_rules! commands {
             #[expect(unused_variables, reason = "not every command reads a lake")]
             pub(crate) fn lakes(&self) -> Vec<PathBuf> {
                 match self {
-                    $(Self::$name(args) => lakes!($how args),)+
+                    $($(#[$when])* Self::$name(args) => lakes!($how args),)+
                 }
             }
 
@@ -77,7 +79,7 @@ macro_rules! commands {
                     form.check()?;
                 }
                 match self {
-                    $(Self::$name(args) => $run(args),)+
+                    $($(#[$when])* Self::$name(args) => $run(args),)+
                 }
             }
         }
@@ -103,6 +105,8 @@ commands! {
     Query(query::QueryArgs): answer query::run,
     Reproduce(reproduce::ReproduceArgs): answer reproduce::run,
     Synth(synth::SynthArgs): plain synth::run,
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::ServeArgs>): plain serve::run,
     Completions(setup::CompletionsArgs): plain setup::completions,
     Man(setup::ManArgs): plain setup::man,
 }

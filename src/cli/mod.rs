@@ -45,6 +45,8 @@ mod query;
 mod replay;
 mod report;
 mod reproduce;
+#[cfg(feature = "serve")]
+mod serve;
 mod setup;
 mod shown;
 pub(crate) mod sweep;
@@ -53,6 +55,8 @@ mod synth;
 mod tests;
 mod verify;
 mod version;
+#[cfg(feature = "serve")]
+mod worker;
 
 /// What became of every job in a cluster trace, what it cost, and what another policy would have
 /// changed
@@ -371,6 +375,8 @@ pub(crate) fn main() -> ExitCode {
     if cli.quiet {
         console::be_quiet();
     }
+    #[cfg(feature = "serve")]
+    worker::watch();
     let lakes = cli.command.lakes();
     let done = damage::caught(|| damage::prepare().and_then(|()| cli.command.run()));
     if cli.verbose {

@@ -58,14 +58,14 @@ impl Page {
 }
 
 /// A cell of a table: its text as HTML, and the number to sort by.
-pub(super) struct Cell {
+pub(crate) struct Cell {
     html: String,
     number: Option<f64>,
 }
 
 impl Cell {
     /// A number as people read it, other text as it is.
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         let html = match (number, text.parse::<u64>()) {
             // Whole numbers may be ids as well: they keep all digits.
@@ -77,18 +77,18 @@ impl Cell {
     }
 
     /// The name of something, which is never a number.
-    pub(super) fn name(text: &str) -> Self {
+    pub(crate) fn name(text: &str) -> Self {
         Self { html: escape(text), number: None }
     }
 
     /// The name of something with a page of its own.
-    pub(super) fn link(text: &str, href: &str) -> Self {
+    pub(crate) fn link(text: &str, href: &str) -> Self {
         Self { html: format!("<a href=\"{}\">{}</a>", escape(href), escape(text)), number: None }
     }
 }
 
 /// A table that can be sorted and filtered.
-pub(super) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
+pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
     let mut text = format!(
         "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
         escape(caption)
@@ -124,7 +124,7 @@ fn is_name(column: &str) -> bool {
 }
 
 /// A stored table with the way to its file.
-pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
+pub(crate) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
     let rows: Vec<Vec<Cell>> = table
         .rows
         .iter()
@@ -156,7 +156,7 @@ pub(super) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
 }
 
 /// A chart of a result with its caption and the ways to its files.
-pub(super) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> Result<String, ReportError> {
+pub(crate) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
     let formats = of.formats(chart);

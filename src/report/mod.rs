@@ -30,7 +30,7 @@ use crate::results::{ResultError, Stored};
 mod compared;
 mod drawing;
 mod fairness;
-mod html;
+pub(crate) mod html;
 mod pages;
 mod place;
 mod text;
@@ -41,6 +41,16 @@ pub use place::check_place;
 use html::{Navigation, Page};
 use pages::Shown;
 use place::NewFolder;
+
+/// How pages look, and what makes their tables and charts answer.
+pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) const SCRIPT: &str = include_str!("script.js");
+
+/// The files of a report with their sizes, as its manifest lists them; none of another folder.
+#[cfg(feature = "serve")]
+pub(crate) fn listed(folder: &Path) -> std::collections::BTreeMap<String, u64> {
+    place::listed_in(folder).into_iter().map(|(name, file)| (name, file.bytes)).collect()
+}
 
 /// A report could not be built.
 #[derive(Debug, Error)]
@@ -133,8 +143,8 @@ pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
 /// a file cannot be read or written.
 pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     let mut folder = NewFolder::begin(out)?;
-    folder.put("style.css", include_str!("style.css"))?;
-    folder.put("script.js", include_str!("script.js"))?;
+    folder.put("style.css", STYLE)?;
+    folder.put("script.js", SCRIPT)?;
     for result in results {
         copy_files(result, &mut folder)?;
     }

@@ -306,7 +306,7 @@ fn foreign_in(folder: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// The files that the manifest of a folder lists; none if it has none that is whole.
-fn listed_in(folder: &Path) -> BTreeMap<String, ResultFile> {
+pub(super) fn listed_in(folder: &Path) -> BTreeMap<String, ResultFile> {
     let read = || {
         let text =
             fs::read_to_string(folder.join(MANIFEST)).ok().filter(|it| files::is_sealed(it))?;

@@ -206,6 +206,12 @@ impl Stored {
         fs::read_to_string(&path).map_err(|cause| ResultError::io(&path, cause))
     }
 
+    /// The files that its JSON names and that are there.
+    #[cfg(feature = "serve")]
+    pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|known| known.file.as_str())
+    }
+
     /// The path of one of the files that its JSON names.
     pub(crate) fn path_of(&self, file: &str) -> Result<PathBuf, ResultError> {
         if self.files.iter().any(|known| known.file == file) {

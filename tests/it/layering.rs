@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "units",
     "faults",
     "progress",
@@ -27,6 +27,7 @@ const LAYERS: [&str; 23] = [
     "results",
     "answers",
     "report",
+    "serve",
     "prelude",
     "fuzzing",
     "decisions",

@@ -47,6 +47,7 @@
 //!  indices    custom indices beside the built-in ones, orders, shares, suggestions
 //!  shares     each share names what it is of, and is that
 //!  security   names that would be markup, formulas, paths or statements; programs of others
+//!  serve      the portal: answers of the commands, nobody who should not get in, nothing lost
 //!  spark      the queries and studies on a cluster of a master and two workers
 //!  help       the help texts, and what every flag must say
 //!  options    every option of every command refuses what it cannot mean
@@ -142,6 +143,9 @@ mod report;
 mod resume;
 #[cfg(test)]
 mod security;
+#[cfg(feature = "serve")]
+#[cfg(test)]
+mod serve;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]

@@ -1,0 +1,68 @@
+//! This process as a worker of the portal: it says how far it is, and ends when it should.
+//!
+//! In: the variable that the portal sets, and its end of stdin. Out: lines on stderr. A worker never
+//! outlives its portal, and takes no more memory than it was allowed.
+
+use std::io::{self, Read};
+use std::thread;
+use std::time::Duration;
+
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
+
+use super::console;
+use jobfate::fairness::program;
+use jobfate::faults::Code;
+use jobfate::progress;
+use jobfate::serve::{MEMORY, PROGRESS};
+
+/// How often a worker looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Begins to watch, in a process that a portal has started.
+pub(super) fn watch() {
+    let Some(limit) = std::env::var(MEMORY).ok().and_then(|text| text.parse::<u64>().ok()) else {
+        return;
+    };
+    // Where no thread can be started, the command itself will say so.
+    let _ = thread::Builder::new().spawn(follow_stdin);
+    let _ = thread::Builder::new().spawn(move || look(limit));
+}
+
+/// Ends this process when the portal is gone.
+fn follow_stdin() {
+    let mut byte = [0];
+    while io::stdin().read(&mut byte).is_ok_and(|count| 0 < count) {}
+    end(Code::Interrupted);
+}
+
+fn look(limit: u64) {
+    let mut told = (0, 0);
+    let (own, mut system) = (sysinfo::get_current_pid(), System::new());
+    loop {
+        thread::sleep(LOOK);
+        let now = progress::so_far();
+        if now != told {
+            console::problem(format!("{PROGRESS}{} {}", now.0, now.1));
+            told = now;
+        }
+        let Ok(pid) = own else { continue };
+        let about = ProcessRefreshKind::nothing().with_memory();
+        system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), false, about);
+        let taken = system.process(pid).map_or(0, sysinfo::Process::memory);
+        if limit < taken {
+            let megabytes = limit >> 20;
+            console::problem(format!(
+                "error: the question takes more than {megabytes} MiB of memory, the limit of this \
+                portal"
+            ));
+            console::problem("hint: ask for less, such as fewer days or longer intervals");
+            end(Code::Environment);
+        }
+    }
+}
+
+fn end(code: Code) {
+    program::stop_all();
+    #[expect(clippy::exit, reason = "the portal forgets what a worker leaves")]
+    std::process::exit(code as i32);
+}

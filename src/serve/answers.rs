@@ -1,0 +1,185 @@
+//! The answer of a job as a page shows it, while it is made and when it is there.
+//!
+//! In: a job. Out: markup, with charts and tables by the code of the report; files of an answer are
+//! found in the list that the answer itself holds, never by a path.
+
+use std::path::{Path, PathBuf};
+
+use maud::{Markup, PreEscaped, html};
+use serde_json::Value;
+
+use super::pages::Reader;
+use super::portal::Portal;
+use super::queue::{Job, Phase, Record};
+use crate::report::html::{Cell, figure, stored_table, table};
+use crate::results::{Limits, Stored, read_all};
+
+/// What a page holds; all rows are in the files.
+const LIMITS: Limits = Limits { rows: 200, bytes: 1 << 20 };
+
+/// Pairs of indices and users that a table of moves holds.
+const MOVES_MAX: usize = 60;
+
+/// The part of a page that changes by itself.
+pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
+    let record = &job.record;
+    let answer = if let Some(answer) = &record.answer {
+        let folder = portal.state.job(id).join(&answer.folder);
+        let (root, command) = (format!("/jobs/{id}/"), record.spec.command.clone());
+        let made = move || shown(&folder, &root, &command);
+        match tokio::task::spawn_blocking(made).await {
+            Ok(Ok(markup)) => markup,
+            Ok(Err(said)) => html! { p class="wrong" { (said) } },
+            Err(_) => html! { p class="wrong" { "The answer could not be shown." } },
+        }
+    } else {
+        html! {}
+    };
+    html! {
+        div id="live" data-job=(id) data-phase=(record.phase.word()) {
+            (state(portal, reader, id, job))
+            @if record.answer.is_some() { (notes(record)) }
+            (answer)
+        }
+    }
+}
+
+/// How the job stands, and what can be done about it.
+fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
+    let record = &job.record;
+    let is_old = record.answer.as_ref().is_some_and(|answer| {
+        let now = portal.lakes.chosen(record.spec.lakes.iter().map(String::as_str));
+        now.is_ok_and(|now| {
+            let stamps: Vec<String> = now.iter().map(|at| at.now().stamp.clone()).collect();
+            stamps != answer.stamps
+        })
+    });
+    let percent = job.meter.percent();
+    html! {
+        p class="state" role="status" {
+            span class="live" { (record.phase.word()) }
+            @if let (Phase::Done, Some(took)) = (record.phase, record.took_s) { " in " (format!("{took:.1}")) " s" }
+            @if is_old && !record.phase.is_open() { " - the lake has grown since" }
+        }
+        @if record.phase.is_open() {
+            progress max="100" value=[percent] aria-label="How much is done" {}
+        }
+        @if let (Phase::Failed, Some(error)) = (record.phase, &record.error) {
+            div class="wrong" role="alert" { @if error.contains('\n') { pre { (error) } } @else { (error) } }
+        }
+        form method="post" action={ "/jobs/" (id) } class="buttons" {
+            (reader.token())
+            @if record.phase.is_open() {
+                button class="second" name="action" value="cancel" { "Cancel" }
+            } @else if record.phase != Phase::Done || is_old {
+                button class="second" name="action" value="again" { "Run again" }
+            }
+        }
+    }
+}
+
+fn notes(record: &Record) -> Markup {
+    html! {
+        @if !record.notes.is_empty() {
+            ul class="found" { @for note in &record.notes { li { (note) } } }
+        }
+    }
+}
+
+/// The results in a folder as markup.
+fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
+    let stored = read(folder)?;
+    let mut pieces = Vec::new();
+    for result in &stored {
+        pieces.push(if command == "fairness" {
+            fairness(result)
+        } else {
+            html! {}
+        });
+        let figures = result.charts().into_iter().map(|chart| figure(chart, result, root));
+        let figures = figures.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
+        let tables: String = result
+            .tables
+            .iter()
+            .filter(|_| command != "fairness")
+            .map(|table| stored_table(&titled(&table.file), table, root))
+            .collect();
+        pieces.push(html! {
+            div class="figures" { (PreEscaped(figures)) }
+            (PreEscaped(tables))
+            p class="source" {
+                "Files: "
+                @for name in result.file_names() { a href={ (root) "data/" (name) } { (name) } " " }
+            }
+            details { summary { "Command" } pre { (result.command()) } }
+        });
+    }
+    Ok(html! { @for piece in pieces { (piece) } })
+}
+
+/// A table's name as a caption.
+fn titled(file: &str) -> String {
+    super::start::titled(&file.trim_end_matches(".csv").replace('-', " "))
+}
+
+/// The tables of a comparison of indices, from the JSON.
+fn fairness(result: &Stored) -> Markup {
+    let answer = result.answer();
+    let moves: Vec<&Value> = answer["what_if_places"].as_array().into_iter().flatten().collect();
+    let moves = &moves[..moves.len().min(MOVES_MAX)];
+    let tables = [
+        ("The heaviest users, and each index at the end of the window", rows(&answer["heaviest"])),
+        ("How alike the orders under two indices are", rows(&answer["what_if"])),
+        ("Who moves most between two indices", moves.iter().copied().cloned().collect()),
+        ("Clusters", rows(&answer["clusters"])),
+        ("Users to hold back", rows(&answer["suggestions"]["hold_back"])),
+        ("Users who came when capacity was free", rows(&answer["suggestions"]["came_when_free"])),
+    ];
+    let nothing = answer["nothing"].as_str();
+    html! {
+        @if let Some(nothing) = nothing { p { (nothing) } }
+        @for (caption, rows) in &tables {
+            @if !rows.is_empty() { (PreEscaped(of_rows(caption, rows))) }
+        }
+    }
+}
+
+fn rows(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+/// Objects as a table; what is itself a list stays in the files.
+fn of_rows(caption: &str, rows: &[Value]) -> String {
+    let first = rows.first().and_then(Value::as_object);
+    let is_plain = |value: &Value| !value.is_array() && !value.is_object();
+    let header: Vec<String> = first
+        .into_iter()
+        .flatten()
+        .filter(|(_, value)| is_plain(value))
+        .map(|(name, _)| name.clone())
+        .collect();
+    let cell = |row: &Value, name: &String| match &row[name] {
+        Value::Null => Cell::name(""),
+        Value::String(text) => Cell::name(text),
+        Value::Bool(yes) => Cell::name(if *yes { "yes" } else { "no" }),
+        other => Cell::of(&other.to_string()),
+    };
+    let cells: Vec<Vec<Cell>> =
+        rows.iter().map(|row| header.iter().map(|name| cell(row, name)).collect()).collect();
+    table(caption, &header, &cells)
+}
+
+fn read(folder: &Path) -> Result<Vec<Stored>, String> {
+    let chosen = read_all(&[folder.to_owned()], LIMITS);
+    chosen.map(|chosen| chosen.results).map_err(|error| error.to_string())
+}
+
+/// The path of a file of a job's answer, as the answer itself lists it.
+pub(super) fn file(portal: &Portal, id: &str, name: &str) -> Option<PathBuf> {
+    let answer = portal.queue.get(id)?.record.answer?;
+    let folder = portal.state.job(id).join(&answer.folder);
+    read(&folder).ok()?.iter().find_map(|result| {
+        let is_json = name == format!("{}.json", result.name);
+        if is_json { Some(result.path().to_owned()) } else { result.path_of(name).ok() }
+    })
+}

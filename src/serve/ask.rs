@@ -1,0 +1,226 @@
+//! Questions of strangers, checked by the flags of the commands.
+//!
+//! In: the name of a command and pairs of names and values. Out: the words of its command line, or
+//! the parameter that is wrong. A flag is offered unless it names a file, a folder, a program or the
+//! form of the answer; every value stands behind its `=`, so that none can be a flag.
+
+use clap::builder::ValueRange;
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, ArgAction, Command};
+
+/// Commands that answer at once.
+pub(super) const ANSWERS: [&str; 8] =
+    ["classify", "describe", "account", "load", "machines", "sweep", "predict", "fairness"];
+
+/// Commands with a form, whose answers are jobs.
+pub(super) const FORMS: [&str; 8] =
+    ["sweep", "replay", "detect", "account", "classify", "describe", "load", "machines"];
+
+/// Flags that are not for strangers: where answers go and how they look, engines, and programs.
+const NOT_OFFERED: [&str; 16] = [
+    "lake",
+    "format",
+    "columns",
+    "sort",
+    "width",
+    "out",
+    "chart_format",
+    "chart_width",
+    "no_title",
+    "engine",
+    "spark_conf",
+    "show",
+    "help",
+    "version",
+    "quiet",
+    "verbose",
+];
+
+/// What a flag that leads to a file, a program or another machine takes.
+const PLACES: [&str; 5] = ["DIR", "FILE", "PROGRAM", "URL", "PATH"];
+
+/// Parameters of an index that name a file.
+pub(super) const FILE_KEYS: [&str; 2] = ["charges", "factors"];
+
+/// A value of one parameter is no longer, bytes.
+const WORD_MAX: usize = 4096;
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    /// Its name, that of the flag.
+    pub name: String,
+    /// What it means, in a line.
+    pub help: String,
+    /// The same at length, where there is more to say.
+    pub more: Option<String>,
+    /// What it takes.
+    pub takes: Takes,
+    /// Its value if none is given.
+    pub default: Option<String>,
+    /// Whether it may be given several times.
+    pub is_list: bool,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug)]
+pub(super) enum Takes {
+    /// `yes` or `no`.
+    YesOrNo,
+    /// One of some words, each with what it means.
+    Word(Vec<(String, String)>),
+    /// A text, by the name of its unit or form.
+    Text(String),
+}
+
+/// What is wrong with a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// The parameter, if it is one.
+    pub parameter: Option<String>,
+    /// What is wrong with it.
+    pub said: String,
+}
+
+impl Wrong {
+    pub(super) fn of(parameter: &str, said: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter.to_owned()), said: said.into() }
+    }
+}
+
+/// The commands of this program.
+#[derive(Debug)]
+pub(super) struct Asks(Command);
+
+impl Asks {
+    pub(super) fn new(command: Command) -> Self {
+        Self(command.color(clap::ColorChoice::Never).term_width(0))
+    }
+
+    /// What a command is about.
+    pub(super) fn about(&self, name: &str) -> String {
+        let command = self.0.find_subcommand(name);
+        let about = command.and_then(Command::get_about).map(ToString::to_string);
+        about.unwrap_or_default()
+    }
+
+    /// The parameters of a command that are offered.
+    pub(super) fn parameters(&self, name: &str) -> Vec<Parameter> {
+        let command = self.0.find_subcommand(name);
+        let all = command.into_iter().flat_map(Command::get_arguments);
+        all.filter(|arg| is_offered(name, arg)).filter_map(parameter).collect()
+    }
+
+    /// The words of the command line, checked.
+    pub(super) fn words<'a>(
+        &self,
+        name: &str,
+        pairs: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Vec<String>, Wrong> {
+        let known = self.parameters(name);
+        let (mut words, mut seen) = (Vec::new(), Vec::new());
+        for (key, value) in pairs {
+            let Some(parameter) = known.iter().find(|known| known.name == key) else {
+                let cut: String = key.chars().take(40).collect();
+                let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
+                let said = format!("no parameter is called `{cut}` (known: {})", names.join(", "));
+                return Err(Wrong::of(&cut, said));
+            };
+            if seen.contains(&key) && !parameter.is_list {
+                return Err(Wrong::of(key, "it is given twice"));
+            }
+            seen.push(key);
+            words.extend(word(parameter, value)?);
+        }
+        self.check(name, &words)?;
+        Ok(words)
+    }
+
+    /// Refuses what the command would refuse.
+    fn check(&self, name: &str, words: &[String]) -> Result<(), Wrong> {
+        let begin = ["jobfate", name].map(str::to_owned);
+        let Err(error) = self.0.clone().try_get_matches_from(begin.iter().chain(words)) else {
+            return Ok(());
+        };
+        let flag = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(flag)) => Some(flag.clone()),
+            Some(ContextValue::Strings(flags)) => flags.first().cloned(),
+            _ => None,
+        };
+        let parameter = flag.map(|flag| {
+            let flag = flag.trim_start_matches('-');
+            flag.split(['=', ' ']).next().unwrap_or_default().to_owned()
+        });
+        let said = error.to_string();
+        let said = said.split("\n\n").next().unwrap_or_default();
+        Err(Wrong { parameter, said: said.trim_start_matches("error: ").trim().to_owned() })
+    }
+}
+
+/// A value as a word of a command line; none for a switch that is off.
+fn word(parameter: &Parameter, value: &str) -> Result<Option<String>, Wrong> {
+    let name = &parameter.name;
+    if WORD_MAX < value.len() || value.contains('\0') {
+        return Err(Wrong::of(name, format!("it must be text of at most {WORD_MAX} bytes")));
+    }
+    // An index could name a file of the operator's.
+    if let Some(key) = FILE_KEYS.iter().find(|key| name == "index" && value.contains(*key)) {
+        return Err(Wrong::of(name, format!("`{key}` names a file, and none can be named here")));
+    }
+    match parameter.takes {
+        Takes::YesOrNo => match value {
+            "yes" | "true" | "on" | "1" => Ok(Some(format!("--{name}"))),
+            "no" | "false" | "off" | "0" => Ok(None),
+            _ => Err(Wrong::of(name, "it is `yes` or `no`")),
+        },
+        _ => Ok(Some(format!("--{name}={value}"))),
+    }
+}
+
+fn is_offered(command: &str, arg: &Arg) -> bool {
+    let id = arg.get_id().as_str();
+    let takes = arg.get_value_names().into_iter().flatten();
+    let leads_away =
+        takes.into_iter().any(|takes| PLACES.iter().any(|place| takes.contains(place)));
+    // Elsewhere it cuts the table; JSON is always whole.
+    let is_view = id == "top" && command != "fairness";
+    let is_switch_of_program = id == "time_limit";
+    let is_index = id == "formula" || id == "index_program" || id == "index_file";
+    !(NOT_OFFERED.contains(&id) || leads_away || is_view || is_index || is_switch_of_program)
+}
+
+fn parameter(arg: &Arg) -> Option<Parameter> {
+    let name = arg.get_long()?.to_owned();
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let more = arg.get_long_help().map(ToString::to_string);
+    let more = more.map(|more| more.strip_prefix(&help).unwrap_or(&more).trim().to_owned());
+    let words: Vec<(String, String)> = arg
+        .get_possible_values()
+        .iter()
+        .filter(|value| !value.is_hide_set())
+        .map(|value| {
+            let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+            (value.get_name().to_owned(), help)
+        })
+        .collect();
+    let takes_values = arg.get_num_args().is_none_or(|count| count != ValueRange::EMPTY)
+        && arg.get_action().takes_values();
+    let takes = match words.as_slice() {
+        _ if !takes_values => Takes::YesOrNo,
+        [] => {
+            let unit = arg.get_value_names().and_then(|names| names.first());
+            Takes::Text(unit.map(ToString::to_string).unwrap_or_default())
+        }
+        _ => Takes::Word(words),
+    };
+    let default =
+        arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+    Some(Parameter {
+        name,
+        help,
+        more: more.filter(|more| !more.is_empty()),
+        takes,
+        default: default.filter(|_| takes_values),
+        is_list: matches!(arg.get_action(), ArgAction::Append),
+    })
+}

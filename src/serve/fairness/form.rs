@@ -1,0 +1,231 @@
+//! The fairness form as markup.
+
+use maud::{Markup, html};
+
+use super::own::{self, FORMULA, KIND, NAME, PROGRAM, TEMPLATE, gap};
+use super::{GROUPS, LIMITS, SHARES};
+use crate::fairness::formula::NUMBERS;
+use crate::fairness::indices::BuiltIn;
+use crate::fairness::template::TEMPLATES;
+use crate::serve::ask::{Parameter, Wrong};
+use crate::serve::fields::{field, problem, said};
+use crate::serve::form::{Pairs, encoded};
+use crate::serve::pages::Reader;
+use crate::serve::portal::Portal;
+
+/// The form with what was entered, and what is wrong with it.
+pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let known = portal.asks.parameters("fairness");
+    let own = |names: &[&str]| -> Vec<Parameter> {
+        let find = |name: &&str| known.iter().find(|one| one.name == **name).cloned();
+        names.iter().filter_map(find).collect()
+    };
+    let is_placed = |bad: &&Wrong| bad.parameter.as_deref().is_some_and(|name| !name.is_empty());
+    html! {
+        form class="ask" method="post" action="/fairness" {
+            (reader.token())
+            @for bad in wrong.iter().filter(|bad| !is_placed(bad)) { (problem(Some(&bad.said))) }
+            fieldset {
+                legend { "Clusters" }
+                (problem(said(wrong, "lake")))
+                div class="choices" {
+                    @for (place, at) in portal.lakes.all().iter().enumerate() {
+                        @let is_first = place == 0 && pairs.get("lake").is_none();
+                        label class="choice" {
+                            input type="checkbox" name="lake" value=(at.name) checked[is_first || pairs.all("lake").any(|name| name == at.name)];
+                            (at.name)
+                        }
+                    }
+                }
+            }
+            @for (title, names) in GROUPS {
+                fieldset {
+                    legend { (title) }
+                    div class="fields" { @for one in own(names) { (field(&one, pairs, wrong)) } }
+                }
+            }
+            (entitlement(pairs, wrong))
+            (indices(pairs, wrong))
+            (entered(portal, pairs, wrong))
+            (saved(portal, pairs, wrong))
+            details open[LIMITS.iter().any(|name| pairs.get(name).is_some() || said(wrong, name).is_some())] {
+                summary { "Limits of suggestions" }
+                div class="fields" { @for one in own(&LIMITS) { (field(&one, pairs, wrong)) } }
+            }
+            div class="buttons" {
+                button name="action" value="evaluate" { "Evaluate" }
+                button class="second" name="action" value="save" { "Save my index" }
+            }
+        }
+    }
+}
+
+fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let bad = said(wrong, SHARES);
+    html! {
+        details open[pairs.get(SHARES).is_some() || bad.is_some()] {
+            summary { "Entitlement: accounts with shares" }
+            div class="field" {
+                label for=(SHARES) { "Lines " code { "ACCOUNT/USER SHARES" } }
+                textarea id=(SHARES) name=(SHARES) rows="4" spellcheck="false" aria-invalid=[bad.is_some().then_some("true")] { (pairs.get(SHARES).unwrap_or_default()) }
+                (problem(bad))
+                p class="help" { "For slurm, fair-tree and sge, and the entitlements of jain, gini and cv. By default the groups of the log, one share each." }
+            }
+        }
+    }
+}
+
+fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let ticked: Vec<&str> = pairs.all("use").collect();
+    html! {
+        fieldset {
+            legend { "Indices" }
+            (problem(said(wrong, "use")))
+            p class="help" { "Tick several to compare them. Without any: metered and condor with half-lives of 6 hours, a day and a week." }
+            div class="fields" {
+                @for index in BuiltIn::ALL {
+                    @let name = index.name();
+                    @let with = format!("with-{name}");
+                    @let bad = said(wrong, &with);
+                    div class="field" {
+                        label class="choice" {
+                            input type="checkbox" name="use" value=(name) checked[ticked.contains(&name)];
+                            (name)
+                        }
+                        input name=(with) value=[pairs.get(&with)] placeholder=(usual(index)) aria-label={ "Parameters of " (name) }
+                            autocomplete="off" spellcheck="false" aria-invalid=[bad.is_some().then_some("true")];
+                        (problem(bad))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The parameters of an index as it prints them.
+fn usual(index: BuiltIn) -> String {
+    let text = index.usual().to_string();
+    text.split_once(':')
+        .map_or_else(|| "no parameters given".to_owned(), |(_, with)| with.to_owned())
+}
+
+/// Where an index is entered, in one of three ways.
+fn entered(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let kind = pairs.get(KIND).unwrap_or("none");
+    let bad = |name: &str| said(wrong, name);
+    let choose = |value: &str, text: &str| {
+        html! {
+            label class="choice" {
+                input type="radio" name=(KIND) value=(value) checked[kind == value];
+                (text)
+            }
+        }
+    };
+    html! {
+        fieldset class="own" {
+            legend { "Your own index" }
+            div class="choices" {
+                (choose("none", "none")) (choose("template", "from a template"))
+                (choose("formula", "as a formula")) (choose("program", "as a program"))
+            }
+            (problem(bad(KIND)))
+            div class="field" {
+                label for=(NAME) { "Name" }
+                input id=(NAME) name=(NAME) value=[pairs.get(NAME)] maxlength="60" autocomplete="off" aria-invalid=[bad(NAME).is_some().then_some("true")];
+                (problem(bad(NAME)))
+            }
+            (templates(pairs, wrong))
+            fieldset data-of="formula" {
+                legend { "Formula" }
+                div class="field" {
+                    textarea id=(FORMULA) name=(FORMULA) rows="7" spellcheck="false" aria-label="Formula" aria-invalid=[bad(FORMULA).is_some().then_some("true")]
+                        placeholder="state level = 0\nupdate level = level * 0.5 ^ (dt / 86400) + usage\ndisplay level" { (pairs.get(FORMULA).unwrap_or_default()) }
+                    (problem(bad(FORMULA)))
+                    details {
+                        summary { "Statements and names" }
+                        p class="help" {
+                            code { "state NAME = X" } ", " code { "update NAME = X" } ", " code { "display [NAME =] X" } ", "
+                            code { "let NAME = X" } ", " code { "heavier larger|smaller" } "; " code { "sum(X)" } " over machines, "
+                            code { "all(X)" } " over users, " code { "if(C, X, Y)" } "."
+                        }
+                        dl class="parameters" { @for (name, _, about) in NUMBERS { dt { code { (name) } } dd { (about) } } }
+                    }
+                }
+            }
+            fieldset data-of="program" {
+                legend { "Program" }
+                div class="field" {
+                    select name=(PROGRAM) aria-label="Program" {
+                        @if portal.programs.is_empty() { option value="" { "the operator offers none" } }
+                        @for (name, _) in &portal.programs {
+                            option value=(name) selected[pairs.get(PROGRAM) == Some(name)] { (name) }
+                        }
+                    }
+                    (problem(bad(PROGRAM)))
+                    p class="help" { "Programs are chosen by name; only the operator of this portal can add one." }
+                }
+            }
+        }
+    }
+}
+
+fn templates(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let filled = TEMPLATES.iter().filter(|template| !template.formula.is_empty());
+    let chosen = pairs.get(TEMPLATE).unwrap_or("decay");
+    html! {
+        fieldset data-of="template" {
+            legend { "Template" }
+            (problem(said(wrong, TEMPLATE)))
+            @for template in filled {
+                div class="template" {
+                    label class="choice" {
+                        input type="radio" name=(TEMPLATE) value=(template.name) checked[chosen == template.name];
+                        span { b { (template.name) } ": " (template.meaning) }
+                    }
+                    div class="fields" {
+                        @for (parameter, default, meaning) in template.parameters {
+                            @let name = gap(template.name, parameter);
+                            @let bad = said(wrong, &name);
+                            div class="field" {
+                                label for=(name) { (parameter) }
+                                input id=(name) name=(name) value=[pairs.get(&name)] placeholder=(default) inputmode="decimal" autocomplete="off"
+                                    aria-describedby={ (name) "-help" } aria-invalid=[bad.is_some().then_some("true")];
+                                (problem(bad))
+                                p class="help" id={ (name) "-help" } { (meaning) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The indices that were saved.
+fn saved(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let all = portal.saved.all();
+    let ticked: Vec<&str> = pairs.all("saved").collect();
+    html! {
+        @if !all.is_empty() || said(wrong, "saved").is_some() {
+            fieldset {
+                legend { "Saved indices" }
+                (problem(said(wrong, "saved")))
+                div class="choices" {
+                    @for (id, saved) in &all {
+                        label class="choice" {
+                            input type="checkbox" name="saved" value=(id) checked[ticked.contains(&id.as_str())];
+                            span { (saved.name) " (" (saved.kind()) ") " a href={ "/fairness?load=" (encoded(id)) } { "edit" } }
+                        }
+                    }
+                }
+                label class="choice" {
+                    input type="checkbox" name="replace" value="yes";
+                    "Replace the saved index of the same name"
+                }
+            }
+        }
+        @if own::is_entered(pairs) && all.is_empty() {
+            p class="help" { "A saved index can be ticked beside others, and loaded by everybody who can open this portal." }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The fairness form: from fields to a question, with mistakes at their places.
+//!
+//! In: pairs of a form or of an address that somebody shared. Out: a [`Spec`], or what is wrong with
+//! which field. The same pairs always give the same question, so an address says all of it.
+
+pub(super) mod form;
+pub(super) mod own;
+pub(super) mod page;
+
+use super::ask::{FILE_KEYS, Wrong};
+use super::form::Pairs;
+use super::portal::Portal;
+use super::queue::{Spec, Text};
+use crate::fairness::indices::{self, BuiltIn};
+use own::{Saved, TEXT_MAX};
+
+/// Plain fields by what they are about: flags of the command.
+pub(super) const GROUPS: [(&str, &[&str]); 3] = [
+    ("Window", &["from", "days", "interval", "warm-up"]),
+    ("Users or groups", &["by", "top", "same-users", "align"]),
+    ("Accrual", &["cpu", "resource", "memory", "accrual", "open-attempts", "window-end"]),
+];
+
+/// Plain fields about suggestions.
+pub(super) const LIMITS: [&str; 3] = ["ceiling", "early", "free"];
+
+/// The field of accounts with shares.
+pub(super) const SHARES: &str = "shares";
+
+/// Indices in one question; each is a chart.
+const INDICES_MAX: usize = 12;
+
+/// Reads the fields; every mistake that can be seen at once is among what is wrong.
+pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong>> {
+    let mut wrong = Vec::new();
+    let lakes = match portal.lakes.chosen(pairs.all("lake")) {
+        Ok(lakes) => lakes.iter().map(|at| at.name.clone()).collect(),
+        Err(said) => {
+            wrong.push(Wrong::of("lake", said));
+            Vec::new()
+        }
+    };
+    let mut words = plain(portal, pairs).unwrap_or_else(|bad| {
+        wrong.push(bad);
+        Vec::new()
+    });
+    let indices = built_in(pairs).unwrap_or_else(|bad| {
+        wrong.extend(bad);
+        Vec::new()
+    });
+    let mut count = indices.len();
+    words.extend(indices.iter().map(|text| format!("--index={text}")));
+    let mut files = Vec::new();
+    if let Some(text) = pairs.get(SHARES) {
+        if TEXT_MAX < text.len() {
+            wrong.push(Wrong::of(SHARES, format!("it has more than {TEXT_MAX} bytes")));
+        }
+        let (field, flag) = ("your shares".to_owned(), "--accounts=".to_owned());
+        files.push(Text { field, flag, content: text.replace("\r\n", "\n") });
+    }
+    match customs(portal, pairs) {
+        Ok(customs) => {
+            count += customs.len();
+            for custom in customs {
+                match custom {
+                    own::Custom::Program(word) => words.push(word),
+                    own::Custom::Text(text) => files.push(text),
+                }
+            }
+        }
+        Err(bad) => wrong.extend(bad),
+    }
+    if indices.is_empty() && 1 < count {
+        // Of custom indices alone nothing says who used how much.
+        words.push("--index=metered".to_owned());
+    }
+    if INDICES_MAX < count {
+        wrong.push(Wrong::of("use", format!("{count} indices are more than {INDICES_MAX}")));
+    }
+    if 1 < count || (count == 0 && files.iter().all(|file| file.flag == "--accounts=")) {
+        words.push("--what-if".to_owned());
+    }
+    if words.iter().any(|word| word.starts_with("--index-program=")) {
+        words.push(format!("--time-limit={}", portal.limits.time.as_secs()));
+    }
+    let page = format!("/fairness?{}", canonical(pairs).query());
+    if wrong.is_empty() {
+        Ok(Spec { command: "fairness".to_owned(), lakes, words, files, page })
+    } else {
+        Err(wrong)
+    }
+}
+
+/// The pairs that make the question, without those of the form itself.
+pub(super) fn canonical(pairs: &Pairs) -> Pairs {
+    let mut kept = Pairs::default();
+    let is_of_form = |name: &str| matches!(name, "form-token" | "action" | "replace" | "load");
+    for (name, value) in pairs.filled().filter(|(name, _)| !is_of_form(name)) {
+        kept.push(name, value);
+    }
+    kept
+}
+
+/// The words of the plain fields.
+fn plain(portal: &Portal, pairs: &Pairs) -> Result<Vec<String>, Wrong> {
+    let groups = GROUPS.iter().flat_map(|(_, names)| names.iter());
+    let names: Vec<&str> = groups.chain(&LIMITS).copied().collect();
+    let own = |name: &str| {
+        let special = matches!(name, "lake" | "use" | "saved" | SHARES);
+        special
+            || own::is_field(name)
+            || name.strip_prefix("with-").is_some_and(is_built_in)
+            || matches!(name, "form-token" | "action" | "replace" | "load")
+    };
+    let others = pairs.filled().filter(|(name, _)| !own(name));
+    if let Some((name, _)) = others.clone().find(|(name, _)| !names.contains(name)) {
+        let cut: String = name.chars().take(40).collect();
+        return Err(Wrong { parameter: None, said: format!("no field is called `{cut}`") });
+    }
+    portal.asks.words("fairness", others)
+}
+
+fn is_built_in(name: &str) -> bool {
+    BuiltIn::ALL.iter().any(|index| index.name() == name)
+}
+
+/// The built-in indices that are ticked, with their parameters.
+fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
+    let (mut texts, mut wrong) = (Vec::new(), Vec::new());
+    for name in pairs.all("use") {
+        if !is_built_in(name) {
+            let cut: String = name.chars().take(40).collect();
+            wrong.push(Wrong::of("use", format!("no index is called `{cut}`")));
+            continue;
+        }
+        let field = format!("with-{name}");
+        let text = match pairs.get(&field) {
+            Some(with) => format!("{name}:{}", with.trim()),
+            None => name.to_owned(),
+        };
+        if let Some(key) = FILE_KEYS.iter().find(|key| text.contains(**key)) {
+            let said = format!("`{key}` names a file, and none can be named here");
+            wrong.push(Wrong::of(&field, said));
+        } else if let Err(error) = indices::parse(&text) {
+            wrong.push(Wrong::of(&field, error.to_string()));
+        } else {
+            texts.push(text);
+        }
+    }
+    if wrong.is_empty() { Ok(texts) } else { Err(wrong) }
+}
+
+/// The index that is entered, and those that were saved.
+fn customs(portal: &Portal, pairs: &Pairs) -> Result<Vec<own::Custom>, Vec<Wrong>> {
+    let mut customs = Vec::new();
+    if own::is_entered(pairs) {
+        customs.push(own::read(&portal.programs, pairs)?);
+    }
+    for id in pairs.all("saved") {
+        let saved: Option<Saved> = portal.saved.get(id);
+        let Some(saved) = saved else {
+            return Err(vec![Wrong::of("saved", "this index is not saved any more")]);
+        };
+        let pairs = saved.pairs();
+        let read = own::read(&portal.programs, &pairs);
+        customs.push(read.map_err(|bad| {
+            let said = bad.first().map(|bad| bad.said.clone()).unwrap_or_default();
+            vec![Wrong::of("saved", format!("{}: {said}", saved.name))]
+        })?);
+    }
+    Ok(customs)
+}

@@ -1,0 +1,325 @@
+//! An index that a user enters: a template with its gaps filled, a formula, or a program that the
+//! operator has named.
+//!
+//! In: the fields `own-...`. Out: a text or a word for the command, or the mistake with its line and
+//! column. Reading it runs nothing.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fairness::formula;
+use crate::fairness::template::{self, TEMPLATES, Template};
+use crate::serve::ask::Wrong;
+use crate::serve::form::Pairs;
+use crate::serve::queue::Text;
+
+/// The fields but those of templates' parameters.
+pub(in crate::serve) const NAME: &str = "own-name";
+pub(in crate::serve) const KIND: &str = "own-kind";
+pub(in crate::serve) const TEMPLATE: &str = "own-template";
+pub(in crate::serve) const FORMULA: &str = "own-formula";
+pub(in crate::serve) const PROGRAM: &str = "own-program";
+
+/// A text in a field is no longer, bytes: it stands in an address.
+pub(in crate::serve) const TEXT_MAX: usize = 16 << 10;
+
+/// The name of an index is no longer, in letters.
+const NAME_MAX: usize = 60;
+
+/// What the command gets.
+#[derive(Debug)]
+pub(in crate::serve) enum Custom {
+    /// A word with the operator's program.
+    Program(String),
+    /// A text that it reads as a file.
+    Text(Text),
+}
+
+/// A saved index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::serve) struct Saved {
+    /// The version of the shape of this.
+    pub format_version: u32,
+    /// Its name.
+    pub name: String,
+    /// The fields in which it was entered.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Saved {
+    /// That of some fields.
+    pub(in crate::serve) fn of(name: &str, pairs: &Pairs) -> Self {
+        let fields = pairs.filled().filter(|(field, _)| is_field(field));
+        let fields = fields.map(|(field, value)| (field.to_owned(), value.to_owned())).collect();
+        Self { format_version: 1, name: name.to_owned(), fields }
+    }
+
+    /// Its fields.
+    pub(in crate::serve) fn pairs(&self) -> Pairs {
+        let mut pairs = Pairs::default();
+        for (name, value) in &self.fields {
+            pairs.push(name, value);
+        }
+        pairs
+    }
+
+    /// What it is, in a word.
+    pub(in crate::serve) fn kind(&self) -> &str {
+        self.fields.iter().find(|(name, _)| name == KIND).map_or("", |(_, kind)| kind)
+    }
+}
+
+/// Saved indices by id.
+#[derive(Debug, Default)]
+pub(in crate::serve) struct Shelf(Mutex<BTreeMap<String, Saved>>);
+
+impl Shelf {
+    pub(in crate::serve) fn of(all: Vec<(String, Saved)>) -> Self {
+        Self(Mutex::new(all.into_iter().collect()))
+    }
+
+    fn inner(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Saved>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::serve) fn get(&self, id: &str) -> Option<Saved> {
+        self.inner().get(id).cloned()
+    }
+
+    /// All of them by name.
+    pub(in crate::serve) fn all(&self) -> Vec<(String, Saved)> {
+        let mut all: Vec<(String, Saved)> =
+            self.inner().iter().map(|(id, saved)| (id.clone(), saved.clone())).collect();
+        all.sort_by(|one, other| one.1.name.cmp(&other.1.name));
+        all
+    }
+
+    pub(in crate::serve) fn put(&self, id: &str, saved: Saved) {
+        self.inner().insert(id.to_owned(), saved);
+    }
+
+    pub(in crate::serve) fn remove(&self, id: &str) -> bool {
+        self.inner().remove(id).is_some()
+    }
+}
+
+/// The field of a template's parameter.
+pub(in crate::serve) fn gap(template: &str, parameter: &str) -> String {
+    format!("own-{template}-{parameter}")
+}
+
+/// Whether a field is one of an entered index.
+pub(in crate::serve) fn is_field(name: &str) -> bool {
+    let is_gap = || {
+        let mut gaps = TEMPLATES.iter().flat_map(|template| {
+            template.parameters.iter().map(|(parameter, ..)| gap(template.name, parameter))
+        });
+        gaps.any(|gap| gap == name)
+    };
+    matches!(name, NAME | KIND | TEMPLATE | FORMULA | PROGRAM) || is_gap()
+}
+
+/// Whether an index is entered.
+pub(in crate::serve) fn is_entered(pairs: &Pairs) -> bool {
+    pairs.get(KIND).is_some_and(|kind| kind != "none")
+}
+
+/// Reads the index that is entered.
+pub(in crate::serve) fn read(
+    programs: &[(String, String)],
+    pairs: &Pairs,
+) -> Result<Custom, Vec<Wrong>> {
+    let name = name(pairs);
+    let custom = match pairs.get(KIND) {
+        Some("template") => filled(pairs),
+        Some("formula") => written(pairs),
+        Some("program") => chosen(programs, pairs),
+        _ => Err(vec![Wrong::of(KIND, "it is `template`, `formula` or `program`")]),
+    };
+    match (name, custom) {
+        (Ok(name), Ok(custom)) => Ok(custom(name)),
+        (Err(one), Err(others)) => Err(std::iter::once(one).chain(others).collect()),
+        (Err(one), Ok(_)) => Err(vec![one]),
+        (Ok(_), Err(others)) => Err(others),
+    }
+}
+
+/// What becomes of an index once it has a name.
+type Named = Box<dyn FnOnce(&str) -> Custom>;
+
+/// The name, which stands in texts, file names and charts.
+pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
+    let name =
+        pairs.get(NAME).map(str::trim).ok_or_else(|| Wrong::of(NAME, "a name is missing"))?;
+    if NAME_MAX < name.chars().count() {
+        return Err(Wrong::of(NAME, format!("it has more than {NAME_MAX} letters")));
+    }
+    let is_bad = |letter: char| matches!(letter, '"' | '\\' | '=') || letter.is_control();
+    if let Some(letter) = name.chars().find(|letter| is_bad(*letter)) {
+        return Err(Wrong::of(NAME, format!("a name has no {letter:?}")));
+    }
+    Ok(name)
+}
+
+/// A template with its gaps filled.
+fn filled(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
+    let name = pairs.get(TEMPLATE).unwrap_or_default();
+    let Some(template) = Template::find(name).filter(|found| !found.formula.is_empty()) else {
+        return Err(vec![Wrong::of(TEMPLATE, "choose a template")]);
+    };
+    let (mut values, mut wrong) = (Vec::new(), Vec::new());
+    for (parameter, default, _) in template.parameters {
+        let field = gap(template.name, parameter);
+        let Some(text) = pairs.get(&field) else {
+            values.push(*default);
+            continue;
+        };
+        match text.trim().parse::<f64>().ok().filter(|value| value.is_finite()) {
+            Some(value) => values.push(value),
+            None => wrong.push(Wrong::of(&field, format!("`{}` is not a number", text.trim()))),
+        }
+    }
+    if wrong.is_empty()
+        && let Err(mistake) = template::File::read(&template.fill("index", &values))
+    {
+        // It names the parameter, which is the field.
+        let of = template.parameters.iter().find(|known| mistake.problem.contains(known.0));
+        let field = of.map_or_else(|| TEMPLATE.to_owned(), |known| gap(template.name, known.0));
+        wrong.push(Wrong::of(&field, mistake.problem));
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    Ok(Box::new(move |name| {
+        let (field, flag) = ("your template".to_owned(), "--index-file=".to_owned());
+        Custom::Text(Text { field, flag, content: template.fill(name, &values) })
+    }))
+}
+
+/// A formula.
+fn written(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
+    let text = pairs.get(FORMULA).unwrap_or_default().replace("\r\n", "\n");
+    if text.trim().is_empty() {
+        return Err(vec![Wrong::of(FORMULA, "a formula is missing")]);
+    }
+    if TEXT_MAX < text.len() {
+        return Err(vec![Wrong::of(FORMULA, format!("it has more than {TEXT_MAX} bytes"))]);
+    }
+    if let Err(mistake) = formula::parse(&text, &[]) {
+        return Err(vec![Wrong::of(FORMULA, mistake.to_string())]);
+    }
+    Ok(Box::new(move |name| {
+        let (field, flag) = ("your formula".to_owned(), format!("--formula={name}="));
+        Custom::Text(Text { field, flag, content: text })
+    }))
+}
+
+/// A program of the operator's.
+fn chosen(programs: &[(String, String)], pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
+    let wanted = pairs.get(PROGRAM).unwrap_or_default();
+    let Some((_, command)) = programs.iter().find(|(name, _)| name == wanted) else {
+        let said = if programs.is_empty() {
+            "the operator of this portal offers no program (`--index-program NAME=PROGRAM`)"
+        } else {
+            "choose one of the operator's programs"
+        };
+        return Err(vec![Wrong::of(PROGRAM, said)]);
+    };
+    let command = command.clone();
+    Ok(Box::new(move |name| Custom::Program(format!("--index-program={name}={command}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pairs(all: &[(&str, &str)]) -> Pairs {
+        let mut pairs = Pairs::default();
+        for (name, value) in all {
+            pairs.push(name, value);
+        }
+        pairs
+    }
+
+    fn wrong(all: &[(&str, &str)]) -> Vec<(String, String)> {
+        let programs = [("ours".to_owned(), "/bin/true".to_owned())];
+        let bad = read(&programs, &pairs(all)).err().unwrap_or_default();
+        bad.into_iter().map(|bad| (bad.parameter.unwrap_or_default(), bad.said)).collect()
+    }
+
+    #[test]
+    fn each_mistake_is_at_its_field() {
+        for (all, field, part) in [
+            (vec![(KIND, "formula"), (FORMULA, "display usage")], NAME, "missing"),
+            (vec![(KIND, "formula"), (NAME, "a=b"), (FORMULA, "display usage")], NAME, "no '='"),
+            (vec![(KIND, "formula"), (NAME, "x\ny"), (FORMULA, "display usage")], NAME, "no '\\n'"),
+            (vec![(KIND, "formula"), (NAME, "x")], FORMULA, "missing"),
+            (
+                vec![(KIND, "formula"), (NAME, "x"), (FORMULA, "display usag")],
+                FORMULA,
+                "line 1, column 9",
+            ),
+            (
+                vec![(KIND, "formula"), (NAME, "x"), (FORMULA, "<script>")],
+                FORMULA,
+                "line 1, column 1",
+            ),
+            (vec![(KIND, "template"), (NAME, "x")], TEMPLATE, "choose"),
+            (vec![(KIND, "template"), (NAME, "x"), (TEMPLATE, "free")], TEMPLATE, "choose"),
+            (
+                vec![
+                    (KIND, "template"),
+                    (NAME, "x"),
+                    (TEMPLATE, "decay"),
+                    ("own-decay-half_life_s", "-1"),
+                ],
+                "own-decay-half_life_s",
+                "above 0",
+            ),
+            (
+                vec![
+                    (KIND, "template"),
+                    (NAME, "x"),
+                    (TEMPLATE, "decay"),
+                    ("own-decay-floor", "1e999"),
+                ],
+                "own-decay-floor",
+                "not a number",
+            ),
+            (vec![(KIND, "program"), (NAME, "x"), (PROGRAM, "/bin/sh")], PROGRAM, "choose"),
+            (vec![(KIND, "shell"), (NAME, "x")], KIND, "template"),
+        ] {
+            let found = wrong(&all);
+            assert!(
+                found.iter().any(|(at, said)| at == field && said.contains(part)),
+                "{all:?}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_formula_that_is_too_deep_or_too_long_is_refused() {
+        let deep = format!("display {}1{}", "(".repeat(5000), ")".repeat(5000));
+        let nested = format!("let a = 1\n{}display a", "let b = a + a\n".repeat(900));
+        let long = format!("display {}", "1 + ".repeat(TEXT_MAX));
+        for text in [&deep, &nested, &long] {
+            let found = wrong(&[(KIND, "formula"), (NAME, "x"), (FORMULA, text)]);
+            assert_eq!(found.len(), 1, "{}", &text[..40]);
+            assert_eq!(found[0].0, FORMULA);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_formula_or_name_is_too_odd(name: String, text: String) {
+            let all = [(KIND, "formula"), (NAME, name.as_str()), (FORMULA, text.as_str())];
+            if let Ok(Custom::Text(text)) = read(&[], &pairs(&all)) {
+                prop_assert!(text.flag.starts_with("--formula=") && text.flag.matches('=').count() == 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The fairness page: the form, and below it the answer to what stands in the address.
+//!
+//! In: an address, or a form. Out: a page; or, after a form, the address that says all of it and can
+//! be shared. Opening an address starts nothing: only a form does.
+
+use hyper::StatusCode;
+use maud::{Markup, html};
+
+use super::own::{self, Saved};
+use super::{canonical, form, question};
+use crate::serve::answers;
+use crate::serve::ask::Wrong;
+use crate::serve::form::Pairs;
+use crate::serve::pages::{self, Reader};
+use crate::serve::portal::Portal;
+use crate::serve::reply::{self, Reply};
+use crate::serve::runner;
+use crate::serve::state::id_of;
+
+/// What the page says first.
+const LEAD: &str = "Choose clusters, a window and indices, or enter an index of your own; then compare what each says of the users.";
+
+/// The page of an address.
+pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Reply {
+    if let Some(id) = query.get("load") {
+        let saved: Option<Saved> = portal.saved.get(id);
+        let Some(saved) = saved else {
+            let said = "This index is not saved any more.";
+            return pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", said);
+        };
+        let form = form::form(portal, reader, &saved.pairs(), &[]);
+        return page(StatusCode::OK, reader, &html! { (form) });
+    }
+    let is_asked = canonical(query).filled().any(|(name, _)| name != "lake");
+    if !is_asked {
+        let form = form::form(portal, reader, query, &[]);
+        return page(StatusCode::OK, reader, &html! { p class="lead" { (LEAD) } (form) });
+    }
+    let spec = match question(portal, query) {
+        Ok(spec) => spec,
+        Err(wrong) => {
+            let form = form::form(portal, reader, query, &wrong);
+            return page(StatusCode::BAD_REQUEST, reader, &form);
+        }
+    };
+    let id = runner::id_of_spec(&spec);
+    let job = portal.queue.get(&id);
+    let mut wrong = Vec::new();
+    if let Some(said) = job.as_ref().and_then(|job| job.record.error.as_deref()) {
+        wrong.push(placed(said));
+    }
+    let answer = if let Some(job) = &job {
+        answers::live(portal, reader, &id, job).await
+    } else {
+        html! { p { "Not evaluated yet." } }
+    };
+    let body = html! {
+        section id="answer" {
+            (answer)
+        }
+        details open[job.is_none() || !wrong.is_empty()] class="change" {
+            summary { "Change the question" }
+            (form::form(portal, reader, query, &wrong))
+        }
+    };
+    page(StatusCode::OK, reader, &body)
+}
+
+/// What comes of a form.
+pub(in crate::serve) fn submit(portal: &Portal, reader: &Reader, sent: &Pairs) -> Reply {
+    let refused = |wrong: &[Wrong]| {
+        let form = form::form(portal, reader, sent, wrong);
+        page(StatusCode::UNPROCESSABLE_ENTITY, reader, &form)
+    };
+    if sent.get("action") == Some("save") {
+        return match save(portal, sent) {
+            Ok(pairs) => reply::see(&format!("/fairness?{}", pairs.query())),
+            Err(wrong) => refused(&wrong),
+        };
+    }
+    let spec = match question(portal, sent) {
+        Ok(spec) => spec,
+        Err(wrong) => return refused(&wrong),
+    };
+    match runner::ask(portal, &spec) {
+        Ok(_) => reply::see(&with_something(&spec.page)),
+        Err(said) => refused(&[Wrong { parameter: None, said }]),
+    }
+}
+
+/// An address that says nothing but clusters would show an empty form.
+fn with_something(page: &str) -> String {
+    let query = page.split_once('?').map_or("", |(_, query)| query);
+    let pairs = Pairs::read(query).unwrap_or_default();
+    if pairs.filled().any(|(name, _)| name != "lake") {
+        return page.to_owned();
+    }
+    let join = if query.is_empty() { "" } else { "&" };
+    format!("{page}{join}own-kind=none")
+}
+
+/// Saves the index that is entered; returns the fields of an address with it.
+fn save(portal: &Portal, sent: &Pairs) -> Result<Pairs, Vec<Wrong>> {
+    if !own::is_entered(sent) {
+        return Err(vec![Wrong::of(own::KIND, "enter an index: there is nothing to save")]);
+    }
+    own::read(&portal.programs, sent)?;
+    let name = own::name(sent).map_err(|bad| vec![bad])?;
+    let id = id_of(name);
+    let saved = Saved::of(name, sent);
+    let known: Option<Saved> = portal.saved.get(&id);
+    if known.is_some_and(|known| known != saved) && sent.get("replace").is_none() {
+        let said = "another index is saved under this name: choose another name, or tick `Replace`";
+        return Err(vec![Wrong::of(own::NAME, said)]);
+    }
+    portal.state.put_index(&id, &saved).map_err(|error| {
+        vec![Wrong { parameter: None, said: format!("it could not be saved: {error}") }]
+    })?;
+    portal.saved.put(&id, saved);
+    let mut kept = Pairs::default();
+    for (field, value) in canonical(sent).filled().filter(|(field, _)| !own::is_field(field)) {
+        if !(field == "saved" && value == id) {
+            kept.push(field, value);
+        }
+    }
+    kept.push("saved", &id);
+    Ok(kept)
+}
+
+/// An error of the command at the field that it is about.
+fn placed(said: &str) -> Wrong {
+    let flag = said.strip_prefix("--").and_then(|rest| rest.split([' ', ',', ':']).next());
+    let parameter = match flag {
+        Some(flag) => Some(flag.to_owned()),
+        None if said.contains("your shares") => Some(super::SHARES.to_owned()),
+        None => None,
+    };
+    Wrong { parameter, said: said.to_owned() }
+}
+
+fn page(status: StatusCode, reader: &Reader, body: &Markup) -> Reply {
+    reply::html(status, pages::page(Some(reader), "/fairness", "Fairness", body))
+}

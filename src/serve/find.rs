@@ -1,0 +1,386 @@
+//! Search: a job, a user or a machine by its id, with its events and attempts.
+//!
+//! In: a lake, what is searched for, and an id. Out: tables of its rows, at most so many. A job's
+//! rows lie in one bucket; a user's and a machine's are looked for in all of them, for at most some
+//! seconds.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+use arrow::util::display::array_value_to_string;
+use hyper::StatusCode;
+use maud::{Markup, PreEscaped, html};
+
+use super::form::{Pairs, encoded};
+use super::pages::{self, Reader};
+use super::portal::Portal;
+use super::reply::{self, Reply};
+use crate::digits::grouped;
+use crate::lake::{Lake, LakeError};
+use crate::progress;
+use crate::report::html::{Cell, table};
+use crate::schema::{EventType, ROW_ID, Table, bucket_of};
+use crate::units::micros_to_seconds;
+
+/// Rows that are shown.
+const ROWS_MAX: usize = 1000;
+
+/// How long is looked.
+const TIME: Duration = Duration::from_secs(20);
+
+/// What can be searched for.
+const KINDS: [&str; 3] = ["job", "user", "machine"];
+
+/// An event: time, row, and what is told of it.
+type Row = (i64, i64, Vec<String>);
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    tables: Vec<(String, Vec<String>, Vec<Row>, usize)>,
+    is_cut: bool,
+}
+
+/// The page of a search.
+pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Reply {
+    let id = query.get("id").map(str::trim).unwrap_or_default().to_owned();
+    let what = query.get("what").filter(|what| KINDS.contains(what)).unwrap_or("job").to_owned();
+    let lake = match portal.lakes.chosen(query.get("lake").into_iter()) {
+        Ok(lakes) => lakes[0],
+        Err(said) => {
+            let title = "Not found";
+            return pages::problem(Some(reader), StatusCode::NOT_FOUND, title, &said);
+        }
+    };
+    let form = form(portal, &lake.name, &what, &id);
+    let found = if id.is_empty() {
+        html! {}
+    } else {
+        let (version, name) = (lake.now(), lake.name.clone());
+        let Ok(_place) = portal.looks.acquire().await else { return reply::busy("it ends") };
+        let (wanted, of) = (id.clone(), what.clone());
+        let look = move || look(&version.path, &of, &wanted);
+        match tokio::task::spawn_blocking(look).await {
+            Ok(Ok(found)) => shown(&found, &name, &what, &id),
+            Ok(Err(error)) => html! { p class="wrong" { (error) } },
+            Err(_) => html! { p class="wrong" { "The search failed." } },
+        }
+    };
+    let body = html! { (form) (found) };
+    reply::html(StatusCode::OK, pages::page(Some(reader), "/find", "Search", &body))
+}
+
+fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
+    html! {
+        form class="ask" method="get" action="/find" {
+            div class="fields" {
+                div class="field" {
+                    label for="lake" { "Cluster" }
+                    select id="lake" name="lake" {
+                        @for at in portal.lakes.all() { option value=(at.name) selected[at.name == lake] { (at.name) } }
+                    }
+                }
+                div class="field" {
+                    label for="what" { "What" }
+                    select id="what" name="what" { @for kind in KINDS { option value=(kind) selected[kind == what] { (kind) } } }
+                }
+                div class="field" {
+                    label for="id" { "Id or name" }
+                    input id="id" name="id" value=(id) maxlength="500" autocomplete="off" required;
+                }
+            }
+            div class="buttons" { button { "Search" } }
+        }
+    }
+}
+
+fn shown(found: &Found, lake: &str, what: &str, id: &str) -> Markup {
+    let is_empty = found.tables.iter().all(|(_, _, rows, _)| rows.is_empty());
+    html! {
+        h2 { (what) " " (id) }
+        @if is_empty { p { "The lake " (lake) " has no " (what) " with this id." } }
+        @if found.is_cut { p class="wrong" { "The search was stopped after " (TIME.as_secs()) " s: rows may be missing." } }
+        @for (caption, header, rows, count) in &found.tables {
+            @if !rows.is_empty() { (PreEscaped(rows_table(caption, header, rows, *count, lake))) }
+        }
+    }
+}
+
+/// A table in which jobs, users and machines lead to their own pages.
+fn rows_table(caption: &str, header: &[String], rows: &[Row], count: usize, lake: &str) -> String {
+    let caption = if rows.len() < count {
+        format!("{caption}: the first {} of {}", grouped(rows.len() as u64), grouped(count as u64))
+    } else {
+        caption.to_owned()
+    };
+    let cell = |name: &str, text: &str| {
+        let kind = name.trim_end_matches("_id");
+        if KINDS.contains(&kind) && !text.is_empty() {
+            let to = format!("/find?lake={}&what={kind}&id={}", encoded(lake), encoded(text));
+            return Cell::link(text, &to);
+        }
+        if name.ends_with("_s") || name == "events" { Cell::of(text) } else { Cell::name(text) }
+    };
+    let cells: Vec<Vec<Cell>> = rows
+        .iter()
+        .map(|row| header.iter().zip(&row.2).map(|(name, text)| cell(name, text)).collect())
+        .collect();
+    table(&caption, header, &cells)
+}
+
+/// Looks for rows; runs on a thread of its own.
+fn look(path: &std::path::Path, what: &str, id: &str) -> Result<Found, LakeError> {
+    let lake = Lake::open(path)?;
+    let end = progress::now() + TIME;
+    match what {
+        "user" => user(&lake, id, end),
+        "machine" => id.parse().map_or_else(|_| Ok(Found::default()), |id| machine(&lake, id, end)),
+        _ => id.parse().map_or_else(|_| Ok(Found::default()), |id| job(&lake, id)),
+    }
+}
+
+/// The columns that a table of this lake has.
+fn columns(lake: &Lake, table: Table, wanted: &[&'static str]) -> Vec<&'static str> {
+    wanted.iter().copied().filter(|name| *name == ROW_ID || lake.has_column(table, name)).collect()
+}
+
+/// Rows of a batch for which `is_wanted` holds, as texts of the columns but the time and the row id.
+fn take(
+    batch: &RecordBatch,
+    is_wanted: impl Fn(usize) -> bool,
+    rows: &mut Vec<Row>,
+    count: &mut usize,
+) {
+    let schema = batch.schema();
+    let time = batch.column_by_name("time_us").map(AsArray::as_primitive::<Int64Type>);
+    let number = batch.column_by_name(ROW_ID).map(AsArray::as_primitive::<Int64Type>);
+    for row in (0..batch.num_rows()).filter(|&row| is_wanted(row)) {
+        *count += 1;
+        if ROWS_MAX * 4 <= rows.len() {
+            continue;
+        }
+        let texts =
+            schema.fields().iter().zip(batch.columns()).filter(|(field, _)| field.name() != ROW_ID);
+        let texts = texts.map(|(field, column)| match field.name().as_str() {
+            "time_us" => {
+                micros_to_seconds(column.as_primitive::<Int64Type>().value(row)).to_string()
+            }
+            "event_type" => event_name(column.as_primitive::<Int32Type>().value(row)),
+            // A cell that cannot be written stays empty.
+            _ => array_value_to_string(column, row).unwrap_or_default(),
+        });
+        let at = |column: Option<&arrow::array::PrimitiveArray<Int64Type>>| {
+            column.map_or(0, |column| column.value(row))
+        };
+        rows.push((at(time), at(number), texts.collect()));
+    }
+}
+
+fn event_name(number: i32) -> String {
+    EventType::of(number).map_or_else(|| number.to_string(), |event| event.name().to_owned())
+}
+
+/// What columns are called in a table.
+fn header(columns: &[&str]) -> Vec<String> {
+    let shown = columns.iter().filter(|name| **name != ROW_ID);
+    shown.map(|name| name.replace("time_us", "time_s").replace("event_type", "event")).collect()
+}
+
+/// In time order, and no more than are shown.
+fn ordered(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort_by_key(|row| (row.0, row.1));
+    rows.truncate(ROWS_MAX);
+    rows
+}
+
+/// A job: its events and the attempts of its tasks.
+fn job(lake: &Lake, id: i64) -> Result<Found, LakeError> {
+    const WANTED: [(Table, &str, [&str; 9]); 2] = [
+        (
+            Table::JobEvents,
+            "Events of the job",
+            [
+                ROW_ID,
+                "time_us",
+                "job_id",
+                "event_type",
+                "user",
+                "scheduling_class",
+                "job_name",
+                "queue",
+                "end_reason",
+            ],
+        ),
+        (
+            Table::TaskEvents,
+            "Events of its tasks",
+            [
+                ROW_ID,
+                "time_us",
+                "job_id",
+                "task_index",
+                "event_type",
+                "machine_id",
+                "user",
+                "cpu_request",
+                "priority",
+            ],
+        ),
+    ];
+    let mut found = Found::default();
+    for (table, caption, wanted) in WANTED.into_iter().filter(|(table, ..)| lake.has(*table)) {
+        let columns = columns(lake, table, &wanted);
+        let (mut rows, mut count) = (Vec::new(), 0);
+        lake.scan(table, Some(bucket_of(id, lake.bucket_count())), &columns, |batch| {
+            let ids =
+                batch.column_by_name("job_id").map(|ids| ids.as_primitive::<Int64Type>().clone());
+            take(
+                &batch,
+                |row| ids.as_ref().is_some_and(|ids| ids.value(row) == id),
+                &mut rows,
+                &mut count,
+            );
+        })?;
+        let (header, rows) = (header(&columns), ordered(rows));
+        if table == Table::TaskEvents {
+            let attempts = attempts(&header, &rows);
+            let own =
+                ["task_index", "machine_id", "start_s", "end_s", "ended_by"].map(str::to_owned);
+            let attempt_count = attempts.len();
+            found.tables.push(("Attempts".to_owned(), own.to_vec(), attempts, attempt_count));
+        }
+        found.tables.push((caption.to_owned(), header, rows, count));
+    }
+    Ok(found)
+}
+
+/// From SCHEDULE to the next terminal event, or SCHEDULE, of each task.
+fn attempts(header: &[String], rows: &[Row]) -> Vec<Row> {
+    let at = |name: &str| header.iter().position(|column| column == name);
+    let (Some(task), Some(event)) = (at("task_index"), at("event")) else { return Vec::new() };
+    let machine = at("machine_id");
+    let mut open: BTreeMap<&str, (i64, String)> = BTreeMap::new();
+    let mut closed: Vec<Row> = Vec::new();
+    let line = |task: &str, begun: (i64, String), end: Option<i64>, by: &str| {
+        let seconds = |at: i64| micros_to_seconds(at).to_string();
+        let end = end.map(seconds).unwrap_or_default();
+        (begun.0, 0, vec![task.to_owned(), begun.1, seconds(begun.0), end, by.to_owned()])
+    };
+    for (time, _, texts) in rows {
+        let is = |kind: EventType| texts[event] == kind.name();
+        let is_terminal = EventType::ALL.into_iter().any(|kind| kind.is_terminal() && is(kind));
+        if (is_terminal || is(EventType::Schedule))
+            && let Some(begun) = open.remove(texts[task].as_str())
+        {
+            closed.push(line(&texts[task], begun, Some(*time), &texts[event]));
+        }
+        if is(EventType::Schedule) {
+            let machine = machine.map(|machine| texts[machine].clone()).unwrap_or_default();
+            open.insert(&texts[task], (*time, machine));
+        }
+    }
+    closed.extend(open.into_iter().map(|(task, begun)| line(task, begun, None, "")));
+    ordered(closed)
+}
+
+/// A user: the jobs, by their first event.
+fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
+    let table = if lake.has(Table::JobEvents) { Table::JobEvents } else { Table::TaskEvents };
+    let mut jobs: BTreeMap<i64, Vec<(i64, i64, i32)>> = BTreeMap::new();
+    let mut found = Found::default();
+    for bucket in 0..lake.bucket_count() {
+        if end < progress::now() {
+            found.is_cut = true;
+            break;
+        }
+        lake.scan(
+            table,
+            Some(bucket),
+            &["job_id", "time_us", ROW_ID, "event_type", "user"],
+            |batch| {
+                let [ids, times, numbers] =
+                    [0, 1, 2].map(|at| batch.column(at).as_primitive::<Int64Type>());
+                let kinds = batch.column(3).as_primitive::<Int32Type>();
+                let users = batch.column(4).as_string::<i32>();
+                for row in (0..batch.num_rows())
+                    .filter(|&row| users.is_valid(row) && users.value(row) == name)
+                {
+                    let event = (times.value(row), numbers.value(row), kinds.value(row));
+                    jobs.entry(ids.value(row)).or_default().push(event);
+                }
+            },
+        )?;
+    }
+    let count = jobs.len();
+    let rows = jobs.into_iter().map(|(id, mut events)| {
+        events.sort_unstable();
+        let digits = events.iter().filter_map(|event| EventType::of(event.2)).map(EventType::digit);
+        let sequence: String = digits.take(60).map(char::from).collect();
+        let at = |event: Option<&(i64, i64, i32)>| event.map_or(0, |event| event.0);
+        let [first, last] = [at(events.first()), at(events.last())];
+        let seconds = |at: i64| micros_to_seconds(at).to_string();
+        let count = events.len().to_string();
+        (first, id, vec![id.to_string(), seconds(first), seconds(last), count, sequence])
+    });
+    let header =
+        ["job_id", "first_event_s", "last_event_s", "events", "sequence"].map(str::to_owned);
+    found.tables.push(("Jobs".to_owned(), header.to_vec(), ordered(rows.collect()), count));
+    Ok(found)
+}
+
+/// A machine: when it came and went, and what ran on it.
+fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
+    let mut found = Found::default();
+    let is_it = |batch: &RecordBatch| {
+        let ids =
+            batch.column_by_name("machine_id").map(|ids| ids.as_primitive::<Int64Type>().clone());
+        move |row: usize| ids.as_ref().is_some_and(|ids| ids.is_valid(row) && ids.value(row) == id)
+    };
+    if lake.has(Table::MachineEvents) {
+        let wanted = [
+            ROW_ID,
+            "time_us",
+            "machine_id",
+            "event_type",
+            "platform_id",
+            "cpu_capacity",
+            "memory_capacity",
+        ];
+        let columns = columns(lake, Table::MachineEvents, &wanted);
+        let (mut rows, mut count) = (Vec::new(), 0);
+        lake.scan(Table::MachineEvents, None, &columns, |batch| {
+            take(&batch, is_it(&batch), &mut rows, &mut count);
+        })?;
+        let header = header(&columns);
+        if let Some(event) = header.iter().position(|name| name == "event") {
+            for row in &mut rows {
+                // Machines have events of their own, with numbers of their own.
+                let own =
+                    ["SUBMIT", "SCHEDULE", "EVICT"].iter().position(|name| *name == row.2[event]);
+                let own = own.map_or("", |own| ["ADD", "REMOVE", "UPDATE"][own]);
+                own.clone_into(&mut row.2[event]);
+            }
+        }
+        found.tables.push(("The machine".to_owned(), header, ordered(rows), count));
+    }
+    if lake.has(Table::TaskEvents) {
+        let wanted =
+            [ROW_ID, "time_us", "job_id", "task_index", "event_type", "machine_id", "user"];
+        let columns = columns(lake, Table::TaskEvents, &wanted);
+        let (mut rows, mut count) = (Vec::new(), 0);
+        for bucket in 0..lake.bucket_count() {
+            if end < progress::now() {
+                found.is_cut = true;
+                break;
+            }
+            lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
+                take(&batch, is_it(&batch), &mut rows, &mut count);
+            })?;
+        }
+        found.tables.push(("Events on it".to_owned(), header(&columns), ordered(rows), count));
+    }
+    Ok(found)
+}

@@ -1,0 +1,161 @@
+//! Connections: how many, how slow, and how they end.
+//!
+//! In: a listener. Out: replies of [`routes`](super::routes). A head that does not come, a reader
+//! that does not read and a connection beyond the limit cost a place for some seconds and nothing
+//! else. At SIGTERM requests in flight are answered, jobs end, and after at most 1.5 s so does this.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as Polled, Poll, ready};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep, timeout};
+
+use super::portal::Portal;
+use super::watch::{Followed, follow};
+use super::{routes, runner};
+use crate::faults::{Context, Result};
+
+/// Connections at once; further ones wait to be accepted.
+const CONNECTIONS_MAX: usize = 512;
+
+/// The head of a request comes within this time; so does the next one on the same connection.
+const HEAD: Duration = Duration::from_secs(5);
+
+/// A reader that takes nothing for so long is gone.
+const STALL: Duration = Duration::from_secs(15);
+
+/// Bytes of the head of a request.
+const HEAD_MAX: usize = 64 << 10;
+
+/// What requests in flight have at the end.
+const GRACE: Duration = Duration::from_millis(1500);
+
+/// Serves until a signal.
+pub(super) async fn serve(portal: Arc<Portal>, followed: Vec<Followed>) -> Result<()> {
+    let listener = portal.listener().and_then(TcpListener::from_std).context("could not listen")?;
+    let catch = |kind| signal(kind).context("could not catch signals");
+    let (mut interrupt, mut end) =
+        (catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?);
+    let mut background = runner::begin(&portal);
+    for one in followed {
+        background.spawn(follow(Arc::clone(&portal), one));
+    }
+    (portal.say)(&format!("listening on http://{}/", portal.at));
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut clients = JoinSet::new();
+    loop {
+        let accepted = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        tokio::select! {
+            _ = interrupt.recv() => break,
+            _ = end.recv() => break,
+            Some(_) = clients.join_next() => {}
+            (place, accepted) = accepted => match accepted {
+                Ok((stream, _)) => {
+                    let portal = Arc::clone(&portal);
+                    clients.spawn(async move {
+                        client(stream, portal).await;
+                        drop(place);
+                    });
+                }
+                // Out of files, most likely: others will be closed.
+                Err(_) => sleep(Duration::from_millis(50)).await,
+            },
+        }
+    }
+    drop(listener);
+    portal.stop();
+    let all = async {
+        while clients.join_next().await.is_some() {}
+        while background.join_next().await.is_some() {}
+    };
+    // Whoever is not ready by now is cut off.
+    let _ = timeout(GRACE, all).await;
+    Ok(())
+}
+
+/// One client, until it or the portal has enough.
+async fn client(stream: TcpStream, portal: Arc<Portal>) {
+    let _ = stream.set_nodelay(true);
+    let mut stopped = portal.stopped();
+    let _open = portal.metrics.connection();
+    let answer = service_fn(|request| {
+        let portal = Arc::clone(&portal);
+        async move { Ok::<_, Infallible>(routes::answer(portal, request).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_MAX);
+    let io = TokioIo::new(Patient { stream, stalled: None });
+    let mut connection = std::pin::pin!(http.serve_connection(io, answer));
+    // A client that went away, or said nothing that is HTTP, has been answered as far as it can be.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = stopped.wait_for(|is_over| *is_over) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// A connection whose reader must read.
+struct Patient {
+    stream: TcpStream,
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    fn judge<T>(
+        &mut self,
+        context: &mut Polled<'_>,
+        done: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if done.is_ready() {
+            self.stalled = None;
+            return done;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALL)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Polled<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Polled<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judge(context, done)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Polled<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Polled<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,182 @@
+//! The lakes of the portal, by the names that the operator gave.
+//!
+//! In: names and folders. Out: versions: a lake that has grown is another version, and what was
+//! computed of the first is known to be of the first. A request chooses among names and never names
+//! a folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+
+use crate::answers::fairness::plan::named_lake;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::schema::Table;
+use crate::sources::hex;
+use crate::units::micros_to_seconds;
+
+/// A lake as it is now.
+#[derive(Debug)]
+pub(super) struct Version {
+    /// Its folder.
+    pub path: PathBuf,
+    /// What it is known by.
+    pub stamp: String,
+    /// The kind of trace.
+    pub source: String,
+    /// Rows by table.
+    pub rows: Vec<(Table, u64)>,
+    /// First and last event of tasks, s.
+    pub hours: Option<(f64, f64)>,
+    /// Manifests with their sizes and times, by which a change is seen.
+    seen: Vec<(PathBuf, u64, SystemTime)>,
+    /// Whether the folder goes when nobody uses it any more.
+    is_ours: bool,
+}
+
+/// A lake by its name.
+#[derive(Debug)]
+pub(super) struct At {
+    /// As pages show it.
+    pub name: String,
+    now: Mutex<Arc<Version>>,
+}
+
+/// All lakes, in the operator's order.
+#[derive(Debug)]
+pub(super) struct Lakes(Vec<At>);
+
+/// Reads `NAME=DIR` or `DIR`, which is then called by its last part.
+pub fn named(text: &str) -> (String, PathBuf) {
+    named_lake(text)
+}
+
+impl Version {
+    /// Opens the lake in a folder.
+    pub(super) fn open(path: &Path, is_ours: bool) -> Result<Self> {
+        let seen = seen(path);
+        let lake = Lake::open(path)?;
+        let mut sum = Sha256::new();
+        let mut rows = Vec::new();
+        for table in Table::ALL {
+            let Some(entry) = lake.manifest.table(table) else { continue };
+            rows.push((table, entry.rows()));
+            entry.parts.iter().for_each(|part| {
+                sum.update(format!("{table} {} {} {}\n", part.part, part.rows, part.sha256));
+            });
+        }
+        let tasks = lake.manifest.table(Table::TaskEvents);
+        let hours = tasks.and_then(|tasks| {
+            let first = tasks.parts.iter().filter_map(|part| part.min_time_us).min()?;
+            Some((micros_to_seconds(first), micros_to_seconds(tasks.max_time_us()?)))
+        });
+        let stamp = hex(&sum.finalize())[..16].to_owned();
+        let source = lake.source().name().to_owned();
+        Ok(Self { path: path.to_owned(), stamp, source, rows, hours, seen, is_ours })
+    }
+}
+
+impl Drop for Version {
+    fn drop(&mut self) {
+        if self.is_ours {
+            // What cannot be removed now is removed at the next start.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// The manifests of a lake as they are on disk.
+fn seen(path: &Path) -> Vec<(PathBuf, u64, SystemTime)> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut all: Vec<(PathBuf, u64, SystemTime)> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("manifest"))
+        .filter_map(|entry| {
+            let about = entry.metadata().ok()?;
+            Some((entry.path(), about.len(), about.modified().ok()?))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+impl At {
+    /// The lake as it is now.
+    pub(super) fn now(&self) -> Arc<Version> {
+        Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts another version in its place; whoever holds the earlier one keeps it.
+    pub(super) fn put(&self, version: Version) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(version);
+    }
+
+    /// Looks whether the lake has grown on disk; returns whether it has.
+    pub(super) fn refresh(&self) -> bool {
+        let now = self.now();
+        if now.is_ours || seen(&now.path) == now.seen {
+            return false;
+        }
+        // A manifest that is being replaced will be read the next time.
+        let Ok(next) = Version::open(&now.path, false) else { return false };
+        let is_other = next.stamp != now.stamp;
+        self.put(next);
+        is_other
+    }
+}
+
+impl Lakes {
+    /// Opens all of them.
+    pub(super) fn open(named: &[(String, PathBuf)]) -> Result<Self> {
+        let mut all: Vec<At> = Vec::new();
+        for (name, path) in named {
+            all.push(At {
+                name: name.clone(),
+                now: Mutex::new(Arc::new(Version::open(path, false)?)),
+            });
+        }
+        Ok(Self(all))
+    }
+
+    /// Adds one.
+    pub(super) fn add(&mut self, name: String, version: Version) -> Result<()> {
+        if self.find(&name).is_some() {
+            let said = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
+            return Err(Usage(said).into());
+        }
+        self.0.push(At { name, now: Mutex::new(Arc::new(version)) });
+        Ok(())
+    }
+
+    pub(super) fn all(&self) -> &[At] {
+        &self.0
+    }
+
+    /// The lake of a name.
+    pub(super) fn find(&self, name: &str) -> Option<&At> {
+        self.0.iter().find(|at| at.name == name)
+    }
+
+    /// Those that are asked for: one by default, the first.
+    pub(super) fn chosen<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<Vec<&At>, String> {
+        let mut chosen: Vec<&At> = Vec::new();
+        for name in names {
+            let known = || self.0.iter().map(|at| at.name.as_str()).collect::<Vec<_>>().join(", ");
+            let at = self.find(name).ok_or_else(|| {
+                let cut: String = name.chars().take(40).collect();
+                format!("no lake is called `{cut}` (known: {})", known())
+            })?;
+            if chosen.iter().all(|other| other.name != at.name) {
+                chosen.push(at);
+            }
+        }
+        if chosen.is_empty() {
+            chosen.extend(self.0.first());
+        }
+        Ok(chosen)
+    }
+}

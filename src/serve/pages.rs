@@ -1,0 +1,110 @@
+//! The frame of every page, and small pages.
+//!
+//! In: what a page says. Out: markup; every text is escaped where it is put in, by the templates.
+
+use hyper::StatusCode;
+use maud::{DOCTYPE, Markup, html};
+
+use super::gate::{Gate, Session};
+use super::reply::{self, Reply};
+
+/// What a page knows of its reader.
+#[derive(Clone, Debug)]
+pub(super) struct Reader {
+    /// The token of forms; none without a session.
+    pub form: String,
+    /// Whether there is a report.
+    pub has_report: bool,
+}
+
+impl Reader {
+    pub(super) fn new(gate: &Gate, session: &Session, has_report: bool) -> Self {
+        Self { form: gate.form_token(session), has_report }
+    }
+
+    /// The hidden field of every form.
+    pub(super) fn token(&self) -> Markup {
+        html! { input type="hidden" name="form-token" value=(self.form); }
+    }
+}
+
+/// The pages at the head of each, by address.
+const PAGES: [(&str, &str); 5] = [
+    ("/", "Lakes"),
+    ("/fairness", "Fairness"),
+    ("/jobs", "Jobs"),
+    ("/find", "Search"),
+    ("/api", "API"),
+];
+
+/// A whole page; `within` is the address of the page that stands out at the head.
+pub(super) fn page(reader: Option<&Reader>, within: &str, title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " - jobfate" }
+                link rel="stylesheet" href="/assets/style.css";
+                link rel="icon" href="data:,";
+            }
+            body {
+                a class="skip" href="#main" { "Skip to the content" }
+                @if let Some(reader) = reader {
+                    nav aria-label="Pages of the portal" {
+                        ul {
+                            @for (address, name) in PAGES {
+                                li {
+                                    @if address == within {
+                                        a href=(address) aria-current="page" { (name) }
+                                    } @else {
+                                        a href=(address) { (name) }
+                                    }
+                                }
+                            }
+                            @if reader.has_report {
+                                li { a href="/report/index.html" { "Report" } }
+                            }
+                        }
+                    }
+                }
+                main id="main" {
+                    h1 { (title) }
+                    (body)
+                }
+                footer { p { "Served by " (crate::PROGRAM) "." } }
+                script src="/assets/script.js" {}
+                script src="/assets/portal.js" {}
+            }
+        }
+    }
+}
+
+/// Where the token is asked for.
+pub(super) fn login(status: StatusCode, said: Option<&str>) -> Reply {
+    let body = html! {
+        p { "This portal is not for everybody: its operator has the token." }
+        form class="ask" method="post" action="/login" {
+            label for="token" { "Token" }
+            input id="token" name="token" type="password" autocomplete="current-password" required;
+            @if let Some(said) = said { p class="wrong" role="alert" { (said) } }
+            button { "Open" }
+        }
+    };
+    reply::html(status, page(None, "", "Token", &body))
+}
+
+/// A page that says what is wrong.
+pub(super) fn problem(
+    reader: Option<&Reader>,
+    status: StatusCode,
+    title: &str,
+    said: &str,
+) -> Reply {
+    let body = html! {
+        p { (said) }
+        p { a href="/" { "To the first page" } }
+    };
+    reply::html(status, page(reader, "", title, &body))
+}

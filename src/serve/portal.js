@@ -1,0 +1,58 @@
+"use strict";
+// Pages are whole without this; with it, answers come without reloading, and of the three ways to
+// enter an index only the chosen one is shown.
+(() => {
+  let updates = 0;
+  // Draws the part of the page that changes, from the page itself.
+  const update = async () => {
+    const reply = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (!reply.ok) return;
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const [before, after] = [document.getElementById("live"), page.getElementById("live")];
+    if (!before || !after) return;
+    before.replaceWith(document.importNode(after, true));
+    updates += 1;
+    // Tables and charts that came answer as those that were there.
+    await import(`/assets/script.js?update=${updates}`);
+  };
+
+  let [isUpdating, isStale] = [false, false];
+  // One update at a time; what comes meanwhile is one more.
+  const refresh = async () => {
+    if (isUpdating) { isStale = true; return; }
+    isUpdating = true;
+    try { do { isStale = false; await update(); } while (isStale); } finally { isUpdating = false; }
+  };
+
+  const live = () => document.getElementById("live");
+  if (live()) {
+    const job = live().dataset.job;
+    const events = new EventSource(job ? `/events?job=${job}` : "/events");
+    let isFirst = true;
+    // What happened before the connection stood is in the page itself.
+    events.addEventListener("open", () => { if (!isFirst) refresh(); isFirst = false; });
+    events.addEventListener("message", (message) => {
+      const event = JSON.parse(message.data);
+      if (event.kind === "job" && job && event.id !== job) return;
+      const bar = document.querySelector("#live progress");
+      if (event.kind === "job" && job && bar && event.phase === live().dataset.phase) {
+        if (event.percent !== null) bar.value = event.percent;
+        return;
+      }
+      // A job of a lake that has grown is worked on first.
+      if (event.kind === "lake" && job) return;
+      refresh();
+    });
+    // The job may have ended while the page was on its way.
+    if (["waiting", "running"].includes(live().dataset.phase)) setTimeout(refresh, 1000);
+  }
+
+  for (const own of document.querySelectorAll("fieldset.own")) {
+    const show = () => {
+      const kind = own.querySelector("input[name=own-kind]:checked")?.value ?? "none";
+      for (const part of own.querySelectorAll("[data-of]")) part.hidden = part.dataset.of !== kind;
+    };
+    own.addEventListener("change", show);
+    show();
+  }
+})();

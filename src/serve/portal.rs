@@ -1,0 +1,151 @@
+//! All that requests share.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+
+use tokio::sync::{Semaphore, watch};
+
+use super::ask::Asks;
+use super::cache::Cache;
+use super::config::{Config, Limits};
+use super::events::Hub;
+use super::fairness::own::Shelf;
+use super::gate::Gate;
+use super::lakes::Lakes;
+use super::metrics::{Gauge, Metrics};
+use super::queue::Queue;
+use super::report::Report;
+use super::state::State;
+use super::worker;
+use crate::faults::{Context, Result};
+
+/// All that requests share.
+#[derive(Debug)]
+pub(super) struct Portal {
+    pub gate: Gate,
+    pub lakes: Lakes,
+    pub report: Option<Report>,
+    pub state: State,
+    pub asks: Asks,
+    pub cache: Cache,
+    pub hub: Hub,
+    pub queue: Queue,
+    /// Indices that users saved.
+    pub saved: Shelf,
+    /// Programs of the operator, by name.
+    pub programs: Vec<(String, String)>,
+    /// Says something to the operator.
+    pub say: fn(&str),
+    pub metrics: Metrics,
+    pub limits: Limits,
+    /// One for each question that is worked on at once.
+    pub workers: Semaphore,
+    /// One for each search at once.
+    pub looks: Semaphore,
+    /// This program.
+    pub program: PathBuf,
+    /// Threads of a worker.
+    pub threads: usize,
+    /// The address that it listens on.
+    pub at: SocketAddr,
+    listener: TcpListener,
+    stop: watch::Sender<bool>,
+}
+
+impl Portal {
+    /// Opens everything, and listens.
+    pub(super) fn open(config: Config) -> Result<Self> {
+        let listener = TcpListener::bind(config.listen)
+            .with_context(|| format!("could not listen on {}", config.listen))?;
+        let at = listener.local_addr().context("could not listen")?;
+        let state = State::open(&config.state)?;
+        let lakes = Lakes::open(&absolute(&config.lakes)?)?;
+        let (saved, damaged) = state.indices().context("could not read the saved indices")?;
+        for path in damaged {
+            (config.say)(&format!("warning: `{}` is damaged and left out", path.display()));
+        }
+        let queue = Queue::of(state.jobs().context("could not read the jobs")?);
+        let report = config.results.as_deref().map(Report::open).transpose()?;
+        let port = at.port();
+        let own = at.ip().is_loopback().then_some(["localhost", "127.0.0.1", "[::1]"]);
+        let own = own.into_iter().flatten().map(|name| format!("{name}:{port}"));
+        let mut hosts: Vec<String> = own.chain([at.to_string()]).collect();
+        // A name without a port is that of a proxy, which listens where browsers look first.
+        hosts.extend(config.hosts.iter().cloned());
+        let gate = Gate::new(hosts, config.token, state.secret);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let limits = config.limits;
+        Ok(Self {
+            gate,
+            lakes,
+            report,
+            state,
+            asks: Asks::new(config.commands),
+            cache: Cache::default(),
+            hub: Hub::default(),
+            queue,
+            saved: Shelf::of(saved),
+            programs: config.programs,
+            say: config.say,
+            metrics: Metrics::default(),
+            limits,
+            workers: Semaphore::new(limits.workers),
+            looks: Semaphore::new(limits.workers),
+            program: worker::this_program().context("could not find this program")?,
+            threads: cores.div_ceil(limits.workers).max(1),
+            at,
+            listener,
+            stop: watch::Sender::new(false),
+        })
+    }
+
+    /// The listener.
+    pub(super) fn listener(&self) -> std::io::Result<TcpListener> {
+        let listener = self.listener.try_clone()?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    }
+
+    /// Ends everything that goes on.
+    pub(super) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Whether everything is to end.
+    pub(super) fn stopped(&self) -> watch::Receiver<bool> {
+        self.stop.subscribe()
+    }
+
+    /// Ready when everything is to end.
+    pub(super) async fn end(&self) {
+        // The sender lives as long as this.
+        let _ = self.stopped().wait_for(|is_over| *is_over).await;
+    }
+
+    /// What is shown beside the counts.
+    pub(super) fn gauges(&self) -> Vec<Gauge> {
+        #[expect(clippy::cast_precision_loss, reason = "a handful")]
+        let busy = (self.limits.workers - self.workers.available_permits()) as f64;
+        let [waiting, running] = self.queue.open();
+        #[expect(clippy::cast_precision_loss, reason = "a handful")]
+        let count = |count: usize| count as f64;
+        vec![
+            ("workers_busy", "Questions that are worked on", busy),
+            ("jobs_waiting", "Jobs that wait", count(waiting)),
+            ("jobs_running", "Jobs that run", count(running)),
+            ("pages_listening", "Pages that are told what happens", count(self.hub.listeners())),
+            ("saved_indices", "Indices that users saved", count(self.saved.all().len())),
+        ]
+    }
+}
+
+/// Lakes by folders that do not depend on where a worker runs.
+fn absolute(lakes: &[(String, PathBuf)]) -> Result<Vec<(String, PathBuf)>> {
+    let absolute = |(name, path): &(String, PathBuf)| {
+        let whole = path
+            .canonicalize()
+            .with_context(|| format!("could not open the lake `{}`", path.display()))?;
+        Ok((name.clone(), whole))
+    };
+    lakes.iter().map(absolute).collect()
+}

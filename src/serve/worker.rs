@@ -1,0 +1,264 @@
+//! Questions as processes of this program, with limits that hold.
+//!
+//! In: the words of a command. Out: what it printed, or why it was stopped. The process has no
+//! environment but a path and where its temporary files go; its stdin stays open as long as the
+//! portal lives, and it ends when that closes, so that a portal that is killed leaves none behind.
+//! It watches its own memory, and says on stderr how far it is.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
+
+/// Names the bytes that a worker may take.
+pub const MEMORY: &str = "JOBFATE_WORKER_MEMORY";
+
+/// Begins the lines of stderr that say how far a worker is: units done, and units in all.
+pub const PROGRESS: &str = "\u{1}progress ";
+
+/// No answer is longer, bytes.
+pub(super) const OUTPUT_MAX: u64 = 64 << 20;
+
+/// Lines of stderr that are kept, and bytes of each.
+const SAID_MAX: usize = 100;
+const LINE_MAX: usize = 2000;
+
+/// How long a worker has to end by itself.
+const GRACE: Duration = Duration::from_millis(400);
+
+/// What a worker is to do.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// This program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub words: Vec<String>,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// How long it may take.
+    pub time: Duration,
+    /// Bytes that it may take.
+    pub memory: u64,
+    /// Threads that it may take.
+    pub threads: usize,
+}
+
+/// How a worker ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself, with this code.
+    Code(i32),
+    /// It took too long.
+    Time,
+    /// It printed too much.
+    Output,
+    /// It was told to stop.
+    Cancelled,
+    /// A signal ended it.
+    Killed,
+}
+
+/// What a worker left.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it said.
+    pub said: Vec<String>,
+}
+
+impl Outcome {
+    /// What went wrong in a text: the error with its causes and the hint.
+    pub(super) fn error(&self, order: &Order) -> String {
+        match &self.end {
+            End::Time => {
+                format!("stopped after {} s, the limit of this portal", order.time.as_secs())
+            }
+            End::Output => "stopped: the answer is too long for this portal".to_owned(),
+            End::Cancelled => "cancelled".to_owned(),
+            End::Killed => "the process was killed".to_owned(),
+            End::Code(code) => {
+                let told = |line: &String| {
+                    let rest =
+                        line.strip_prefix("error: ").or_else(|| line.strip_prefix("cause: "));
+                    let hint = || line.strip_prefix("hint: ").map(|hint| format!("({hint})"));
+                    rest.map(str::to_owned).or_else(hint)
+                };
+                let told: Vec<String> = self.said.iter().filter_map(told).collect();
+                if told.is_empty() { format!("exit code {code}") } else { told.join(": ") }
+            }
+        }
+    }
+
+    /// What was said beside the answer.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
+        let is_wrong =
+            |line: &&str| ["error: ", "cause: ", "hint: "].iter().any(|it| line.starts_with(it));
+        self.said.iter().map(String::as_str).filter(move |line| !is_wrong(line))
+    }
+}
+
+/// How far a worker is.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Meter {
+    /// Percent that are done; none before anything is known.
+    pub(super) fn percent(&self) -> Option<u64> {
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        (0 < total).then(|| (done.saturating_mul(100) / total).min(100))
+    }
+
+    fn take(&self, line: &str) {
+        let mut numbers = line.split(' ').map_while(|word| word.parse().ok());
+        if let (Some(done), Some(total)) = (numbers.next(), numbers.next()) {
+            self.done.store(done, Ordering::Relaxed);
+            self.total.store(total, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Runs a worker until it ends, a limit is met, or `stop` is ready.
+///
+/// # Errors
+/// It could not be started.
+pub(super) async fn run(
+    order: &Order,
+    meter: &Meter,
+    stop: impl Future<Output = ()>,
+) -> std::io::Result<Outcome> {
+    let mut child = begin(order)?;
+    let missing = || std::io::Error::other("the worker has no pipes");
+    let mut stdout = child.stdout.take().ok_or_else(missing)?.take(OUTPUT_MAX + 1);
+    let stderr = child.stderr.take().ok_or_else(missing)?;
+    let (mut printed, mut said) = (Vec::new(), Vec::new());
+    let end = {
+        let work = async {
+            let (read, ()) =
+                tokio::join!(stdout.read_to_end(&mut printed), listen(stderr, meter, &mut said));
+            read?;
+            child.wait().await
+        };
+        tokio::select! {
+            status = work => status?.code().map_or(End::Killed, End::Code),
+            () = sleep(order.time) => End::Time,
+            () = stop => End::Cancelled,
+        }
+    };
+    let is_long = OUTPUT_MAX < printed.len() as u64;
+    if !matches!(end, End::Code(_) | End::Killed) || is_long {
+        finish(&mut child).await;
+    }
+    let end = if is_long { End::Output } else { end };
+    Ok(Outcome { end, stdout: printed, said })
+}
+
+fn begin(order: &Order) -> std::io::Result<Child> {
+    let mut command = Command::new(&order.program);
+    command.args(&order.words).current_dir(&order.folder).env_clear();
+    for name in ["PATH", "TMPDIR", "LD_LIBRARY_PATH"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+        .env(MEMORY, order.memory.to_string())
+        .env("RAYON_NUM_THREADS", order.threads.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// Reads what a worker says, and how far it is.
+async fn listen(stderr: impl AsyncRead + Unpin, meter: &Meter, said: &mut Vec<String>) {
+    let mut lines = BufReader::new(stderr).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let line = String::from_utf8_lossy(&line);
+        match line.strip_prefix(PROGRESS) {
+            Some(numbers) => meter.take(numbers),
+            None if said.len() < SAID_MAX => said.push(line.chars().take(LINE_MAX).collect()),
+            None => {}
+        }
+    }
+}
+
+/// Asks a worker to end, with what it has started itself, and ends it where it does not.
+async fn finish(child: &mut Child) {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok());
+    if let Some(pid) = pid {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+        if timeout(GRACE, child.wait()).await.is_ok() {
+            return;
+        }
+    }
+    let _ = child.kill().await;
+}
+
+/// This program, also when its file has been replaced since it was started.
+pub(super) fn this_program() -> std::io::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Runs a shell as a worker.
+    fn shell(script: &str, seconds: u64, stop: impl Future<Output = ()>) -> (Outcome, Option<u64>) {
+        let order = Order {
+            program: "/bin/sh".into(),
+            words: vec!["-c".to_owned(), script.to_owned()],
+            folder: "/".into(),
+            time: Duration::from_secs(seconds),
+            memory: 1 << 30,
+            threads: 1,
+        };
+        let meter = Meter::default();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let outcome = runtime.block_on(run(&order, &meter, stop)).unwrap();
+        (outcome, meter.percent())
+    }
+
+    #[test]
+    fn what_a_worker_prints_and_says_comes_back() {
+        let script = "echo answer; echo note >&2; printf '\\001progress 3 4\\n' >&2; exit 2";
+        let (outcome, percent) = shell(script, 5, pending());
+        assert_eq!((outcome.end, percent), (End::Code(2), Some(75)));
+        assert_eq!(
+            (outcome.stdout.as_slice(), outcome.said),
+            (&b"answer\n"[..], vec!["note".to_owned()])
+        );
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "how long a worker lives")]
+    fn time_output_and_cancelling_end_a_worker() {
+        let begun = Instant::now();
+        assert_eq!(shell("exec sleep 60", 1, pending()).0.end, End::Time);
+        assert_eq!(shell("exec sleep 60", 60, sleep_a_little()).0.end, End::Cancelled);
+        assert_eq!(shell("trap '' TERM; while :; do :; done", 1, pending()).0.end, End::Time);
+        assert_eq!(shell("exec cat /dev/zero", 60, pending()).0.end, End::Output);
+        assert!(begun.elapsed() < Duration::from_secs(15));
+    }
+
+    async fn sleep_a_little() {
+        sleep(Duration::from_millis(100)).await;
+    }
+}

@@ -1,0 +1,1162 @@
+//! The portal: the same answers as the commands, nobody who should not get in, nothing lost.
+//!
+//! Each test starts a portal of its own on a free port and speaks HTTP by hand, so that requests can
+//! be as wrong as they like.
+
+#![expect(clippy::print_stderr, reason = "what was measured")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::support::{Place, now};
+
+/// A portal that is killed when the test is over.
+struct Portal {
+    child: Child,
+    port: u16,
+    said: Mutex<BufReader<std::process::ChildStderr>>,
+}
+
+impl Drop for Portal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+}
+
+/// A lake of a small synthetic trace, made once.
+fn lake() -> &'static Path {
+    static MADE: OnceLock<Place> = OnceLock::new();
+    static PATH: OnceLock<std::path::PathBuf> = OnceLock::new();
+    let place = MADE.get_or_init(|| {
+        let place = Place::new();
+        place.run(&["synth", "trace", "--jobs", "120", "--days", "1", "--seed", "7"]).ok();
+        place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+        place
+    });
+    PATH.get_or_init(|| place.path("lake"))
+}
+
+/// Starts a portal on the lake.
+fn portal(place: &Place, more: &[&str]) -> Portal {
+    let lake = format!("--lake=lake={}", lake().display());
+    start(place, &[&[lake.as_str()], more].concat())
+}
+
+fn start(place: &Place, flags: &[&str]) -> Portal {
+    let args = [&["serve", "--listen", "127.0.0.1:0", "--state", "state"], flags].concat();
+    let mut command = place.command(&args);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    let port = loop {
+        line.clear();
+        assert!(0 < said.read_line(&mut line).unwrap(), "the portal starts");
+        if let Some(address) = line.trim().strip_prefix("listening on http://127.0.0.1:") {
+            break address.trim_end_matches('/').parse().unwrap();
+        }
+    };
+    Portal { child, port, said: Mutex::new(said) }
+}
+
+/// Reads a reply to its end.
+fn read(stream: &mut TcpStream) -> Option<Reply> {
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    let mut bytes = Vec::new();
+    match stream.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::ConnectionReset && !bytes.is_empty() => {}
+        Err(_) => return None,
+    }
+    let at = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = String::from_utf8_lossy(&bytes[..at]).into_owned();
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let mut body = bytes[at + 4..].to_vec();
+    if head.to_lowercase().contains("transfer-encoding: chunked") {
+        body = unchunked(&body);
+    }
+    Some(Reply { status, head, body })
+}
+
+fn unchunked(mut rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(at) = rest.windows(2).position(|two| two == b"\r\n") {
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[..at]).unwrap(), 16).unwrap();
+        body.extend(&rest[at + 2..at + 2 + length]);
+        rest = &rest[at + length + 4..];
+    }
+    body
+}
+
+impl Portal {
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(("127.0.0.1", self.port)).unwrap()
+    }
+
+    fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Sends a request as it is.
+    fn raw(&self, text: &str) -> Option<Reply> {
+        let mut stream = self.connect();
+        // The portal may refuse before all of it is sent.
+        let _ = stream.write_all(text.as_bytes());
+        read(&mut stream)
+    }
+
+    fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut text =
+            format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.host());
+        for (name, value) in headers {
+            let _ = write!(text, "{name}: {value}\r\n");
+        }
+        self.raw(&format!("{text}\r\n")).unwrap_or_else(|| panic!("{path}: no reply"))
+    }
+
+    fn get(&self, path: &str) -> Reply {
+        self.get_with(path, &[])
+    }
+
+    /// Sends a form of a session.
+    fn post(&self, session: &Session, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let token = [("form-token", session.form.as_str())];
+        let body = encoded(&[&token, fields].concat());
+        let origin = format!("http://{}", self.host());
+        self.post_raw(path, &[("Origin", &origin), ("Cookie", &session.cookie)], &body)
+    }
+
+    fn post_raw(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let mut text = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\n",
+            self.host(),
+            body.len()
+        );
+        for (name, value) in headers {
+            let _ = write!(text, "{name}: {value}\r\n");
+        }
+        self.raw(&format!("{text}\r\n{body}")).unwrap_or_else(|| panic!("{path}: no reply"))
+    }
+
+    /// Begins a session.
+    fn session(&self) -> Session {
+        let reply = self.get("/fairness");
+        let cookie = reply.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        Session {
+            form: between(&reply.text(), "name=\"form-token\" value=\"", "\"").unwrap(),
+            cookie,
+        }
+    }
+
+    /// Loads a page until its job has ended.
+    fn ended(&self, path: &str) -> String {
+        for _ in 0..600 {
+            let text = self.get(path).text();
+            let phase = between(&text, "data-phase=\"", "\"").unwrap_or_default();
+            if !matches!(phase.as_str(), "waiting" | "running") {
+                return text;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{path}: the job does not end");
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+/// A browser that was here before.
+struct Session {
+    cookie: String,
+    form: String,
+}
+
+fn between(text: &str, begin: &str, end: &str) -> Option<String> {
+    Some(text.split_once(begin)?.1.split_once(end)?.0.to_owned())
+}
+
+fn encoded(pairs: &[(&str, &str)]) -> String {
+    let word = |text: &str| -> String {
+        text.bytes()
+            .map(|byte| match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                    char::from(byte).to_string()
+                }
+                other => format!("%{other:02X}"),
+            })
+            .collect()
+    };
+    let pairs: Vec<String> =
+        pairs.iter().map(|(name, value)| format!("{}={}", word(name), word(value))).collect();
+    pairs.join("&")
+}
+
+fn location(reply: &Reply) -> String {
+    assert_eq!(
+        reply.status,
+        303,
+        "{}",
+        between(&reply.text(), "class=\"wrong\"", "</div>").unwrap_or_default()
+    );
+    reply.header("location").unwrap().to_owned()
+}
+
+/// Promise: `/api/COMMAND?FLAG=VALUE` is what `COMMAND --FLAG VALUE --format json` prints; only the
+/// command line that is told differs, which is another one.
+#[test]
+fn the_api_gives_what_the_command_prints() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let lake = lake().display().to_string();
+    for (name, pairs) in [
+        ("classify", vec![]),
+        ("classify", vec![("by", "task"), ("classes", "terminal")]),
+        ("account", vec![("cpu", "slots")]),
+        (
+            "account",
+            vec![("resource", "memory"), ("memory", "requested"), ("group-by", "priority")],
+        ),
+        ("describe", vec![("what", "events-per-task")]),
+        ("load", vec![("interval", "1h")]),
+        ("machines", vec![]),
+        (
+            "sweep",
+            vec![("cpu", "requested"), ("thresholds", "2,5"), ("rules", "events,failures={2,3}")],
+        ),
+        ("predict", vec![]),
+        (
+            "fairness",
+            vec![
+                ("index", "condor:half_life_s=3600"),
+                ("index", "jain"),
+                ("top", "3"),
+                ("what-if", "yes"),
+            ],
+        ),
+    ] {
+        let reply = portal.get(&format!("/api/{name}?{}", encoded(&pairs)));
+        assert_eq!(reply.status, 200, "{name} {pairs:?}: {}", reply.text());
+        assert_eq!(reply.header("content-type"), Some("application/json"));
+        let lake = if name == "fairness" { format!("lake={lake}") } else { lake.clone() };
+        let mut args = vec![
+            name.to_owned(),
+            "--format".to_owned(),
+            "json".to_owned(),
+            "--lake".to_owned(),
+            lake,
+        ];
+        for (flag, value) in &pairs {
+            args.push(format!("--{flag}"));
+            args.extend((*value != "yes").then(|| (*value).to_owned()));
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let (mut ours, mut theirs) = (reply.json(), place.run(&args).ok().json());
+        for answer in [&mut ours, &mut theirs] {
+            answer.as_object_mut().unwrap().remove("command").unwrap();
+        }
+        assert_eq!(ours, theirs, "{name} {pairs:?}");
+    }
+}
+
+/// Promise: the document lists exactly what is offered, and answers have the keys that it names.
+#[test]
+fn the_openapi_document_is_what_is_answered() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let document = portal.get("/api/openapi.json").json();
+    let keys = document["components"]["schemas"]["Answer"]["required"].as_array().unwrap();
+    let mut parameter_count = 0;
+    for (path, about) in document["paths"].as_object().unwrap() {
+        let Some(parameters) = about["get"]["parameters"].as_array() else {
+            assert_eq!(portal.get(path).status, 200, "{path}");
+            continue;
+        };
+        let answer = portal.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        assert!(
+            keys.iter().all(|key| answer.json().get(key.as_str().unwrap()).is_some()),
+            "{path}"
+        );
+        let unknown = portal.get(&format!("{path}?no-such=1"));
+        assert_eq!((unknown.status, unknown.json()["parameter"].as_str()), (400, Some("no-such")));
+        let listed = unknown.json()["error"].as_str().unwrap().to_owned();
+        for parameter in parameters {
+            let name = parameter["name"].as_str().unwrap();
+            assert!(name == "lake" || listed.contains(name), "{path}: {name}");
+            assert!(
+                !["out", "format", "engine", "accounts", "formula", "index-file", "index-program"]
+                    .contains(&name)
+            );
+            parameter_count += 1;
+            // A word that is no value is refused by name: the parameter is there.
+            let schema = &parameter["schema"];
+            let words =
+                if schema["enum"].is_null() { &schema["items"]["enum"] } else { &schema["enum"] };
+            if words.is_array() {
+                let reply = portal.get(&format!("{path}?{}", encoded(&[(name, "no such word")])));
+                assert_eq!((reply.status, reply.json()["parameter"].as_str()), (400, Some(name)));
+            }
+        }
+    }
+    assert!(60 < parameter_count, "{parameter_count}");
+}
+
+/// Promise: only the portal's own host, pages and forms are answered.
+#[test]
+fn other_hosts_and_sites_are_refused() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let ask = |host: &str, more: &str| {
+        let text = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n");
+        portal.raw(&text).unwrap().status
+    };
+    let own = portal.host();
+    assert_eq!(ask(&own, ""), 200);
+    assert_eq!(ask(&format!("localhost:{}", portal.port), ""), 200);
+    for host in ["evil.example", "127.0.0.1", "localhost", "127.0.0.1:1", ""] {
+        assert_eq!(ask(host, ""), 421, "{host}");
+    }
+    assert_eq!(ask(&own, "Host: evil.example\r\n"), 421);
+    assert_eq!(ask(&own, "Origin: http://evil.example\r\n"), 403);
+    assert_eq!(ask(&own, "Origin: null\r\n"), 403);
+    assert_eq!(ask(&own, "Sec-Fetch-Site: cross-site\r\n"), 403);
+    let session = portal.session();
+    let origin = format!("http://{own}");
+    let body = encoded(&[("form-token", &session.form), ("use", "jain"), ("action", "evaluate")]);
+    let sent =
+        |headers: &[(&str, &str)], body: &str| portal.post_raw("/fairness", headers, body).status;
+    let (ours, cookie) = (("Origin", origin.as_str()), ("Cookie", session.cookie.as_str()));
+    assert_eq!(sent(&[ours, cookie], &body), 303);
+    assert_eq!(sent(&[cookie], &body), 403, "a form without an origin");
+    assert_eq!(sent(&[("Origin", "http://evil.example"), cookie], &body), 403);
+    assert_eq!(sent(&[ours], &body), 403, "a form without a session");
+    assert_eq!(sent(&[ours, cookie], "use=jain"), 403, "a form without its token");
+    let other = portal.session();
+    assert_eq!(sent(&[ours, ("Cookie", &other.cookie)], &body), 403, "the form of another session");
+}
+
+/// Promise: with a token nothing but `/healthz` is answered without it; a cookie is enough after a
+/// login, and neither is ever in a page.
+#[test]
+fn without_the_token_nobody_gets_in() {
+    let place = Place::new();
+    fs::write(place.path("token"), "0123456789abcdef-token\n").unwrap();
+    let portal = portal(&place, &["--token-file", "token"]);
+    for path in [
+        "/",
+        "/fairness",
+        "/api/account",
+        "/api/openapi.json",
+        "/metrics",
+        "/jobs",
+        "/find",
+        "/events",
+        "/report/index.html",
+    ] {
+        let reply = portal.get(path);
+        assert_eq!(reply.status, 401, "{path}");
+        assert!(!reply.text().contains("lake"), "{path}");
+        assert_eq!(
+            portal.get_with(path, &[("Authorization", "Bearer 0123456789abcdef-toke")]).status,
+            401
+        );
+    }
+    assert_eq!(portal.get("/healthz").status, 200);
+    let bearer = ("Authorization", "Bearer 0123456789abcdef-token");
+    assert_eq!(portal.get_with("/api/account?cpu=slots", &[bearer]).status, 200);
+    let origin = format!("http://{}", portal.host());
+    let login = |token: &str| {
+        portal.post_raw("/login", &[("Origin", &origin)], &encoded(&[("token", token)]))
+    };
+    assert_eq!(login("wrong").status, 401);
+    let reply = login("0123456789abcdef-token");
+    let cookie = reply.header("set-cookie").unwrap().to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(!cookie.contains("0123456789abcdef"));
+    let page = portal.get_with("/", &[("Cookie", cookie.split(';').next().unwrap())]);
+    assert!(page.status == 200 && !page.text().contains("0123456789abcdef-token"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    // Other machines only with a token: one is made, and printed once.
+    let mut command = place.command(&[
+        "serve",
+        "--lake",
+        &lake().display().to_string(),
+        "--state",
+        "other",
+        "--listen",
+        "0.0.0.0:0",
+    ]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("token: ") && 40 < line.len(), "{line}");
+}
+
+/// Nothing of a file of the operator's is in a reply.
+#[track_caller]
+fn assert_safe(reply: &Reply, what: &str) {
+    let text = reply.text();
+    assert!(!text.contains("very secret") && !text.contains("root:"), "{what}");
+}
+
+/// Promise: no path from a request touches the disk.
+#[test]
+fn no_parameter_leads_out() {
+    let place = Place::new();
+    fs::write(place.path("secret.txt"), "a very secret line\n").unwrap();
+    let portal = portal(&place, &[]);
+    let secret = place.path("secret.txt").display().to_string();
+    let ways = [
+        secret.as_str(),
+        "../secret.txt",
+        "../../../../../../etc/passwd",
+        "/etc/passwd",
+        "..%2fsecret.txt",
+        "file:///etc/passwd",
+    ];
+    for way in ways {
+        for path in [
+            format!("/report/{way}"),
+            format!("/assets/{way}"),
+            format!("/jobs/{way}"),
+            format!("/{way}"),
+            format!("/jobs/0123456789abcdef/data/{way}"),
+            format!("/ask/{way}"),
+            format!("/api/{way}"),
+            format!("/find?{}", encoded(&[("lake", way), ("id", "1")])),
+            format!("/find?{}", encoded(&[("what", way), ("id", way)])),
+            format!("/fairness?{}", encoded(&[("load", way)])),
+            format!("/fairness?{}", encoded(&[("saved", way)])),
+            format!("/events?{}", encoded(&[("job", &way[..way.len().min(3)]), ("job", way)])),
+        ] {
+            if path.starts_with("/events") {
+                continue;
+            }
+            let reply = portal.get(&path.replace(' ', "%20"));
+            assert_safe(&reply, &path);
+            assert!(reply.status < 500, "{path}");
+        }
+    }
+}
+
+/// Promise: no flag and no field of a question names a file.
+#[test]
+fn no_question_leads_out() {
+    let place = Place::new();
+    fs::write(place.path("secret.txt"), "a very secret line\n").unwrap();
+    let portal = portal(&place, &[]);
+    let session = portal.session();
+    let secret = place.path("secret.txt").display().to_string();
+    let document = portal.get("/api/openapi.json").json();
+    for (path, about) in document["paths"].as_object().unwrap() {
+        for parameter in about["get"]["parameters"].as_array().into_iter().flatten() {
+            let name = parameter["name"].as_str().unwrap();
+            for value in [
+                secret.clone(),
+                format!("metered:charges={secret}"),
+                format!("condor:factors={secret}"),
+                format!("x={secret}"),
+            ] {
+                assert_safe(&portal.get(&format!("{path}?{}", encoded(&[(name, &value)]))), name);
+            }
+        }
+    }
+    for (field, value) in [
+        ("with-metered", format!("charges={secret}")),
+        ("with-condor", format!("factors={secret}")),
+        ("own-program", secret.clone()),
+        ("index-program", format!("x={secret}")),
+        ("accounts", secret.clone()),
+        ("formula", format!("x={secret}")),
+        ("index-file", secret.clone()),
+        ("out", "../out".to_owned()),
+    ] {
+        let fields = [
+            ("use", "metered"),
+            ("use", "condor"),
+            ("own-kind", "program"),
+            ("own-name", "x"),
+            (field, &value),
+            ("action", "evaluate"),
+        ];
+        let reply = portal.post(&session, "/fairness", &fields);
+        assert_eq!(reply.status, 422, "{field}");
+        assert_safe(&reply, field);
+    }
+    assert!(!place.path("out").exists());
+}
+
+/// Promise: clients that are slow, endless or too large cost nothing, and end within seconds.
+#[test]
+fn slow_and_large_requests_end() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let (begun, host) = (now(), portal.host());
+    let mut slow: Vec<TcpStream> = (0..100).map(|_| portal.connect()).collect();
+    for (idx, stream) in slow.iter_mut().enumerate() {
+        // Nothing at all, half a head, and a form that does not come.
+        let text = match idx % 3 {
+            0 => String::new(),
+            1 => format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: "),
+            _ => format!(
+                "POST /fairness HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nuse="
+            ),
+        };
+        stream.write_all(text.as_bytes()).unwrap();
+    }
+    let asked = now();
+    assert_eq!(portal.get("/").status, 200);
+    assert!(asked.elapsed() < Duration::from_secs(2), "others are answered meanwhile");
+    for mut stream in slow {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert!(
+            rest.is_empty() || String::from_utf8_lossy(&rest).contains(" 408 "),
+            "{}",
+            String::from_utf8_lossy(&rest)
+        );
+    }
+    assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
+    let session = portal.session();
+    let million = "1+".repeat(500_000);
+    let reply = portal.post(
+        &session,
+        "/fairness",
+        &[("own-kind", "formula"), ("own-name", "x"), ("own-formula", &million)],
+    );
+    assert_eq!(reply.status, 413);
+    let long = format!(
+        "GET /?{} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n",
+        "a".repeat(200_000)
+    );
+    assert!(portal.raw(&long).is_none_or(|reply| matches!(reply.status, 414 | 431)));
+    let many = format!(
+        "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{}\r\n",
+        "X: y\r\n".repeat(2000)
+    );
+    assert!(portal.raw(&many).is_none_or(|reply| matches!(reply.status, 400 | 431)));
+    for wrong in [
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "\0\0\0\0\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: x\r\n\r\n",
+    ] {
+        assert!(portal.raw(wrong).is_none_or(|reply| 400 <= reply.status), "{wrong:?}");
+    }
+    assert_eq!(portal.get("/healthz").status, 200);
+}
+
+/// Resident memory of a process, kB.
+fn memory_kb(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Promise: 200 clients at once are answered, without errors and in little memory.
+#[test]
+fn many_clients_are_answered_at_once() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let seconds = std::env::var("JOBFATE_SERVE_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = now() + Duration::from_secs(seconds.unwrap_or(2));
+    let mut times: Vec<Duration> = thread::scope(|scope| {
+        let client = |number: usize| {
+            let portal = &portal;
+            scope.spawn(move || {
+                let mut times = Vec::new();
+                while times.is_empty() || now() < end {
+                    let begun = now();
+                    let path = ["/", "/fairness", "/api/account?cpu=slots", "/healthz", "/metrics"]
+                        [(number + times.len()) % 5];
+                    assert_eq!(portal.get(path).status, 200, "{path}");
+                    times.push(begun.elapsed());
+                }
+                times
+            })
+        };
+        let clients: Vec<_> = (0..200).map(client).collect();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
+    times.sort();
+    let p99 = times[times.len() * 99 / 100];
+    let megabytes = memory_kb(portal.child.id()) / 1024;
+    eprintln!(
+        "200 clients: {} requests, p50 {:?}, p99 {p99:?}, {megabytes} MB",
+        times.len(),
+        times[times.len() / 2]
+    );
+    assert!(p99 < Duration::from_secs(10) && megabytes < 200, "p99 {p99:?}, {megabytes} MB");
+}
+
+/// An index program that answers with a number for every user, slowly if asked to.
+fn program(place: &Place, seconds: u32) -> String {
+    let path = place.path("index.sh");
+    let script = format!(
+        "#!/bin/sh\necho $$ > {}\nsleep {seconds}\nprintf 'columns\\tscore\\n'\nwhile IFS= read -r line; do\n\
+         case \"$line\" in use*) set -- $line; printf 'value\\t%s\\t7\\n' \"$2\";; done) echo done;; esac\ndone\n",
+        place.path("pid").display()
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("ours={}", path.display())
+}
+
+/// Whether the program ends within some seconds; whoever inherits it may take its time to notice.
+fn is_gone(place: &Place) -> bool {
+    let pid = fs::read_to_string(place.path("pid")).unwrap();
+    let runs = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+    };
+    for _ in 0..100 {
+        if !runs() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    false
+}
+
+/// Evaluates and saves an index of each kind; returns the ids under which they are saved.
+fn enter(portal: &Portal, kinds: &[(&str, Vec<(&str, &str)>)]) -> BTreeSet<String> {
+    let session = portal.session();
+    let mut ids = BTreeSet::new();
+    for (kind, fields) in kinds {
+        let name = format!("my {kind} <b>");
+        let own = [("own-kind", *kind), ("own-name", name.as_str()), ("use", "metered")];
+        let all = [own.as_slice(), fields].concat();
+        let shared = location(&portal.post(
+            &session,
+            "/fairness",
+            &[all.as_slice(), &[("action", "evaluate")]].concat(),
+        ));
+        let page = portal.ended(&shared);
+        assert!(
+            page.contains("data-phase=\"done\""),
+            "{kind}: {:?}",
+            between(&page, "class=\"wrong\"", "</div>")
+        );
+        assert_eq!(page.matches("<svg ").count(), 2, "{kind}: a chart of each index");
+        assert!(
+            page.contains("my ") && !page.contains("<b>\"") && !page.contains(&name),
+            "names are escaped"
+        );
+        let saved = location(&portal.post(
+            &session,
+            "/fairness",
+            &[all.as_slice(), &[("action", "save")]].concat(),
+        ));
+        ids.insert(between(&format!("{saved}&"), "saved=", "&").unwrap());
+    }
+    ids
+}
+
+/// Promise: an index is entered in three ways, evaluated, saved, and is still there after a kill.
+#[test]
+fn an_index_of_each_kind_is_entered_saved_and_found_again() {
+    let place = Place::new();
+    let named = program(&place, 0);
+    let flags = ["--index-program", named.as_str()];
+    let mut portal = portal(&place, &flags);
+    let kinds: [(&str, Vec<(&str, &str)>); 3] = [
+        ("template", vec![("own-template", "decay"), ("own-decay-half_life_s", "3600")]),
+        (
+            "formula",
+            vec![(
+                "own-formula",
+                "state level = 0\r\nupdate level = level + usage\r\ndisplay level",
+            )],
+        ),
+        ("program", vec![("own-program", "ours")]),
+    ];
+    let ids = enter(&portal, &kinds);
+    assert_eq!(ids.len(), 3);
+    portal.signal("-KILL");
+    portal.child.wait().unwrap();
+    portal = self::portal(&place, &flags);
+    let session = portal.session();
+    let form = portal.get("/fairness").text();
+    assert!(kinds.iter().all(|(kind, _)| form.contains(&format!("my {kind} &lt;b&gt;"))));
+    // Loaded, each is as it was entered; together they are compared.
+    let id = ids.iter().map(|id| portal.get(&format!("/fairness?load={id}")).text());
+    assert!(id.into_iter().any(|page| page.contains("value=\"3600\"")));
+    let all: Vec<(&str, &str)> = ids.iter().map(|id| ("saved", id.as_str())).collect();
+    let shared = location(&portal.post(
+        &session,
+        "/fairness",
+        &[all.as_slice(), &[("action", "evaluate")]].concat(),
+    ));
+    let page = portal.ended(&shared);
+    assert_eq!(page.matches("<svg ").count(), 4, "and what was used");
+    assert!(page.contains("How alike the orders under two indices are"));
+    // Another index of the same name is saved only on purpose.
+    let other = [
+        ("own-kind", "formula"),
+        ("own-name", "my formula <b>"),
+        ("own-formula", "display usage"),
+        ("action", "save"),
+    ];
+    assert_eq!(portal.post(&session, "/fairness", &other).status, 422);
+    assert_eq!(
+        portal
+            .post(&session, "/fairness", &[other.as_slice(), &[("replace", "yes")]].concat())
+            .status,
+        303
+    );
+}
+
+/// Promise: the portal's number is the command's.
+#[test]
+fn the_form_gives_the_numbers_of_the_command() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let session = portal.session();
+    let formula = "state level = 0\nupdate level = level * 0.5 + usage\ndisplay level";
+    let fields = [
+        ("use", "condor"),
+        ("with-condor", "half_life_s=3600"),
+        ("own-kind", "formula"),
+        ("own-name", "mine"),
+        ("own-formula", formula),
+        ("interval", "1800"),
+        ("cpu", "requested"),
+        ("action", "evaluate"),
+    ];
+    let shared = location(&portal.post(&session, "/fairness", &fields));
+    let page = portal.ended(&shared);
+    let id = between(&page, "data-job=\"", "\"").unwrap();
+    let ours = portal.get(&format!("/jobs/{id}/data/series.csv"));
+    assert_eq!(ours.status, 200);
+    fs::write(place.path("mine.formula"), formula).unwrap();
+    let lake = lake().display().to_string();
+    place
+        .run(&[
+            "fairness",
+            "--lake",
+            &lake,
+            "--index",
+            "condor:half_life_s=3600",
+            "--formula",
+            "mine=mine.formula",
+            "--interval",
+            "1800",
+            "--cpu",
+            "requested",
+            "--out",
+            "out",
+        ])
+        .ok();
+    assert_eq!(ours.body, fs::read(place.path("out/series.csv")).unwrap());
+    assert_eq!(portal.get(&format!("/jobs/{id}/data/../job.json")).status, 404);
+    assert_eq!(portal.get(&format!("/jobs/{id}/data/job.json")).status, 404);
+}
+
+/// Promise: every mistake is shown at its field, and nothing hostile does anything.
+#[test]
+fn wrong_and_hostile_input_is_shown_at_its_place() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let session = portal.session();
+    let deep = format!("display {}1{}", "(".repeat(3000), ")".repeat(3000));
+    let long = "1+".repeat(10_000);
+    let formula = |text: &'static str| {
+        vec![("own-kind", "formula"), ("own-name", "x"), ("own-formula", text)]
+    };
+    for (fields, field, part) in [
+        (formula("display usag"), "own-formula", "line 1, column 9"),
+        (formula("<script>alert(1)</script>"), "own-formula", "&lt;script&gt;"),
+        (formula("state a = 1\nupdate a = a +"), "own-formula", "line 2"),
+        (
+            vec![("own-kind", "formula"), ("own-name", "x"), ("own-formula", &deep)],
+            "own-formula",
+            "line 1",
+        ),
+        (
+            vec![("own-kind", "formula"), ("own-name", "x"), ("own-formula", &long)],
+            "own-formula",
+            "bytes",
+        ),
+        (
+            vec![("own-kind", "formula"), ("own-name", "a=b"), ("own-formula", "display usage")],
+            "own-name",
+            "no &#39;",
+        ),
+        (
+            vec![
+                ("own-kind", "template"),
+                ("own-name", "x"),
+                ("own-template", "decay"),
+                ("own-decay-floor", "many"),
+            ],
+            "own-decay-floor",
+            "not a number",
+        ),
+        (vec![("use", "condor"), ("with-condor", "half_life_s=0")], "with-condor", "above 0"),
+        (vec![("use", "<script>")], "use", "&lt;script&gt;"),
+        (vec![("interval", "<script>alert(1)</script>")], "interval", "&lt;script&gt;"),
+        (vec![("lake", "<script>")], "lake", "&lt;script&gt;"),
+    ] {
+        let reply = portal.post(
+            &session,
+            "/fairness",
+            &[fields.as_slice(), &[("action", "evaluate")]].concat(),
+        );
+        let text = reply.text();
+        assert_eq!(reply.status, 422, "{fields:?}");
+        assert!(!text.contains("<script>"), "{fields:?}");
+        let said = between(&text, "class=\"wrong\"", "</div>").unwrap_or_default();
+        let plain = said.replace("&apos;", "&#39;").replace('\'', "&#39;");
+        assert!(plain.contains(part), "{field}: {said}");
+        // The mistake stands after the begin of its field, and the next field after the mistake.
+        let place_of = |what: &str| text.find(what).unwrap_or(usize::MAX);
+        assert!(
+            place_of(&format!("name=\"{field}\"")).min(place_of("<legend>Clusters"))
+                < place_of("class=\"wrong\""),
+            "{field}"
+        );
+    }
+    // What only the command finds comes back to its field, too.
+    let shared = location(&portal.post(
+        &session,
+        "/fairness",
+        &[("use", "jain"), ("days", "1"), ("free", "7"), ("action", "evaluate")],
+    ));
+    assert!(portal.ended(&shared).contains("--free must be a share from 0 to 1"));
+}
+
+/// Promise: a sweep and a replay are asked in forms, cancelled, and their results join the pages.
+#[test]
+fn jobs_are_asked_cancelled_and_shown() {
+    let place = Place::new();
+    let named = program(&place, 60);
+    let portal = portal(&place, &["--index-program", &named, "--workers", "1"]);
+    let session = portal.session();
+    let slow = [
+        ("own-kind", "program"),
+        ("own-name", "slow"),
+        ("own-program", "ours"),
+        ("action", "evaluate"),
+    ];
+    let shared = location(&portal.post(&session, "/fairness", &slow));
+    let id = between(&portal.get(&shared).text(), "data-job=\"", "\"").unwrap();
+    for _ in 0..100 {
+        if place.path("pid").exists() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    let sweep = location(&portal.post(
+        &session,
+        "/ask/sweep",
+        &[("cpu", "requested"), ("thresholds", "2,5")],
+    ));
+    assert!(portal.get(&sweep).text().contains("data-phase=\"waiting\""), "one at a time");
+    location(&portal.post(&session, &format!("/jobs/{id}"), &[("action", "cancel")]));
+    assert!(portal.ended(&shared).contains("data-phase=\"cancelled\""));
+    assert!(is_gone(&place), "the program is gone, too");
+    let page = portal.ended(&sweep);
+    assert!(page.contains("data-phase=\"done\"") && page.contains("<svg "), "{page}");
+    assert_eq!(portal.post(&session, "/ask/sweep", &[("rules", "nonsense")]).status, 422);
+    let replay =
+        location(&portal.post(&session, "/ask/replay", &[("policies", "fifo"), ("until", "6")]));
+    let page = portal.ended(&replay);
+    assert!(
+        page.contains("data-phase=\"done\""),
+        "{:?}",
+        between(&page, "class=\"wrong\"", "</div>")
+    );
+    let list = portal.get("/jobs").text();
+    assert!(list.contains(">sweep<") && list.contains("cancelled"));
+}
+
+/// Promise: SIGTERM ends everything within 2 s, and a portal that is killed leaves no process.
+#[test]
+fn the_end_is_quick_and_leaves_nothing() {
+    for signal in ["-TERM", "-KILL"] {
+        let place = Place::new();
+        let named = program(&place, 60);
+        let mut portal = portal(&place, &["--index-program", &named]);
+        let session = portal.session();
+        let slow = [
+            ("own-kind", "program"),
+            ("own-name", "slow"),
+            ("own-program", "ours"),
+            ("action", "evaluate"),
+        ];
+        location(&portal.post(&session, "/fairness", &slow));
+        while !place.path("pid").exists() {
+            thread::sleep(Duration::from_millis(50));
+        }
+        let mut events = portal.connect();
+        write!(events, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", portal.host()).unwrap();
+        thread::sleep(Duration::from_millis(200));
+        let begun = now();
+        portal.signal(signal);
+        portal.child.wait().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(2), "{signal}: {:?}", begun.elapsed());
+        assert!(is_gone(&place), "{signal}: the program of the worker runs on");
+    }
+}
+
+/// Promise: a question that takes too much is stopped, and says so.
+#[test]
+fn a_question_has_limits() {
+    let place = Place::new();
+    let named = program(&place, 60);
+    let portal = portal(
+        &place,
+        &[
+            "--index-program",
+            &named,
+            "--job-time-limit",
+            "1",
+            "--time-limit",
+            "50",
+            "--memory",
+            "64",
+        ],
+    );
+    let session = portal.session();
+    let slow = [
+        ("own-kind", "program"),
+        ("own-name", "slow"),
+        ("own-program", "ours"),
+        ("action", "evaluate"),
+    ];
+    let shared = location(&portal.post(&session, "/fairness", &slow));
+    let page = portal.ended(&shared);
+    assert!(page.contains("data-phase=\"failed\""), "{page}");
+    // 50,000 intervals of 10 columns are more than 64 MiB of values.
+    let large = portal.get(
+        "/api/fairness?interval=2&index=condor&index=htcondor&index=metered&index=slurm&index=sge",
+    );
+    assert_eq!(large.status, 500, "{}", large.text().chars().take(300).collect::<String>());
+    assert!(large.text().contains("64 MiB"), "{}", large.text());
+}
+
+/// Promise: a job, a user and a machine are found by id, with the rows that the trace has.
+#[test]
+fn jobs_users_and_machines_are_found() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let answer = portal.get("/api/fairness?index=metered").json();
+    let user = answer["heaviest"][0]["user"].as_str().unwrap().to_owned();
+    let page = portal.get(&format!("/find?{}", encoded(&[("what", "user"), ("id", &user)]))).text();
+    let job = between(&page, "what=job&amp;id=", "\"").unwrap();
+    let page = portal.get(&format!("/find?what=job&id={job}")).text();
+    assert!(page.contains("SUBMIT") && page.contains("Attempts"), "{page}");
+    let machine = between(&page, "what=machine&amp;id=", "\"").unwrap();
+    let page = portal.get(&format!("/find?what=machine&id={machine}")).text();
+    assert!(page.contains("ADD") && page.contains(&job), "the job ran there");
+    for odd in ["", "-1", "99999999999999999999", "<script>", "1e5", "'; --"] {
+        let reply = portal.get(&format!("/find?{}", encoded(&[("what", "job"), ("id", odd)])));
+        assert!(reply.status == 200 && !reply.text().contains("<script>"), "{odd}");
+    }
+}
+
+/// Promise: the report's pages are served as they are, and nothing else of its folder.
+#[test]
+fn the_report_is_served_as_its_manifest_lists_it() {
+    let place = Place::new();
+    let lake = lake().display().to_string();
+    place.run(&["account", "--lake", &lake, "--cpu", "slots", "--out", "results"]).ok();
+    place.run(&["report", "results"]).ok();
+    let portal = portal(&place, &["--results", "results"]);
+    let page = portal.get("/report/index.html");
+    assert_eq!(page.body, fs::read(place.path("results/report/index.html")).unwrap());
+    fs::write(place.path("results/report/stray.html"), "stray").unwrap();
+    for name in ["stray.html", "files.json", "../result.json", "", "data", "%2e%2e/result.json"] {
+        assert_eq!(portal.get(&format!("/report/{name}")).status, 404, "{name}");
+    }
+    let said = place.run(&["serve", "--lake", &lake, "--results", "state"]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(portal.said.lock().is_ok());
+}
+
+/// A job of an SWF log: submitted, waited, run, on some processors, by a user.
+fn swf_line(number: usize) -> String {
+    let (user, run) = (number * 7 % 11, 60 + number * 13 % 900);
+    format!(
+        "{number} {} {} {run} {} -1 -1 {} -1 -1 1 {user} 1 -1 1 -1 -1 -1\n",
+        number * 30,
+        number % 40,
+        1 + number % 4,
+        1 + number % 4
+    )
+}
+
+/// The rows of an answer, without what says where it is from.
+fn rows_of(answer: &Value) -> Value {
+    answer["table"].clone()
+}
+
+/// The answers about a log that was followed are those of a single ingest.
+fn assert_like_the_whole(place: &Place, portal: &Portal, log: &Path) {
+    fs::copy(log, place.path("whole.swf")).unwrap();
+    place.run(&["ingest", "whole.swf", "--lake", "whole"]).ok();
+    for (name, more) in
+        [("classify", vec![]), ("account", vec!["--cpu", "requested"]), ("load", vec![])]
+    {
+        let query: Vec<(&str, &str)> = more
+            .chunks(2)
+            .map(|pair: &[&str]| (pair[0].trim_start_matches('-'), pair[1]))
+            .collect();
+        let ours = portal.get(&format!("/api/{name}?lake=live&{}", encoded(&query))).json();
+        let theirs = place
+            .run(&[&[name, "--lake", "whole", "--format", "json"], more.as_slice()].concat())
+            .ok()
+            .json();
+        assert_eq!(rows_of(&ours), rows_of(&theirs), "{name}");
+        assert_eq!(ours["inputs"][0]["rows"], theirs["inputs"][0]["rows"], "{name}");
+    }
+}
+
+/// Promise: a log that grows is followed with whole lines only, and at the end the answers are those
+/// of a single ingest.
+#[test]
+fn a_log_that_grows_is_followed_to_the_answer_of_the_whole() {
+    let place = Place::new();
+    let head = "; Version: 2.2\n; MaxProcs: 64\n; UnixStartTime: 0\n";
+    let log = place.path("jobs.swf");
+    let lines: Vec<String> = (1..=600).map(swf_line).collect();
+    fs::write(&log, format!("{head}{}", lines[..100].concat())).unwrap();
+    let portal = start(&place, &["--watch", "live=jobs.swf"]);
+    let session = portal.session();
+    let shared = location(&portal.post(
+        &session,
+        "/fairness",
+        &[("lake", "live"), ("use", "metered"), ("cpu", "requested"), ("action", "evaluate")],
+    ));
+    let page = portal.ended(&shared);
+    assert!(page.contains("data-phase=\"done\""), "{page}");
+    let id = between(&page, "data-job=\"", "\"").unwrap();
+    // A page that is open, so that its question is answered anew.
+    let mut events = portal.connect();
+    write!(events, "GET /events?job={id} HTTP/1.1\r\nHost: {}\r\n\r\n", portal.host()).unwrap();
+    let rest = lines[100..].concat();
+    let mut file = fs::OpenOptions::new().append(true).open(&log).unwrap();
+    let mut lag = Duration::ZERO;
+    for piece in rest.as_bytes().chunks(rest.len() / 5 + 7) {
+        // Pieces end within a line.
+        file.write_all(piece).unwrap();
+        thread::sleep(Duration::from_millis(600));
+    }
+    let begun = now();
+    let count = |portal: &Portal| {
+        let answer = portal.get("/api/classify?lake=live").json();
+        answer["total"].as_u64().unwrap()
+    };
+    while count(&portal) < 600 {
+        assert!(begun.elapsed() < Duration::from_mins(1), "{}", count(&portal));
+        lag = begun.elapsed();
+        thread::sleep(Duration::from_millis(100));
+    }
+    eprintln!("followed to the last line in {lag:?}");
+    assert_like_the_whole(&place, &portal, &log);
+    // The page that was open has the users of the whole log.
+    place
+        .run(&[
+            "fairness",
+            "--lake",
+            "live=whole",
+            "--index",
+            "metered",
+            "--cpu",
+            "requested",
+            "--out",
+            "out",
+        ])
+        .ok();
+    let whole = fs::read(place.path("out/usage.csv")).unwrap();
+    let same = (0..300).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        portal.get(&format!("/jobs/{id}/data/usage.csv")).body == whole
+    });
+    assert!(same, "the open page follows");
+}
+
+/// Promise: a folder of parts grows by whole parts, to the answer of a single ingest.
+#[test]
+fn a_folder_that_grows_is_followed_part_by_part() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "120", "--days", "1", "--seed", "9"]).ok();
+    fs::create_dir_all(place.path("growing")).unwrap();
+    let mut parts: Vec<std::path::PathBuf> = Vec::new();
+    for table in
+        fs::read_dir(place.path("trace")).unwrap().flatten().filter(|entry| entry.path().is_dir())
+    {
+        parts.extend(fs::read_dir(table.path()).unwrap().flatten().map(|entry| entry.path()));
+    }
+    parts.sort();
+    let put = |part: &Path| {
+        let name = part.strip_prefix(place.path("trace")).unwrap();
+        let to = place.path("growing").join(name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        let bytes = fs::read(part).unwrap();
+        // Written in two pieces, as a copy over a network is.
+        fs::write(&to, &bytes[..bytes.len() / 2]).unwrap();
+        thread::sleep(Duration::from_millis(300));
+        fs::write(&to, &bytes).unwrap();
+    };
+    put(&parts[0]);
+    thread::sleep(Duration::from_millis(2500));
+    let portal = start(&place, &["--watch", "live=growing"]);
+    parts[1..].iter().for_each(|part| put(part));
+    place.run(&["ingest", "trace", "--lake", "whole"]).ok();
+    let theirs = place
+        .run(&["account", "--lake", "whole", "--cpu", "requested", "--format", "json"])
+        .ok()
+        .json();
+    let begun = now();
+    loop {
+        let reply = portal.get("/api/account?lake=live&cpu=requested");
+        if reply.status == 200 && rows_of(&reply.json()) == rows_of(&theirs) {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "{}", reply.text());
+        thread::sleep(Duration::from_millis(300));
+    }
+}
