@@ -58,6 +58,8 @@ impl Stretch {
 /// The line.
 #[derive(Debug)]
 pub struct Line {
+    /// The place of every task of the workload, where it does not follow from when it came.
+    ranks: Option<Vec<u32>>,
     /// Tasks by place; `None` where one has left.
     tasks: Vec<Option<u32>>,
     /// The tree: node 1 is the whole line, node n has the halves 2n and 2n + 1.
@@ -74,6 +76,7 @@ const PLACES_MIN: usize = 64;
 impl Default for Line {
     fn default() -> Self {
         Self {
+            ranks: None,
             tasks: vec![None; PLACES_MIN],
             tree: vec![Stretch::default(); 2 * PLACES_MIN],
             place_of: FxHashMap::default(),
@@ -84,6 +87,33 @@ impl Default for Line {
 }
 
 impl Line {
+    /// A line in which each task has a place of its own, by its number, wherever it is put.
+    pub fn ranked(ranks: Vec<u32>) -> Self {
+        let places = ranks.len().next_power_of_two().max(PLACES_MIN);
+        Self {
+            tasks: vec![None; places],
+            tree: vec![Stretch::default(); 2 * places],
+            place_of: FxHashMap::default(),
+            front: 0,
+            back: places,
+            ranks: Some(ranks),
+        }
+    }
+
+    /// Puts a task at its own place, where it has one.
+    fn put_by_rank(&mut self, task: u32, ask: Ask) -> bool {
+        let rank = self.ranks.as_ref().map(|ranks| ranks[task as usize] as usize);
+        if let Some(place) = rank {
+            self.put(place, task, ask);
+        }
+        rank.is_some()
+    }
+
+    /// The waiting tasks, from the first to the last.
+    pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(self.first(), |&task| self.seek(Some(task), |_| true))
+    }
+
     /// How many tasks wait.
     pub fn len(&self) -> usize {
         self.tree[1].count as usize
@@ -96,6 +126,9 @@ impl Line {
 
     /// Puts a task at the end.
     pub fn push_back(&mut self, task: u32, ask: Ask) {
+        if self.put_by_rank(task, ask) {
+            return;
+        }
         if self.back == self.tasks.len() {
             self.make_room();
         }
@@ -105,6 +138,9 @@ impl Line {
 
     /// Puts a task at the head.
     pub fn push_front(&mut self, task: u32, ask: Ask) {
+        if self.put_by_rank(task, ask) {
+            return;
+        }
         if self.front == 0 {
             self.make_room();
         }

@@ -30,6 +30,8 @@ mod waiting;
 pub mod workload;
 
 #[cfg(test)]
+mod backfilling;
+#[cfg(test)]
 mod drawn;
 #[cfg(test)]
 mod properties;

@@ -19,7 +19,7 @@ use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 /// Random workloads on random clusters for each property.
 const CASES: u32 = drawn(10_000);
 
-const ORDERS: [&str; 10] = [
+const ORDERS: [&str; 17] = [
     "fifo",
     "fifo:depth=3",
     "random",
@@ -30,6 +30,13 @@ const ORDERS: [&str; 10] = [
     "easy:depth=2",
     "fair:interval_s=7",
     "drf",
+    "conservative",
+    "sjf",
+    "wfp3:depth=2",
+    "f1:backfill=easy",
+    "fair:interval_s=7,backfill=easy",
+    "priority:preempt=no,backfill=conservative",
+    "unicep:depth=2,backfill=easy",
 ];
 const PLACEMENTS: [&str; 5] = ["first-free", "first-fit", "best-fit", "worst-fit", "random-fit"];
 
@@ -333,6 +340,31 @@ fn a_task_that_is_killed_beside_its_probes_is_over() {
     let outcome = run(&cluster, &workload(&tasks, 0.0), "fifo+worst-fit+tqst+kill:events=7");
     let journal = outcome.journal.as_ref().expect("it was asked for");
     assert_eq!(outcome.unfinished, 0, "{journal}");
+}
+
+#[test]
+fn a_task_that_is_over_gets_no_copy() {
+    let tasks = [
+        small(3, 19, 6, &[], Fate::Finishes),
+        small(3, 20, 0, &[7], Fate::Finishes),
+        Task { cpu: 4, extra_s: 38, ..small(0, 9, 19, &[], Fate::Finishes) },
+        small(3, 16, 11, &[5, 6], Fate::Finishes),
+        Task { cpu: 5, priority: Some(0), extra_s: 20, ..small(0, 16, 0, &[], Fate::Finishes) },
+    ];
+    let machine = |speed, cpu, changes| Machine { speed, cpu, memory: Some(7), changes };
+    let machines = [
+        machine(0.5, 2, vec![]),
+        machine(2.0, 2, vec![]),
+        machine(4.0, 5, vec![(23, 0)]),
+        machine(1.0, 10, vec![]),
+    ];
+    let (cluster, workload) =
+        (cluster(&machines, None, Notice::After(1_000_000), false), workload(&tasks, 0.0));
+    let policy = "random+best-fit+wqr:copies=1+tqst:age_s=2+kill:dead-time=9";
+    let outcome = run(&cluster, &workload, policy);
+    let journal = outcome.journal.as_ref().expect("it was asked for");
+    assert_eq!(outcome.unfinished, 0, "{journal}");
+    follow(&outcome, &workload, &cluster);
 }
 
 proptest! {

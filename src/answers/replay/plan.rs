@@ -31,7 +31,10 @@ pub struct ReplayPlan {
     /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
     /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
     /// shortest (by the work of the task in the replay, up to its kill if it is killed), priority,
-    /// easy, fair, drf. Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
+    /// easy, conservative, fair, drf; by what a task requested: sjf, ljf (time), smallest, largest
+    /// (CPU), wfp3, unicep, f1, f2, f3, f4. `backfill=easy` or `backfill=conservative` lets later
+    /// tasks of any order start early if they delay no reservation, as in `sjf:backfill=easy`.
+    /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
     /// `depth=N` lets an order skip N tasks that fit nowhere (`easy` skips any number by default);
     /// `depth_cuts` then counts the instants at which tasks waited behind those although a machine
     /// had free capacity. Running tasks: none, oracle, wqr, dolly, and every detector of `jobfate
@@ -87,11 +90,11 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::killed_help()))]
     pub killed: Option<KilledTasks>,
 
-    /// Estimate of a task's running time for `easy`
+    /// Estimate of a task's running time for orders that plan
     ///
     /// `requested`: the time its user requested, or the recorded running time if no request is
     /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
-    /// Estimates scale with the speed of the machine.
+    /// `easy`, `conservative`, `backfill=` and the orders by request use it. Estimates scale with the speed of the machine.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE", default_value_t = Estimates::Requested))]
     #[serde(with = "text")]
     pub estimates: Estimates,

@@ -51,7 +51,7 @@ impl Reservation {
 /// When an attempt that begins now on a machine is planned to end.
 #[expect(clippy::cast_precision_loss, reason = "a plan is far shorter than 2^53 µs")]
 #[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
-fn planned_end_us(state: &State<'_>, machine: u32, estimate_us: i64) -> i64 {
+pub(super) fn planned_end_us(state: &State<'_>, machine: u32, estimate_us: i64) -> i64 {
     let speed = state.machines.speed[machine as usize];
     let takes_us =
         if speed == 1.0 { estimate_us } else { (estimate_us as f64 / speed).ceil() as i64 };
@@ -132,8 +132,8 @@ impl Plans {
         overdue.or_else(|| self.answers.first().map(|&(_, machine)| machine))
     }
 
-    /// An attempt has begun.
-    pub(super) fn begun(&mut self, state: &State<'_>, slot: u32) {
+    /// An attempt has begun; returns when it is planned to end, µs.
+    pub(super) fn begun(&mut self, state: &State<'_>, slot: u32) -> i64 {
         let idx = slot as usize;
         let (task, machine) = (state.attempts.task[idx], state.attempts.machine[idx]);
         let end_us = planned_end_us(state, machine, state.ask_of(task).estimate_us);
@@ -143,6 +143,7 @@ impl Plans {
         self.end_of[idx] = end_us;
         self.ends.insert((machine, end_us, slot));
         self.touch(machine);
+        end_us
     }
 
     /// An attempt has left its machine.
@@ -163,6 +164,11 @@ impl Plans {
             self.ends.insert((machine, later_us, slot));
             self.end_of[slot as usize] = later_us;
         }
+    }
+
+    /// Planned ends of all running attempts and their slots, by machine.
+    pub(super) fn all(&self) -> impl Iterator<Item = (i64, u32)> + '_ {
+        self.ends.iter().map(|&(_, end_us, slot)| (end_us, slot))
     }
 
     /// Planned ends on a machine and their slots, in order.

@@ -40,6 +40,9 @@ impl Engine<'_> {
         if let Some(plans) = &mut self.plans {
             plans.touch(machine);
         }
+        if let Some(bookings) = &mut self.bookings {
+            bookings.has_changed();
+        }
         if let Some(preemption) = &mut self.preemption {
             preemption.touch(machine);
         }
@@ -89,6 +92,10 @@ impl Engine<'_> {
         }
         for slot in lost {
             let task = self.state.attempts.task[slot as usize];
+            // Whoever was condemned meanwhile has lost its other attempts as well.
+            if task == NONE {
+                continue;
+            }
             self.end(slot, Kind::Lost);
             self.wait_again(task);
         }

@@ -2,7 +2,7 @@
 
 use super::{Engine, Phase, Role};
 use crate::replay::placement::NO_BOUND;
-use crate::replay::policies::Wish;
+use crate::replay::policies::{Backfill, Wish};
 
 /// When copies are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,11 @@ impl Engine<'_> {
         if self.speculation.as_ref().is_some_and(|rule| rule.goes_first()) {
             self.hand_out_copies(Turn::BeforeTasks);
         }
-        if 0 < self.state.roomy || self.preemption.is_some() {
+        if self.bookings.is_some() {
+            self.order.refresh(&self.state);
+            self.keep_promises();
+        } else if 0 < self.state.roomy || self.preemption.is_some() {
+            self.order.refresh(&self.state);
             self.hand_out_tasks();
         }
         if self.speculation.is_some() {
@@ -31,7 +35,7 @@ impl Engine<'_> {
 
     #[inline]
     fn hand_out_tasks(&mut self) {
-        if self.passing.reserves {
+        if self.passing.backfill == Backfill::Easy {
             return self.backfill();
         }
         let is_steered = self.speculation.as_ref().is_some_and(|rule| rule.steers());
@@ -163,6 +167,8 @@ impl Engine<'_> {
                 }
                 break;
             };
+            let phase = self.state.tasks.phase[task as usize];
+            debug_assert_eq!(phase, Phase::Running, "only running tasks are copied or probed");
             self.speculation = Some(rule);
             self.start(task, machine, role);
             rule = self.speculation.take().expect("it was put back");

@@ -18,7 +18,7 @@ use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
 use super::kill::KillWatch;
 use super::placement::Finder;
-use super::policies::{Depth, Order, Passing, Speculation};
+use super::policies::{Backfill, Depth, Order, Passing, Speculation};
 use super::queue::EventQueue;
 use super::room::Room;
 use super::state::{Phase, Role, State, Tasks};
@@ -27,11 +27,13 @@ use crate::progress;
 
 mod backfill;
 mod changes;
+mod conservative;
 mod hand_out;
 mod plan;
 mod preemption;
 
 use self::backfill::Plans;
+use self::conservative::Bookings;
 use self::plan::QUIET_PERIODS;
 pub use self::plan::{Keep, Outcome, Plan, Sum, heartbeats};
 use self::preemption::Preemption;
@@ -79,6 +81,8 @@ struct Engine<'a> {
     preemption: Option<Preemption>,
     /// Only where an order reserves.
     plans: Option<Plans>,
+    /// Only where an order reserves for every waiting task.
+    bookings: Option<Bookings>,
     depth_cuts: u64,
     /// Slots of attempts that are lost and still believed to run.
     lost: BTreeSet<u32>,
@@ -119,7 +123,8 @@ impl<'a> Engine<'a> {
         // Most tasks are submitted, begin and end once; a killed one has a line more.
         let lines = 4 * task_count + plan.cluster.changes.len();
         let finder = Finder::new(plan.policy.placement, plan.seed, &state);
-        let preempts = order.passing().preempts;
+        let Passing { preempts, backfill, .. } = order.passing();
+        let machines = plan.cluster.machine_count();
         // A search for what is not there must not be left out where it draws.
         if preempts == 0 && plan.policy.kill.is_none() && finder.most(&state).is_some() {
             order.room_only_shrinks();
@@ -127,7 +132,8 @@ impl<'a> Engine<'a> {
         Self {
             queue,
             preemption: Preemption::new(&state, preempts),
-            plans: order.passing().reserves.then(|| Plans::new(plan.cluster.machine_count())),
+            plans: (backfill != Backfill::None).then(|| Plans::new(machines)),
+            bookings: (backfill == Backfill::Conservative).then(|| Bookings::new(machines)),
             depth_cuts: 0,
             passing: order.passing(),
             follows_usage: order.follows_usage(),
@@ -277,6 +283,9 @@ impl<'a> Engine<'a> {
         } else {
             self.order.push_front(&self.state, task);
         }
+        if let Some(bookings) = &mut self.bookings {
+            bookings.submitted(task);
+        }
         if let Some(speculation) = &mut self.speculation {
             speculation.submitted(&self.state, task);
         }
@@ -333,7 +342,10 @@ impl<'a> Engine<'a> {
             self.queue.push(end_us, Event::AttemptEnded { slot, generation });
         }
         if let Some(plans) = &mut self.plans {
-            plans.begun(&self.state, slot);
+            let end_us = plans.begun(&self.state, slot);
+            if let Some(bookings) = &mut self.bookings {
+                bookings.begun(&self.state, slot, end_us);
+            }
         }
         self.finder.taken(&self.state, machine);
         let kind = match role {
@@ -463,6 +475,9 @@ impl<'a> Engine<'a> {
         if let Some(plans) = &mut self.plans {
             plans.ended(&self.state, slot);
         }
+        if let Some(bookings) = &mut self.bookings {
+            bookings.ended(&self.state, slot);
+        }
         self.state.leave_machine(slot);
     }
 
@@ -521,6 +536,9 @@ impl<'a> Engine<'a> {
         if self.state.tasks.phase[idx] == Phase::Waiting {
             self.state.waiting -= 1;
             self.order.forget(task);
+            if let Some(bookings) = &mut self.bookings {
+                bookings.cancel(&self.state, task);
+            }
         }
         debug_assert!(!self.state.tasks.phase[idx].is_over(), "a task ends once");
         self.state.tasks.phase[idx] = phase;

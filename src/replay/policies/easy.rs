@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
+use super::{Backfill, Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
 use crate::replay::line::Line;
 use crate::replay::state::State;
@@ -52,15 +52,15 @@ impl fmt::Display for Written {
     }
 }
 
-fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
+pub(super) fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     let depth = notation.take("depth", "a number of tasks or `all`", Written(Depth::All))?;
     Ok(Arc::new(Plan { depth: depth.0 }))
 }
 
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
-        let passing = Passing { depth: self.depth, reserves: true, preempts: 0 };
-        Box::new(Easy { line: Line::default(), passing })
+        let passing = Passing { depth: self.depth, backfill: Backfill::Easy, preempts: 0 };
+        Box::new(InLine { line: Line::default(), passing })
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -75,13 +75,14 @@ impl OrderPlan for Plan {
     }
 }
 
+/// First come, first served, in a line that can be searched.
 #[derive(Debug)]
-struct Easy {
-    line: Line,
-    passing: Passing,
+pub(super) struct InLine {
+    pub(super) line: Line,
+    pub(super) passing: Passing,
 }
 
-impl Order for Easy {
+impl Order for InLine {
     fn push(&mut self, state: &State<'_>, task: u32) {
         self.line.push_back(task, state.ask_of(task));
     }

@@ -18,9 +18,12 @@ use crate::notation::{Notation, NotationError};
 use crate::replay::detectors::DetectorPlan;
 use crate::studies::rules::RuleGrid;
 
+mod backfilled;
 mod both;
 mod by_key;
+mod by_request;
 mod by_user;
+mod conservative;
 mod dolly;
 mod drf;
 mod easy;
@@ -60,14 +63,26 @@ impl Depth {
     }
 }
 
+/// What later tasks must leave alone when they start before one that has to wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backfill {
+    /// Nothing: they may delay it.
+    #[default]
+    None,
+    /// The reservation of the first task that waits (EASY).
+    Easy,
+    /// The reservations of all tasks that wait, each given when the task is submitted.
+    Conservative,
+}
+
 /// How far an order looks when its first task fits nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passing {
     /// How many waiting tasks may be passed over.
     pub depth: Depth,
-    /// Whether a machine is reserved for the first of them (EASY backfilling); such an order has a
+    /// For which of them machines are reserved; an order that reserves has a
     /// [`line`](Order::line).
-    pub reserves: bool,
+    pub backfill: Backfill,
     /// Among how many machines the one is chosen where tasks of lower priority make room; 0 if
     /// they do not.
     pub preempts: u32,
@@ -104,6 +119,9 @@ pub trait Order: Send {
     /// Called before anything waits where room only shrinks while tasks are handed out: of several
     /// that are alike only the first needs to be [found](Searched::seek).
     fn room_only_shrinks(&mut self) {}
+
+    /// Called before waiting tasks are handed out: whoever was to be first may no longer be.
+    fn refresh(&mut self, _state: &State<'_>) {}
 
     /// How far it looks.
     fn passing(&self) -> Passing {
@@ -269,9 +287,12 @@ impl Kind {
     }
 }
 
+/// How an order reads its own parameters.
+type ReadOrder = fn(&mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError>;
+
 #[derive(Debug)]
 enum Read {
-    Order(fn(&mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError>),
+    Order(ReadOrder),
     Speculation(fn(&mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationError>),
 }
 
@@ -282,6 +303,17 @@ pub const KINDS: &[Kind] = &[
     shortest::KIND,
     priority::KIND,
     easy::KIND,
+    conservative::KIND,
+    by_request::SJF,
+    by_request::LJF,
+    by_request::SMALLEST,
+    by_request::LARGEST,
+    by_request::WFP3,
+    by_request::UNICEP,
+    by_request::F1,
+    by_request::F2,
+    by_request::F3,
+    by_request::F4,
     fair::KIND,
     drf::KIND,
     none::KIND,
@@ -385,7 +417,10 @@ impl FromStr for PolicyPlan {
             let name = notation.name().to_owned();
             let again = if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
                 match kind.read {
-                    Read::Order(read) => order.replace((kind.name, read(&mut notation)?)).is_some(),
+                    Read::Order(read) => {
+                        let read = backfilled::read(kind.name, read, &mut notation)?;
+                        order.replace((kind.name, read)).is_some()
+                    }
                     Read::Speculation(read) => {
                         add_rule(&mut rules, kind.name, read(&mut notation)?, text)?;
                         false

@@ -36,7 +36,7 @@ fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
 impl OrderPlan for Plan {
     fn build(&self, _state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let preempts = if self.preempts { self.looks } else { 0 };
-        let passing = Passing { depth: self.depth, reserves: false, preempts };
+        let passing = Passing { depth: self.depth, preempts, ..Passing::default() };
         let rank = |state: &State<'_>, task: u32| {
             // Without a known priority a task ranks below all others.
             -state.workload.priority.get(task).map_or(i64::from(i32::MIN) - 1, i64::from)

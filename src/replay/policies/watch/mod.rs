@@ -17,6 +17,8 @@
 //! - `heartbeat_s`: time between two heartbeats, 3 s; after a million of them at which no
 //!   attempt has begun or ended, and as long as nothing that runs can be judged, the next is just
 //!   before the next event;
+//! - `restarts=100`: how often a task is started anew at most. A rule that flags every attempt of a
+//!   task would otherwise never let it end; with 0 nothing is restarted;
 //! - `copies=first|last`: whether flagged copies go before waiting tasks, `first`: a detector that
 //!   holds back while its group waits flags nothing then;
 //! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs, `unknown`.
@@ -25,6 +27,8 @@
 //! running task whose result is thrown away and whose speed is told to the detector.
 
 use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 mod group;
 mod plan;
@@ -70,6 +74,8 @@ struct Watch {
     is_settled: bool,
     /// By task, whether it has ever been given a copy.
     was_copied: Vec<bool>,
+    /// How often a task has been started anew.
+    restarts: FxHashMap<u32, u32>,
     /// By slot, the attempt's number within its group.
     number: Vec<u32>,
     /// Copies to be made, the most urgent first.
@@ -286,7 +292,14 @@ impl Speculation for Watch {
                 let place = group.slots.binary_search_by_key(&flagged.attempt, of_slot);
                 let Ok(slot) = place.map(|place| group.slots[place]) else { continue };
                 match flag.action {
-                    Action::Restart => restarts.push(slot),
+                    Action::Restart => {
+                        let task = state.attempts.task[slot as usize];
+                        let count = self.restarts.entry(task).or_default();
+                        if *count < self.plan.restarts_max {
+                            *count += 1;
+                            restarts.push(slot);
+                        }
+                    }
                     Action::Copy => {
                         let task = state.attempts.task[slot as usize];
                         let demand = state.workload.demand(task);

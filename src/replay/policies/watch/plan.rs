@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::Watch;
 use super::sleep::Sleep;
 use crate::notation::{Notation, NotationError};
@@ -12,7 +14,11 @@ use crate::replay::random::{Draws, Purpose};
 use crate::replay::state::State;
 
 /// Keys that are the policy's and not the detector's.
-const KEYS: [&str; 3] = ["heartbeat_s", "copies", "nodes"];
+const KEYS: [&str; 4] = ["heartbeat_s", "restarts", "copies", "nodes"];
+
+/// Restarts of a task after which a rule leaves it alone: a rule that flags every attempt would
+/// otherwise never let it end.
+const RESTARTS_MAX: u32 = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -20,6 +26,8 @@ pub(super) struct Plan {
     pub(super) heartbeat_s: f64,
     pub(super) goes_first: bool,
     pub(super) knows_nodes: bool,
+    /// How often a task is started anew at most.
+    pub(super) restarts_max: u32,
     /// Whether groups are left out of heartbeats that bring nothing; not in tests of that.
     pub(super) lets_sleep: bool,
 }
@@ -35,7 +43,14 @@ pub(in crate::replay::policies) fn around(
     detector: DetectorPlan,
     heartbeat_s: f64,
 ) -> Arc<dyn SpeculationPlan> {
-    Arc::new(Plan { detector, heartbeat_s, goes_first: true, knows_nodes: false, lets_sleep: true })
+    Arc::new(Plan {
+        detector,
+        heartbeat_s,
+        goes_first: true,
+        knows_nodes: false,
+        restarts_max: RESTARTS_MAX,
+        lets_sleep: true,
+    })
 }
 
 /// Reads a detector with the policy's own parameters among its.
@@ -57,6 +72,7 @@ pub(super) fn plan(part: &str) -> Result<Plan, NotationError> {
         heartbeat_s: notation.number("heartbeat_s", "a time above 0 s", 3.0, 1e-3..=1e9)?,
         goes_first: notation.choice("copies", "`first` or `last`", true, &copies)?,
         knows_nodes: notation.choice("nodes", "`known` or `unknown`", false, &nodes)?,
+        restarts_max: notation.take("restarts", "a number of restarts", RESTARTS_MAX)?,
         detector: format!("{name}:{}", detectors.join(",")).trim_end_matches(':').parse()?,
         lets_sleep: true,
     };
@@ -96,6 +112,7 @@ impl SpeculationPlan for Plan {
             active: BTreeSet::new(),
             is_settled: false,
             was_copied: vec![false; state.workload.task_count],
+            restarts: FxHashMap::default(),
             number: Vec::new(),
             wishes: Vec::new(),
             flags: Vec::new(),
@@ -119,6 +136,9 @@ impl SpeculationPlan for Plan {
             ("copies", if self.goes_first { "first" } else { "last" }.to_owned()),
             ("nodes", if self.knows_nodes { "known" } else { "unknown" }.to_owned()),
         ];
+        if self.restarts_max != RESTARTS_MAX {
+            parameters.insert(1, ("restarts", self.restarts_max.to_string()));
+        }
         // The detector writes its own pairs; the first key carries them all.
         if let (Some(last), false) = (parameters.last_mut(), pairs.is_empty()) {
             last.1 = format!("{},{pairs}", last.1);

@@ -1,0 +1,306 @@
+//! Orders and backfilling against a plain simulation that shares nothing with the engine: one
+//! machine, whole seconds, everything worked out anew each second.
+
+use proptest::prelude::*;
+
+use super::cluster::Cluster;
+use super::drawn::drawn;
+use super::engine::{Plan, replay};
+use super::policies::PolicyPlan;
+use super::workload::{Column, UNITS, Workload};
+
+const CASES: u32 = drawn(1_000);
+
+/// Processors of the machine.
+const ALL: u64 = 6;
+
+/// A job: when it is submitted, how long it runs and how long it asked for, s, and processors.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    submit_s: i64,
+    run_s: i64,
+    asked_s: i64,
+    cpu: u64,
+}
+
+fn job() -> impl Strategy<Value = Job> {
+    (0_i64..40, 1_i64..25, prop_oneof![Just(0), 0_i64..20], 1..=ALL).prop_map(
+        |(submit_s, run_s, more_s, cpu)| Job { submit_s, run_s, asked_s: run_s + more_s, cpu },
+    )
+}
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    prop::collection::vec(job(), 1..22).prop_map(|mut jobs| {
+        jobs.sort_by_key(|job| job.submit_s);
+        jobs
+    })
+}
+
+/// When each job starts under a policy, s.
+fn replayed(jobs: &[Job], policy: &str) -> Vec<i64> {
+    let micros = |value: fn(&Job) -> i64| {
+        Column::Each(jobs.iter().map(|job| value(job) * 1_000_000).collect())
+    };
+    let mut workload = Workload::plain(jobs.len(), micros(|job| job.run_s));
+    workload.arrival_us = micros(|job| job.submit_s);
+    workload.cpu = Column::Each(jobs.iter().map(|job| job.cpu * UNITS).collect());
+    let asked = jobs.iter().map(|job| Some(job.asked_s * 1_000_000));
+    workload.requested_us = Column::Each(asked.collect());
+    let workload = workload.check().expect("made to be valid");
+    let mut cluster = Cluster::of_speeds(vec![1.0]);
+    cluster.cpu = vec![ALL * UNITS];
+    let cluster = cluster.check().expect("made to be valid").0;
+    let policy: PolicyPlan = policy.parse().expect("made to be valid");
+    let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+    outcome.first_start_us.iter().map(|at_us| at_us.expect("all start") / 1_000_000).collect()
+}
+
+/// The least goes first: the formulas once more, by name.
+#[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+fn score(order: &str, job: Job, now_s: i64) -> f64 {
+    let (r, n) = (job.asked_s as f64, job.cpu as f64);
+    let (s, w) = (job.submit_s.max(1) as f64, (now_s - job.submit_s) as f64);
+    match order {
+        "sjf" => r,
+        "ljf" => -r,
+        "smallest" => n,
+        "largest" => -n,
+        "wfp3" => -(w / r) * (w / r) * (w / r) * n,
+        "unicep" if job.cpu == 1 => f64::NEG_INFINITY,
+        "unicep" => -w / (n.log2() * r),
+        "f1" => r.log10() * n + 8.70e2 * s.log10(),
+        "f2" => r.sqrt() * n + 2.56e4 * s.log10(),
+        "f3" => r * n + 6.86e6 * s.log10(),
+        "f4" => r * n.sqrt() + 5.30e5 * s.log10(),
+        _ => 0.0,
+    }
+}
+
+const ORDERS: [&str; 11] =
+    ["fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicep", "f1", "f2", "f3", "f4"];
+
+/// A job that has started.
+#[derive(Clone, Copy)]
+struct Started {
+    job: Job,
+    start_s: i64,
+}
+
+fn used(running: &[Started]) -> u64 {
+    running.iter().map(|one| one.job.cpu).sum()
+}
+
+/// The waiting jobs in their order.
+fn in_order(jobs: &[Job], waiting: &[usize], order: &str, now_s: i64) -> Vec<usize> {
+    let mut sorted = waiting.to_vec();
+    sorted.sort_by(|&one, &other| {
+        let of = |idx: usize| score(order, jobs[idx], now_s);
+        of(one).total_cmp(&of(other)).then(one.cmp(&other))
+    });
+    sorted
+}
+
+/// Who of the waiting jobs starts now: strictly in order, or past the first under EASY.
+fn starts_now(
+    jobs: &[Job],
+    sorted: &[usize],
+    running: &[Started],
+    is_easy: bool,
+    now_s: i64,
+) -> Vec<usize> {
+    let mut running = running.to_vec();
+    let mut starts = Vec::new();
+    // When the first that does not fit will have room, and what is left beside it then.
+    let mut shadow: Option<(i64, u64)> = None;
+    for &idx in sorted {
+        let job = jobs[idx];
+        let fits = used(&running) + job.cpu <= ALL;
+        match &mut shadow {
+            None if fits => {}
+            None if !is_easy => break,
+            None => {
+                let mut ends: Vec<i64> =
+                    running.iter().map(|one| one.start_s + one.job.asked_s).collect();
+                ends.sort_unstable();
+                let left = |at_s: i64| {
+                    let still = running.iter().filter(|one| at_s < one.start_s + one.job.asked_s);
+                    ALL - still.map(|one| one.job.cpu).sum::<u64>()
+                };
+                let at_s = ends.into_iter().find(|&at_s| job.cpu <= left(at_s)).expect("all end");
+                shadow = Some((at_s, left(at_s) - job.cpu));
+                continue;
+            }
+            Some((at_s, _)) if fits && now_s + job.asked_s <= *at_s => {}
+            Some((_, spare)) if fits && job.cpu <= *spare => *spare -= job.cpu,
+            Some(_) => continue,
+        }
+        running.push(Started { job, start_s: now_s });
+        starts.push(idx);
+    }
+    starts
+}
+
+/// Starts by an order, s.
+fn simulated(jobs: &[Job], order: &str, is_easy: bool) -> Vec<i64> {
+    let mut starts = vec![-1; jobs.len()];
+    let (mut waiting, mut running): (Vec<usize>, Vec<Started>) = (Vec::new(), Vec::new());
+    let mut now_s = 0;
+    while starts.contains(&-1) {
+        let known = running.len() + waiting.len();
+        let before = running.len();
+        running.retain(|one| one.start_s + one.job.run_s != now_s);
+        waiting.extend((0..jobs.len()).filter(|&idx| jobs[idx].submit_s == now_s));
+        // A scheduler looks when something comes or ends.
+        let has_news = running.len() < before || known < running.len() + waiting.len();
+        let sorted = if has_news { in_order(jobs, &waiting, order, now_s) } else { Vec::new() };
+        for idx in starts_now(jobs, &sorted, &running, is_easy, now_s) {
+            starts[idx] = now_s;
+            running.push(Started { job: jobs[idx], start_s: now_s });
+            waiting.retain(|&other| other != idx);
+        }
+        now_s += 1;
+    }
+    starts
+}
+
+/// Starts under conservative backfilling, and those promised at submission, s.
+fn conserved(jobs: &[Job], order: &str) -> (Vec<i64>, Vec<i64>) {
+    let count = jobs.len();
+    let (mut starts, mut promised) = (vec![-1; count], vec![-1; count]);
+    // What holds processors: running jobs until the end of their request, bookings where they are.
+    let mut booked: Vec<Option<i64>> = vec![None; count];
+    let mut over = vec![false; count];
+    let mut now_s = 0;
+    while starts.contains(&-1) {
+        let earliest = |booked: &[Option<i64>], over: &[bool], idx: usize| {
+            let is_free = |at_s: i64| {
+                let holds = (0..count).filter(|&other| {
+                    other != idx
+                        && !over[other]
+                        && booked[other].is_some_and(|start_s| {
+                            (start_s..start_s + jobs[other].asked_s).contains(&at_s)
+                        })
+                });
+                holds.map(|other| jobs[other].cpu).sum::<u64>() + jobs[idx].cpu <= ALL
+            };
+            (now_s..2_000).find(|&from_s| (from_s..from_s + jobs[idx].asked_s).all(is_free))
+        };
+        let mut is_early = false;
+        for idx in 0..count {
+            if 0 <= starts[idx] && starts[idx] + jobs[idx].run_s == now_s {
+                over[idx] = true;
+                is_early |= jobs[idx].run_s < jobs[idx].asked_s;
+            }
+        }
+        let waiting: Vec<usize> =
+            (0..count).filter(|&idx| booked[idx].is_some() && starts[idx] < 0).collect();
+        let sorted = in_order(jobs, &waiting, order, now_s);
+        while std::mem::take(&mut is_early) {
+            for &idx in &sorted {
+                let better = earliest(&booked, &over, idx);
+                if better < booked[idx] {
+                    booked[idx] = better;
+                    is_early = true;
+                }
+            }
+        }
+        let new: Vec<usize> = (0..count).filter(|&idx| jobs[idx].submit_s == now_s).collect();
+        for idx in in_order(jobs, &new, order, now_s) {
+            booked[idx] = earliest(&booked, &over, idx);
+            promised[idx] = booked[idx].expect("there is always a later second");
+        }
+        for idx in 0..count {
+            if starts[idx] < 0 && booked[idx] == Some(now_s) {
+                starts[idx] = now_s;
+            }
+        }
+        now_s += 1;
+    }
+    (starts, promised)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn orders_by_request_start_as_in_a_plain_simulation(
+        jobs in jobs(),
+        order in prop::sample::select(ORDERS.to_vec()),
+    ) {
+        prop_assert_eq!(replayed(&jobs, order), simulated(&jobs, order, false));
+    }
+
+    #[test]
+    fn any_order_backfills_as_in_a_plain_simulation(
+        jobs in jobs(),
+        order in prop::sample::select(ORDERS.to_vec()),
+    ) {
+        let policy = format!("{order}:backfill=easy");
+        prop_assert_eq!(replayed(&jobs, &policy), simulated(&jobs, order, true));
+    }
+
+    #[test]
+    fn no_start_is_later_than_was_promised_at_submission(
+        jobs in jobs(),
+        order in prop::sample::select(ORDERS.to_vec()),
+    ) {
+        let policy = format!("{order}:backfill=conservative");
+        let (starts, promised) = conserved(&jobs, order);
+        let ours = replayed(&jobs, &policy);
+        prop_assert!(ours.iter().zip(&promised).all(|(ours, promised)| ours <= promised));
+        prop_assert_eq!(ours, starts);
+    }
+
+    #[test]
+    fn easy_is_fifo_with_backfilling(jobs in jobs()) {
+        prop_assert_eq!(replayed(&jobs, "easy"), replayed(&jobs, "fifo:backfill=easy"));
+        let conservative = replayed(&jobs, "conservative");
+        prop_assert_eq!(&conservative, &replayed(&jobs, "fifo:backfill=conservative"));
+        // Where only one waits at a time, its reservation is the only one.
+        let waits = |at_s: i64| {
+            let all = jobs.iter().zip(&conservative);
+            all.filter(|(job, start_s)| job.submit_s <= at_s && at_s < **start_s).count()
+        };
+        if (0..400).all(|at_s| waits(at_s) <= 1) {
+            prop_assert_eq!(replayed(&jobs, "easy"), conservative);
+        }
+    }
+}
+
+/// A machine of six processors: `a` holds four until 10 s, `b` wants all, `c` two for 10 s, `d` two
+/// for 25 s.
+#[test]
+fn a_promise_holds_back_whom_easy_lets_pass() {
+    let job = |submit_s, run_s, cpu| Job { submit_s, run_s, asked_s: run_s, cpu };
+    let jobs = [job(0, 10, 4), job(1, 10, 6), job(2, 10, 4), job(3, 7, 2), job(4, 20, 2)];
+    //          a              b: after a     c: after b     d: beside a   e: beside c
+    assert_eq!(replayed(&jobs, "fifo"), [0, 10, 20, 20, 27]);
+    assert_eq!(replayed(&jobs, "easy"), [0, 10, 20, 3, 20]);
+    assert_eq!(replayed(&jobs, "conservative"), [0, 10, 20, 3, 20]);
+    // An early end moves every promise, but none past another.
+    let mut early = jobs;
+    early[0].run_s = 5;
+    assert_eq!(replayed(&early, "conservative"), [0, 10, 20, 3, 20]);
+    early[3].run_s = 3;
+    assert_eq!(replayed(&early, "conservative"), [0, 6, 16, 3, 16]);
+}
+
+/// What every formula makes of three jobs that wait for the whole machine until 100 s.
+#[test]
+fn published_formulas_order_the_same_jobs_differently() {
+    let job = |submit_s, asked_s, cpu| Job { submit_s, run_s: asked_s, asked_s, cpu };
+    // x: 1000 s on 2 processors at 10 s; y: 10 s on 6 at 20 s; z: 100 s on 4 at 90 s.
+    let jobs = [job(0, 100, 6), job(10, 1000, 2), job(20, 10, 6), job(90, 100, 4)];
+    let first = |policy: &str| {
+        let starts = replayed(&jobs, policy);
+        ["x", "y", "z"][(1..4).find(|&idx| starts[idx] == 100).expect("one starts") - 1]
+    };
+    // wfp3: x (90/1000)^3 2 = 0.0015, y (80/10)^3 6 = 3072, z (10/100)^3 4 = 0.004.
+    assert_eq!(first("wfp3"), "y");
+    // f1: x 3 x 2 + 870 = 876, y 6 + 870 x 1.30 = 1138, z 8 + 870 x 1.95 = 1708.
+    assert_eq!(first("f1"), "x");
+    assert_eq!((first("sjf"), first("largest")), ("y", "y"));
+    assert_eq!((first("ljf"), first("smallest")), ("x", "x"));
+    // unicep: x 90/(1 x 1000) = 0.09, y 80/(2.58 x 10) = 3.1, z 10/(2 x 100) = 0.05.
+    assert_eq!(first("unicep"), "y");
+}
