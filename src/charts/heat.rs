@@ -77,17 +77,27 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     let is_told = chart.rows.len() * columns <= TOLD_MAX;
     for (row_idx, row) in chart.rows.iter().enumerate() {
         let y = top + count(row_idx) * high;
-        for (column, value) in row.values.iter().enumerate() {
+        if !is_told {
+            // Fields side by side that look alike are one: thousands of them are many bytes.
+            let mut column = 0;
+            for run in row.values.chunk_by(|one, other| one == other) {
+                let at = (left + count(column) * wide, y);
+                if let Some(value) = run[0] {
+                    let length = count(run.len()) * wide - gap(wide);
+                    canvas.fill(at, (length, high - gap(high)), fill(value / most));
+                }
+                column += run.len();
+            }
+        }
+        for (column, value) in row.values.iter().enumerate().filter(|_| is_told) {
             let Some(value) = *value else { continue };
             let at = (left + count(column) * wide, y);
             canvas.fill(at, (wide - gap(wide), high - gap(high)), fill(value / most));
-            if is_told {
-                let begin =
-                    chart.x.start + (chart.x.end - chart.x.start) * count(column) / count(columns);
-                let amounts = [(chart.x_axis.as_str(), begin), (chart.value.as_str(), value)];
-                let says = says(&row.name, &amounts);
-                canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });
-            }
+            let begin =
+                chart.x.start + (chart.x.end - chart.x.start) * count(column) / count(columns);
+            let amounts = [(chart.x_axis.as_str(), begin), (chart.value.as_str(), value)];
+            let says = says(&row.name, &amounts);
+            canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });
         }
         let name = shortened(&row.name, names, size);
         let at = (left - 0.5 * size, y + high / 2.0);

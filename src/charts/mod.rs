@@ -21,6 +21,7 @@ mod heat;
 mod lines;
 mod maps;
 mod painters;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -32,6 +33,7 @@ pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};
 pub use lines::{Line, LineChart, PanelChart, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
+pub use telling::telling;
 pub use theme::{Look, LookError, Tone, outcome_tone};
 
 use canvas::Canvas;

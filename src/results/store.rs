@@ -21,7 +21,7 @@ use super::forms::{self, Made, parquet_writer};
 use super::kind::Kind;
 use super::scope::{scope, tables_of};
 use super::stored::{RESULT_VERSION, ResultFile};
-use crate::charts::{Chart, ChartFormat, Look, file_of};
+use crate::charts::{Chart, ChartFormat, Look, file_of, telling};
 use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::gaps::note_of;
@@ -344,16 +344,17 @@ fn could_not_write(path: &Path) -> String {
     format!("could not write `{}`", path.display())
 }
 
-/// Charts whose files do not take each other's places (a number after what stood there before),
-/// each with the tables and hours that it is about.
+/// Charts that tell something, whose files do not take each other's places (a number after what
+/// stood there before), each with the tables and hours that it is about.
 fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for (stem, chart) in charts {
+        let Some(chart) = telling(chart) else { continue };
         let numbered = (2..).map(|number| format!("{stem}-{number}"));
         let own = std::iter::once(stem.clone())
             .chain(numbered)
             .find(|own| all.iter().all(|(taken, _)| taken != own));
-        all.push((own.expect("numbers never end"), chart.clone().about(scope)));
+        all.push((own.expect("numbers never end"), chart.about(scope)));
     }
     all
 }

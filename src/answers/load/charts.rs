@@ -69,7 +69,8 @@ impl Joined {
         };
         let starts = (0..at.count()).step_by(each).map(|idx| at.start_of(idx));
         let ends = starts.chain([at.end_of(at.count() - 1)]);
-        Self { each, edges: ends.map(|us| micros_to_seconds(us) / unit_s).collect(), axis }
+        let since = |us: i64| micros_to_seconds(us - at.start_us) / unit_s;
+        Self { each, edges: ends.map(since).collect(), axis }
     }
 
     /// Means over the joined intervals; of known ones only.

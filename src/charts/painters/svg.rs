@@ -46,10 +46,20 @@ fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
+/// Points of a line that are closer than this are one, in units of the drawing: no eye tells them
+/// apart, and curves of thousands of points would be megabytes.
+const APART: f64 = 0.1;
+
 fn points(of: &[At]) -> String {
-    let pairs: Vec<String> =
-        of.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
-    pairs.join(" ")
+    let mut kept: Vec<At> = Vec::with_capacity(of.len());
+    for (place, &(x, y)) in of.iter().enumerate() {
+        let is_near = |before: &At| (x - before.0).abs() < APART && (y - before.1).abs() < APART;
+        if place + 1 == of.len() || !kept.last().is_some_and(is_near) {
+            kept.push((x, y));
+        }
+    }
+    let pairs = kept.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y)));
+    pairs.collect::<Vec<String>>().join(" ")
 }
 
 fn color(ink: Ink) -> String {
