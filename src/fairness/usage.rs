@@ -119,6 +119,38 @@ pub fn users(history: &History) -> Vec<UserUsage> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
+/// How unequal the usage of users is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Inequality {
+    /// Users with usage.
+    pub users: u64,
+    /// The Gini index (Gini, 1912): 0 where all used the same, near 1 where one used all.
+    pub gini: f64,
+    /// The fewest users who used half.
+    pub users_of_half: u64,
+}
+
+/// How unequal users are; nothing of fewer than two, or where nothing is charged.
+#[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
+pub fn inequality(users: &[UserUsage]) -> Option<Inequality> {
+    let mut ascending: Vec<f64> = users.iter().map(|user| user.cpu_s).collect();
+    ascending.sort_by(f64::total_cmp);
+    let (count, total) = (ascending.len() as f64, ascending.iter().sum::<f64>());
+    if ascending.len() < 2 || total <= 0.0 {
+        return None;
+    }
+    let ranked: f64 = (1_u32..).zip(&ascending).map(|(rank, cpu_s)| f64::from(rank) * cpu_s).sum();
+    let mut left = total / 2.0;
+    let of_half = ascending.iter().rev().take_while(|cpu_s| {
+        let is_needed = 0.0 < left;
+        left -= *cpu_s;
+        is_needed
+    });
+    let users_of_half = of_half.count() as u64;
+    let gini = 2.0 * ranked / (count * total) - (count + 1.0) / count;
+    Some(Inequality { users: ascending.len() as u64, gini, users_of_half })
+}
+
 /// What ran of each user by interval (of those shown, from the first), whenever it is charged.
 pub fn held_by_interval(history: &History) -> Vec<Vec<(u32, CpuTime)>> {
     let mut all: Vec<Vec<(u32, CpuTime)>> = vec![Vec::new(); history.people.len()];
@@ -242,6 +274,8 @@ pub fn machines(history: &History) -> Vec<MachineUsage> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::fairness::samples::history;
 
@@ -260,6 +294,45 @@ mod tests {
         let cluster = &clusters(&history)[0];
         assert_eq!((cluster.users, cluster.heaviest_share), (2, Some(0.75)));
         assert_eq!(machines(&history)[0].users[1], (Some("b".to_owned()), 3600.0));
+    }
+
+    #[test]
+    fn equal_users_are_equal_and_one_among_many_is_not() {
+        let of = |amounts: &[f64]| {
+            let names: Vec<String> = (0..amounts.len()).map(|who| format!("u{who}")).collect();
+            let cells: Vec<[f64; 1]> = amounts.iter().map(|amount| [*amount]).collect();
+            let rows = names.iter().zip(&cells).map(|(name, own)| (name.as_str(), &own[..]));
+            inequality(&users(&history(&rows.collect::<Vec<_>>())))
+        };
+        let same = of(&[60.0; 4]).unwrap();
+        assert!(same.gini.abs() < 1e-12 && same.users_of_half == 2, "{same:?}");
+        assert_eq!(of(&[60.0]), None);
+        assert_eq!(of(&[]), None);
+    }
+
+    proptest! {
+        /// The Gini index is the mean difference of two users over twice the mean; half is used by
+        /// so many users that one fewer would not do.
+        #[test]
+        fn the_gini_index_is_the_mean_difference_of_two_users(
+            amounts in prop::collection::vec(1..100_000_u32, 2..20),
+        ) {
+            let amounts: Vec<f64> = amounts.into_iter().map(f64::from).collect();
+            let names: Vec<String> = (0..amounts.len()).map(|who| format!("u{who}")).collect();
+            let cells: Vec<[f64; 1]> = amounts.iter().map(|amount| [*amount]).collect();
+            let rows = names.iter().zip(&cells).map(|(name, own)| (name.as_str(), &own[..]));
+            let found = inequality(&users(&history(&rows.collect::<Vec<_>>()))).unwrap();
+            let pairs = amounts.iter().flat_map(|one| amounts.iter().map(move |two| (one - two).abs()));
+            let count = amounts.len() as f64;
+            let total: f64 = amounts.iter().sum();
+            let gini = pairs.sum::<f64>() / (2.0 * count * total);
+            prop_assert!((found.gini - gini).abs() < 1e-9, "{found:?} {gini}");
+            let mut heaviest = amounts.clone();
+            heaviest.sort_by(|one, other| other.total_cmp(one));
+            let of = |users: usize| heaviest[..users].iter().sum::<f64>();
+            let half = usize::try_from(found.users_of_half).unwrap();
+            prop_assert!(total / 2.0 <= of(half) && of(half - 1) < total / 2.0);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Found;
 use crate::answers::edges;
-use crate::charts::{Chart, Line, LineChart, Scale, Tone};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
@@ -35,7 +35,54 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
             all.push((format!("fairness-{stem}-all"), of_all(found, series)));
         }
     }
+    all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     all
+}
+
+/// Points of a Lorenz curve that are drawn at most.
+const LORENZ_POINTS: usize = 200;
+
+/// What share of the usage the lightest users have together (Lorenz, 1905), beside the line on which
+/// all would have used the same.
+#[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
+fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
+    let inequality = usage::inequality(users)?;
+    let total: f64 = users.iter().map(|user| user.cpu_s).sum();
+    let count = users.len();
+    let mut so_far = 0.0;
+    let mut points = vec![(0.0, 0.0)];
+    for (place, user) in (1..).zip(users.iter().rev()) {
+        so_far += user.cpu_s;
+        // Evenly spread, and always the last one.
+        if place == count || place * LORENZ_POINTS / count != (place - 1) * LORENZ_POINTS / count {
+            points.push((place as f64 / count as f64 * 100.0, so_far / total * 100.0));
+        }
+    }
+    let straight = |name: &str, points: Vec<(f64, f64)>, tone| Line {
+        name: name.to_owned(),
+        points,
+        band: Vec::new(),
+        tone,
+        stroke: Stroke::Straight,
+    };
+    let by = found.span.plan.by.name();
+    Some(Chart::Lines(LineChart {
+        title: format!("How unequal the usage by {by} is (Lorenz curve)"),
+        caption: format!(
+            "The share that the lightest have together. Gini index {:.3}; {} of {} used half. {}",
+            inequality.gini,
+            digits::grouped(inequality.users_of_half),
+            digits::grouped(inequality.users),
+            caption(found)
+        ),
+        x_axis: format!("share of all by {by}, the lightest first (%)"),
+        y_axis: format!("share of the {} (%)", found.span.plan.meter.resource().noun()),
+        x_scale: Scale::Linear,
+        lines: vec![
+            straight("recorded", points, Tone::Blue),
+            straight("all the same", vec![(0.0, 0.0), (100.0, 100.0)], Tone::Grey),
+        ],
+    }))
 }
 
 /// A name for the legend: a bare number says what it numbers.

@@ -557,6 +557,7 @@ fn json_of(found: &Found, wanted: &Wanted) -> Value {
         "counts": found.counts,
         "heaviest": rows(&heaviest(found, &users, wanted.top)),
         "users": users,
+        "inequality": usage::inequality(&users),
         "clusters": usage::clusters(history),
         "machines": usage::machines(history),
         "load": load(history),

@@ -155,6 +155,10 @@ pub struct Metrics {
     pub cut: Endings,
     /// Jain's index over the users' mean bounded slowdowns; `None` if nobody finished anything.
     pub user_fairness: Option<f64>,
+    /// The largest share of the CPU that was in use at an instant.
+    pub cpu_share_max: Option<f64>,
+    /// CPU that was there at that instant.
+    pub cpu_there_at_max: f64,
     /// Utilisation and queue over time, in equal stretches.
     pub samples: Vec<Sample>,
 }
@@ -332,6 +336,8 @@ pub fn measure_with_jobs(
         probes: tally.endings(Kind::ProbeEnd),
         cut: tally.endings(Kind::Cut),
         user_fairness: user_fairness(&fates, &finished, workload),
+        cpu_share_max: tally.fullest_share(),
+        cpu_there_at_max: tally::shown(tally.fullest[1]) / 1e6,
         samples: tally.samples(),
     };
     (metrics, jobs)

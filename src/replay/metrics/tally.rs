@@ -18,6 +18,8 @@ pub(super) struct Tally {
     /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
     pub(super) stretches: Vec<[i128; 3]>,
     pub(super) stretch_us: i64,
+    /// CPU in use and there (millionths) when the largest share of it was in use.
+    pub(super) fullest: [i128; 2],
 }
 
 /// What is going on between two lines of a journal.
@@ -44,6 +46,7 @@ impl Tally {
             condemned_tasks: 0,
             stretches: vec![[0; 3]; sample_count.max(1)],
             stretch_us,
+            fullest: [0, 0],
         }
     }
 
@@ -118,6 +121,11 @@ impl Tally {
 
     /// Adds a level that held from one time to another to the stretches it lies in.
     pub(super) fn spread(&mut self, from_us: i64, to_us: i64, level: Level) {
+        let [in_use, there] = self.fullest;
+        // The first of equals stays; compared as fractions, without division.
+        if in_use * level.there < level.in_use * there || there == 0 {
+            self.fullest = [level.in_use, level.there];
+        }
         let mut at_us = from_us;
         while at_us < to_us {
             let idx = (at_us - self.first_us) / self.stretch_us;
@@ -148,6 +156,11 @@ impl Tally {
     pub(super) fn utilisation(&self) -> Option<f64> {
         let sum = |which: usize| self.stretches.iter().map(|stretch| stretch[which]).sum();
         ratio(sum(0), sum(1))
+    }
+
+    /// The largest share of the CPU that was in use at an instant.
+    pub(super) fn fullest_share(&self) -> Option<f64> {
+        ratio(self.fullest[0], self.fullest[1])
     }
 
     pub(super) fn samples(&self) -> Vec<Sample> {
