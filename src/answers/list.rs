@@ -59,7 +59,7 @@ pub static STUDIES: [Study; 12] = [
             question: "How much of the cluster was asked for, used and waited for, when?",
         },
         results: &[load::KIND],
-        step: None,
+        step: Some(load::step::STEP),
     },
     Study {
         name: "machines",
@@ -71,7 +71,7 @@ pub static STUDIES: [Study; 12] = [
             question: "Which machines left, for how long, and what did it cost?",
         },
         results: &[machines::KIND],
-        step: None,
+        step: Some(machines::step::STEP),
     },
     Study {
         name: "sweep",
@@ -83,7 +83,7 @@ pub static STUDIES: [Study; 12] = [
             question: "What if hopeless tasks had been killed earlier: CPU saved against finished \
             jobs harmed?",
         },
-        results: &[sweep::KIND],
+        results: &[sweep::KIND, sweep::closeup::KIND],
         step: Some(sweep::step::STEP),
     },
     Study {
@@ -96,7 +96,7 @@ pub static STUDIES: [Study; 12] = [
             question: "Could it have been known at submission which jobs do not finish?",
         },
         results: &[predict::KIND],
-        step: None,
+        step: Some(predict::step::STEP),
     },
     Study {
         name: "detect",

@@ -20,6 +20,8 @@ pub(crate) const DURATIONS: Sentence = |it| durations(&it["answer"]);
 pub(crate) const KILLS: Sentence = |it| kill(&it["answer"]);
 /// Of the cluster over time.
 pub(crate) const LOAD: Sentence = |it| load(&it["answer"]);
+/// Of predictions.
+pub(crate) const PREDICTIONS: Sentence = |it| predictions(&it["answer"]);
 /// Of machines.
 pub(crate) const MACHINES: Sentence = |it| machines(&it["answer"]);
 /// Of straggler detectors.
@@ -31,7 +33,8 @@ pub(crate) const USERS: Sentence = |it| fairness(&it["answer"], &it["settings"])
 /// Of checks.
 pub(crate) const CHECKS: Sentence = |it| quality(&it["answer"]);
 
-fn percent(share: f64) -> String {
+/// A share as a reader wants it.
+pub(crate) fn percent(share: f64) -> String {
     if share == 0.0 {
         return "0 %".to_owned();
     }
@@ -57,6 +60,25 @@ fn sum_of(answer: &Value, outcome: &str, key: &str) -> f64 {
     own.filter_map(|row| row[key].as_f64()).sum()
 }
 
+/// How often the best rule is right about a job at its submission.
+fn predictions(answer: &Value) -> Option<String> {
+    let rules = answer["rules"].as_array().into_iter().flatten();
+    let right = rules.filter_map(|rule| Some((rule["accuracy"].as_f64()?, rule)));
+    let (accuracy, rule) = right.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let share = |name: &str, before: &str, after: &str| {
+        let share = rule[name].as_f64().map(percent);
+        share.map_or_else(String::new, |share| format!("{before} {share} {after}"))
+    };
+    Some(format!(
+        "At submission, `{}` is right about {} of {}{}{}",
+        rule["rule"].as_str()?,
+        percent(accuracy),
+        counted(rule["jobs"].as_u64()?, "job"),
+        share("recall", "; it finds", "of those that do not finish"),
+        share("precision", ", and", "of those that it names do not finish"),
+    ))
+}
+
 /// How many machines left, and what that cost.
 fn machines(answer: &Value) -> Option<String> {
     let count = |name: &str| answer[name].as_u64().map(grouped);
@@ -74,15 +96,19 @@ fn machines(answer: &Value) -> Option<String> {
     ))
 }
 
+/// One sum as a share of another that is above zero.
+pub(crate) fn share_of_sum(sums: &Value, part: &str, whole: &str) -> Option<f64> {
+    let whole = sums[whole].as_f64().filter(|&whole| 0.0 < whole)?;
+    Some(sums[part].as_f64()? / whole)
+}
+
 /// What was handed out of what there was, and what waited.
 fn load(answer: &Value) -> Option<String> {
     let totals = &answer["totals"];
     let sum = |name: &str| totals[name].as_f64();
-    let of_capacity = |name: &str, whole: &str| -> Option<String> {
-        Some(percent(sum(name)? / sum(whole).filter(|&whole| 0.0 < whole)?))
-    };
-    let allocated = of_capacity("cpu_allocated_s", "cpu_capacity_s");
-    let used = of_capacity("cpu_used_s", "cpu_capacity_s");
+    let of_capacity = |name: &str| share_of_sum(totals, name, "cpu_capacity_s").map(percent);
+    let allocated = of_capacity("cpu_allocated_s");
+    let used = of_capacity("cpu_used_s");
     let what = match (allocated, used) {
         (Some(allocated), Some(used)) => {
             format!("{allocated} of the CPU was requested by running tasks and {used} used")
@@ -96,7 +122,7 @@ fn load(answer: &Value) -> Option<String> {
 
 /// Whether it is known that the jobs that count as finished have finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ends {
+pub(crate) enum Ends {
     /// Of some of them, at least.
     Known,
     /// Of none: the log has no status, and what has run counts as finished.
@@ -104,7 +130,8 @@ enum Ends {
 }
 
 impl Ends {
-    fn of(answer: &Value, stored: &Value) -> Self {
+    /// What is known of an answer's ends, from the whole of its JSON.
+    pub(crate) fn of(answer: &Value, stored: &Value) -> Self {
         let finished = rows(answer).filter(|row| row["outcome"] == "finished");
         let counts = finished.filter_map(|row| row["count"].as_u64().or(row["jobs"].as_u64()));
         let finished: u64 = counts.sum();
@@ -183,7 +210,7 @@ fn told(answer: &Value) -> String {
 /// Shares of unknown outcome below this one go without saying.
 const UNKNOWN_SAID: f64 = 0.0005;
 
-fn durations(answer: &Value) -> Option<String> {
+pub(crate) fn durations(answer: &Value) -> Option<String> {
     let all = rows(answer).find(|row| row["outcome"] == "all" && is_whole(row))?;
     let count = all["count"].as_u64()?;
     let open = match all["censored"].as_u64() {
@@ -207,7 +234,7 @@ fn durations(answer: &Value) -> Option<String> {
 }
 
 /// When a rule kills: `after 10 events`, `after 3 failures in a row`, `by k8s:backoff_limit=6`.
-fn condition(rule: &str, threshold: &Value) -> String {
+pub(crate) fn condition(rule: &str, threshold: &Value) -> String {
     let name = rule.split(['+', '~', '=']).next().unwrap_or(rule);
     let counts = |noun: &str| match threshold.as_u64() {
         Some(count) => counted(count, noun),

@@ -358,6 +358,15 @@ impl Work<'_> {
             Some(0) => format!("the table `{table}` is empty"),
             Some(_) => return Ok(false),
         };
+        self.leave_out(kind, &why)?;
+        Ok(true)
+    }
+
+    /// Says that a result is left out, and stores why.
+    ///
+    /// # Errors
+    /// The reason cannot be stored.
+    pub fn leave_out(&self, kind: Kind<'_>, why: &str) -> Result<()> {
         self.note(format!("skipped: {}: {why}", kind.name));
         let nothing = format!("Not run: {why}.");
         let table = Frame::default().text(store::NOTHING, [nothing.as_str()]).batch();
@@ -373,7 +382,7 @@ impl Work<'_> {
         } else {
             self.store(&answer)?;
         }
-        Ok(true)
+        Ok(())
     }
 }
 

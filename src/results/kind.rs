@@ -35,6 +35,8 @@ pub struct Kind<'a> {
     pub figure: Option<&'static str>,
     /// Whether a report has a page for each of its users and machines.
     pub has_users: bool,
+    /// Whether a report has a page for each of its jobs.
+    pub has_jobs: bool,
 }
 
 impl<'a> Kind<'a> {
@@ -52,6 +54,7 @@ impl<'a> Kind<'a> {
             quality: None,
             figure: None,
             has_users: false,
+            has_jobs: false,
         }
     }
 

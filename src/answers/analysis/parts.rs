@@ -78,6 +78,9 @@ mod tests {
     use crate::answers::describe::DescribePlan;
     use crate::answers::detect::plan::DetectAsked;
     use crate::answers::fairness::plan::FairnessPlan;
+    use crate::answers::load::LoadPlan;
+    use crate::answers::machines::MachinesPlan;
+    use crate::answers::predict::PredictPlan;
     use crate::answers::replay::plan::ReplayPlan;
     use crate::answers::study::Plan;
     use crate::answers::sweep::plan::SweepPlan;
@@ -100,6 +103,9 @@ mod tests {
     fn the_defaults_are_those_of_the_flags() {
         check::<DescribePlan>("describe");
         check::<AccountPlan>("account");
+        check::<LoadPlan>("load");
+        check::<MachinesPlan>("machines");
+        check::<PredictPlan>("predict");
         check::<SweepPlan>("sweep");
         check::<DetectAsked>("detect");
         check::<ReplayPlan>("replay");

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answers::describe::assumed_waits;
-use crate::answers::study::settings;
+use crate::answers::study::{Definitions, Plan, settings};
 use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -30,6 +30,7 @@ use crate::studies::outcomes::Classes;
 use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds, parse_micros};
 
 mod charts;
+pub(crate) mod step;
 mod table;
 
 /// The result.
@@ -184,6 +185,12 @@ impl Default for LoadPlan {
             resource: None,
             memory: UsedMemory::default(),
         }
+    }
+}
+
+impl Plan for LoadPlan {
+    fn define(&mut self, definitions: &Definitions) {
+        self.classes = definitions.classes;
     }
 }
 
@@ -390,6 +397,10 @@ impl Loaded {
             "sizes": rows(&self.sizes),
             "users": rows(&self.users),
         });
+        for (name, part) in [("allocated", "cpu_allocated_s"), ("used", "cpu_used_s")] {
+            let share = sentences::share_of_sum(&json["totals"], part, "cpu_capacity_s");
+            json["totals"][format!("cpu_{name}_of_capacity_share")] = share.into();
+        }
         if plan.by.is_some() {
             json["stacked"] = rows(&self.stacked).into();
         }

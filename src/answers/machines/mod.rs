@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answers::load::Length;
 use crate::answers::sentences;
-use crate::answers::study::settings;
+use crate::answers::study::{Plan, settings};
 use crate::digits::{self, shortest};
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
@@ -27,6 +27,7 @@ use crate::studies::machines::{Configuration, Fleet, fleet};
 use crate::units::{CpuTime, micros_to_seconds};
 
 mod charts;
+pub(crate) mod step;
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -77,6 +78,8 @@ impl Default for MachinesPlan {
         Self { together: Length::seconds(1) }
     }
 }
+
+impl Plan for MachinesPlan {}
 
 /// Spells of a kind, and what is known of their lengths.
 struct Spells {

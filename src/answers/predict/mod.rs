@@ -7,6 +7,7 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::answers::sentences;
 use crate::answers::study::Plan;
 use crate::answers::words::texts;
 use crate::digits;
@@ -23,6 +24,7 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::Score;
 
 mod charts;
+pub(crate) mod step;
 
 /// The shares that a prediction gives.
 pub const SHARES: [Share; 6] = [
@@ -64,6 +66,7 @@ impl Plan for PredictPlan {}
 pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents],
     figure: Some("predict-roc"),
+    sentence: Some(sentences::PREDICTIONS),
     captions: &[
         ("predict-outcomes", "What was said of jobs, by what became of them"),
         ("predict-days", "How right the rules were, day by day"),
@@ -235,6 +238,22 @@ impl Predicted {
             json[store::NOTHING] =
                 "No job was submitted in the window and ended with FINISH, FAIL or KILL.".into();
         }
+        if let Some(nothing) = self.scores.first().and_then(one_sided) {
+            json[store::NOTHING] = nothing.into();
+        }
         json
     }
+}
+
+/// Why there is nothing to predict: all jobs that are counted ended alike.
+fn one_sided(score: &Score) -> Option<String> {
+    let finished = score.false_positives + score.true_negatives;
+    let how = match (finished, score.jobs) {
+        (_, 0) => return None,
+        (0, _) => "did not finish",
+        (finished, jobs) if finished == jobs => "finished, or count as finished",
+        _ => return None,
+    };
+    let jobs = digits::counted(score.jobs, "job");
+    Some(format!("All {jobs} that ended {how}: there is nothing to predict."))
 }

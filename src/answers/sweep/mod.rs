@@ -25,6 +25,7 @@ use crate::studies::ledger::UNMATCHED;
 use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
 
 pub(crate) mod charts;
+pub mod closeup;
 pub mod plan;
 pub(crate) mod step;
 

@@ -2,7 +2,8 @@
 //! would have chosen.
 
 use crate::answers::study::{Open, Step, Verdict, Work};
-use crate::answers::sweep::plan::{SweepPlan, asked};
+use crate::answers::sweep::closeup;
+use crate::answers::sweep::plan::{SweepPlan, asked, rules_of};
 use crate::answers::sweep::{
     KIND, answer, check_sides, put_details, selection_line, selection_table, sweep_all, table_of,
 };
@@ -57,6 +58,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     let mut files = work.files(answer.kind.name)?;
     put_details(&study, &swept, selected.as_ref().map(|found| &found.1), &mut files)?;
     work.publish(&answer, files)?;
+    closeup::put(work, &rules_of(&plan), &swept)?;
     if answer.json[store::NOTHING].is_string() {
         work.show("killing tasks", &answer)?;
         return Ok(None);

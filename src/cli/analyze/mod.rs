@@ -35,16 +35,16 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 
 /// Run the whole analysis of a trace
 ///
-/// Runs ingest, verify, classify, describe, account, sweep, detect, replay and fairness, with
-/// charts and a report. Steps for which a table is missing are skipped, with a message. Without
+/// Runs ingest, verify, classify, describe, account, load, machines, sweep, predict, detect, replay
+/// and fairness, with charts and a report that starts with what was found. Steps for which a table is missing are skipped, with a message. Without
 /// `TRACE_DIR`, --lake names the lake to analyse; if there is none, a small synthetic trace is
 /// made, so that you can look at all results before you download a trace. Completed steps are kept:
 /// run the same command again to continue an analysis that was stopped. The folder of --out holds
 /// one analysis, and only one process at a time writes into it.
 ///
 /// --config names a TOML file with the whole analysis: `steps`, and a section per command (`trace`
-/// for `ingest`, `describe`, `account`, `sweep`, `detect`, `replay`, `fairness`) whose keys are
-/// that command's options; cpu, classes, window-end and open-attempts are set in `definitions`, for
+/// for `ingest`, `describe`, `account`, `load`, `machines`, `sweep`, `predict`, `detect`, `replay`,
+/// `fairness`) whose keys are that command's options; cpu, classes, window-end and open-attempts are set in `definitions`, for
 /// all of them. Every analysis writes such a file, `analysis.toml` in --out, with every setting.
 ///
 /// Memory: 150 MB, and 170 bytes for each row of the tables of events and usage in the lake's largest

@@ -1,0 +1,43 @@
+//! The step of `load` in an analysis.
+
+use super::{KIND, Length, LoadPlan, load};
+use crate::answers::study::{Open, Step, Verdict, Work};
+use crate::faults::Result;
+use crate::schema::Table;
+use crate::studies::load::span_of;
+
+/// The step.
+pub(crate) const STEP: Step =
+    Step::of::<LoadPlan>(run, &["classes", "window-end", "open-attempts"]).settled(settle, &[]);
+
+/// Lengths of intervals, and how many of them a page shows at most.
+const LENGTHS: [&str; 5] = ["5m", "15m", "1h", "6h", "1d"];
+const INTERVALS_MAX: i64 = 500;
+
+/// The shortest interval with which the trace has no more than a page shows.
+fn settle(open: &mut Open<'_>) {
+    let [start_us, end_us] = span_of(open.lake, open.windows);
+    let span_us = end_us.saturating_sub(start_us);
+    let is_long = |text: &&&str| {
+        let length = text.parse::<Length>().map_or(i64::MAX, Length::micros);
+        span_us / length <= INTERVALS_MAX
+    };
+    let length = LENGTHS.iter().find(is_long).unwrap_or(&LENGTHS[LENGTHS.len() - 1]);
+    open.default_to("interval", *length);
+}
+
+fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::TaskEvents, KIND)? {
+        return Ok(None);
+    }
+    let plan: LoadPlan = work.plan()?;
+    let bar = work.screen.follow(KIND.name, "rows");
+    let loaded = load(work.lake, work.windows, &plan)?;
+    drop(bar);
+    let mut files = work.files(KIND.name)?;
+    loaded.put_details(&mut files)?;
+    work.publish(&loaded.answer(work.windows), files)?;
+    work.screen.line("\nthe cluster over time")?;
+    loaded.notes().iter().for_each(|note| work.note(note));
+    Ok(None)
+}

@@ -1,0 +1,30 @@
+//! The step of `machines` in an analysis.
+
+use super::{KIND, MachinesPlan, study};
+use crate::answers::study::{Step, Verdict, Work};
+use crate::facts::machines::MachineEvents;
+use crate::faults::Result;
+use crate::schema::Table;
+
+/// The step.
+pub(crate) const STEP: Step = Step::of::<MachinesPlan>(run, &["window-end", "open-attempts"]);
+
+fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::MachineEvents, KIND)? {
+        return Ok(None);
+    }
+    if MachineEvents::read(work.lake)?.events.iter().all(|event| event.time_us == 0) {
+        work.leave_out(KIND, "no machine is recorded to have left, joined or changed")?;
+        return Ok(None);
+    }
+    let plan: MachinesPlan = work.plan()?;
+    let bar = work.screen.follow(KIND.name, "rows");
+    let studied = study(work.lake, work.windows, &plan)?;
+    drop(bar);
+    let mut files = work.files(KIND.name)?;
+    studied.put_details(&mut files)?;
+    work.publish(&studied.answer(work.windows), files)?;
+    work.screen.line("\nmachines")?;
+    studied.notes().iter().for_each(|note| work.note(note));
+    Ok(None)
+}

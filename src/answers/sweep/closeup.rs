@@ -1,0 +1,347 @@
+//! Single jobs from close by: those that a sweep would harm, and the longest of each outcome.
+//!
+//! In: a lake and a sweep. Out: for each of a few hundred jobs its events, the attempts of its tasks
+//! on machines, both classifications, how long its tasks ran, and when each rule would have killed
+//! the first of them. What is listed of one job is bounded, and how much there is in all is said.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{KIND as SWEEP, Swept};
+use crate::answers::study::Work;
+use crate::facts::FactError;
+use crate::facts::events::{Event, Histories};
+use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
+use crate::facts::tasks::{EndedBy, TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::faults::Result;
+use crate::lake::Lake;
+use crate::results::frame::Frame;
+use crate::results::kind::Kind;
+use crate::results::store::Answer;
+use crate::schema::Table;
+use crate::studies::quantile;
+use crate::studies::rules::{Owner, RuleGrid};
+use crate::units::micros_to_seconds;
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    tables: &[Table::JobEvents, Table::TaskEvents],
+    has_jobs: true,
+    ..Kind::called("jobs", "Jobs from close by")
+};
+
+/// Harmed jobs that are looked at, and jobs of each outcome whose tasks ran longest.
+const HARMED_MAX: usize = 150;
+const LONGEST: usize = 8;
+
+/// What is listed of one job.
+const TASKS_MAX: usize = 16;
+const EVENTS_MAX: usize = 60;
+const ATTEMPTS_MAX: usize = 16;
+const SEQUENCE_MAX: usize = 60;
+
+/// A job.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Closeup {
+    job_id: i64,
+    user: Option<String>,
+    job_name: Option<String>,
+    outcome_by_sequence: &'static str,
+    outcome_by_last_event: &'static str,
+    sequence: String,
+    event_count: usize,
+    events: Vec<Moment>,
+    task_count: u64,
+    attempt_count: u64,
+    running_s: f64,
+    /// Lengths of attempts that finished, s, while they are gathered.
+    #[serde(skip)]
+    finished_s: Vec<f64>,
+    finished_attempts: usize,
+    finished_s_min: Option<f64>,
+    finished_s_median: Option<f64>,
+    finished_s_p95: Option<f64>,
+    finished_s_max: Option<f64>,
+    tasks: Vec<OfTask>,
+    kills: Vec<Kill>,
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Moment {
+    time_s: f64,
+    event: String,
+}
+
+/// A task of a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OfTask {
+    task_index: i32,
+    sequence: String,
+    event_count: usize,
+    attempt_count: usize,
+    attempts: Vec<OfAttempt>,
+}
+
+/// An attempt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OfAttempt {
+    start_s: f64,
+    end_s: f64,
+    ended_by: String,
+    machine_id: Option<i64>,
+}
+
+/// What a rule would have done with a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Kill {
+    rule: String,
+    threshold: i64,
+    condemned_tasks: u64,
+    first_s: f64,
+}
+
+/// Stores the jobs beside the sweep that names them.
+///
+/// # Errors
+/// A table does not read, or the result cannot be written.
+pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<()> {
+    if work.is_missing(Table::JobEvents, KIND)? {
+        return Ok(());
+    }
+    let mut named: BTreeSet<i64> = harmed(swept).into_iter().collect();
+    named.extend(longest(work.lake, work.windows)?);
+    let jobs = closeups(work.lake, work.windows, rules, &named)?;
+    let rows = || jobs.iter();
+    let table = Frame::default()
+        .int("job_id", rows().map(|job| job.job_id))
+        .maybe_text("user", rows().map(|job| job.user.as_deref()))
+        .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence))
+        .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event))
+        .count("tasks", rows().map(|job| job.task_count))
+        .count("attempts", rows().map(|job| job.attempt_count))
+        .float("running_s", rows().map(|job| Some(job.running_s)))
+        .batch();
+    let settings = json!({
+        "harmed_max": HARMED_MAX, "longest_per_outcome": LONGEST, "windows": work.windows,
+        "named_by": SWEEP.name,
+    });
+    work.store(&Answer {
+        kind: KIND,
+        table: &table,
+        json: json!({ "jobs": jobs }),
+        settings,
+        charts: Vec::new(),
+    })
+}
+
+/// Finished jobs that a rule would have harmed, those of the strictest thresholds first.
+fn harmed(swept: &Swept) -> Vec<i64> {
+    let mut all = Vec::new();
+    let longest = swept.sweeps.iter().map(|sweep| sweep.rows.len()).max().unwrap_or(0);
+    for step in 0..longest {
+        for row in swept.sweeps.iter().filter_map(|sweep| sweep.rows.get(step)) {
+            all.extend(row.harmed.iter().map(|job| job.job_id));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|id| seen.insert(*id));
+    all.truncate(HARMED_MAX);
+    all
+}
+
+/// By outcome: how long tasks ran, µs, and the job; the longest first.
+type Longest = BTreeMap<u8, Vec<(Reverse<i64>, i64)>>;
+
+/// The jobs of each outcome whose tasks ran longest.
+fn longest(lake: &Lake, windows: Windows) -> Result<Vec<i64>, FactError> {
+    let of_bucket = |bucket: u32| -> Result<Longest, FactError> {
+        let known = Jobs::read(lake, bucket)?;
+        let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
+        Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+            if let Some(job) = known.find(task.job_id) {
+                let ran: i64 = task.attempts.iter().map(|attempt| attempt.length_us()).sum();
+                *sums.entry(job).or_default() += ran;
+            }
+        });
+        let mut all = Longest::new();
+        for (job, ran_us) in sums {
+            let job = &known.jobs[job];
+            all.entry(job.by_sequence).or_default().push((Reverse(ran_us), job.id));
+        }
+        Ok(shortened(all))
+    };
+    let merge = |mut one: Longest, other: Longest| {
+        for (outcome, jobs) in other {
+            one.entry(outcome).or_default().extend(jobs);
+        }
+        Ok(shortened(one))
+    };
+    let all = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(of_bucket)
+        .try_reduce(Longest::new, merge)?;
+    Ok(all.into_values().flatten().map(|(_, id)| id).collect())
+}
+
+fn shortened(mut all: Longest) -> Longest {
+    for jobs in all.values_mut() {
+        jobs.sort_unstable();
+        jobs.truncate(LONGEST);
+    }
+    all
+}
+
+/// The jobs that are named, by id.
+fn closeups(
+    lake: &Lake,
+    windows: Windows,
+    rules: &[RuleGrid],
+    named: &BTreeSet<i64>,
+) -> Result<Vec<Closeup>> {
+    let of_bucket = |bucket: u32| -> Result<Vec<Closeup>> {
+        let known = Jobs::read(lake, bucket)?;
+        let mut all: BTreeMap<i64, Closeup> = BTreeMap::new();
+        for job in known.jobs.iter().filter(|job| named.contains(&job.id)) {
+            all.insert(job.id, begun(job, &known));
+        }
+        if all.is_empty() {
+            return Ok(Vec::new());
+        }
+        let histories = Histories::read(lake, Table::JobEvents, bucket)?;
+        for (entity, id) in histories.ids.iter().enumerate() {
+            if let Some(job) = all.get_mut(&id.0) {
+                let events = histories.events(entity);
+                job.event_count = events.len();
+                job.events = events.iter().take(EVENTS_MAX).map(moment).collect();
+            }
+        }
+        let mut refused = None;
+        Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+            if let Some(job) = all.get_mut(&task.job_id) {
+                let facts = known.find(task.job_id).map(|position| &known.jobs[position]);
+                refused = refused.take().or(add(job, task, facts, rules).err());
+            }
+        });
+        match refused {
+            Some(error) => Err(FactError::from(error).into()),
+            None => Ok(all.into_values().map(ended).collect()),
+        }
+    };
+    let all: Vec<Vec<Closeup>> = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(of_bucket)
+        .collect::<Result<_>>()?;
+    let mut all: Vec<Closeup> = all.into_iter().flatten().collect();
+    all.sort_by_key(|job| job.job_id);
+    Ok(all)
+}
+
+fn begun(job: &Job, known: &Jobs) -> Closeup {
+    let name = |position: Option<u32>| position.map(|it| known.names.get(it).to_owned());
+    Closeup {
+        job_id: job.id,
+        user: name(job.user),
+        job_name: name(job.name),
+        outcome_by_sequence: SEQUENCE_OUTCOMES[job.by_sequence as usize],
+        outcome_by_last_event: TERMINAL_OUTCOMES[job.by_terminal as usize],
+        sequence: cut(&job.sequence),
+        ..Closeup::default()
+    }
+}
+
+/// Adds a task to its job.
+fn add(
+    job: &mut Closeup,
+    task: &TaskView<'_>,
+    facts: Option<&Job>,
+    rules: &[RuleGrid],
+) -> Result<(), crate::studies::rules::RuleError> {
+    job.task_count += 1;
+    job.attempt_count += task.attempts.len() as u64;
+    for attempt in task.attempts {
+        let length_s = micros_to_seconds(attempt.length_us());
+        job.running_s += length_s;
+        if attempt.ended_by == EndedBy::Event(crate::schema::EventType::Finish) {
+            job.finished_s.push(length_s);
+        }
+    }
+    job.tasks.push(OfTask {
+        task_index: task.task_index,
+        sequence: cut(&crate::facts::jobs::sequence_of(task.events)),
+        event_count: task.events.len(),
+        attempt_count: task.attempts.len(),
+        attempts: task.attempts.iter().take(ATTEMPTS_MAX).map(of_attempt).collect(),
+    });
+    let scheduling_class = facts.and_then(|job| job.scheduling_class);
+    let mut times = Vec::new();
+    for rule in rules.iter().filter(|rule| !rule.ends_jobs() && !rule.asks_history()) {
+        let owner = Owner { scheduling_class, user: job.user.as_deref(), chance: None };
+        rule.kill_times(task, owner, &mut times)?;
+        let name = rule.to_string();
+        for (&threshold, &at_us) in rule.grid.iter().zip(&times) {
+            let first_s = micros_to_seconds(at_us);
+            let is_it = |kill: &&mut Kill| kill.rule == name && kill.threshold == threshold;
+            match job.kills.iter_mut().find(is_it) {
+                Some(kill) => {
+                    kill.condemned_tasks += 1;
+                    kill.first_s = kill.first_s.min(first_s);
+                }
+                None => job.kills.push(Kill {
+                    rule: name.clone(),
+                    threshold,
+                    condemned_tasks: 1,
+                    first_s,
+                }),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sums up a job whose tasks are all added; those with most attempts stay.
+fn ended(mut job: Closeup) -> Closeup {
+    let mut lengths = std::mem::take(&mut job.finished_s);
+    lengths.sort_by(f64::total_cmp);
+    job.finished_attempts = lengths.len();
+    job.finished_s_min = lengths.first().copied();
+    job.finished_s_median = quantile(&lengths, 0.5);
+    job.finished_s_p95 = quantile(&lengths, 0.95);
+    job.finished_s_max = lengths.last().copied();
+    job.tasks.sort_by_key(|task| (Reverse(task.attempt_count), task.task_index));
+    job.tasks.truncate(TASKS_MAX);
+    job.kills.sort_by(|one, other| (&one.rule, one.threshold).cmp(&(&other.rule, other.threshold)));
+    job
+}
+
+fn moment(event: &Event) -> Moment {
+    Moment { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
+}
+
+fn of_attempt(attempt: &crate::facts::tasks::Attempt) -> OfAttempt {
+    OfAttempt {
+        start_s: micros_to_seconds(attempt.start_us),
+        end_s: micros_to_seconds(attempt.end_us),
+        ended_by: match attempt.ended_by {
+            EndedBy::Event(kind) => kind.name().to_owned(),
+            EndedBy::Job => "end of the job".to_owned(),
+            EndedBy::Nothing => "still running".to_owned(),
+        },
+        machine_id: attempt.machine_id,
+    }
+}
+
+/// The beginning of a sequence; crash loops have thousands of events.
+fn cut(sequence: &str) -> String {
+    match sequence.char_indices().nth(SEQUENCE_MAX) {
+        Some((end, _)) => format!("{}…", &sequence[..end]),
+        None => sequence.to_owned(),
+    }
+}
