@@ -244,7 +244,6 @@ pub static KINDS: [Kind<'static>; 2] = [
         tables: &[Table::JobEvents, Table::TaskEvents],
         meters: true,
         sentence: Some(sentences::CPU),
-        is_first: true,
         quality: Some(sentences::CLOSED),
         figure: Some("account-"),
         ..Kind::called("account", "CPU time by outcome")

@@ -126,7 +126,6 @@ pub static KINDS: [Kind<'static>; 2] = [
     Kind {
         tables: &[Table::JobEvents],
         sentence: Some(sentences::OUTCOMES),
-        is_first: true,
         figure: Some("classify-jobs"),
         ..Kind::called("classify-jobs", "What became of the jobs")
     },

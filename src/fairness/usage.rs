@@ -323,7 +323,7 @@ mod tests {
             let rows = names.iter().zip(&cells).map(|(name, own)| (name.as_str(), &own[..]));
             let found = inequality(&users(&history(&rows.collect::<Vec<_>>()))).unwrap();
             let pairs = amounts.iter().flat_map(|one| amounts.iter().map(move |two| (one - two).abs()));
-            let count = amounts.len() as f64;
+            let count = f64::from(u32::try_from(amounts.len()).unwrap());
             let total: f64 = amounts.iter().sum();
             let gini = pairs.sum::<f64>() / (2.0 * count * total);
             prop_assert!((found.gini - gini).abs() < 1e-9, "{found:?} {gini}");

@@ -12,13 +12,12 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::html::{self, Cell, Page};
+use super::jobs;
+use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::text::{escape, figure_text};
 use crate::answers::sentences::short;
 use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
-
-/// Users and machines with pages of their own, those that used most.
-const PAGES_MAX: usize = 2000;
 
 const PAGE: &str = "fairness.html";
 
@@ -75,10 +74,6 @@ fn is_only_cluster(result: &Stored) -> bool {
 /// A user as it is written; what has no name is in brackets.
 fn user_name(name: &str) -> &str {
     if name == "-" { "(unknown)" } else { name }
-}
-
-fn file_of(folder: &str, place: usize) -> String {
-    format!("{folder}/{:04}.html", place + 1)
 }
 
 /// The tables of users and machines on the page of the study.
@@ -159,8 +154,9 @@ fn suggestions(result: &Stored) -> String {
     text
 }
 
-/// The pages of users and machines.
-pub(super) fn pages(result: &Stored) -> Vec<Page> {
+/// The pages of users and machines; those of users lead to the pages of their jobs.
+pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
+    let jobs = jobs_by_user(all);
     let users = entries(result, "users");
     let machines = entries(result, "machines");
     let places: FxHashMap<&str, usize> =
@@ -188,7 +184,11 @@ pub(super) fn pages(result: &Stored) -> Vec<Page> {
         .enumerate()
         .map(|(place, user)| {
             let machines = used.get(text(user, "user")).map_or(&[][..], Vec::as_slice);
-            user_page(result, place, user, machines, &names)
+            let mut page = user_page(result, place, user, machines, &names);
+            if let Some(own) = jobs.get(text(user, "user")).filter(|_| kind(result) == "user") {
+                page.body.push_str(&jobs::table(own));
+            }
+            page
         })
         .collect();
     for (place, machine) in machines.iter().enumerate().take(PAGES_MAX) {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::text::{escape, figure_text};
+use super::text::{escape, figure_text, sentence};
 use super::{ReportError, drawing};
 use crate::charts::ChartFormat;
-use crate::digits::{counted, grouped};
-use crate::results::{Picture, Stored, Table};
+use crate::digits::grouped;
+use crate::results::{Picture, Stored};
 
 /// The pages that stand at the head of each.
 pub(super) struct Navigation<'a> {
@@ -117,52 +117,28 @@ pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
     text
 }
 
-/// Columns whose whole numbers are names.
-fn is_name(column: &str) -> bool {
-    column.ends_with("_id")
-        || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority" | "figure")
-}
+/// A drawing of more bytes stays a file of its own beside the page; on the first page, where each
+/// chart of a study stands a second time, a smaller one does.
+const INLINE_MAX: usize = 160 << 10;
+const INLINE_MAX_FIRST: usize = 40 << 10;
 
-/// A stored table with the way to its file.
-pub(crate) fn stored_table(caption: &str, table: &Table, root: &str) -> String {
-    let rows: Vec<Vec<Cell>> = table
-        .rows
-        .iter()
-        .map(|row| {
-            let cells = row.iter().zip(&table.header);
-            cells
-                .map(
-                    |(text, column)| {
-                        if is_name(column) { Cell::name(text) } else { Cell::of(text) }
-                    },
-                )
-                .collect()
-        })
-        .collect();
-    let shown = if table.rows.len() < table.row_count {
-        format!(
-            "; the first {} of {}",
-            grouped(table.rows.len() as u64),
-            counted(table.row_count as u64, "row")
-        )
-    } else {
-        String::new()
-    };
-    format!(
-        "{}<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{shown}</p>\n",
-        self::table(caption, &table.header, &rows),
-        file = escape(&table.file),
-    )
-}
-
-/// A chart of a result with its caption and the ways to its files.
-pub(crate) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> Result<String, ReportError> {
+/// A chart of a result with its caption, what was found first and then how, and the ways to its
+/// files.
+pub(crate) fn figure(
+    chart: Picture<'_>,
+    of: &Stored,
+    root: &str,
+    found: Option<&str>,
+) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
-    let formats = of.formats(chart);
+    let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
     let drawing = if has(ChartFormat::Svg) || formats.is_empty() {
-        drawing::inline(&of.svg(chart)?, &format!("{}. {}", chart.title, chart.caption))
+        let svg = of.svg(chart)?;
+        let most = if found.is_some() { INLINE_MAX_FIRST } else { INLINE_MAX };
+        let label = format!("{}. {}", chart.title, chart.caption);
+        Some(svg).filter(|svg| svg.len() <= most).and_then(|svg| drawing::inline(&svg, &label))
     } else {
         None
     };
@@ -179,15 +155,32 @@ pub(crate) fn figure(chart: Picture<'_>, of: &Stored, root: &str) -> Result<Stri
         let ending = format.ending();
         format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
     });
+    let head = match found {
+        Some(found) => format!("<b>{}.</b> {title}.", sentence(found)),
+        None => format!("<b>{title}.</b>"),
+    };
     Ok(format!(
         "<figure class=\"chart\">{picture}\
-         <figcaption><b>{title}.</b> {caption} <span class=\"source\">Picture: {}; \
+         <figcaption>{head} {caption} <span class=\"source\">Picture: {}; \
          data: <a href=\"{root}data/{result}.csv\">CSV</a>, \
-         <a href=\"{root}data/{result}.parquet\">Parquet</a>, \
-         <a href=\"{root}data/{result}.json\">JSON</a></span>\
+         <a href=\"{root}data/{result}.parquet\">Parquet</a>{}</span>\
          </figcaption></figure>\n",
-        files.collect::<Vec<String>>().join(", ")
+        files.collect::<Vec<String>>().join(", "),
+        if of.is_small() {
+            format!(", <a href=\"{root}data/{result}.json\">JSON</a>")
+        } else {
+            String::new()
+        }
     ))
+}
+
+/// The kinds of files of a chart that a report holds: pixels only where no drawing is there.
+pub(super) fn formats(chart: Picture<'_>, of: &Stored) -> Vec<ChartFormat> {
+    let mut formats = of.formats(chart);
+    if formats.contains(&ChartFormat::Svg) {
+        formats.retain(|format| *format != ChartFormat::Png);
+    }
+    formats
 }
 
 /// A chart that is drawn for the page alone.

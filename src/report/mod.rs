@@ -1,14 +1,15 @@
 //! Stored results as pages: a folder that a browser opens from disk, with nothing fetched.
 //!
-//! In: folders of results (`*.json` beside CSV and charts). Out: an overview, a page per study, and
-//! of fairness a page per user and per machine. Nothing is computed anew, so a page can be built
+//! In: folders of results (`*.json` beside CSV and charts). Out: an overview, a page per study, of
+//! fairness a page per user and per machine, and of a sweep a page per job. Nothing is computed anew, so a page can be built
 //! again whenever the results are at hand. Names from traces are escaped wherever they stand.
 //!
 //! ```text
 //!  report/
 //!    index.html  outcomes.html  distributions.html  ...   one per study that has results
 //!    users/0001.html ...        machines/0001.html ...     by CPU time
-//!    charts/*.svg *.png         data/*.csv *.json          what the pages show, and where it is from
+//!    jobs/6255532702.html ...                              those that a sweep names
+//!    charts/*.svg               data/*.csv *.json          what the pages show, and where it is from
 //!    style.css  script.js
 //!    files.json                                            every file with its sum
 //! ```
@@ -30,9 +31,13 @@ use crate::results::{ResultError, Stored};
 mod compared;
 mod drawing;
 mod fairness;
+mod findings;
 pub(crate) mod html;
+mod jobs;
+pub(crate) mod links;
 mod pages;
 mod place;
+pub(crate) mod tables;
 mod text;
 
 pub use compared::{largest, write_comparison};
@@ -126,13 +131,23 @@ impl Fault for ReportError {
     }
 }
 
-/// What was found, in sentences with numbers, at most `count`, the most telling first.
+/// What was found, in sentences with numbers, at most `count`, the most telling first; then what the
+/// tables cannot answer.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
-    let mut found = pages::found(results);
-    // What became of jobs, what it cost, what could have been saved; then the rest, and last what
-    // could not be answered.
-    found.sort_by_key(|found| (found.is_nothing, !found.kind.is_first));
-    found.into_iter().take(count).map(|found| found.sentence).collect()
+    let findings::Findings { found, unanswered } = findings::findings(results);
+    let found = found.into_iter().map(|one| match one.scope.as_str() {
+        "" => format!("{}.", one.sentence),
+        scope => format!("{} ({scope}).", one.sentence),
+    });
+    let unanswered = unanswered.into_iter().map(|one| {
+        let mut asks: Vec<String> = one.asks.into_iter().map(|asked| asked.0).collect();
+        // Questions speak for what else the same reason leaves open.
+        if asks.iter().any(|asked| asked.ends_with('?')) {
+            asks.retain(|asked| asked.ends_with('?'));
+        }
+        format!("{} {}.", asks.join(" "), one.why)
+    });
+    found.chain(unanswered).take(count).collect()
 }
 
 /// Builds the report of `results` in the folder `out`, which is replaced as a whole; returns the
@@ -162,10 +177,11 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     save(pages::overview(results)?)?;
     for (topic, shown) in here {
         save(pages::page(topic, &shown, results)?)?;
-        for (_, result) in shown.into_iter().filter(|(kind, _)| kind.has_users) {
-            for page in fairness::pages(result) {
-                save(page)?;
-            }
+        for (kind, result) in shown {
+            let users = if kind.has_users { fairness::pages(result, results) } else { Vec::new() };
+            let jobs =
+                if kind.has_jobs { jobs::pages(result, results, topic.file)? } else { Vec::new() };
+            users.into_iter().chain(jobs).try_for_each(&mut save)?;
         }
     }
     Ok(folder.publish()?.join("index.html"))
@@ -176,13 +192,15 @@ fn copy_files(result: &Stored, to: &mut NewFolder) -> Result<(), ReportError> {
     if let Some(path) = result.missing() {
         return Err(ResultError::Changed { path, result: result.path().to_owned() }.into());
     }
-    to.copy(result.path(), &format!("data/{}.json", result.name))?;
+    if result.is_small() {
+        to.copy(result.path(), &format!("data/{}.json", result.name))?;
+    }
     let columns = format!("{}.parquet", result.name);
     for file in result.tables.iter().map(|table| &table.file).chain([&columns]) {
         to.copy(&result.path_of(file)?, &format!("data/{file}"))?;
     }
     for chart in result.charts() {
-        for end in result.formats(chart).into_iter().map(ChartFormat::ending) {
+        for end in html::formats(chart, result).into_iter().map(ChartFormat::ending) {
             let file = format!("{}.{end}", chart.file);
             to.copy(&result.path_of(&file)?, &format!("charts/{file}"))?;
         }

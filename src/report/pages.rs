@@ -5,49 +5,17 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::ReportError;
+use super::findings::{Findings, answer, findings, question};
 use super::html::{self, Cell, Page};
-use super::text::{caption, escape, figure_text};
+use super::links::Links;
+use super::tables::stored_table;
+use super::text::{caption, escape, figure_text, sentence};
 use crate::answers::list;
 use crate::answers::study::Topic;
 use crate::results::kind::Kind;
 use crate::results::store::NOTHING;
-use crate::results::{Stored, missing};
-
-/// What was found by one study.
-pub(super) struct Found {
-    /// What kind of result it is of.
-    pub kind: &'static Kind<'static>,
-    /// The page on which the result stands.
-    pub topic: &'static Topic,
-    /// The sentence.
-    pub sentence: String,
-    /// Whether it says why there is no answer.
-    pub is_nothing: bool,
-}
-
-/// One sentence per result, where its kind has one.
-pub(super) fn found(results: &[Stored]) -> Vec<Found> {
-    let of = |topic: &'static Topic, kind: &'static Kind<'static>| {
-        let say = kind.sentence?;
-        let result = results.iter().find(|result| result.name == kind.name)?;
-        let nothing = nothing(result.answer());
-        let sentence = match nothing {
-            Some(nothing) => match nothing.strip_prefix("Not run: ") {
-                Some(why) => format!("{}: not run, because {why}", caption(kind.name)),
-                None => with_scope(nothing.trim_end_matches('.'), &result.scope(kind)),
-            },
-            None => with_scope(&say(&result.value)?, &result.scope(kind)),
-        };
-        Some(Found { kind, topic, sentence, is_nothing: nothing.is_some() })
-    };
-    let kinds = |topic| list::kinds_on(topic).filter_map(move |kind| of(topic, kind));
-    list::topics().into_iter().flat_map(kinds).collect()
-}
-
-/// A sentence with the tables and hours that it is about.
-fn with_scope(said: &str, scope: &str) -> String {
-    if scope.is_empty() { format!("{said}.") } else { format!("{said} ({scope}).") }
-}
+use crate::results::{Stored, missing, scope};
+use crate::schema::Source;
 
 /// Why a study has nothing to say of this trace, where it has not.
 fn nothing(answer: &Value) -> Option<&str> {
@@ -65,23 +33,70 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
     list::kinds_on(topic).flat_map(of).collect()
 }
 
-/// The first page: what trace, what was found, in sentences and figures, and where it is from.
-pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
-    let mut body = String::new();
+/// What trace it is, from which tables and hours.
+fn lead(results: &[Stored]) -> String {
     let mut sources: Vec<&str> =
         results.iter().filter_map(|result| result.value["source"].as_str()).collect();
     sources.sort_unstable();
     sources.dedup();
-    let _ = writeln!(body, "<p class=\"lead\">From: <b>{}</b>.</p>", escape(&sources.join(", ")));
-    let found = found(results);
-    if !found.is_empty() {
-        body.push_str("<h2>What was found</h2>\n<ul class=\"found\">\n");
-        for Found { topic, sentence, .. } in found {
-            let link = format!("<a href=\"{}\">{}</a>", topic.file, escape(topic.title));
-            let _ = writeln!(body, "<li>{} {link}</li>", escape(&sentence));
+    let known = |name: &str| name.parse::<Source>().ok().map(Source::title);
+    let sources: Vec<&str> = sources.iter().map(|name| known(name).unwrap_or(name)).collect();
+    let mut scopes: Vec<String> = results.iter().map(tables).collect();
+
+    // The result that read most tables speaks for all.
+    scopes.sort_by_key(String::len);
+    let tables = scopes.pop().filter(|tables| !tables.is_empty());
+    let tables = tables.map_or_else(String::new, |tables| format!(": {}", escape(&tables)));
+    format!("<p class=\"lead\">{}{tables}.</p>\n", escape(&sources.join(", ")))
+}
+
+/// The tables that a result read, with their hours.
+fn tables(result: &Stored) -> String {
+    let all = Kind { remarks: &[], ..Kind::of("") };
+    scope(&all, &Value::Null, &result.value["inputs"])
+}
+
+/// The findings and, apart, what could not be answered; each leads to its evidence.
+fn first_screen(findings: &Findings) -> String {
+    let mut text = String::new();
+    let link = |topic: &Topic, result: &str, words: &str| {
+        format!("<a href=\"{}#{}\">{}</a>", topic.file, escape(result), escape(words))
+    };
+    if !findings.found.is_empty() {
+        text.push_str("<h2>What was found</h2>\n<ol class=\"found\">\n");
+        for one in &findings.found {
+            let class = if one.is_shown { "" } else { " class=\"open\"" };
+            let mut scope = escape(&one.scope);
+            if !scope.is_empty() {
+                scope.push_str(". ");
+            }
+            let _ = writeln!(
+                text,
+                "<li{class}><h3>{}</h3><p>{}.</p><p class=\"source\">{scope}{}</p></li>",
+                escape(one.asks),
+                sentence(&one.sentence),
+                link(one.topic, &one.result, "Evidence"),
+            );
         }
-        body.push_str("</ul>\n");
+        text.push_str("</ol>\n");
     }
+    if !findings.unanswered.is_empty() {
+        text.push_str("<h2>What this trace cannot answer</h2>\n<ul class=\"unanswered\">\n");
+        for one in &findings.unanswered {
+            let links = one.asks.iter().map(|(asks, result, topic)| link(topic, result, asks));
+            let links: Vec<String> = links.collect();
+            let _ = writeln!(text, "<li>{}<br>{}.</li>", links.join(" · "), sentence(&one.why));
+        }
+        text.push_str("</ul>\n");
+    }
+    text
+}
+
+/// The first page: what trace, what was found, in sentences and figures, and where it is from.
+pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
+    let mut body = String::new();
+    body.push_str(&lead(results));
+    body.push_str(&first_screen(&findings(results)));
     let figures = list::topics()
         .into_iter()
         .flat_map(list::kinds_on)
@@ -90,7 +105,8 @@ pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
             results.iter().filter(|result| nothing(result.answer()).is_none()).find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
-                Some(html::figure(chart, result, ""))
+                let found = answer(kind, result);
+                Some(html::figure(chart, result, "", found.as_deref()))
             })
         })
         .collect::<Result<Vec<String>, ReportError>>()?;
@@ -120,8 +136,9 @@ fn inputs(results: &[Stored]) -> String {
             other => other.to_string(),
         };
         let mut line = ["table", "parts", "rows", "start_s", "end_s", "sha256"].map(cell);
-        if let Some(of) = input["parts_of"].as_u64() {
-            line[1] = format!("{} of {of}", line[1]);
+        if let Some((has, of)) = input["part_count"].as_u64().zip(input["parts_of"].as_u64()) {
+            line[1] =
+                if has == of { format!("all {of}") } else { format!("{has} of {of}: {}", line[1]) };
         }
         if !lines.contains(&line) {
             lines.push(line);
@@ -149,42 +166,59 @@ pub(super) fn page(
     if list::is_of_checks(topic) {
         body.push_str(&holes(all));
     }
+    let links = Links::of(all);
     for &(kind, result) in shown {
-        let heading = caption(&result.name);
-        let _ = writeln!(body, "<section>\n<h2 id=\"{0}\">{1}</h2>", result.name, escape(&heading));
-        let scope = result.scope(kind);
-        if !scope.is_empty() {
-            let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&scope));
-        }
-        if let Some(nothing) = nothing(result.answer()) {
-            let _ = writeln!(body, "<p>{}</p>", escape(nothing));
-            if kind.has_users {
-                body.push_str(&super::fairness::index(result));
-            }
-            let _ = writeln!(body, "{}</section>", settings(result));
-            continue;
-        }
-        if let Some(assumptions) = result.answer()["assumptions"].as_array() {
-            body.push_str("<p>Assumed:</p>\n<ul>\n");
-            for assumption in assumptions.iter().filter_map(Value::as_str) {
-                let _ = writeln!(body, "<li>{}</li>", escape(assumption));
-            }
-            body.push_str("</ul>\n");
-        }
-        let figures = result.charts().into_iter().map(|chart| html::figure(chart, result, ""));
-        let figures = figures.collect::<Result<String, ReportError>>()?;
-        let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
-        if kind.has_users {
-            body.push_str(&super::fairness::index(result));
-        }
-        for table in &result.tables {
-            let caption = caption(table.file.trim_end_matches(".csv"));
-            body.push_str(&html::stored_table(&caption, table, ""));
-        }
-        body.push_str(&settings(result));
-        body.push_str("</section>\n");
+        body.push_str(&section(kind, result, &links)?);
     }
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
+}
+
+/// A result on its page: question, answer, picture, table, and how it was computed.
+fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, ReportError> {
+    let heading = escape(&caption(&result.name));
+    let mut body = format!("<section>\n<h2 id=\"{}\">{heading}</h2>\n", result.name);
+    let heading = caption(&result.name);
+    if let Some(asks) = question(result).filter(|asks| asks.trim_end_matches('?') != heading) {
+        let _ = writeln!(body, "<p class=\"asks\">{}</p>", escape(asks));
+    }
+    let nothing = nothing(result.answer());
+    let said = nothing.map(|text| text.trim_end_matches('.').to_owned());
+    if let Some(said) = said.or_else(|| answer(kind, result)) {
+        let _ = writeln!(body, "<p class=\"answer\">{}.</p>", sentence(&said));
+    }
+    let scope = result.scope(kind);
+    if !scope.is_empty() {
+        let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&scope));
+    }
+    if nothing.is_none() {
+        let figures =
+            result.charts().into_iter().map(|chart| html::figure(chart, result, "", None));
+        let figures = figures.collect::<Result<String, ReportError>>()?;
+        if !figures.is_empty() {
+            let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
+        }
+    }
+    if kind.has_users {
+        body.push_str(&super::fairness::index(result));
+    }
+    if nothing.is_none() {
+        for table in &result.tables {
+            let caption = caption(table.file.trim_end_matches(".csv"));
+            body.push_str(&stored_table(&caption, table, "", links));
+        }
+        let json = format!("{}.json", result.name);
+        let json = (!result.is_small()).then_some(&json);
+        for file in result.left_out.iter().chain(json) {
+            let _ = writeln!(
+                body,
+                "<p class=\"source\">Too large for a report, in the folder of the results: {}</p>",
+                escape(file)
+            );
+        }
+    }
+    body.push_str(&computed(result));
+    body.push_str("</section>\n");
+    Ok(body)
 }
 
 /// What the lake lacks between its parts, and the attempts whose end lies there.
@@ -209,17 +243,29 @@ fn holes(results: &[Stored]) -> String {
     if lines.is_empty() { lines } else { format!("<ul class=\"found\">\n{lines}</ul>\n") }
 }
 
-/// Definitions and choices that move the numbers, and the command line.
-fn settings(result: &Stored) -> String {
-    let settings = &result.value["settings"];
+/// How a result was computed: what was assumed, every definition and choice, the command to run it
+/// again, and the checksum of its file.
+fn computed(result: &Stored) -> String {
+    let mut text = String::from("<details><summary>How it was computed</summary>\n");
+    if let Some(assumptions) = result.answer()["assumptions"].as_array() {
+        text.push_str("<p>Assumed:</p>\n<ul>\n");
+        for assumption in assumptions.iter().filter_map(Value::as_str) {
+            let _ = writeln!(text, "<li>{}</li>", escape(assumption));
+        }
+        text.push_str("</ul>\n");
+    }
     let mut pairs = Vec::new();
-    flatten("", settings, &mut pairs);
+    flatten("", &result.value["settings"], &mut pairs);
+    let sum = result.value["checksum"].as_str().unwrap_or("unknown");
+    pairs.push(("SHA-256 of the result".to_owned(), sum.to_owned()));
     let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.clone()));
-    format!(
-        "<details><summary>Settings and command</summary>\n{}<pre>{}</pre></details>\n",
+    let _ = writeln!(
+        text,
+        "{}<p>To run it again:</p>\n<pre>{}</pre></details>",
         html::facts(pairs),
         escape(&result.command())
-    )
+    );
+    text
 }
 
 /// Settings as names and texts: what is within another has both names, times are in seconds, and
@@ -232,6 +278,7 @@ fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
     };
     match value {
         Value::Null => {}
+        Value::Array(items) if items.is_empty() => {}
         Value::Object(inner) => {
             for (key, value) in inner {
                 let spoken = key.replace('_', " ");
@@ -258,9 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_ends_with_its_tables_and_hours() {
-        assert_eq!(with_scope("A", ""), "A.");
-        assert_eq!(with_scope("A", "task_events: all, 2 days"), "A (task_events: all, 2 days).");
+    fn a_result_says_why_it_has_nothing() {
         let why = "Not run: the lake has no table `task_events`.";
         assert_eq!(nothing(&json!({"nothing": why})), Some(why));
         assert_eq!(nothing(&json!({"rows": []})), None);

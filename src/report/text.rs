@@ -26,6 +26,20 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
+/// A sentence as HTML: what stands between backticks is set as code.
+pub(super) fn sentence(text: &str) -> String {
+    // A number stays with its sign.
+    let whole = |piece: &str| escape(piece).replace(" %", "&nbsp;%");
+    let pieces = text.split('`').map(whole).enumerate();
+    let is_even = text.matches('`').count().is_multiple_of(2);
+    let marked = pieces.map(|(place, piece)| match place % 2 {
+        1 if is_even => format!("<code>{piece}</code>"),
+        0 if is_even || place == 0 => piece,
+        _ => format!("`{piece}"),
+    });
+    marked.collect()
+}
+
 /// A number as a reader wants it: six digits, without zeros that say nothing.
 pub(super) fn figure_text(number: f64) -> String {
     let text = six_digits(number);
@@ -46,4 +60,18 @@ fn heading(name: &str) -> String {
     let text = name.replace('-', " ");
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_a_sentence_are_code_and_no_markup() {
+        assert_eq!(sentence("a `b<c` d"), "a <code>b&lt;c</code> d");
+        assert_eq!(sentence("`a` and `b`"), "<code>a</code> and <code>b</code>");
+        // One by itself stays as it is.
+        assert_eq!(sentence("5` <x>"), "5` &lt;x&gt;");
+        assert_eq!(sentence("plain 5 %"), "plain 5&nbsp;%");
+    }
 }

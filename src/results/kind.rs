@@ -27,8 +27,6 @@ pub struct Kind<'a> {
     pub remarks: &'static [&'static str],
     /// What was found, in a sentence.
     pub sentence: Option<Sentence>,
-    /// Whether this sentence is among the first.
-    pub is_first: bool,
     /// What else it says of the quality of the data.
     pub quality: Option<Sentence>,
     /// How the name of its chart begins that stands on the overview.
@@ -50,7 +48,6 @@ impl<'a> Kind<'a> {
             meters: false,
             remarks: &["status "],
             sentence: None,
-            is_first: false,
             quality: None,
             figure: None,
             has_users: false,

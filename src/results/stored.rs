@@ -29,7 +29,7 @@ pub struct Limits {
 }
 
 /// What a page holds; all rows are in the files. Millions of flags are no page.
-pub const PAGE_LIMITS: Limits = Limits { rows: 1000, bytes: 16 << 20 };
+pub const PAGE_LIMITS: Limits = Limits { rows: 300, bytes: 512 << 10 };
 
 /// What is compared: every row, of tables that fit into memory.
 pub const COMPARE_LIMITS: Limits = Limits { rows: usize::MAX, bytes: 256 << 20 };
@@ -154,6 +154,11 @@ impl Stored {
     /// What the analysis that it is part of is known by.
     pub fn analysis(&self) -> Option<&str> {
         self.value["analysis_sha256"].as_str()
+    }
+
+    /// Whether a report holds its JSON as well.
+    pub(crate) fn is_small(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|about| about.len() <= PAGE_LIMITS.bytes)
     }
 
     /// Where it is stored.

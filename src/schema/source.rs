@@ -77,6 +77,21 @@ impl Source {
         }
     }
 
+    /// What it is, for a reader.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Google2011 => "Google cluster trace of 2011",
+            Self::Google2019 => "Google cluster trace of 2019",
+            Self::Google2019AllocSets => "Google cluster trace of 2019, alloc sets",
+            Self::Swf => "Log in the standard workload format",
+            Self::Gwf => "Log in the grid workload format",
+            Self::Rumen => "Job history of Hadoop",
+            Self::Slurm => "Accounting of Slurm",
+            Self::Openb => "Alibaba GPU cluster of 2023",
+            Self::Alibaba2017 => "Alibaba cluster trace of 2017",
+        }
+    }
+
     /// The tables that it can fill, in the order of [`Table::ALL`].
     pub const fn tables(self) -> &'static [Table] {
         match self {

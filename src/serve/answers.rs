@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record};
-use crate::report::html::{Cell, figure, stored_table, table};
+use crate::report::html::{Cell, figure, table};
+use crate::report::links::Links;
+use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, read_all};
 
 /// What a page holds; all rows are in the files.
@@ -96,13 +98,13 @@ fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
         } else {
             html! {}
         });
-        let figures = result.charts().into_iter().map(|chart| figure(chart, result, root));
+        let figures = result.charts().into_iter().map(|chart| figure(chart, result, root, None));
         let figures = figures.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
         let tables: String = result
             .tables
             .iter()
             .filter(|_| command != "fairness")
-            .map(|table| stored_table(&titled(&table.file), table, root))
+            .map(|table| stored_table(&titled(&table.file), table, root, &Links::default()))
             .collect();
         pieces.push(html! {
             div class="figures" { (PreEscaped(figures)) }

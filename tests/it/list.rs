@@ -91,9 +91,12 @@ const WORDS: [&str; 2] = ["load", "machines"];
 fn uses(source: &str, name: &str) -> usize {
     let text = format!("\"{name}\"");
     let choices = [format!("== {text}"), format!("!= {text}"), format!("{text} =>")];
-    let is_use = |line: &str| match WORDS.contains(&name) {
-        true => choices.iter().any(|choice| line.contains(choice)),
-        false => line.contains(&text),
+    let is_use = |line: &str| {
+        if WORDS.contains(&name) {
+            choices.iter().any(|choice| line.contains(choice))
+        } else {
+            line.contains(&text)
+        }
     };
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
     let is_code = |line: &&str| !line.trim_start().starts_with("//");

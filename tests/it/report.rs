@@ -451,3 +451,147 @@ fn what_is_no_result_is_refused() {
         assert!(said.text().contains(problem), "{problem} in {}", said.text());
     }
 }
+
+/// Numbers as they are written in a text, each with whether it is a share in per cent.
+fn numbers_in(text: &str) -> Vec<(f64, i32, bool)> {
+    let text = text.replace("95 % interval", "").replace("under 0.1 %", "");
+    let mut found = Vec::new();
+    let bytes: Vec<char> = text.chars().collect();
+    let mut at = 0;
+    while at < bytes.len() {
+        // A digit within a word is a name.
+        let is_start = bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_alphanumeric());
+        if !is_start {
+            at += 1;
+            continue;
+        }
+        let end = (at..bytes.len())
+            .find(|&place| !bytes[place].is_ascii_digit() && !",.".contains(bytes[place]))
+            .unwrap_or(bytes.len());
+        let word: String = bytes[at..end].iter().filter(|letter| **letter != ',').collect();
+        let word = word.trim_end_matches('.');
+        let decimals = word.split('.').nth(1).map_or(0, str::len);
+        let rest: String = bytes[end..].iter().take(2).collect();
+        found.push((word.parse().unwrap(), i32::try_from(decimals).unwrap(), rest == " %"));
+        at = end;
+    }
+    found
+}
+
+fn all_numbers(value: &serde_json::Value, found: &mut Vec<f64>) {
+    match value {
+        serde_json::Value::Number(number) => found.extend(number.as_f64()),
+        serde_json::Value::Array(items) => items.iter().for_each(|one| all_numbers(one, found)),
+        serde_json::Value::Object(items) => items.values().for_each(|one| all_numbers(one, found)),
+        _ => {}
+    }
+}
+
+/// The text of a piece of HTML.
+fn plain(html: &str) -> String {
+    let mut text = String::new();
+    for piece in html.split('<') {
+        text.push_str(piece.split_once('>').map_or(piece, |(_, after)| after));
+    }
+    let marks = [
+        ("&nbsp;", " "),
+        ("&#39;", "'"),
+        ("&quot;", "\""),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&amp;", "&"),
+    ];
+    marks.iter().fold(text, |text, (from, to)| text.replace(from, to))
+}
+
+/// The promise of the first screen: each sentence has its scope and a way to the result that holds
+/// every number of it.
+#[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "200", "--days", "1", "--parts", "2"]).ok();
+    place.run(&["analyze", "trace", "--out", "all", "--quiet"]).ok();
+    let report = place.path("all/report");
+    let index = fs::read_to_string(report.join("index.html")).unwrap();
+    let list = index.split("<ol class=\"found\">").nth(1).unwrap().split("</ol>").next().unwrap();
+    let found: Vec<&str> = list.split("<li").skip(1).collect();
+    assert!((3..=6).contains(&found.len()), "{}", found.len());
+    for finding in found {
+        let href = values(finding, "href").pop().unwrap();
+        let (page, anchor) = href.split_once('#').unwrap();
+        let page = fs::read_to_string(report.join(page)).unwrap();
+        assert!(page.contains(&format!("id=\"{anchor}\"")), "{href}");
+        let json = fs::read_to_string(report.join(format!("data/{anchor}.json"))).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let mut known = Vec::new();
+        all_numbers(&json["answer"], &mut known);
+        let sentence = finding.split("<p>").nth(1).unwrap().split("</p>").next().unwrap();
+        // The name of a policy or rule may hold digits.
+        let outside: String =
+            sentence.split("<code>").map(|piece| piece.split("</code>").last().unwrap()).collect();
+        let sentence = plain(&outside);
+        let numbers = numbers_in(&sentence);
+        assert!(!numbers.is_empty(), "{sentence}");
+        for (number, decimals, is_share) in numbers {
+            let per = if is_share { 100.0 } else { 1.0 };
+            let off = 0.5001 * 10_f64.powi(-decimals);
+            let is_there = known
+                .iter()
+                .any(|one| (one * per - number).abs() <= off.max((one * per).abs() * 6e-6));
+            assert!(is_there, "{number} of `{sentence}` is not in {anchor}.json");
+        }
+        let scope = plain(finding.split("class=\"source\">").nth(1).unwrap());
+        assert!(scope.contains("_events"), "{scope}");
+    }
+    // From a user to the jobs with pages, and back.
+    let leads = |folder: &str, to: &str| {
+        let pages = pages(&report.join(folder));
+        pages.iter().any(|page| fs::read_to_string(page).unwrap().contains(to))
+    };
+    assert!(leads("users", "href=\"../jobs/") && leads("jobs", "href=\"../users/"));
+}
+
+/// What a page says of a job is what the rows of the trace say.
+#[test]
+fn the_page_of_a_job_has_the_events_of_the_trace() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    fs::write(place.path("a.toml"), "steps = [\"sweep\"]\n").unwrap();
+    place.run(&["analyze", "--lake", "lake", "--config", "a.toml", "--out", "found"]).ok();
+    let report = place.path("found/report");
+    check(&report);
+    let rows = |table: &str| -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        for part in fs::read_dir(place.path("trace").join(table)).unwrap() {
+            let text = fs::read_to_string(part.unwrap().path()).unwrap();
+            rows.extend(text.lines().map(|line| line.split(',').map(str::to_owned).collect()));
+        }
+        rows
+    };
+    let (jobs, tasks) = (rows("job_events"), rows("task_events"));
+    let pages = pages(&report.join("jobs"));
+    assert!(5 < pages.len(), "{pages:?}");
+    for page in pages {
+        let id = page.file_stem().unwrap().to_str().unwrap().to_owned();
+        let html = fs::read_to_string(&page).unwrap();
+        let events: Vec<&Vec<String>> = jobs.iter().filter(|row| row[2] == id).collect();
+        let own: BTreeSet<&str> =
+            tasks.iter().filter(|row| row[2] == id).map(|row| row[3].as_str()).collect();
+        let word = if own.len() == 1 { "task" } else { "tasks" };
+        assert!(html.contains(&format!("{} {word} ran in", own.len())), "{id}: {own:?}");
+        let table =
+            html.split("Events of the job").nth(1).unwrap().split("</table>").next().unwrap();
+        for name in ["SUBMIT", "SCHEDULE", "FINISH", "FAIL", "KILL"] {
+            let code = ["SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL"]
+                .iter()
+                .position(|known| *known == name)
+                .unwrap()
+                .to_string();
+            let count = events.iter().filter(|row| row[3] == code).count();
+            assert_eq!(table.matches(&format!(">{name}<")).count(), count, "{id}: {name}");
+        }
+    }
+    let sweep = fs::read_to_string(report.join("sweep.html")).unwrap();
+    assert!(sweep.contains("href=\"jobs/"), "the table leads to the pages");
+}

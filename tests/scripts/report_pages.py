@@ -49,7 +49,7 @@ STRUCTURE = """() => {
   });
   for (const image of all("img")) if (!image.alt.trim()) faults.push(`${image.src} has no alt`);
   for (const figure of all("figure"))
-    if (!figure.querySelector("svg")) faults.push(`figure ${all("figure").indexOf(figure) + 1} has no drawing`);
+    if (!figure.querySelector("svg, img")) faults.push(`figure ${all("figure").indexOf(figure) + 1} has no drawing`);
   for (const svg of all("svg"))
     if (svg.getAttribute("role") !== "img" || !(svg.getAttribute("aria-label") ?? "").trim())
       faults.push(`svg ${all("svg").indexOf(svg) + 1} is no named img`);

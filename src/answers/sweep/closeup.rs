@@ -16,7 +16,7 @@ use crate::answers::study::Work;
 use crate::facts::FactError;
 use crate::facts::events::{Event, Histories};
 use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
-use crate::facts::tasks::{EndedBy, TaskView, Tasks, Usage};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -40,9 +40,9 @@ const HARMED_MAX: usize = 150;
 const LONGEST: usize = 8;
 
 /// What is listed of one job.
-const TASKS_MAX: usize = 16;
+const TASKS_MAX: usize = 12;
 const EVENTS_MAX: usize = 60;
-const ATTEMPTS_MAX: usize = 16;
+const ATTEMPTS_MAX: usize = 12;
 const SEQUENCE_MAX: usize = 60;
 
 /// A job.
@@ -165,7 +165,7 @@ fn longest(lake: &Lake, windows: Windows) -> Result<Vec<i64>, FactError> {
         let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
             if let Some(job) = known.find(task.job_id) {
-                let ran: i64 = task.attempts.iter().map(|attempt| attempt.length_us()).sum();
+                let ran: i64 = task.attempts.iter().map(Attempt::length_us).sum();
                 *sums.entry(job).or_default() += ran;
             }
         });
@@ -325,7 +325,7 @@ fn moment(event: &Event) -> Moment {
     Moment { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
 }
 
-fn of_attempt(attempt: &crate::facts::tasks::Attempt) -> OfAttempt {
+fn of_attempt(attempt: &Attempt) -> OfAttempt {
     OfAttempt {
         start_s: micros_to_seconds(attempt.start_us),
         end_s: micros_to_seconds(attempt.end_us),

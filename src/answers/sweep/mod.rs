@@ -66,7 +66,6 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     meters: true,
     sentence: Some(sentences::KILLS),
-    is_first: true,
     figure: Some("sweep-plane"),
     ..Kind::called("sweep", "Killing tasks by a rule")
 };

@@ -1,0 +1,122 @@
+//! What became of the jobs, and what CPU time they took with them.
+
+use serde_json::Value;
+
+use super::{Told, of_one_job, rows};
+use crate::answers::sentences::{Ends, durations, percent};
+use crate::digits::{counted, six_digits};
+
+/// What an outcome is called where it is counted; `other` is no word for a reader.
+fn words(outcome: &str) -> &str {
+    match outcome {
+        "running" => "still running at the end",
+        "other" => "with another outcome",
+        known => known,
+    }
+}
+
+/// The share of each outcome that occurs, the most frequent first. Where a log has no status, what
+/// became of its jobs is unknown.
+pub(super) fn fate(stored: &Value) -> Option<Told> {
+    let answer = &stored["answer"];
+    let total = answer["total"].as_u64().filter(|total| 0 < *total)?;
+    if Ends::of(answer, stored) == Ends::Assumed {
+        return Some(Told::Unknown(no_status(total)));
+    }
+    let mut all: Vec<(f64, &str)> = rows(answer)
+        .filter_map(|row| Some((row["share"].as_f64()?, row["outcome"].as_str()?)))
+        .filter(|(share, _)| 0.0 < *share)
+        .collect();
+    all.sort_by(|one, other| other.0.total_cmp(&one.0));
+    if let [(_, "finished" | "failed" | "killed")] = all[..] {
+        let verb = if all[0].1 == "killed" { "were killed" } else { all[0].1 };
+        return Some(Told::Shown(format!("All {} {verb}", counted(total, "job"))));
+    }
+    if let [(_, only)] = all[..] {
+        return Some(Told::Shown(format!("All {} are {}", counted(total, "job"), words(only))));
+    }
+    let parts = all.iter().map(|(share, of)| format!("{} {}", percent(*share), words(of)));
+    let parts: Vec<String> = parts.collect();
+    Some(Told::Shown(format!("Of {}, {}", counted(total, "job"), parts.join(", "))))
+}
+
+/// CPU time by outcome: what failed and killed jobs used, what finished ones did, and what is open
+/// because its jobs still run.
+pub(super) fn waste(stored: &Value) -> Option<Told> {
+    let answer = &stored["answer"];
+    if Ends::of(answer, stored) == Ends::Assumed {
+        let jobs = rows(answer).filter_map(|row| row["jobs"].as_u64()).sum();
+        return Some(Told::Unknown(no_status(jobs)));
+    }
+    let total = answer["total"].as_f64().filter(|total| 0.0 < *total)?;
+    let unit = answer["unit"].as_str()?;
+    let share = |outcome: &str| {
+        let own = rows(answer).filter(|row| row["outcome"] == outcome);
+        own.filter_map(|row| row["share"].as_f64()).sum::<f64>()
+    };
+    let lost: Vec<String> = ["killed", "failed", "other"]
+        .into_iter()
+        .filter(|outcome| 0.0 < share(outcome))
+        .map(|outcome| {
+            let largest = largest(answer, outcome);
+            let one = of_one_job(largest, &format!("what {} used", jobs_of(outcome)));
+            format!("{} {}{one}", jobs_of(outcome), percent(share(outcome)))
+        })
+        .collect();
+    let amount = format!("{} {unit}", six_digits(total));
+    let one = of_one_job(largest(answer, "finished"), "what finished jobs used");
+    let finished = format!("{}{one}", percent(share("finished")));
+    let open = match share("running") {
+        open if 0.0 < open => format!("; {} is open: its jobs still ran at the end", percent(open)),
+        _ => String::new(),
+    };
+    if lost.is_empty() {
+        return Some(Told::Shown(format!(
+            "No CPU time is known to be wasted: of {amount}, finished jobs used {finished}{open}"
+        )));
+    }
+    let lost = joined(&lost).replacen(" jobs ", " jobs used ", 1);
+    Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}")))
+}
+
+/// `a, b and c`.
+fn joined(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
+/// Why nothing is known of the outcomes of a log.
+fn no_status(jobs: u64) -> String {
+    format!(
+        "The log records no status: its {} ran to an end of which nothing is known, so what failed \
+        and what was wasted cannot be told",
+        counted(jobs, "job")
+    )
+}
+
+fn jobs_of(outcome: &str) -> &'static str {
+    match outcome {
+        "killed" => "killed jobs",
+        "failed" => "failed jobs",
+        _ => "jobs with another outcome",
+    }
+}
+
+/// The share of the job that used most; where the ledger is split, a job is in one of its groups.
+fn largest(answer: &Value, outcome: &str) -> Option<f64> {
+    let own = || rows(answer).filter(|row| row["outcome"] == outcome);
+    if own().count() == 1 {
+        return own().next()?["largest_job_share"].as_f64();
+    }
+    let cpu = |row: &Value| row["cpu"].as_f64();
+    let of_job = own().filter_map(|row| Some(row["largest_job_share"].as_f64()? * cpu(row)?));
+    let all: f64 = own().filter_map(cpu).sum();
+    (0.0 < all).then(|| of_job.fold(0.0, f64::max) / all)
+}
+
+/// How long half of the jobs last, how long the longest hundredth, and the mean.
+pub(super) fn lasting(stored: &Value) -> Option<Told> {
+    durations(&stored["answer"]).map(Told::Shown)
+}

@@ -1,0 +1,235 @@
+//! Findings: what a trace shows, in three to six sentences that stand first.
+//!
+//! In: stored results. Out: sentences, each with its number, what it is about, and the result that
+//! holds that number; and the questions that the tables cannot answer. Every rule asks one question
+//! of one result and takes all of its numbers from there.
+//!
+//! The written rules, in the order in which their findings stand:
+//!
+//! | Rule | Asks | Says |
+//! |---|---|---|
+//! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs |
+//! | [`fate::waste`] | What was wasted? | CPU time by outcome; that of running jobs is open, not wasted |
+//! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
+//! | [`detector::detector`] | Which straggler detector is worth having? | that whose copies gain most time |
+//! | [`cluster::policy`] | Would another policy do better? | the shortest mean response, if 1 % shorter |
+//! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
+//! | [`users::users`] | Who got how much? | the heaviest user, the Gini index, who used half |
+//! | [`fate::lasting`] | How long do jobs last? | the median, the hundredth that lasts longest, the mean |
+//!
+//! - An interval that spans zero, or a gain that later jobs do not confirm, is *not shown*: the
+//!   sentence says so, and comes after what is shown.
+//! - A figure of which one job makes up half or more says so.
+//! - Where a trace cannot answer a question, that is said once, apart from the findings.
+//! - At most six are given; what is not shown is left out first, then the last.
+
+use serde_json::Value;
+
+use super::text::caption;
+use crate::answers::study::Topic;
+use crate::answers::{account, detect, fairness, list, load, replay, sweep};
+use crate::digits::counted;
+use crate::results::Stored;
+use crate::results::kind::Kind;
+use crate::results::store::NOTHING;
+
+mod cluster;
+mod detector;
+mod fate;
+mod kill;
+#[cfg(test)]
+mod tests;
+mod users;
+
+/// Findings that are given at most.
+const MOST: usize = 6;
+
+/// From this share on one job is most of a sum.
+const ONE_JOB: f64 = 0.5;
+
+/// What a rule says of its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What is shown.
+    Shown(String),
+    /// That something is not shown.
+    NotShown(String),
+    /// Why the trace cannot answer.
+    Unknown(String),
+}
+
+/// A rule: a question, the result that answers it, and what it says of that.
+struct Rule {
+    asks: &'static str,
+    of: &'static str,
+    /// From the whole JSON of the result; nothing where the result has no such numbers.
+    say: fn(&Value) -> Option<Told>,
+}
+
+static RULES: [Rule; 8] = [
+    Rule { asks: "What became of the jobs?", of: "classify-jobs", say: fate::fate },
+    Rule { asks: "What was wasted?", of: account::KINDS[0].name, say: fate::waste },
+    Rule {
+        asks: "Which kill rule to take, and what does it cost?",
+        of: sweep::KIND.name,
+        say: kill::kill,
+    },
+    Rule {
+        asks: "Which straggler detector is worth having?",
+        of: detect::KIND.name,
+        say: detector::detector,
+    },
+    Rule { asks: "Would another policy do better?", of: replay::KIND.name, say: cluster::policy },
+    Rule { asks: "How full was the cluster?", of: load::KIND.name, say: cluster::load },
+    Rule { asks: "Who got how much?", of: fairness::KIND.name, say: users::users },
+    Rule { asks: "How long do jobs last?", of: "job-durations", say: fate::lasting },
+];
+
+/// A finding.
+pub(super) struct Finding {
+    /// The question.
+    pub asks: &'static str,
+    /// The answer, a sentence without its full stop.
+    pub sentence: String,
+    /// Whether it is shown; `false` of what the numbers leave open.
+    pub is_shown: bool,
+    /// Tables, hours, and what had to be assumed.
+    pub scope: String,
+    /// The result that holds its numbers, which is the anchor on the page.
+    pub result: String,
+    /// The page.
+    pub topic: &'static Topic,
+}
+
+/// A question, the result that leaves it open, and its page.
+pub(super) type Asked = (String, String, &'static Topic);
+
+/// Questions that the trace does not answer, for one reason.
+pub(super) struct Unanswered {
+    /// The questions, or what was to be shown, each with the result that says so and its page.
+    pub asks: Vec<Asked>,
+    /// Why, for all of them.
+    pub why: String,
+}
+
+/// What was found, and what could not be answered.
+#[derive(Default)]
+pub(super) struct Findings {
+    /// The most telling first.
+    pub found: Vec<Finding>,
+    /// Each once.
+    pub unanswered: Vec<Unanswered>,
+}
+
+impl Findings {
+    /// Adds a question that stays open; the reason is said once.
+    fn leave_open(&mut self, asked: Asked, why: String) {
+        match self.unanswered.iter_mut().find(|known| known.why == why) {
+            Some(known) => known.asks.push(asked),
+            None => self.unanswered.push(Unanswered { asks: vec![asked], why }),
+        }
+    }
+}
+
+/// Applies every rule to the results.
+pub(super) fn findings(results: &[Stored]) -> Findings {
+    let mut all = Findings::default();
+    for rule in &RULES {
+        let Some((kind, topic)) = kind_of(rule.of) else { continue };
+        let Some(result) = results.iter().find(|result| result.name == rule.of) else { continue };
+        let told = match nothing(result.answer()) {
+            Some(why) => Some(Told::Unknown(why)),
+            None => (rule.say)(&result.value),
+        };
+        let (sentence, is_shown) = match told {
+            None => continue,
+            Some(Told::Unknown(why)) => {
+                all.leave_open((rule.asks.to_owned(), result.name.clone(), topic), why);
+                continue;
+            }
+            Some(Told::Shown(sentence)) => (sentence, true),
+            Some(Told::NotShown(sentence)) => (sentence, false),
+        };
+        let (asks, scope, result) = (rule.asks, scope(result, kind), result.name.clone());
+        all.found.push(Finding { asks, sentence, is_shown, scope, result, topic });
+    }
+    for (asked, why) in results.iter().filter_map(without_rule) {
+        all.leave_open(asked, why);
+    }
+    all.found = chosen(all.found);
+    all
+}
+
+/// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how
+/// many cross the edges of the window.
+fn scope(result: &Stored, kind: &Kind<'_>) -> String {
+    let answer = result.answer();
+    let cpu = answer["cpu"].as_str().or_else(|| result.value["settings"]["cpu"].as_str());
+    let cpu = cpu.map(|cpu| format!("CPU time as defined by \"{cpu}\""));
+    let censoring = &answer["censoring"];
+    let of = censoring["of"].as_str().unwrap_or("jobs");
+    let edge = |name: &str, said: &str| {
+        let count = censoring[name].as_u64().filter(|count| 0 < *count)?;
+        Some(format!("{} {said}", counted(count, of.trim_end_matches('s'))))
+    };
+    let edges =
+        [edge("left_censored", "from before the window"), edge("censored", "open at its end")];
+    let tables = Some(result.scope(kind)).filter(|tables| !tables.is_empty());
+    let all: Vec<String> = [tables, cpu].into_iter().chain(edges).flatten().collect();
+    all.join("; ")
+}
+
+/// What a result answers, in a sentence without its full stop: that of its rule, or of its kind.
+pub(super) fn answer(kind: &Kind<'_>, result: &Stored) -> Option<String> {
+    let rule = RULES.iter().find(|rule| rule.of == result.name);
+    let told = rule.and_then(|rule| (rule.say)(&result.value));
+    let told = told.map(|told| match told {
+        Told::Shown(text) | Told::NotShown(text) | Told::Unknown(text) => text,
+    });
+    told.or_else(|| kind.sentence?(&result.value)).map(|text| text.trim_end_matches('.').to_owned())
+}
+
+/// The question that a result answers.
+pub(super) fn question(result: &Stored) -> Option<&'static str> {
+    RULES.iter().find(|rule| rule.of == result.name).map(|rule| rule.asks)
+}
+
+/// At most [`MOST`], what is shown before what is not.
+fn chosen(mut found: Vec<Finding>) -> Vec<Finding> {
+    found.sort_by_key(|finding| !finding.is_shown);
+    found.truncate(MOST);
+    found
+}
+
+/// A result that no rule reads and that has nothing to show.
+fn without_rule(result: &Stored) -> Option<(Asked, String)> {
+    if RULES.iter().any(|rule| rule.of == result.name) {
+        return None;
+    }
+    let why = nothing(result.answer())?;
+    let (_, topic) = kind_of(&result.name)?;
+    Some(((caption(&result.name), result.name.clone(), topic), why))
+}
+
+/// Why a result has nothing to show, where it has not; without its full stop.
+fn nothing(answer: &Value) -> Option<String> {
+    Some(answer[NOTHING].as_str()?.trim_end_matches('.').to_owned())
+}
+
+fn kind_of(name: &str) -> Option<(&'static Kind<'static>, &'static Topic)> {
+    list::topics()
+        .into_iter()
+        .find_map(|topic| Some((list::kinds_on(topic).find(|kind| kind.name == name)?, topic)))
+}
+
+fn rows(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer["rows"].as_array().into_iter().flatten()
+}
+
+/// ` (one job makes up 97.7 % of what)` where one job is most of a sum.
+fn of_one_job(share: Option<f64>, what: &str) -> String {
+    let share = share.filter(|share| ONE_JOB <= *share);
+    share.map_or_else(String::new, |share| {
+        format!(" (one job makes up {} of {what})", crate::answers::sentences::percent(share))
+    })
+}

@@ -1,0 +1,284 @@
+//! Each rule, and the promise of all: a finding holds no number that its result does not.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::cluster::{load, policy};
+use super::detector::detector;
+use super::fate::{fate, waste};
+use super::kill::kill;
+use super::users::users;
+use super::*;
+
+/// Every number of a stored result.
+fn numbers_of(value: &Value, all: &mut Vec<f64>) {
+    match value {
+        Value::Number(number) => all.extend(number.as_f64()),
+        Value::Array(items) => items.iter().for_each(|item| numbers_of(item, all)),
+        Value::Object(object) => object.values().for_each(|item| numbers_of(item, all)),
+        _ => {}
+    }
+}
+
+/// The numbers of a sentence as they are written, each with whether it is a share in per cent.
+fn numbers_in(sentence: &str) -> Vec<(String, bool)> {
+    // What is named in `...`, and the level of an interval, is no result.
+    let outside = sentence.split('`').step_by(2).collect::<String>();
+    let text = outside.replace("95 % interval", "").replace("under 0.1 %", "");
+    let mut found = Vec::new();
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let sign = if rest[..start].ends_with('-') { "-" } else { "" };
+        let tail = &rest[start..];
+        let end = tail
+            .find(|letter: char| !letter.is_ascii_digit() && !",.e-".contains(letter))
+            .unwrap_or(tail.len());
+        let number = tail[..end].trim_end_matches([',', '.', '-']);
+        let after = &tail[number.len()..];
+        found.push((format!("{sign}{}", number.replace(',', "")), after.starts_with(" %")));
+        rest = after;
+    }
+    found
+}
+
+/// Asserts that every number of a sentence is a number of the result, rounded as it is written.
+fn assert_founded(sentence: &str, stored: &Value) {
+    let mut known = Vec::new();
+    numbers_of(stored, &mut known);
+    for (text, is_share) in numbers_in(sentence) {
+        let number: f64 = text.parse().unwrap();
+        let decimals =
+            text.split('.').nth(1).map_or(0, |digits| digits.trim_end_matches('e').len());
+        let half = 0.5001 * 10_f64.powi(-i32::try_from(decimals).unwrap());
+        let is_known = known.iter().any(|&value| {
+            let value = if is_share { value * 100.0 } else { value };
+            // Large amounts are written with six digits.
+            (value - number).abs() <= half.max(value.abs() * 6e-6)
+        });
+        assert!(is_known, "{text} of `{sentence}` is not in {stored}");
+    }
+}
+
+fn said(told: Option<Told>) -> String {
+    match told.expect("a rule that speaks") {
+        Told::Shown(text) => format!("shown: {text}"),
+        Told::NotShown(text) => format!("not shown: {text}"),
+        Told::Unknown(text) => format!("unknown: {text}"),
+    }
+}
+
+#[test]
+fn what_became_of_the_jobs_names_the_outcomes_that_occur() {
+    let row = |outcome: &str, count: u32| json!({"outcome": outcome, "count": count, "share": f64::from(count) / 1000.0});
+    let of = |rows: Vec<Value>| json!({"answer": {"total": 1000, "rows": rows}});
+    let stored =
+        of(vec![row("failed", 400), row("finished", 550), row("other", 50), row("killed", 0)]);
+    assert_eq!(
+        said(fate(&stored)),
+        "shown: Of 1,000 jobs, 55.0 % finished, 40.0 % failed, 5.0 % with another outcome"
+    );
+    let stored = of(vec![row("finished", 1000), row("failed", 0)]);
+    assert_eq!(said(fate(&stored)), "shown: All 1,000 jobs finished");
+    let mut unknown = of(vec![row("finished", 1000)]);
+    unknown["inputs"] = json!([{"remarks": {"status unknown, has run: taken as finished": 1000}}]);
+    assert!(said(fate(&unknown)).starts_with("unknown: The log records no status: its 1,000 jobs"));
+    assert_eq!(fate(&json!({"answer": {"total": 0, "rows": []}})), None);
+}
+
+#[test]
+fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
+    let row = |outcome: &str, share: f64, largest: f64| json!({"outcome": outcome, "jobs": 9, "share": share, "largest_job_share": largest});
+    let of = |rows: Vec<Value>| json!({"answer": {"total": 2000.0, "unit": "NCU-s", "cpu": "requested", "rows": rows}});
+    let stored = of(vec![
+        row("finished", 0.1, 0.2),
+        row("failed", 0.3, 0.97),
+        row("killed", 0.4, 0.1),
+        row("running", 0.2, 0.6),
+    ]);
+    assert_eq!(
+        said(waste(&stored)),
+        "shown: Of 2,000 NCU-s, killed jobs used 40.0 % and failed jobs 30.0 % (one \
+        job makes up 97.0 % of what failed jobs used); finished jobs 10.0 %; 20.0 % is open: its \
+        jobs still ran at the end"
+    );
+    let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
+    assert_eq!(
+        said(waste(&stored)),
+        "shown: No CPU time is known to be wasted: of 2,000 NCU-s, finished jobs used \
+        100.0 %"
+    );
+}
+
+fn a_sweep(gain: f64, [low, net, high]: [f64; 3], largest: f64) -> Value {
+    json!({"answer": {"unit": "task-s", "rule": "events", "rows": [],
+        "rules": [{"rule": "restarts", "rows": [{"threshold": 1, "harmed_jobs": 7,
+            "net_share": net, "largest_saved_in_all": largest,
+            "interval": {"net_share_low": low, "net_share_high": high}}]}],
+        "selection": {"train_jobs": 950, "test_jobs": 860, "chosen": {
+            "train": {"rule": "restarts", "threshold": 1},
+            "test": {"net_cpu": 3300.0, "harmed_jobs": 12, "gain": gain}}}}})
+}
+
+#[test]
+fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
+    let chosen = "chosen on 950 jobs that ended first, killing tasks after 1 restart within an \
+        hour saves a net 3,300 task-s on the 860 submitted later and harms 12 finished jobs; over \
+        all jobs it saves a net 10.0 % of the CPU of jobs that did not finish (95 % interval ";
+    assert_eq!(
+        said(kill(&a_sweep(5.0, [0.05, 0.1, 0.2], 0.2))),
+        format!("shown: C{}5.0 % to 20.0 %)", &chosen[1..])
+    );
+    assert_eq!(
+        said(kill(&a_sweep(5.0, [-0.05, 0.1, 0.2], 0.99))),
+        format!(
+            "not shown: No kill rule is shown to pay, as the interval spans zero: {chosen}-5.0 % \
+            to 20.0 %) (one job makes up 99.0 % of what is saved)"
+        )
+    );
+    let said_of_loss = said(kill(&a_sweep(-5.0, [0.05, 0.1, 0.2], 0.2)));
+    assert!(said_of_loss.starts_with("not shown: No kill rule is shown to pay, as later jobs do"));
+    let mut never = a_sweep(0.0, [0.0; 3], 0.0);
+    never["answer"]["selection"]["chosen"]["train"] = json!({"rule": "never", "threshold": null});
+    assert!(said(kill(&never)).contains("the best choice is `never`"));
+    let mut hindsight = a_sweep(0.0, [0.05, 0.1, 0.2], 0.2);
+    hindsight["answer"].as_object_mut().unwrap().remove("selection");
+    let text = said(kill(&hindsight));
+    assert!(text.starts_with("shown: In hindsight, killing tasks after 1 restart "), "{text}");
+    assert!(text.ends_with("no later jobs were there to test it"), "{text}");
+}
+
+#[test]
+fn a_detector_is_worth_having_if_its_copies_end_jobs_earlier() {
+    let of = |earlier: f64| {
+        let copy = |name: &str, budget: Value, earlier: f64| json!({"detector": name, "budget": budget, "earlier_share": earlier, "lost_share": 0.004});
+        let row = |name: &str, f1: f64| json!({"detector": name, "scores": [{"f1": f1, "recall": 0.587, "precision": 0.805}]});
+        json!({"answer": {"stragglers": [397], "rows": [row("oracle", 1.0), row("late", 0.9), row("flink", 0.6)],
+            "copies": [copy("oracle", Value::Null, 0.9), copy("late", json!(0.1), 0.8),
+                copy("late", Value::Null, earlier / 2.0), copy("flink", Value::Null, earlier)]}})
+    };
+    assert_eq!(
+        said(detector(&of(0.052))),
+        "shown: `flink`: copies of the tasks that it flags end jobs 5.2 % earlier for 0.4 % of the \
+        slot time; it finds 58.7 % of 397 stragglers, and 80.5 % of its judged flags are right"
+    );
+    assert!(said(detector(&of(0.0))).starts_with("not shown: No detector is worth having: of 397"));
+}
+
+#[test]
+fn a_policy_is_shown_if_it_shortens_the_mean_response_by_a_hundredth() {
+    let of = |mean: f64, waits: f64| {
+        let row = |name: &str, mean: f64| {
+            json!({"policy": name, "metrics": {
+            "job_response_s": {"mean": mean}, "waiting_s": {"max": waits},
+            "cpu_share_max": 0.1, "cpu_there_at_max": 24_115.0},
+            "against_first": {"helped": 13, "hurt": 1}})
+        };
+        json!({"answer": {"unit": "processor-s", "history": {"jobs": 19}, "policies": [row("fifo", 100.0), row("fair", mean)]}})
+    };
+    assert_eq!(
+        said(policy(&of(80.0, 5.0))),
+        "shown: Under `fair`, 19 jobs would have taken 80 s on average instead of 100 s under \
+        `fifo`; 13 jobs sooner, 1 later"
+    );
+    assert_eq!(
+        said(policy(&of(99.5, 5.0))),
+        "not shown: No other policy is shown to shorten the response of 19 jobs: its mean is 100 s \
+        under `fifo`, and at best 99.5000 s under `fair`"
+    );
+    assert_eq!(
+        said(policy(&of(80.0, 0.0))),
+        "unknown: The load never fills the machines (peak 10.0 % of 24,115 processors), so no \
+        policy can differ"
+    );
+}
+
+#[test]
+fn the_load_is_told_on_average_and_at_its_fullest() {
+    let row = |share: f64| json!({"cpu_allocated_share": share});
+    let mut stored = json!({"answer": {"interval_s": 3600.0, "rows": [row(0.2), row(0.9), row(0.1)],
+        "totals": {"cpu_allocated_of_capacity_share": 0.4}}});
+    let said_of = |stored: &Value| said(load(stored));
+    assert_eq!(
+        said_of(&stored),
+        "shown: Running tasks requested 40.0 % of the CPU of the machines on average, and 90.0 % \
+        in the fullest hour"
+    );
+    stored["answer"]["totals"]["cpu_used_of_capacity_share"] = json!(0.25);
+    assert!(said_of(&stored).contains("requested 40.0 % and used 25.0 % of the CPU"));
+    assert_founded(&said_of(&stored), &stored);
+}
+
+#[test]
+fn users_are_told_with_the_heaviest_and_how_unequal_they_are() {
+    let stored = json!({"settings": {"cpu": "requested"}, "answer": {"by": "user", "unit": "NCU-s",
+        "total_cpu_s": 1000.0, "inequality": {"users": 570, "gini": 0.9234, "users_of_half": 12},
+        "users": [{"user": "ann", "share": 0.11}]}});
+    assert_eq!(
+        said(users(&stored)),
+        "shown: 570 users used 1,000 NCU-s; 12 of them used half; the heaviest (ann) \
+        used 11.0 %, and the Gini index is 0.923"
+    );
+}
+
+#[test]
+fn what_is_not_shown_comes_last_and_is_left_out_first() {
+    let (kind, topic) = kind_of(RULES[2].of).unwrap();
+    let finding = |number: usize| Finding {
+        asks: "",
+        sentence: number.to_string(),
+        is_shown: number != 2 && number != 5,
+        scope: String::new(),
+        result: kind.name.to_owned(),
+        topic,
+    };
+    let kept = chosen((0..7).map(finding).collect());
+    let kept: Vec<&str> = kept.iter().map(|one| one.sentence.as_str()).collect();
+    assert_eq!(kept, ["0", "1", "3", "4", "6", "2"]);
+}
+
+#[test]
+fn every_rule_is_of_a_result_that_exists() {
+    for rule in &RULES {
+        assert!(kind_of(rule.of).is_some(), "{}", rule.of);
+    }
+}
+
+proptest! {
+    /// Every number in a sentence is a number of the result, whatever that holds.
+    #[test]
+    fn a_finding_holds_no_number_that_its_result_does_not(
+        shares in prop::collection::vec(0.0..1.0_f64, 8),
+        amounts in prop::collection::vec(0.001..1e9_f64, 6),
+        counts in prop::collection::vec(0..100_000_u64, 8),
+        bounds in prop::collection::vec(-0.5..1.0_f64, 2),
+    ) {
+        let outcomes = ["finished", "failed", "killed", "running", "other"];
+        let rows: Vec<Value> = outcomes.iter().zip(&shares).map(|(outcome, share)| json!({
+            "outcome": outcome, "share": share, "largest_job_share": 1.0 - share, "jobs": 5,
+        })).collect();
+        let jobs = json!({"answer": {"total": counts[0] + 1, "rows": rows}});
+        let cpu = json!({"answer": {"total": amounts[0], "unit": "x-s", "cpu": "slots", "rows": rows}});
+        let mut swept = a_sweep(amounts[1] - 5e8, [bounds[0], shares[0], bounds[1]], shares[1]);
+        swept["answer"]["selection"]["test_jobs"] = json!(counts[1]);
+        swept["answer"]["selection"]["chosen"]["test"]["net_cpu"] = json!(amounts[2]);
+        let score = json!({"recall": shares[2], "precision": shares[3], "f1": shares[4]});
+        let detected = json!({"answer": {"stragglers": [counts[2]],
+            "rows": [{"detector": "late", "scores": [score]}],
+            "copies": [{"detector": "late", "budget": null, "earlier_share": shares[5], "lost_share": shares[6]}]}});
+        let run = |name: &str, mean: f64| json!({"policy": name, "metrics": {
+            "job_response_s": {"mean": mean}, "waiting_s": {"max": shares[7]},
+            "cpu_share_max": shares[0], "cpu_there_at_max": amounts[0]},
+            "against_first": {"helped": counts[3], "hurt": counts[4]}});
+        let replayed = json!({"answer": {"unit": "x-s", "history": {"jobs": counts[5]},
+            "policies": [run("fifo", amounts[3]), run("fair", amounts[4])]}});
+        let used = json!({"settings": {"cpu": "slots"}, "answer": {"by": "user", "unit": "x-s",
+            "total_cpu_s": amounts[5], "users": [{"user": "ann", "share": shares[1]}],
+            "inequality": {"users": counts[6], "gini": shares[2], "users_of_half": counts[7]}}});
+        for (rule, stored) in [
+            (fate as fn(&Value) -> Option<Told>, &jobs), (waste, &cpu), (kill, &swept),
+            (detector, &detected), (policy, &replayed), (users, &used),
+        ] {
+            assert_founded(&said(rule(stored)), stored);
+        }
+    }
+}

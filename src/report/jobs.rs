@@ -1,0 +1,307 @@
+//! Pages of single jobs, and the ways from tables to them.
+//!
+//! In: the jobs that a sweep names, each from close by, and the flags of detectors. Out: a page per
+//! job with its events, its attempts on machines over time, and what rules and detectors would have
+//! done with it. Pages are named by the number of the job, so no name becomes a path.
+
+use std::fmt::Write;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::ReportError;
+use super::html::{self, Cell, Page};
+use super::links::{JOBS, Links, closeups};
+use super::text::{escape, figure_text};
+use crate::answers::sentences::short;
+use crate::charts::{Chart, GanttChart, GanttSpan, Tone, outcome_tone, svg_of};
+use crate::digits::{counted, grouped};
+use crate::results::{ResultError, Stored};
+
+/// A table of flags of more bytes is not searched.
+const FLAGS_MAX: u64 = 256 << 20;
+
+/// Spans below this are drawn in seconds, s.
+const SECONDS_BELOW: f64 = 7200.0;
+
+/// Jobs of a user, on a page in a folder.
+pub(super) fn table(jobs: &[&Value]) -> String {
+    let header = ["job_id", "outcome", "tasks", "attempts", "running_s"].map(str::to_owned);
+    let row = |job: &&Value| {
+        let id = job["job_id"].to_string();
+        vec![
+            Cell::link(&id, &format!("../{JOBS}/{id}.html")),
+            Cell::name(text(job, "outcome_by_sequence")),
+            number(&job["task_count"]),
+            number(&job["attempt_count"]),
+            number(&job["running_s"]),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = jobs.iter().map(row).collect();
+    html::table("Jobs with a page", &header, &rows)
+}
+
+/// What a detector did with a job.
+#[derive(Default)]
+struct Flags {
+    count: u64,
+    right: u64,
+    first_us: Option<i64>,
+}
+
+/// By job and detector.
+type FlagsOf = FxHashMap<String, Vec<(String, Flags)>>;
+
+/// The pages of the jobs of a result.
+pub(super) fn pages(
+    result: &Stored,
+    all: &[Stored],
+    within: &'static str,
+) -> Result<Vec<Page>, ReportError> {
+    let links = Links::of(all);
+    let flags = flags(all, &links)?;
+    let page = |job: &Value| page(result, job, flags.as_ref(), &links, within);
+    Ok(closeups(result).par_iter().filter_map(page).collect())
+}
+
+/// The flags of the jobs that have pages; `None` where no detector ran, or there are too many.
+fn flags(all: &[Stored], links: &Links) -> Result<Option<FlagsOf>, ReportError> {
+    let file = all.iter().find_map(|result| result.path_of("detect-flags.csv").ok());
+    let Some(path) = file else { return Ok(None) };
+    let io = |cause| ReportError::io(&path, cause);
+    if FLAGS_MAX < std::fs::metadata(&path).map_err(io)?.len() {
+        return Ok(None);
+    }
+    let bad = |problem: String| ResultError::BadResult { path: path.clone(), problem };
+    let mut reader = csv::Reader::from_path(&path).map_err(|error| bad(error.to_string()))?;
+    let header = reader.headers().map_err(|error| bad(error.to_string()))?.clone();
+    let place = |name: &str| {
+        let found = header.iter().position(|column| column == name);
+        found.ok_or_else(|| bad(format!("it has no column `{name}`")))
+    };
+    let [detector, job_id, flagged, right] =
+        [place("detector")?, place("job_id")?, place("flagged_us")?, place("is_straggler")?];
+    let mut found = FlagsOf::default();
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record).map_err(|error| bad(error.to_string()))? {
+        let Some(job) = record.get(job_id).filter(|job| links.has_job(job)) else {
+            continue;
+        };
+        let name = record.get(detector).unwrap_or_default();
+        let own = found.entry(job.to_owned()).or_default();
+        let place = own.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            own.push((name.to_owned(), Flags::default()));
+            own.len() - 1
+        });
+        let flags = &mut own[place].1;
+        flags.count += 1;
+        flags.right += u64::from(record.get(right) == Some("true"));
+        let at = record.get(flagged).and_then(|text| text.parse::<i64>().ok());
+        flags.first_us = [flags.first_us, at].into_iter().flatten().min();
+    }
+    Ok(Some(found))
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or("unknown")
+}
+
+fn number(value: &Value) -> Cell {
+    Cell::of(&value.as_f64().map_or_else(String::new, |number| number.to_string()))
+}
+
+fn page(
+    result: &Stored,
+    job: &Value,
+    flags: Option<&FlagsOf>,
+    links: &Links,
+    within: &'static str,
+) -> Option<Page> {
+    let id = job["job_id"].as_i64()?.to_string();
+    let mut body =
+        format!("<p><a href=\"../{within}#{}\">All jobs with a page</a></p>\n", result.name);
+    let count = |name: &str, noun: &str| counted(job[name].as_u64().unwrap_or(0), noun);
+    let known = |name: &str| job[name].as_f64().map_or_else(|| "-".to_owned(), figure_text);
+    let _ = writeln!(
+        body,
+        "<p class=\"answer\">It counts as {} by its sequence of events and as {} by its last \
+        terminal event; {} ran in {} for {} task-s.</p>",
+        escape(text(job, "outcome_by_sequence")),
+        escape(text(job, "outcome_by_last_event")),
+        count("task_count", "task"),
+        count("attempt_count", "attempt"),
+        known("running_s"),
+    );
+    let mut facts = vec![
+        ("user", text(job, "user").to_owned()),
+        ("name", text(job, "job_name").to_owned()),
+        ("sequence of events", text(job, "sequence").to_owned()),
+        ("attempts that finished", count("finished_attempts", "attempt")),
+    ];
+    if job["finished_s_max"].is_number() {
+        facts.extend([
+            ("their length, s: shortest", known("finished_s_min")),
+            ("median", known("finished_s_median")),
+            ("95 % quantile", known("finished_s_p95")),
+            ("longest", known("finished_s_max")),
+        ]);
+    }
+    body.push_str(&html::facts(facts));
+    if let Some(page) = links.page("user", text(job, "user")) {
+        let _ = writeln!(body, "<p><a href=\"../{page}\">All that its user used</a></p>");
+    }
+    body.push_str("<h2>Its attempts over time</h2>\n");
+    match gantt(job, &id) {
+        Some((chart, said)) => {
+            body.push_str(&html::drawn(&svg_of(&chart), &said));
+            let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
+        }
+        None => body.push_str("<p>None of its tasks ran in the loaded parts.</p>\n"),
+    }
+    body.push_str(&judged(job, flags.and_then(|flags| flags.get(&id)), flags.is_some()));
+    body.push_str("<h2>Its events and tasks</h2>\n");
+    body.push_str(&listed(job));
+    let _ =
+        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
+    let title = format!("Job {id}");
+    Some(Page { file: format!("{JOBS}/{id}.html"), title, within, body })
+}
+
+/// What rules and detectors would have done.
+fn judged(job: &Value, flags: Option<&Vec<(String, Flags)>>, has_flags: bool) -> String {
+    let mut html = String::from("<h2>What kill rules would have done with it</h2>\n");
+    let kills = job["kills"].as_array().map_or(&[][..], Vec::as_slice);
+    let row = |kill: &Value| {
+        vec![
+            Cell::name(text(kill, "rule")),
+            number(&kill["threshold"]),
+            number(&kill["condemned_tasks"]),
+            number(&kill["first_s"]),
+        ]
+    };
+    if kills.is_empty() {
+        html.push_str("<p>No rule of the sweep would have killed a task of it.</p>\n");
+    } else {
+        let header = ["rule", "threshold", "condemned_tasks", "first_kill_s"].map(str::to_owned);
+        let rows: Vec<Vec<Cell>> = kills.iter().map(row).collect();
+        html.push_str(&html::table("Tasks that each rule condemns", &header, &rows));
+    }
+    if !has_flags {
+        return html;
+    }
+    html.push_str("<h2>What detectors would have done with it</h2>\n");
+    let Some(flags) = flags else {
+        html.push_str("<p>No detector flags a task of it.</p>\n");
+        return html;
+    };
+    let header = ["detector", "flags", "of stragglers", "first_flag_s"].map(str::to_owned);
+    #[expect(clippy::cast_precision_loss, reason = "a time, shown with six digits")]
+    let seconds = |us: i64| us as f64 / 1e6;
+    let rows: Vec<Vec<Cell>> = flags
+        .iter()
+        .map(|(name, flags)| {
+            let first = flags.first_us.map_or_else(String::new, |us| seconds(us).to_string());
+            let [count, right] = [flags.count, flags.right].map(|count| count.to_string());
+            vec![Cell::name(name), Cell::of(&count), Cell::of(&right), Cell::of(&first)]
+        })
+        .collect();
+    html + &html::table("Flags of each detector", &header, &rows)
+}
+
+/// The tables of events and tasks, with how much is left out.
+fn listed(job: &Value) -> String {
+    let items = |name: &str| job[name].as_array().map_or(&[][..], Vec::as_slice);
+    let of_all = |name: &str, count: &str, noun: &str| {
+        let (shown, all) = (items(name).len() as u64, job[count].as_u64().unwrap_or(0));
+        if all <= shown {
+            return String::new();
+        }
+        format!(", {} of {}", grouped(shown), counted(all, noun))
+    };
+    let events: Vec<Vec<Cell>> = items("events")
+        .iter()
+        .map(|event| vec![number(&event["time_s"]), Cell::name(text(event, "event"))])
+        .collect();
+    let caption = format!("Events of the job{}", of_all("events", "event_count", "event"));
+    let mut html = html::table(&caption, &["time_s", "event"].map(str::to_owned), &events);
+    let tasks: Vec<Vec<Cell>> = items("tasks")
+        .iter()
+        .map(|task| {
+            vec![
+                Cell::name(&task["task_index"].to_string()),
+                Cell::name(text(task, "sequence")),
+                number(&task["event_count"]),
+                number(&task["attempt_count"]),
+            ]
+        })
+        .collect();
+    let header = ["task", "sequence", "events", "attempts"].map(str::to_owned);
+    let caption = format!("Tasks with most attempts{}", of_all("tasks", "task_count", "task"));
+    if !tasks.is_empty() {
+        html.push_str(&html::table(&caption, &header, &tasks));
+    }
+    html
+}
+
+/// What ended an attempt, as an outcome.
+fn outcome(ended_by: &str) -> &'static str {
+    match ended_by {
+        "FINISH" => "finished",
+        "FAIL" => "failed",
+        "KILL" => "killed",
+        "EVICT" => "evicted",
+        "LOST" => "lost",
+        "still running" => "running",
+        _ => "ended with the job",
+    }
+}
+
+fn tone(outcome: &str) -> Tone {
+    if outcome == "ended with the job" { Tone::Grey } else { outcome_tone(outcome) }
+}
+
+/// Attempts as bars, a row per task; and what is seen, in a sentence.
+fn gantt(job: &Value, id: &str) -> Option<(Chart, String)> {
+    let tasks = job["tasks"].as_array()?;
+    let (mut rows, mut spans, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    for task in tasks {
+        let attempts = task["attempts"].as_array().into_iter().flatten();
+        let row = rows.len();
+        let before = spans.len();
+        for attempt in attempts {
+            let bounds = attempt["start_s"].as_f64().zip(attempt["end_s"].as_f64());
+            let Some((from, to)) = bounds else { continue };
+            let outcome = outcome(text(attempt, "ended_by"));
+            if !outcomes.contains(&outcome) {
+                outcomes.push(outcome);
+            }
+            let machine = attempt["machine_id"].as_i64();
+            let label = machine.map_or_else(String::new, |machine| machine.to_string());
+            spans.push(GanttSpan { row, from, to, label, tone: tone(outcome) });
+        }
+        if before < spans.len() {
+            rows.push(format!("task {}", task["task_index"]));
+        }
+    }
+    let from = spans.iter().map(|span| span.from).reduce(f64::min)?;
+    let to = spans.iter().map(|span| span.to).reduce(f64::max)?;
+    let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("hours", 3600.0) };
+    for span in &mut spans {
+        (span.from, span.to) = ((span.from - from) / per, (span.to - from) / per);
+    }
+    let said = format!(
+        "{} of {}, each a row, with their first {}; the number on a bar is the machine. From {} s \
+        to {} s on the trace clock.",
+        counted(rows.len() as u64, "task"),
+        counted(job["task_count"].as_u64()?, "task"),
+        counted(spans.len() as u64, "attempt"),
+        figure_text(from),
+        figure_text(to),
+    );
+    let legend = outcomes.iter().map(|outcome| ((*outcome).to_owned(), tone(outcome))).collect();
+    let title = format!("Attempts of job {} over time", short(id));
+    let time_axis = format!("time since the first attempt shown ({unit})");
+    let caption = said.clone();
+    Some((Chart::Gantt(GanttChart { title, caption, time_axis, rows, spans, legend }), said))
+}

@@ -1,0 +1,184 @@
+//! Stored tables on a page: what says nothing is left out, and what is long is folded.
+//!
+//! In: a table of a result. Out: it as HTML with the way to its file. Left out are columns without a
+//! value, units that are the same in all rows (the caption has them), and rows whose every number is
+//! zero or unknown; how many is said. The file has all of it.
+
+use super::html::{self, Cell};
+use super::links::Links;
+use super::text::escape;
+use crate::digits::{counted, grouped};
+use crate::results::Table;
+
+/// A table of more rows is folded.
+const FOLDED_ABOVE: usize = 40;
+
+/// Rows of a folded table that a page holds.
+const FOLDED_ROWS: usize = 100;
+
+/// Columns whose whole numbers are names.
+fn is_name(column: &str) -> bool {
+    column.ends_with("_id")
+        || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority" | "figure")
+}
+
+fn is_unit(column: &str) -> bool {
+    column == "unit" || column.ends_with("_unit")
+}
+
+/// Whether a row has numbers or gaps alone, and each of them is zero or unknown.
+fn says_nothing(header: &[String], row: &[String]) -> bool {
+    let mut cells = header.iter().zip(row).filter(|(column, _)| !is_name(column));
+    let is_zero = |cell: &str| cell.parse::<f64>().map(|number| number == 0.0);
+    let has_zero = cells.clone().any(|(_, cell)| is_zero(cell) == Ok(true));
+    has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
+}
+
+/// What is shown of a table.
+struct Kept<'a> {
+    columns: Vec<usize>,
+    rows: Vec<&'a [String]>,
+    /// Units that all rows have in common.
+    units: Vec<&'a str>,
+    zero_rows: usize,
+}
+
+fn kept(table: &Table) -> Kept<'_> {
+    let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
+    let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
+    let (mut columns, mut units) = (Vec::new(), Vec::new());
+    for (idx, column) in table.header.iter().enumerate() {
+        let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
+        if rows.iter().all(|row| cell(row).is_empty()) {
+            continue;
+        }
+        let first = rows.first().and_then(|row| row.get(idx)).map_or("", String::as_str);
+        if is_unit(column) && rows.iter().all(|row| cell(row) == first) {
+            // The unit of a variance follows from that of its values.
+            if !units.contains(&first) && column != "variance_unit" {
+                units.push(first);
+            }
+            continue;
+        }
+        columns.push(idx);
+    }
+    Kept { columns, zero_rows: table.rows.len() - rows.len(), rows, units }
+}
+
+/// A stored table with the way to its file.
+pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
+    let kept = kept(table);
+    let caption = match kept.units.as_slice() {
+        [] => caption.to_owned(),
+        units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
+        units => format!("{caption} ({})", units.join(", ")),
+    };
+    let header: Vec<String> = kept.columns.iter().map(|&idx| table.header[idx].clone()).collect();
+    let cell = |row: &[String], idx: usize| {
+        let text = row.get(idx).map_or("", String::as_str);
+        match links.page(&table.header[idx], text) {
+            Some(page) => Cell::link(text, &page),
+            None if is_name(&table.header[idx]) => Cell::name(text),
+            None => Cell::of(text),
+        }
+    };
+    let (all, most) =
+        (kept.rows.len(), if links.are_in(&header) { usize::MAX } else { FOLDED_ROWS });
+    let shown = if all <= 2 * FOLDED_ROWS { all } else { most.min(all) };
+    let rows: Vec<Vec<Cell>> = kept
+        .rows
+        .iter()
+        .take(shown)
+        .map(|row| kept.columns.iter().map(|&idx| cell(row, idx)).collect())
+        .collect();
+    let mut notes = String::new();
+    if shown < all || table.rows.len() < table.row_count {
+        let first = grouped(shown as u64);
+        notes = format!("; the first {first} of {}", counted(table.row_count as u64, "row"));
+    }
+    if 0 < kept.zero_rows {
+        let zeros = counted(kept.zero_rows as u64, "row");
+        notes = format!("{notes}; {zeros} without a value above zero not shown");
+    }
+    let file = escape(&table.file);
+    let source =
+        format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
+    if rows.is_empty() {
+        return format!("<p>{}: nothing above zero.</p>\n{source}", escape(&caption));
+    }
+    let whole = html::table(&caption, &header, &rows);
+    if all <= FOLDED_ABOVE || links.are_in(&header) {
+        return whole + &source;
+    }
+    let (said, count) = (escape(&caption), counted(all as u64, "row"));
+    format!(
+        "<details class=\"long\"><summary>{said}: {count}</summary>\n{whole}</details>\n{source}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(header: &[&str], rows: &[&[&str]]) -> Table {
+        let own = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect();
+        Table {
+            file: "x.csv".to_owned(),
+            header: own(header),
+            rows: rows.iter().map(|row| own(row)).collect(),
+            row_count: rows.len(),
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out_and_counted() {
+        let header = ["sequence", "outcome", "count", "unit", "p99"];
+        let rows: [&[&str]; 3] = [
+            &["014", "finished", "9", "s", ""],
+            &["013", "failed", "0", "s", ""],
+            &["", "other", "0.0", "s", ""],
+        ];
+        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default());
+        assert!(html.contains("<caption>Jobs (s)</caption>"), "{html}");
+        assert!(html.contains("finished") && !html.contains("failed"), "{html}");
+        assert!(!html.contains("p99") && !html.contains("unit"), "{html}");
+        assert!(html.contains("2 rows without a value above zero not shown"), "{html}");
+        let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default());
+        assert!(html.starts_with("<p>Jobs: nothing above zero.</p>"), "{html}");
+        // A key that is a number keeps its row.
+        let html = stored_table(
+            "Kills",
+            &table(&["threshold", "saved"], &[&["10", "0"]]),
+            "",
+            &Links::default(),
+        );
+        assert!(html.contains(">10<"), "{html}");
+    }
+
+    #[test]
+    fn a_long_table_is_folded() {
+        let rows: Vec<&[&str]> = vec![&["1"]; FOLDED_ABOVE + 1];
+        let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default());
+        assert!(html.starts_with("<details class=\"long\"><summary>Jobs: 41 rows<"), "{html}");
+    }
+
+    proptest! {
+        /// Every number but zero stands on the page, each as often as in the table.
+        #[test]
+        fn no_number_is_lost(
+            cells in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0_u32), 1..9_u32], 3), 1..20),
+        ) {
+            let rows: Vec<Vec<String>> =
+                cells.iter().map(|row| row.iter().map(u32::to_string).collect()).collect();
+            let row_count = rows.len();
+            let header = ["a", "b", "c"].map(str::to_owned).to_vec();
+            let html = stored_table("x", &Table { file: "x.csv".to_owned(), header, rows, row_count }, "", &Links::default());
+            for number in 1..9_u32 {
+                let all = cells.iter().flatten().filter(|&&cell| cell == number).count();
+                prop_assert_eq!(html.matches(&format!(">{number}</td>")).count(), all);
+            }
+        }
+    }
+}
