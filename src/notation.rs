@@ -291,6 +291,20 @@ pub fn split_outside_braces(text: &str, separator: char) -> impl Iterator<Item =
     })
 }
 
+/// More numbers than these are a slip.
+const RANGE_MAX: u64 = 10_000;
+
+/// The whole numbers of a range, `1..4` as `1`, `2`, `3`, `4`; another text as it is.
+pub fn range(text: &str) -> Vec<String> {
+    let number = |text: &str| text.trim().parse::<i64>().ok();
+    match text.split_once("..").and_then(|(from, to)| number(from).zip(number(to))) {
+        Some((from, to)) if from <= to && to.abs_diff(from) < RANGE_MAX => {
+            (from..=to).map(|number| number.to_string()).collect()
+        }
+        _ => vec![text.to_owned()],
+    }
+}
+
 /// Writes `name:key=value,...`, just the name where there are no parameters.
 pub fn write_notation(
     f: &mut fmt::Formatter<'_>,

@@ -6,7 +6,7 @@ use crate::answers::sentences;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::history::History;
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{JobEnd, Metrics, Paired};
+use crate::replay::metrics::{GroupRow, JobEnd, Metrics, Paired};
 use crate::results::kind::Kind;
 use crate::schema::Table;
 
@@ -31,6 +31,8 @@ pub struct Run {
     pub policy: String,
     pub metrics: Metrics,
     pub jobs: Vec<JobEnd>,
+    /// Its tasks by size or user, where that was asked.
+    pub groups: Vec<GroupRow>,
     /// Beside the first policy under the same seed.
     pub paired: Paired,
     pub refused: Vec<u32>,

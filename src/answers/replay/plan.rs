@@ -12,10 +12,11 @@ use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::notation::range;
 use crate::replay::cluster::ClusterError;
 use crate::replay::engine::heartbeats;
 use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
-use crate::replay::metrics::Tolerance;
+use crate::replay::metrics::{GroupedBy, Tolerance};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, Workload};
@@ -117,6 +118,13 @@ pub struct ReplayPlan {
     #[serde(deserialize_with = "seeds")]
     pub seeds: u64,
 
+    /// Give a row per policy and size of jobs, or user
+    ///
+    /// Tasks, waits, responses, bounded slowdowns and CPU time by group, under the first seed. The
+    /// size of a job is the number of its tasks; in a log, the processors that it requested.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum))]
+    pub group_by: Option<GroupedBy>,
+
     /// Seconds by which a hurt or helped job must differ
     ///
     /// The response must also differ by more than --tolerance-share of the response under the first
@@ -172,6 +180,7 @@ impl Default for ReplayPlan {
             load: 1.0,
             seed: 1,
             seeds: 1,
+            group_by: None,
             tolerance_s: 1.0,
             tolerance_share: 0.01,
         }
@@ -234,14 +243,14 @@ pub fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPl
 /// More than these are a slip, or somebody's joke: braces multiply.
 pub(crate) const POLICIES_MAX: usize = 1_000;
 
-/// `a{b,c}d` as `abd acd`, every pair of braces against every other.
+/// `a{b,c}d` as `abd acd`, `{1..3}` as `{1,2,3}`; every pair of braces against every other.
 pub(crate) fn grid(text: &str) -> Result<Vec<String>, String> {
     let mut all = vec![String::new()];
     let mut rest = text;
     while let Some((before, tail)) = rest.split_once('{')
         && let Some((choices, after)) = tail.split_once('}')
     {
-        let choices: Vec<&str> = choices.split(',').collect();
+        let choices: Vec<String> = choices.split(',').flat_map(range).collect();
         if POLICIES_MAX < all.len() * choices.len() {
             return Err(format!("`{text}` expands to more than {POLICIES_MAX} policies"));
         }
@@ -380,6 +389,10 @@ mod tests {
         assert_eq!(
             grid("{fifo,fair}+late:cap={0.1,0.2}").unwrap(),
             ["fifo+late:cap=0.1", "fifo+late:cap=0.2", "fair+late:cap=0.1", "fair+late:cap=0.2",]
+        );
+        assert_eq!(
+            grid("fifo:depth={1..3}").unwrap(),
+            ["fifo:depth=1", "fifo:depth=2", "fifo:depth=3"]
         );
         assert_eq!(grid("late:cap={0.1").unwrap(), ["late:cap={0.1"], "left to their reader");
         assert!(grid(&"{a,b}".repeat(10)).is_err(), "1,024 of them");

@@ -87,6 +87,7 @@ pub(crate) fn replay_one(
         policy: name.clone(),
         metrics,
         jobs,
+        groups: Vec::new(),
         paired: Paired::default(),
         refused: outcome.refused,
         depth_cuts: outcome.depth_cuts,

@@ -17,6 +17,7 @@ use crate::lake::Lake;
 use crate::progress;
 use crate::replay::history::{self, History};
 use crate::replay::journal::Journal;
+use crate::replay::metrics::{SizeOf, by_group};
 use crate::replay::policies::PolicyPlan;
 use crate::results::shares;
 use crate::results::store::{Answer, Files, Origin};
@@ -86,17 +87,25 @@ pub fn give(
     let first = first_setting(plan, (lake, windows), &policies, screen)?;
     let mut files = files()?;
     let bar = screen.follow(KIND.name, "tasks");
-    let runs = runs_of(plan, (lake, windows), &policies, &first)?;
+    let mut runs = runs_of(plan, (lake, windows), &policies, &first)?;
+    if let Some(by) = plan.group_by {
+        let of_log = lake.source().is_log();
+        let size_of = if of_log { SizeOf::Processors } else { SizeOf::Tasks };
+        for run in &mut runs[0] {
+            run.groups = by_group(&run.journal, &first.history.workload, by, size_of);
+        }
+    }
     drop(bar);
     for run in &runs[0] {
         screen.say_all(&report(run, &first.history));
     }
     let unit = CpuDefinition::Requested.unit(lake.source());
-    let table = table::of(&runs, unit);
+    let whole = table::of(&runs, unit);
+    let grouped = plan.group_by.map(|_| table::by_group(&runs[0], unit));
     let history = history_plan(plan, lake, plan.seed);
     let answer = Answer {
         kind: KIND,
-        table: &table,
+        table: grouped.as_ref().unwrap_or(&whole),
         json: json_of(&runs, &first, unit),
         settings: settings(
             plan,
@@ -109,6 +118,9 @@ pub fn give(
     };
     if let Some(files) = &mut files {
         files.table("replay-time", &table::over_time(&runs[0]))?;
+        if grouped.is_some() {
+            files.table("replay-all", &whole)?;
+        }
         if has_journal {
             journal::put(&runs[0], &first, files)?;
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::replay::experiments::Estimate;
-use crate::replay::metrics::Spread;
+use crate::replay::metrics::{GroupRow, Spread};
 use crate::results::frame::Frame;
 use crate::results::shares::{Share, share};
 
@@ -172,6 +172,26 @@ fn bounds_of(frame: Frame, name: &str, found: &[Option<Estimate>]) -> Frame {
         )
 }
 
+/// A row per policy and group, under the first seed.
+pub fn by_group(runs: &[Run], unit: &str) -> RecordBatch {
+    let rows = || runs.iter().flat_map(|run| run.groups.iter().map(move |row| (run, row)));
+    let float = |frame: Frame, name, value: fn(&GroupRow) -> Option<f64>| {
+        frame.float(name, rows().map(|(_, row)| value(row)))
+    };
+    let mut frame = Frame::default()
+        .text("policy", rows().map(|(run, _)| run.policy.as_str()))
+        .text("group", rows().map(|(_, row)| row.group.as_str()))
+        .count("tasks", rows().map(|(_, row)| row.tasks))
+        .count("finished", rows().map(|(_, row)| row.finished));
+    frame = float(frame, "waiting_s_mean", |row| row.waiting_s_mean);
+    frame = float(frame, "response_s_mean", |row| row.response_s_mean);
+    frame = float(frame, "slowdown_mean", |row| row.slowdown_mean);
+    frame = float(frame, "slowdown_median", |row| row.slowdown_median);
+    frame = float(frame, "slowdown_p95", |row| row.slowdown_p95);
+    frame = float(frame, "used_cpu_s", |row| Some(row.used_cpu_s)).unit(unit);
+    frame.text("unit", rows().map(|_| unit)).batch()
+}
+
 /// Queue and use of machines over time, as the charts show them: the first seed of every policy.
 pub fn over_time(runs: &[Run]) -> RecordBatch {
     let rows = || runs.iter().flat_map(|run| run.metrics.samples.iter().map(move |one| (run, one)));
@@ -197,6 +217,9 @@ pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
         "refused": run.refused.len(),
         "depth_cuts": run.depth_cuts,
     });
+    if !run.groups.is_empty() {
+        json["groups"] = json!(run.groups);
+    }
     if 1 < runs.len() {
         let mut found: Map<String, Value> = FIGURES
             .iter()

@@ -19,8 +19,10 @@ use crate::fairness::indices::{bounded_slowdown, jain_index};
 use crate::studies::quantile;
 use crate::units::micros_to_seconds;
 
+mod groups;
 mod tally;
 
+pub use self::groups::{GroupRow, GroupedBy, SizeOf, by_group};
 use self::tally::{Tally, cpu_seconds};
 
 /// Runs shorter than this count as this long in the bounded slowdown, s (Feitelson and others).

@@ -27,6 +27,13 @@ const CLASSES: [(u64, &str); 7] = [
     (u64::MAX, "1025+"),
 ];
 
+/// The class of a size: its place among the classes, and its name.
+pub fn size_class(size: u64) -> (usize, &'static str) {
+    let class = CLASSES.iter().position(|class| size <= class.0);
+    let place = class.expect("the last class has no bound");
+    (place, CLASSES[place].1)
+}
+
 /// Waits and runs of some jobs.
 #[derive(Clone, Debug, Default)]
 struct Fates {
@@ -139,8 +146,7 @@ impl JobSums {
         let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
         let run_us = start_us.filter(|_| has_ended).map(|start| job.last_event_us - start);
         if let Some(size) = size {
-            let class = CLASSES.iter().position(|class| size <= class.0);
-            self.sizes[class.expect("the last class has no bound")].add(wait_us, run_us);
+            self.sizes[size_class(size).0].add(wait_us, run_us);
         }
         let user = user.unwrap_or(UNKNOWN);
         if let Some(fates) = self.users.get_mut(user) {

@@ -5,6 +5,7 @@
 //! ```text
 //!  events=20                 a rule and its parameter
 //!  events={10,20,50}         several parameters, each tried; `events` alone has its usual grid
+//!  failures={1..6,10}        1 to 6 and 10
 //!  events=20+failures=3      both must have fired
 //!  events=20~priority=9      tasks that it spares; ~class=3 and ~user=NAME likewise
 //!  k8s:backoff_limit=6,on=fail+evict,per=task    a rule with settings
@@ -16,7 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Rule, RuleGrid, SpareKey};
-use crate::notation::{Notation, NotationError, split_outside_braces};
+use crate::notation::{Notation, NotationError, range, split_outside_braces};
 
 /// What is named, in errors.
 const KIND: &str = "kill rule";
@@ -80,9 +81,12 @@ fn condition(text: &str) -> Result<(Rule, Option<Vec<i64>>), NotationError> {
 /// One parameter, or several in braces; ascending, each once.
 fn values(rule: &Rule, text: &str) -> Option<Vec<i64>> {
     let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-    let pieces = inside.map_or_else(|| vec![text], |inside| inside.split(',').collect());
+    let pieces: Vec<String> = match inside {
+        Some(inside) => inside.split(',').flat_map(|piece| range(piece.trim())).collect(),
+        None => vec![text.to_owned()],
+    };
     let mut grid: Vec<i64> =
-        pieces.into_iter().map(|piece| rule.read_parameter(piece.trim())).collect::<Option<_>>()?;
+        pieces.iter().map(|piece| rule.read_parameter(piece.trim())).collect::<Option<_>>()?;
     grid.sort_unstable();
     grid.dedup();
     Some(grid)
@@ -249,6 +253,8 @@ mod tests {
         ] {
             assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);
         }
+        let range: RuleGrid = "k8s:backoff_limit={0..3,6}".parse().unwrap();
+        assert_eq!(range.to_string(), "k8s:backoff_limit={0,1,2,3,6}");
         let spaced: RuleGrid = "events = { 50, 10,10 } + failures = 3 ~ class = 2".parse().unwrap();
         assert_eq!(spaced.to_string(), "events={10,50}+failures=3~class=2");
     }
@@ -292,6 +298,10 @@ mod tests {
             "events+spark:max_failures=4",
             "kill rule `spark:max_failures=4`: `spark` is one too many: at most one rule that ends \
              jobs (or `per=task`) can be combined",
+        );
+        check(
+            "events={3..1}",
+            "kill rule `events`: `events={3..1}` is not a number of events from 1",
         );
         check("events~user=", "kill rule `~user=`: `user=` is not a name");
     }
