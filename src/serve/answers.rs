@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record};
+use crate::answers::sentences::short;
 use crate::report::html::{Cell, figure, table};
 use crate::report::links::Links;
 use crate::report::tables::stored_table;
@@ -19,8 +20,19 @@ use crate::results::{Limits, Stored, read_all};
 /// What a page holds; all rows are in the files.
 const LIMITS: Limits = Limits { rows: 200, bytes: 1 << 20 };
 
-/// Pairs of indices and users that a table of moves holds.
-const MOVES_MAX: usize = 60;
+/// Users that are named for each pair of indices.
+const MOVES_MAX: usize = 5;
+
+/// Columns of the heaviest users that are left to the files.
+const LEFT_OUT: [&str; 7] = [
+    "unit",
+    "ran_cpu_s",
+    "ran_memory_s",
+    "peak_at_s",
+    "first_use_s",
+    "last_use_s",
+    "largest_step_share",
+];
 
 /// The part of a page that changes by itself.
 pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
@@ -83,9 +95,14 @@ fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
 fn notes(record: &Record) -> Markup {
     html! {
         @if !record.notes.is_empty() {
-            ul class="found" { @for note in &record.notes { li { (note) } } }
+            ul class="found" { @for note in &record.notes { li { (with_short_words(note)) } } }
         }
     }
+}
+
+/// A sentence with its hashes cut short.
+fn with_short_words(text: &str) -> String {
+    text.split(' ').map(short).collect::<Vec<String>>().join(" ")
 }
 
 /// The results in a folder as markup.
@@ -93,11 +110,11 @@ fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
     let stored = read(folder)?;
     let mut pieces = Vec::new();
     for result in &stored {
-        pieces.push(if command == "fairness" {
+        let own = if command == "fairness" {
             fairness(result)
         } else {
             html! {}
-        });
+        };
         let figures = result.charts().into_iter().map(|chart| figure(chart, result, root, None));
         let figures = figures.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
         let tables: String = result
@@ -108,6 +125,7 @@ fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
             .collect();
         pieces.push(html! {
             div class="figures" { (PreEscaped(figures)) }
+            (own)
             (PreEscaped(tables))
             p class="source" {
                 "Files: "
@@ -127,21 +145,31 @@ fn titled(file: &str) -> String {
 /// The tables of a comparison of indices, from the JSON.
 fn fairness(result: &Stored) -> Markup {
     let answer = result.answer();
-    let moves: Vec<&Value> = answer["what_if_places"].as_array().into_iter().flatten().collect();
-    let moves = &moves[..moves.len().min(MOVES_MAX)];
+    let moves = rows(&answer["what_if_places"]);
+    let of_pair =
+        |one: &Value, other: &Value| one["one"] == other["one"] && one["other"] == other["other"];
+    let moves: Vec<Value> =
+        moves.chunk_by(of_pair).flat_map(|pair| pair.iter().take(MOVES_MAX).cloned()).collect();
     let tables = [
         ("The heaviest users, and each index at the end of the window", rows(&answer["heaviest"])),
         ("How alike the orders under two indices are", rows(&answer["what_if"])),
-        ("Who moves most between two indices", moves.iter().copied().cloned().collect()),
+        ("Who moves most between two indices", moves),
         ("Clusters", rows(&answer["clusters"])),
+    ];
+    let further = [
         ("Users to hold back", rows(&answer["suggestions"]["hold_back"])),
         ("Users who came when capacity was free", rows(&answer["suggestions"]["came_when_free"])),
     ];
+    let unit = answer["unit"].as_str().unwrap_or_default();
     let nothing = answer["nothing"].as_str();
     html! {
         @if let Some(nothing) = nothing { p { (nothing) } }
-        @for (caption, rows) in &tables {
-            @if !rows.is_empty() { (PreEscaped(of_rows(caption, rows))) }
+        p class="source" { "CPU time in " (unit) "." }
+        @for (caption, rows) in tables.iter().filter(|table| !table.1.is_empty()) {
+            (PreEscaped(of_rows(caption, rows)))
+        }
+        @for (caption, rows) in further.iter().filter(|table| !table.1.is_empty()) {
+            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows))) }
         }
     }
 }
@@ -157,12 +185,12 @@ fn of_rows(caption: &str, rows: &[Value]) -> String {
     let header: Vec<String> = first
         .into_iter()
         .flatten()
-        .filter(|(_, value)| is_plain(value))
+        .filter(|(name, value)| is_plain(value) && !LEFT_OUT.contains(&name.as_str()))
         .map(|(name, _)| name.clone())
         .collect();
     let cell = |row: &Value, name: &String| match &row[name] {
         Value::Null => Cell::name(""),
-        Value::String(text) => Cell::name(text),
+        Value::String(text) => Cell::name(&short(text)),
         Value::Bool(yes) => Cell::name(if *yes { "yes" } else { "no" }),
         other => Cell::of(&other.to_string()),
     };

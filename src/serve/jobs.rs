@@ -45,7 +45,7 @@ fn table(all: &[(String, Job)]) -> Markup {
                             None => td {},
                         }
                         td { (utc(record.asked_s)) }
-                        td { (record.spec.words.join(" ")) }
+                        td { (record.spec.words.join(" ")) @for file in &record.spec.files { " " (file.flag) (file.field) } }
                     }
                 }
             }

@@ -35,7 +35,7 @@ pub(super) fn titled(name: &str) -> String {
 fn lakes(portal: &Portal) -> Markup {
     html! {
         div class="table" { table class="data" {
-            caption { "Lakes" }
+            caption { "Clusters" }
             thead { tr {
                 th scope="col" { "Lake" }
                 th scope="col" { "Trace" }

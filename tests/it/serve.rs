@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::support::{Place, now};
+use super::engines::{python, script};
+use super::support::{Place, now, skipped};
 
 /// A portal that is killed when the test is over.
 struct Portal {
@@ -1158,5 +1159,17 @@ fn a_folder_that_grows_is_followed_part_by_part() {
         }
         assert!(begun.elapsed() < Duration::from_mins(1), "{}", reply.text());
         thread::sleep(Duration::from_millis(300));
+    }
+}
+
+/// Promise: in a real browser an index is entered, its chart read, saved, and found after a kill.
+#[test]
+fn a_browser_enters_an_index_and_reads_its_chart() {
+    let Some(python) = python("playwright") else { return };
+    let said = script(&python, "portal_pages.py", &[env!("CARGO_BIN_EXE_jobfate")]);
+    if said.contains("SKIPPED:") {
+        skipped(&said);
+    } else {
+        assert!(said.contains(" passed, 0 failed"), "{said}");
     }
 }

@@ -105,8 +105,7 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
 /// The parameters of an index as it prints them.
 fn usual(index: BuiltIn) -> String {
     let text = index.usual().to_string();
-    text.split_once(':')
-        .map_or_else(|| "no parameters given".to_owned(), |(_, with)| with.to_owned())
+    text.split_once(':').map_or_else(|| "no parameters".to_owned(), |(_, with)| with.to_owned())
 }
 
 /// Where an index is entered, in one of three ways.
