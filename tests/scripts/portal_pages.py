@@ -15,7 +15,7 @@ JOBFATE is built with the feature `serve`. Without --lake a synthetic trace is m
    elsewhere, no message of the browser, the same text without scripting.
 5. A field is reached and the form sent by keys alone.
 
---shots keeps pictures of the pages, --picture one of the answer. The browser is JOBFATE_CHROMIUM or
+--shots keeps pictures of the pages, --picture the chart of the formula. The browser is JOBFATE_CHROMIUM or
 one on the PATH; without it or Playwright a line says SKIPPED. Exits with 1 if something fails.
 """
 
@@ -118,6 +118,7 @@ def evaluate(page, portal, lakes, checks):
     for lake in lakes:
         page.check(f"input[name=lake][value='{lake.split('=')[0]}']")
     page.select_option("#cpu", "requested")
+    page.fill("#days", "7")
     fill(page, FORMULA)
     page.click("button[value=evaluate]")
     page.wait_for_selector("#live[data-phase=done] figure svg", timeout=120_000)
@@ -221,8 +222,8 @@ def main():
             shared = evaluate(page, portal, lakes, checks)
             if args.picture:
                 page.mouse.move(0, 0)
-                page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
-                page.screenshot(path=args.picture, clip={"x": 0, "y": 0, "width": 1200, "height": 1500}, full_page=True)
+                page.evaluate("document.activeElement.blur()")
+                page.locator("figure").nth(2).screenshot(path=args.picture)
             shared = kept(page, portal, shared, checks)
             looked_at(opened, portal, shared, args.shots, checks)
             by_keys(page, portal, checks)
