@@ -239,6 +239,8 @@ pub mod defaults;
 #[doc(hidden)]
 pub mod digits;
 #[doc(hidden)]
+pub mod export;
+#[doc(hidden)]
 pub mod facts;
 #[doc(hidden)]
 pub mod fairness;

@@ -10,15 +10,18 @@ use clap::Subcommand;
 #[cfg(feature = "serve")]
 use super::serve;
 use super::{
-    Form, account, analyze, classify, console, describe, detect, fairness, ingest, load, machines,
-    predict, query, replay, report, reproduce, setup, sweep, synth, verify,
+    Form, account, analyze, classify, console, describe, detect, export, fairness, ingest, load,
+    machines, predict, query, replay, report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
-/// How a command answers: `plain` has no table; `answer` has the flags of all answers; `own` says it
+/// How a command answers: `plain` has no table, nor has `reads`, which reads one lake; `answer` has the flags of all answers; `own` says it
 /// itself; `results` reads no lake.
 macro_rules! form {
     (plain $args:ident) => {
+        None
+    };
+    (reads $args:ident) => {
         None
     };
     (answer $args:ident) => {
@@ -35,6 +38,9 @@ macro_rules! form {
 macro_rules! lakes {
     (plain $args:ident) => {
         Vec::new()
+    };
+    (reads $args:ident) => {
+        vec![$args.lake.clone()]
     };
     (answer $args:ident) => {
         vec![$args.answer.lake.clone()]
@@ -101,6 +107,7 @@ commands! {
     Fairness(Box<fairness::FairnessArgs>): own fairness::run,
     Replay(replay::ReplayArgs): answer replay::run,
     Journal(replay::journal::JournalArgs): plain replay::journal::run,
+    Export(export::ExportArgs): reads export::run,
     Report(report::ReportArgs): results report::run,
     Query(query::QueryArgs): answer query::run,
     Reproduce(reproduce::ReproduceArgs): answer reproduce::run,

@@ -36,6 +36,7 @@ mod detect;
 mod early;
 mod engine;
 mod exit;
+mod export;
 mod fairness;
 mod ingest;
 mod load;

@@ -113,13 +113,14 @@ impl Lake {
 
     /// What the header of the log says under `key`, line by line; nothing where there is none.
     pub fn header<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
-        self.manifest
-            .tables
-            .values()
-            .flat_map(|entry| &entry.parts)
-            .flat_map(|part| &part.header)
-            .filter(move |(name, _)| name == key)
-            .map(|(_, value)| value.as_str())
+        self.header_lines().filter(move |(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    /// The header of the log: keys and values in their order.
+    pub fn header_lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parts = self.manifest.tables.values().flat_map(|entry| &entry.parts);
+        let lines = parts.flat_map(|part| &part.header);
+        lines.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// What had to be assumed of the rows of a table, with how often, by its wording.

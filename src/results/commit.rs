@@ -137,6 +137,8 @@ impl Commit {
 
 fn give_place(folder: &Path, file: &str) -> Result<()> {
     let path = folder.join(file);
+    let parent = path.parent().unwrap_or(folder);
+    fs::create_dir_all(parent).with_context(|| could_not_write(parent))?;
     match fs::rename(folder.join(WORK).join(file), &path) {
         // It has its place already.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => Ok(()),

@@ -275,14 +275,22 @@ impl Files {
         self.take(rows.columns.into_inner().with_context(|| could_not_write(&path))?)
     }
 
-    fn create(&self, file: String) -> Result<New> {
+    /// Where files are in the making; it goes when they are published or given up.
+    pub(crate) fn work_folder(&self) -> PathBuf {
+        self.lock.folder().join(WORK)
+    }
+
+    /// Begins a further file, whose name may have folders in front.
+    pub(crate) fn create(&self, file: String) -> Result<New> {
         let path = self.lock.folder().join(WORK).join(&file);
+        let parent = path.parent().unwrap_or(Path::new(""));
+        fs::create_dir_all(parent).with_context(|| could_not_write(parent))?;
         let to = File::create_new(&path).with_context(|| could_not_write(&path))?;
         Ok(New { file, path, to: BufWriter::new(Summed::of(to)) })
     }
 
     /// Syncs a file that is whole.
-    fn take(&mut self, new: New) -> Result<()> {
+    pub(crate) fn take(&mut self, new: New) -> Result<()> {
         let New { file, path, to } = new;
         let ended = to.into_inner().map_err(IntoInnerError::into_error).and_then(Summed::finish);
         let (bytes, crc32) = ended.with_context(|| could_not_write(&path))?;
@@ -340,7 +348,7 @@ pub fn lock(folder: &Path) -> Result<(Arc<FolderLock>, Option<String>)> {
     Ok((Arc::new(lock), note))
 }
 
-fn could_not_write(path: &Path) -> String {
+pub(crate) fn could_not_write(path: &Path) -> String {
     format!("could not write `{}`", path.display())
 }
 
@@ -360,7 +368,7 @@ fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart
 }
 
 /// A file that is being written.
-struct New {
+pub(crate) struct New {
     file: String,
     path: PathBuf,
     to: BufWriter<Summed>,
@@ -429,6 +437,11 @@ fn text_of(
 fn command() -> Vec<String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("jobfate".to_owned()).chain(words).collect()
+}
+
+/// The same as one line of text.
+pub(crate) fn command_line() -> String {
+    command().join(" ")
 }
 
 /// The tables of a lake and their checksums.

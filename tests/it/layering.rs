@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::support::repository;
 
 /// The way of the data, from left to right.
-const LAYERS: [&str; 24] = [
+const LAYERS: [&str; 25] = [
     "units",
     "faults",
     "progress",
@@ -25,6 +25,7 @@ const LAYERS: [&str; 24] = [
     "defaults",
     "charts",
     "results",
+    "export",
     "answers",
     "report",
     "serve",

@@ -19,6 +19,7 @@
 //!  publish    what --out promises, also to two at once and to those who are killed
 //!  regression faults that were found once
 //!  accounting  what accounting logs are charged, what is unknown of them, what is refused
+//!  export     ways out: read again, and against the raw events
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
 //!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
 //!  properties any trace comes out of a lake as it went in
@@ -92,6 +93,8 @@ mod easy;
 mod edges;
 #[cfg(test)]
 mod engines;
+#[cfg(test)]
+mod export;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]

@@ -1,0 +1,116 @@
+//! Cells of `task_events` by row, of the columns that a way out may need and the lake has.
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float32Type, Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
+
+use super::items::Logged;
+use crate::lake::Lake;
+use crate::schema::Table;
+
+/// The columns that are read besides those of every study.
+pub(super) const COLUMNS: [&str; 23] = [
+    "user",
+    "user_group",
+    "executable",
+    "queue",
+    "qos",
+    "partition",
+    "gpu_model",
+    "end_reason",
+    "wait_us",
+    "run_us",
+    "status",
+    "processors",
+    "requested_processors",
+    "requested_time_us",
+    "cpu_time_us",
+    "used_memory_kib",
+    "requested_memory_kib",
+    "preceding_job",
+    "think_time_us",
+    "cpu_request",
+    "memory_request",
+    "gpu_request",
+    "depends_on",
+];
+
+/// The cells of a bucket.
+#[derive(Default)]
+pub(super) struct Cells {
+    batches: Vec<RecordBatch>,
+    /// The first row of each batch, and one more than the last of all.
+    starts: Vec<u32>,
+    /// Where in the batches each of [`COLUMNS`] is.
+    at: Vec<Option<usize>>,
+}
+
+impl Cells {
+    /// Those of [`COLUMNS`] that a lake has.
+    pub(super) fn columns(lake: &Lake) -> Vec<&'static str> {
+        let is_there = |column: &&str| lake.has_column(Table::TaskEvents, column);
+        COLUMNS.into_iter().filter(is_there).collect()
+    }
+
+    /// Adds the rows that follow.
+    pub(super) fn push(&mut self, batch: &RecordBatch) {
+        if self.batches.is_empty() {
+            let schema = batch.schema();
+            self.at = COLUMNS.iter().map(|name| schema.index_of(name).ok()).collect();
+            self.starts.push(0);
+        }
+        let rows = u32::try_from(batch.num_rows()).expect("a batch is short");
+        self.starts.push(self.starts.last().copied().unwrap_or(0) + rows);
+        self.batches.push(batch.clone());
+    }
+
+    /// The column of a cell, and its row in there; `None` where it is missing.
+    fn cell(&self, name: &str, row: u32) -> Option<(&dyn Array, usize)> {
+        let column = COLUMNS.iter().position(|known| *known == name)?;
+        let at = (*self.at.get(column)?)?;
+        let batch = self.starts.partition_point(|&start| start <= row).checked_sub(1)?;
+        let array = self.batches.get(batch)?.column(at).as_ref();
+        let row = (row - self.starts[batch]) as usize;
+        (!array.is_null(row)).then_some((array, row))
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str, row: u32) -> Option<&str> {
+        let (array, row) = self.cell(name, row)?;
+        array.as_string_opt::<i32>().map(|texts| texts.value(row))
+    }
+
+    /// A whole number.
+    pub(super) fn int(&self, name: &str, row: u32) -> Option<i64> {
+        let (array, row) = self.cell(name, row)?;
+        match array.data_type() {
+            DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row)),
+            DataType::Int32 => Some(i64::from(array.as_primitive::<Int32Type>().value(row))),
+            _ => None,
+        }
+    }
+
+    /// An amount.
+    pub(super) fn real(&self, name: &str, row: u32) -> Option<f32> {
+        let (array, row) = self.cell(name, row)?;
+        array.as_primitive_opt::<Float32Type>().map(|reals| reals.value(row))
+    }
+
+    /// What a log of parallel jobs says in a row.
+    pub(super) fn logged(&self, row: u32) -> Logged {
+        let int = |name| self.int(name, row);
+        Logged {
+            wait_us: int("wait_us"),
+            run_us: int("run_us"),
+            status: int("status"),
+            processors: int("processors"),
+            requested_processors: int("requested_processors"),
+            requested_time_us: int("requested_time_us"),
+            cpu_time_us: int("cpu_time_us"),
+            used_memory_kib: self.real("used_memory_kib", row),
+            requested_memory_kib: self.real("requested_memory_kib", row),
+            preceding_job: int("preceding_job"),
+            think_time_us: int("think_time_us"),
+        }
+    }
+}

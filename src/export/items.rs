@@ -1,0 +1,358 @@
+//! A task as the ways out write it, in one record of a fixed size.
+//!
+//! In: the events, attempts and cells of a task. Out: an [`Item`]: when it was submitted, its last
+//! attempt, what became of it and what it asked for; and the same as [`WORDS`] numbers for a file
+//! on disk. Nothing here knows a format.
+
+use crate::facts::tasks::{EndedBy, TaskView};
+use crate::schema::{EventType, Source};
+
+/// What became of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Waiting,
+    Running,
+    /// Its job ended; the loaded parts do not say how the task did.
+    EndedWithJob,
+    Finished,
+    Failed,
+    Killed,
+    Evicted,
+    Lost,
+}
+
+impl State {
+    const ALL: [Self; 8] = [
+        Self::Waiting,
+        Self::Running,
+        Self::EndedWithJob,
+        Self::Finished,
+        Self::Failed,
+        Self::Killed,
+        Self::Evicted,
+        Self::Lost,
+    ];
+
+    /// Its name, as `classify` has it where it has one.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "pending",
+            Self::Running => "running",
+            Self::EndedWithJob => "unknown",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Evicted => "evicted",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// That of the event that ends an attempt.
+    fn of(kind: EventType) -> Self {
+        match kind {
+            EventType::Finish => Self::Finished,
+            EventType::Fail => Self::Failed,
+            EventType::Kill => Self::Killed,
+            EventType::Evict => Self::Evicted,
+            _ => Self::Lost,
+        }
+    }
+}
+
+/// When a task was submitted, and its last attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Life {
+    pub submit_us: i64,
+    /// Start of its last attempt.
+    pub start_us: Option<i64>,
+    /// End of its last attempt or, without one, of its wait.
+    pub end_us: Option<i64>,
+    pub state: State,
+    pub attempts: i64,
+    /// Running time of all attempts but the last.
+    pub earlier_us: i64,
+    pub machine_id: Option<i64>,
+}
+
+impl Life {
+    /// The life of a task; `None` where no event says whether it waits, runs or has ended.
+    pub(super) fn of(task: &TaskView<'_>, source: Source) -> Option<Self> {
+        let known = task.events.iter().filter(|event| event.time_us < i64::MAX);
+        let last = known.clone().rev().find(|event| event.event_type.is_deciding())?;
+        let submit = known.clone().find(|event| event.event_type == EventType::Submit);
+        let first_us = known.clone().next()?.time_us;
+        let begun = || task.attempts.iter().filter(|attempt| attempt.start_us < i64::MAX);
+        let attempt = begun().next_back();
+        let (state, end_us) = match (last.event_type, attempt) {
+            (EventType::Submit, _) => (State::Waiting, None),
+            (EventType::Schedule, Some(attempt)) if attempt.ended_by == EndedBy::Job => {
+                (State::EndedWithJob, Some(attempt.end_us))
+            }
+            (EventType::Schedule, _) => (State::Running, None),
+            (kind, Some(attempt)) => (State::of(kind), Some(attempt.end_us)),
+            (kind, None) => (State::of(kind), Some(last.time_us)),
+        };
+        let all_us: i64 = begun().map(|attempt| attempt.end_us - attempt.start_us).sum();
+        let last_us = attempt.map_or(0, |attempt| attempt.end_us - attempt.start_us);
+        let mut life = Self {
+            submit_us: submit.map_or(first_us, |event| event.time_us),
+            start_us: attempt.map(|attempt| attempt.start_us),
+            end_us,
+            state,
+            attempts: i64::try_from(begun().count()).unwrap_or(i64::MAX),
+            earlier_us: all_us - last_us,
+            machine_id: attempt.and_then(|attempt| attempt.machine_id),
+        };
+        // Parts of a run are continued, not begun anew: their run is all of them together.
+        if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
+            life.start_us = begun().next().map(|attempt| attempt.start_us);
+            life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);
+            (life.attempts, life.earlier_us) = (1, 0);
+        }
+        Some(life)
+    }
+
+    /// How long its last attempt ran, where it has ended.
+    pub(super) fn run_us(&self) -> Option<i64> {
+        Some(self.end_us? - self.start_us?)
+    }
+
+    /// The same with times in whole units of so many microseconds, rounded half up.
+    pub(super) fn rounded(mut self, unit_us: i64) -> Self {
+        let round = |time_us: i64| {
+            let down = time_us.div_euclid(unit_us) * unit_us;
+            if unit_us <= 2 * (time_us - down) { down.saturating_add(unit_us) } else { down }
+        };
+        self.submit_us = round(self.submit_us);
+        self.start_us = self.start_us.map(round);
+        self.end_us = self.end_us.map(round);
+        self
+    }
+}
+
+/// Cells of a log of parallel jobs as they stand there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Logged {
+    pub wait_us: Option<i64>,
+    pub run_us: Option<i64>,
+    pub status: Option<i64>,
+    pub processors: Option<i64>,
+    pub requested_processors: Option<i64>,
+    pub requested_time_us: Option<i64>,
+    pub cpu_time_us: Option<i64>,
+    pub used_memory_kib: Option<f32>,
+    pub requested_memory_kib: Option<f32>,
+    pub preceding_job: Option<i64>,
+    pub think_time_us: Option<i64>,
+}
+
+/// What a task has a name for, by its place in [`Item::names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    User,
+    Group,
+    Program,
+    Queue,
+    Partition,
+    GpuModel,
+    EndReason,
+}
+
+impl Named {
+    /// All, in their order.
+    pub(super) const ALL: [Self; 7] = [
+        Self::User,
+        Self::Group,
+        Self::Program,
+        Self::Queue,
+        Self::Partition,
+        Self::GpuModel,
+        Self::EndReason,
+    ];
+
+    /// The word for it in files.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Group => "group",
+            Self::Program => "executable",
+            Self::Queue => "queue",
+            Self::Partition => "partition",
+            Self::GpuModel => "gpu_model",
+            Self::EndReason => "end_reason",
+        }
+    }
+}
+
+/// A task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Item {
+    pub life: Life,
+    /// Its first row in the lake: what came first in the raw files.
+    pub row_id: i64,
+    pub job_id: i64,
+    pub task_index: i64,
+    /// In the order in which tasks are read, from 1.
+    pub number: i64,
+    pub log: Logged,
+    /// In the units of the lake.
+    pub cpu: Option<f32>,
+    pub memory: Option<f32>,
+    pub gpu: Option<f32>,
+    /// Numbers in the lists of names.
+    pub names: [Option<i64>; Named::ALL.len()],
+}
+
+/// How many numbers an item is on disk.
+pub(super) const WORDS: usize = 32;
+
+/// What stands for a missing number on disk; times and ids are far from it.
+const NONE: i64 = i64::MIN;
+
+impl Item {
+    /// What items are ordered by.
+    pub(super) fn key(&self) -> (i64, i64, i64, i64) {
+        (self.life.submit_us, self.row_id, self.job_id, self.task_index)
+    }
+
+    /// The item as numbers.
+    pub(super) fn words(&self) -> [i64; WORDS] {
+        let (life, log) = (&self.life, &self.log);
+        let may = |value: Option<i64>| value.unwrap_or(NONE);
+        let real = |value: Option<f32>| value.map_or(NONE, |value| i64::from(value.to_bits()));
+        let state = State::ALL.iter().position(|state| *state == life.state).unwrap_or(0);
+        let mut words = [0; WORDS];
+        let fixed: [i64; WORDS - 7] = [
+            life.submit_us,
+            may(life.start_us),
+            may(life.end_us),
+            i64::try_from(state).unwrap_or(0),
+            life.attempts,
+            life.earlier_us,
+            may(life.machine_id),
+            self.row_id,
+            self.job_id,
+            self.task_index,
+            self.number,
+            may(log.wait_us),
+            may(log.run_us),
+            may(log.status),
+            may(log.processors),
+            may(log.requested_processors),
+            may(log.requested_time_us),
+            may(log.cpu_time_us),
+            real(log.used_memory_kib),
+            real(log.requested_memory_kib),
+            may(log.preceding_job),
+            may(log.think_time_us),
+            real(self.cpu),
+            real(self.memory),
+            real(self.gpu),
+        ];
+        words[..fixed.len()].copy_from_slice(&fixed);
+        for (word, name) in words[fixed.len()..].iter_mut().zip(self.names) {
+            *word = may(name);
+        }
+        words
+    }
+
+    /// The item of such numbers.
+    pub(super) fn of_words(words: &[i64; WORDS]) -> Self {
+        let may = |at: usize| Some(words[at]).filter(|&word| word != NONE);
+        let real =
+            |at: usize| may(at).and_then(|bits| u32::try_from(bits).ok()).map(f32::from_bits);
+        let state = usize::try_from(words[3]).ok().and_then(|at| State::ALL.get(at).copied());
+        Self {
+            life: Life {
+                submit_us: words[0],
+                start_us: may(1),
+                end_us: may(2),
+                state: state.unwrap_or(State::Waiting),
+                attempts: words[4],
+                earlier_us: words[5],
+                machine_id: may(6),
+            },
+            row_id: words[7],
+            job_id: words[8],
+            task_index: words[9],
+            number: words[10],
+            log: Logged {
+                wait_us: may(11),
+                run_us: may(12),
+                status: may(13),
+                processors: may(14),
+                requested_processors: may(15),
+                requested_time_us: may(16),
+                cpu_time_us: may(17),
+                used_memory_kib: real(18),
+                requested_memory_kib: real(19),
+                preceding_job: may(20),
+                think_time_us: may(21),
+            },
+            cpu: real(22),
+            memory: real(23),
+            gpu: real(24),
+            names: std::array::from_fn(|at| may(WORDS - 7 + at)),
+        }
+    }
+
+    /// The place of a name in the list of its kind.
+    pub(super) fn name(&self, named: Named) -> Option<i64> {
+        self.names[named as usize]
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::export) fn item(submit_us: i64, job_id: i64) -> Item {
+        Item {
+            life: Life {
+                submit_us,
+                start_us: Some(submit_us + 2),
+                end_us: None,
+                state: State::Lost,
+                attempts: 3,
+                earlier_us: 4,
+                machine_id: Some(-5),
+            },
+            row_id: 6,
+            job_id,
+            task_index: 8,
+            number: 9,
+            log: Logged {
+                wait_us: Some(-1),
+                run_us: None,
+                status: Some(2),
+                processors: Some(3),
+                requested_processors: None,
+                requested_time_us: Some(5),
+                cpu_time_us: Some(6),
+                used_memory_kib: Some(0.5),
+                requested_memory_kib: None,
+                preceding_job: Some(10),
+                think_time_us: Some(11),
+            },
+            cpu: Some(0.25),
+            memory: None,
+            gpu: Some(1.5),
+            names: [Some(0), None, Some(7), None, Some(1), None, Some(12)],
+        }
+    }
+
+    #[test]
+    fn an_item_comes_back_from_its_numbers() {
+        let item = item(1_000, -7);
+        assert_eq!(Item::of_words(&item.words()), item);
+    }
+
+    #[test]
+    fn times_are_rounded_half_up() {
+        let round = |time_us: i64| {
+            let life = Life { submit_us: time_us, ..item(0, 1).life };
+            life.rounded(1000).submit_us
+        };
+        assert_eq!([0, 499, 500, 1499, 1500, -500].map(round), [0, 0, 1000, 1000, 2000, 0]);
+    }
+}

@@ -1,0 +1,331 @@
+//! Ways out: what a simulator reads is what the lake holds, and the rest is counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use super::drawn::{self, Event, Job};
+use super::support::{Place, golden, repository, skipped};
+
+/// Questions whose answers a way out and back in must not change.
+const QUESTIONS: [&str; 12] = [
+    "classify",
+    "classify --by task --classes terminal",
+    "account",
+    "account --cpu slots --group-by user",
+    "describe --what job-durations",
+    "describe --what tasks-per-job",
+    "describe --what events-per-task",
+    "describe --what waiting",
+    "describe --what attempts",
+    "describe --what job-survival",
+    "describe --what finish-given-events",
+    "fairness",
+];
+
+/// The answers of a lake, to the digit.
+fn answers(place: &Place, lake: &str) -> Vec<String> {
+    let ask = |question: &&str| {
+        let args: Vec<&str> = question.split(' ').chain(["--lake", lake]).collect();
+        let run = place.run(&[&args[..], &["--format", "csv"]].concat()).ok();
+        format!("{question}\n{}", run.stdout_text())
+    };
+    QUESTIONS.iter().map(ask).collect()
+}
+
+/// Exports `lake` as SWF into `out` and reads it again as the lake `again`.
+fn around(place: &Place) {
+    place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "out"]).ok();
+    place.run(&["ingest", "out/log.swf", "--lake", "again"]).ok();
+}
+
+/// The fields of the lines of a log.
+fn lines(place: &Place, path: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(place.path(path)).unwrap();
+    let jobs = text.lines().filter(|line| !line.starts_with(';'));
+    jobs.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+}
+
+/// How often the form could not hold something.
+fn not_held(place: &Place, out: &str) -> BTreeMap<String, u64> {
+    let text = fs::read_to_string(place.path(out).join("result.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    serde_json::from_value(json["answer"]["not_held"].clone()).unwrap()
+}
+
+/// A log of the real data, if it lies beside the repository.
+fn real_log(name: &str) -> Option<PathBuf> {
+    let path = repository().join("../shared/data").join(name);
+    if !path.exists() {
+        skipped(&format!("there is no real log at `../shared/data/{name}`"));
+        return None;
+    }
+    Some(path)
+}
+
+/// Promise: LCG and NASA say the same after a way out and back in, and every line is there again.
+#[test]
+fn real_logs_say_the_same_after_an_export() {
+    for name in ["LCG.swf.gz", "NASA-iPSC-1993-3.1-cln.swf.gz"] {
+        let Some(log) = real_log(&format!("swf/{name}")) else { return };
+        let place = Place::new();
+        place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+        around(&place);
+        assert_eq!(not_held(&place, "out"), BTreeMap::new(), "{name}");
+        assert_eq!(answers(&place, "lake"), answers(&place, "again"), "{name}");
+        let sorted = place.shell(&format!(
+            "cmp <(zcat {} | grep -v '^;' | awk 'NF {{$1=$1; print}}' | sort) \
+             <(grep -v '^;' out/log.swf | sort)",
+            log.display()
+        ));
+        assert_eq!(sorted.code, Some(0), "{name}: {}", sorted.stdout_text());
+    }
+}
+
+/// A line of SWF whose fields are drawn: as a log may have them, with what may be missing.
+fn swf_line() -> impl Strategy<Value = [i64; 10]> {
+    let maybe = |range: std::ops::Range<i64>| prop_oneof![1 => Just(-1), 4 => range];
+    let times = (0_i64..5_000, maybe(0..900), maybe(0..4_000), maybe(1..9));
+    let rest = (
+        prop::sample::select(vec![-1_i64, 0, 1, 1, 1, 5, 5]),
+        maybe(1..5),
+        maybe(0..4),
+        maybe(0..3),
+        maybe(60..9_000),
+        maybe(1..5_000),
+    );
+    (times, rest).prop_map(
+        |((submit, wait, run, procs), (status, user, queue, part, limit, kib))| {
+            [submit, wait, run, procs, status, user, queue, part, limit, kib]
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 12, failure_persistence: None, ..Config::default() })]
+
+    /// Promise: a log of this format comes back to the digit, whatever is missing in it.
+    #[test]
+    fn drawn_logs_say_the_same_after_an_export(jobs in prop::collection::vec(swf_line(), 1..60)) {
+        let mut text = String::from("; Computer: drawn\n; MaxProcs: 64\n; Note: a: b\n");
+        for (id, job) in (1..).zip(&jobs) {
+            let [submit, wait, run, procs, status, user, queue, part, limit, kib] = job;
+            writeln!(
+                text,
+                "{id} {submit} {wait} {run} {procs} {run}.25 {kib} {procs} {limit} {kib} {status} \
+                 {user} {user} -1 {queue} {part} -1 -1"
+            )
+            .unwrap();
+        }
+        let place = Place::new();
+        fs::write(place.path("drawn.swf"), text.replace(" -1.25 ", " -1 ")).unwrap();
+        place.run(&["ingest", "drawn.swf", "--lake", "lake"]).ok();
+        around(&place);
+        prop_assert_eq!(answers(&place, "lake"), answers(&place, "again"));
+        // Once more gives the same lines.
+        place.run(&["export", "--lake", "again", "--as", "swf", "--out", "twice"]).ok();
+        prop_assert_eq!(lines(&place, "out/log.swf"), lines(&place, "twice/log.swf"));
+    }
+
+    /// Promise: of any trace a line has the submit, the last attempt and the end of its task, worked
+    /// out here from the raw events.
+    #[test]
+    fn drawn_traces_are_written_as_they_ended(jobs in drawn::jobs()) {
+        let place = drawn::lake(&jobs, "job_events,task_events");
+        if !place.path("lake").join("manifest.json").exists() || place.lake().files(jobfate::schema::Table::TaskEvents).is_empty() {
+            return Ok(());
+        }
+        place.run(&["export", "--lake", "lake", "--as", "swf", "--cores", "8", "--out", "out"]).ok();
+        let numbers = fs::read_to_string(place.path("out/numbers.csv")).unwrap_or_default();
+        let mut ids: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for line in numbers.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            ids.insert(cells[0].to_owned(), (cells[1].parse().unwrap(), cells[2].parse().unwrap()));
+        }
+        let mut found = BTreeMap::new();
+        for line in lines(&place, "out/log.swf") {
+            let id = ids.get(&line[0]).copied();
+            let id = id.unwrap_or_else(|| (line[0].parse().unwrap(), 0));
+            prop_assert_eq!((&line[4], &line[7]), (&"4".to_owned(), &"4".to_owned()));
+            found.insert(id, [1, 2, 3, 10].map(|field: usize| line[field].clone()));
+        }
+        prop_assert_eq!(found, expected(&jobs));
+    }
+}
+
+/// Submit, wait, run and status of each task that has any deciding event.
+fn expected(jobs: &[Job]) -> BTreeMap<(usize, usize), [String; 4]> {
+    let mut all = BTreeMap::new();
+    let last_s = jobs.iter().flat_map(|job| &job.1).flatten().map(|event| event.0).max();
+    for (id, (of_job, tasks)) in jobs.iter().enumerate() {
+        for (index, events) in tasks.iter().enumerate() {
+            if let Some(line) = line_of(events, of_job, last_s.unwrap_or(0)) {
+                all.insert((id, index), line);
+            }
+        }
+    }
+    all
+}
+
+fn line_of(events: &[Event], of_job: &[Event], last_s: u64) -> Option<[String; 4]> {
+    let last = events.iter().rev().find(|event| event.1 <= 6)?;
+    let submit = events.iter().find(|event| event.1 == 0).unwrap_or(&events[0]).0;
+    let starts = events.iter().enumerate().filter(|(_, event)| event.1 == 1);
+    let start = starts.last().map(|(at, event)| (at, event.0));
+    // The end of the job ends an attempt that has no end of its own.
+    let job_end = of_job.last().filter(|event| (2..=6).contains(&event.1)).map(|event| event.0);
+    let job_end = job_end.filter(|end| *end < last_s);
+    let text = |value: Option<i64>| value.map_or("-1".to_owned(), |value| value.to_string());
+    let signed = |time: u64| i64::try_from(time).unwrap();
+    let since = |time: u64| Some(signed(time) - signed(submit));
+    let (wait, run, status) = match (last.1, start) {
+        (0, _) => (None, None, None),
+        (1, Some((_, start))) => {
+            let run = job_end.map(|end| signed(end.max(start)) - signed(start));
+            (since(start), run, None)
+        }
+        (kind, start) => {
+            let status = match kind {
+                4 => 1,
+                3 | 6 => 0,
+                _ => 5,
+            };
+            let end = |at: usize| events[at..].iter().find(|event| (2..=6).contains(&event.1));
+            match start {
+                Some((at, start)) => {
+                    let end = end(at).map_or(start, |event| event.0);
+                    (since(start), Some(signed(end) - signed(start)), Some(status))
+                }
+                None => (since(last.0), None, Some(status)),
+            }
+        }
+    };
+    Some([submit.to_string(), text(wait), text(run), text(status)])
+}
+
+#[test]
+fn what_swf_cannot_hold_is_counted_and_named() {
+    let place = Place::new();
+    place.raw("small.sacct", fs::read(golden("logs").join("small.sacct")).unwrap());
+    place.run(&["ingest", "trace/small.sacct", "--lake", "lake", "--max-rejects", "100%"]).ok();
+    let run = place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "out"]).ok();
+    for wording in ["GPU requests: left out: ", "reasons why tasks ended: left out: "] {
+        assert!(run.stderr.contains(wording), "{}", run.stderr);
+    }
+    let counts = not_held(&place, "out");
+    assert!(counts.values().all(|count| 0 < *count), "{counts:?}");
+    // Names are numbers in the log, and stand beside it.
+    let names = fs::read_to_string(place.path("out/names.csv")).unwrap();
+    let users: BTreeMap<&str, &str> =
+        names.lines().filter_map(|line| line.strip_prefix("user,")?.split_once(',')).collect();
+    assert!(!users.is_empty(), "{names}");
+    for line in lines(&place, "out/log.swf") {
+        assert!(line[11] == "-1" || users.contains_key(line[11].as_str()), "{line:?}");
+        assert_eq!(line.len(), 18);
+    }
+    let text = fs::read_to_string(place.path("out/log.swf")).unwrap();
+    for key in ["Version: 2.2", "Computer: ", "Installation: ", "MaxJobs: ", "MaxRecords: "] {
+        assert!(text.contains(&format!("; {key}")), "{key}: {text}");
+    }
+    // Times count from 1970 in the lake, and from the first submit in the log.
+    assert_eq!(lines(&place, "out/log.swf")[0][1], "0");
+    assert!(!text.contains("; UnixStartTime: 0\n"), "{text}");
+}
+
+#[test]
+fn times_are_exact_or_rounded_as_asked() {
+    let place = Place::new();
+    let log = "1 0.5 0.25 10 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    let export = ["export", "--lake", "lake", "--as", "swf", "--out", "out"];
+    let run = place.run(&export).ok();
+    assert_eq!(lines(&place, "out/log.swf")[0].join(" "), log.trim());
+    assert!(run.stderr.contains("a time that is not whole seconds: 1"), "{}", run.stderr);
+    let run = place.run(&[&export[..], &["--whole-seconds"]].concat()).ok();
+    assert_eq!(lines(&place, "out/log.swf")[0][1..4], ["1", "0", "10"]);
+    assert!(!run.stderr.contains("whole seconds"), "{}", run.stderr);
+}
+
+#[test]
+fn an_export_replaces_its_own_files_and_no_others() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let export = ["export", "--lake", "lake", "--as", "swf", "--out", "out"];
+    place.run(&export).ok();
+    let before = fs::read(place.path("out/log.swf")).unwrap();
+    place.run(&export).ok();
+    assert_eq!(before, fs::read(place.path("out/log.swf")).unwrap(), "the same bytes");
+    fs::create_dir(place.path("other")).unwrap();
+    fs::write(place.path("other/log.swf"), "mine").unwrap();
+    let run = place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "other"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("does not belong to an earlier result"), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(place.path("other/log.swf")).unwrap(), "mine");
+    // Any number of buckets gives the same lines.
+    place.run(&["ingest", "trace", "--lake", "wide", "--buckets", "7"]).ok();
+    place.run(&["export", "--lake", "wide", "--as", "swf", "--out", "wide-out"]).ok();
+    assert_eq!(lines(&place, "out/log.swf"), lines(&place, "wide-out/log.swf"));
+}
+
+#[test]
+fn a_replay_is_written_as_its_journal_says() {
+    let place = Place::new();
+    let mut log = String::from("; MaxProcs: 4\n");
+    for job in 1..=60 {
+        let (submit, run, procs) = (job * 7 % 50, 20 + job * 13 % 90, 1 + job % 4);
+        let status = [1, 1, 0, 5][job % 4];
+        writeln!(
+            log,
+            "{job} {submit} 0 {run} {procs} -1 -1 {procs} -1 -1 {status} {} 1 -1 1 1 -1 -1",
+            job % 5
+        )
+        .unwrap();
+    }
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    place
+        .run(&["replay", "--lake", "lake", "--policies", "fifo", "--out", "runs", "--journal"])
+        .ok();
+    let journal = "runs/journal-1.parquet";
+    let args = ["export", "--lake", "lake", "--journal", journal, "--as", "swf", "--out", "out"];
+    place.run(&args).ok();
+    // The same from the text of the journal: `25 start 7/0 #1 on 1`.
+    let text = fs::read_to_string(place.path("runs/journal-1.txt")).unwrap();
+    let mut expected: BTreeMap<String, [String; 4]> = BTreeMap::new();
+    let mut starts: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let Some((job, _)) = words.get(2).and_then(|task| task.split_once('/')) else { continue };
+        let at: i64 = words[0].parse().unwrap();
+        match words[1] {
+            "submit" => drop(starts.insert(job.to_owned(), (at, -1))),
+            "start" => starts.get_mut(job).unwrap().1 = at,
+            end => {
+                let status = match end {
+                    "finish" => "1",
+                    "fail" => "0",
+                    "kill" => "5",
+                    other => panic!("{other}"),
+                };
+                let (submit, start) = starts[job];
+                let [wait, run] = [start - submit, at - start].map(|span| span.to_string());
+                expected.insert(job.to_owned(), [submit.to_string(), wait, run, status.to_owned()]);
+            }
+        }
+    }
+    let found: BTreeMap<String, [String; 4]> = lines(&place, "out/log.swf")
+        .into_iter()
+        .map(|line| (line[0].clone(), [1, 2, 3, 10].map(|field: usize| line[field].clone())))
+        .collect();
+    assert_eq!(found.len(), 60);
+    assert_eq!(found, expected);
+    assert!(found.values().any(|line| line[1] != "0"), "some had to wait");
+    let run =
+        place.run(&[&args[..3], &["--journal", "log.swf", "--as", "swf", "--out", "no"]].concat());
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+}
