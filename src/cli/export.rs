@@ -15,11 +15,12 @@ use jobfate::lake::Lake;
 /// Every task of `task_events` is written with its submit, its last attempt, what became of it and
 /// what it asked for. What the format cannot hold is counted on stderr and in `result.json`.
 ///
-/// Memory: 100 MB, and 300 bytes for each row of `task_events` in the lake's largest bucket. Disk:
-/// 256 bytes for each task while it runs.
+/// Memory: 100 MB, 300 bytes for each row of `task_events` in the lake's largest bucket, and for
+/// names, dependencies and --journal 200 bytes for each task. Disk: 256 bytes for each task while it
+/// runs.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate export --lake lake --as swf --out exported\n  jobfate export --lake lake --as swf --cores 64 --out exported\n  jobfate export --lake lake --journal results/journal-1.parquet --as swf --out replayed"
+    after_long_help = "Examples:\n  jobfate export --lake lake --as swf --out exported\n  jobfate export --lake lake --as batsim --cores 64 --out exported\n  jobfate export --lake lake --journal results/journal-1.parquet --as swf --out replayed"
 )]
 pub(crate) struct ExportArgs {
     /// Folder of the lake

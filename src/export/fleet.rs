@@ -5,21 +5,35 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Int32Type, Int64Type};
+use rustc_hash::FxHashMap;
+
 use crate::facts::machines::{MachineChange, MachineEvents};
 use crate::faults::Result;
 use crate::lake::Lake;
-use crate::schema::SYSTEM_MACHINE;
+use crate::schema::{SYSTEM_MACHINE, Table};
 
-/// CPU and memory of a machine in the units of the lake, as bits, so that they can be compared.
-type Capacity = (u32, Option<u32>);
+/// CPU and memory of a machine in the units of the lake, as bits, so that they can be compared,
+/// and its GPUs.
+type Capacity = (u32, Option<u32>, i64);
+
+/// Machines that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Kind {
+    pub cpu: f32,
+    pub memory: Option<f32>,
+    pub gpus: i64,
+    pub count: u64,
+}
 
 /// The machines of a lake when there was most of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fleet {
     /// The sum of their CPU.
     pub cpu: f64,
-    /// Machines by CPU and memory, each with its number.
-    pub kinds: Vec<(f32, Option<f32>, u64)>,
+    /// Machines by CPU, memory and GPUs.
+    pub kinds: Vec<Kind>,
     /// All machines that were ever there: number, CPU, memory, platform.
     pub machines: Vec<(i64, Option<f32>, Option<f32>, Option<String>)>,
     /// Whether the one machine is the whole system.
@@ -32,6 +46,7 @@ impl Fleet {
     /// Reads the machines of a lake.
     pub(super) fn read(lake: &Lake) -> Result<Self> {
         let all = MachineEvents::read(lake)?;
+        let gpus = gpus(lake)?;
         let mut now: BTreeMap<i64, Capacity> = BTreeMap::new();
         let mut known: BTreeMap<i64, (Option<f32>, Option<f32>, Option<u32>)> = BTreeMap::new();
         let (mut cpu, mut fleet) = (0.0, Self::default());
@@ -46,7 +61,8 @@ impl Fleet {
                 continue;
             }
             if let (Some(size), memory) = (last.0, last.1) {
-                now.insert(event.machine_id, (size.to_bits(), memory.map(f32::to_bits)));
+                let gpus = gpus.get(&event.machine_id).copied().unwrap_or(0);
+                now.insert(event.machine_id, (size.to_bits(), memory.map(f32::to_bits), gpus));
                 cpu += f64::from(size);
             }
             // Machines come together: the cluster is looked at before it loses one.
@@ -64,7 +80,12 @@ impl Fleet {
         fleet.kinds = kinds
             .into_iter()
             .rev()
-            .map(|((cpu, memory), count)| (f32::from_bits(cpu), memory.map(f32::from_bits), count))
+            .map(|((cpu, memory, gpus), count)| Kind {
+                cpu: f32::from_bits(cpu),
+                memory: memory.map(f32::from_bits),
+                gpus,
+                count,
+            })
             .collect();
         fleet.changes = (all.events.len() - known.len()) as u64;
         let name = |platform: u32| all.platforms[platform as usize].clone();
@@ -77,6 +98,22 @@ impl Fleet {
 
     /// How many machines there were when there was most of them.
     pub(super) fn len(&self) -> u64 {
-        self.kinds.iter().map(|(_, _, count)| count).sum()
+        self.kinds.iter().map(|kind| kind.count).sum()
     }
+}
+
+/// The GPUs of machines, where the lake says them.
+fn gpus(lake: &Lake) -> Result<FxHashMap<i64, i64>> {
+    let mut gpus = FxHashMap::default();
+    if !lake.has(Table::MachineEvents) || !lake.has_column(Table::MachineEvents, "gpu_capacity") {
+        return Ok(gpus);
+    }
+    for batch in lake.read(Table::MachineEvents, None, &["machine_id", "gpu_capacity"])? {
+        let machines = batch.column(0).as_primitive::<Int64Type>();
+        let counts = batch.column(1).as_primitive::<Int32Type>();
+        for row in (0..batch.num_rows()).filter(|&row| counts.is_valid(row)) {
+            gpus.insert(machines.value(row), i64::from(counts.value(row)));
+        }
+    }
+    Ok(gpus)
 }

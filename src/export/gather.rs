@@ -47,14 +47,12 @@ pub(super) struct Gathered {
     pub items: Spill,
     pub names: [Names; Named::ALL.len()],
     pub counts: Counts,
-    /// Which task waits for which, by (number, job, task) of the one and job and task of the other.
-    pub waits_for: Vec<(i64, Key)>,
+    /// Which task waits for which: number and job of the one, job and task of the other.
+    pub waits_for: Vec<(i64, i64, Key)>,
     /// Whether every task has a number of its own already: that of its job.
     pub has_numbers: bool,
     /// The first submit.
     pub first_us: Option<i64>,
-    /// The most processors that a task asks for, in the unit of the lake.
-    pub largest: f32,
 }
 
 /// What is done with each task besides, while its usage windows are in memory.
@@ -76,7 +74,6 @@ pub(super) fn gather(
         waits_for: Vec::new(),
         has_numbers: true,
         first_us: None,
-        largest: 0.0,
     };
     let windows = Windows::of(lake, None);
     let rows = lake.expect_rows(&[Table::TaskEvents]);
@@ -178,13 +175,12 @@ impl Gathered {
     fn note(&mut self, task: &TaskView<'_>, item: &Item, depends_on: Option<&str>) {
         self.has_numbers &= item.task_index == 0 && 0 <= item.job_id;
         self.first_us = self.first_us.into_iter().chain([item.life.submit_us]).min();
-        self.largest = self.largest.max(item.cpu.unwrap_or(0.0));
         let siblings = depends_on.into_iter().flat_map(|text| text.split(' '));
         let siblings = siblings.filter_map(|task| task.parse::<i64>().ok());
         let siblings = siblings.map(|index| (item.job_id, index));
         let before = item.log.preceding_job.map(|job| (job, 0));
         for other in before.into_iter().chain(siblings) {
-            self.waits_for.push((item.number, other));
+            self.waits_for.push((item.number, item.job_id, other));
         }
         let life = &item.life;
         let earlier = u64::try_from(life.attempts - 1).unwrap_or(0);
@@ -194,22 +190,29 @@ impl Gathered {
         self.counts.see(has_begun, "tasks whose first event is not SUBMIT: submitted then");
     }
 
+    /// The number of a task: that of its job where all have one and it `may_be_own`.
+    pub(super) fn id(&self, (number, job_id): (i64, i64), may_be_own: bool) -> i64 {
+        if may_be_own && self.has_numbers { job_id } else { number }
+    }
+
     /// Which task waits for which, by their numbers: (before, after), of those that are there.
-    pub(super) fn dependencies(&mut self) -> Result<Vec<(i64, i64)>> {
-        let mut wanted: FxHashSet<Key> = self.waits_for.iter().map(|&(_, key)| key).collect();
+    pub(super) fn dependencies(&mut self, may_be_own: bool) -> Result<Vec<(i64, i64)>> {
+        let mut wanted: FxHashSet<Key> = self.waits_for.iter().map(|waits| waits.2).collect();
         let mut numbers: FxHashMap<Key, i64> = FxHashMap::default();
         if !wanted.is_empty() {
             self.items
                 .for_each(|item| {
-                    if wanted.remove(&(item.job_id, item.task_index)) {
-                        numbers.insert((item.job_id, item.task_index), item.number);
+                    let key = (item.job_id, item.task_index);
+                    if wanted.remove(&key) {
+                        numbers.insert(key, self.id((item.number, item.job_id), may_be_own));
                     }
                     Ok::<(), std::io::Error>(())
                 })
                 .context("could not read a temporary file")?;
         }
         let mut pairs = Vec::with_capacity(self.waits_for.len());
-        for &(after, key) in &self.waits_for {
+        for &(number, job_id, key) in &self.waits_for {
+            let after = self.id((number, job_id), may_be_own);
             match numbers.get(&key).filter(|&&before| before != after) {
                 Some(&before) => pairs.push((before, after)),
                 None => self.counts.add("dependencies on tasks that are not there: left out", 1),
@@ -218,6 +221,30 @@ impl Gathered {
         pairs.sort_unstable();
         pairs.dedup();
         Ok(pairs)
+    }
+}
+
+/// Which task waits for which: for each the others, in order.
+#[derive(Default)]
+pub(super) struct Links(Vec<(i64, i64)>);
+
+impl Links {
+    /// Of each task (the second) those that it waits for (the first).
+    pub(super) fn parents(pairs: &[(i64, i64)]) -> Self {
+        let mut links: Vec<(i64, i64)> = pairs.iter().map(|&(one, other)| (other, one)).collect();
+        links.sort_unstable();
+        Self(links)
+    }
+
+    /// Of each task (the first) those that wait for it (the second).
+    pub(super) fn children(pairs: &[(i64, i64)]) -> Self {
+        Self(pairs.to_vec())
+    }
+
+    /// Those of a task.
+    pub(super) fn of(&self, number: i64) -> impl Iterator<Item = i64> + '_ {
+        let from = self.0.partition_point(|link| link.0 < number);
+        self.0[from..].iter().take_while(move |link| link.0 == number).map(|link| link.1)
     }
 }
 

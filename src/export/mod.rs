@@ -8,6 +8,9 @@
 //! | Form | Files | Written by |
 //! |---|---|---|
 //! | SWF 2.2 | `log.swf`, `names.csv`, `numbers.csv` | [`swf`] |
+//! | WTA 1.0 | tables of workflows, tasks and resources, a summary | [`wta`] |
+//! | OpenDC | `tasks.parquet`, `fragments.parquet`, `topology.json` | [`opendc`] |
+//! | Batsim 5, 4 | `workload.json`, `platform.xml`, `numbers.csv` | [`batsim`] |
 
 use std::path::PathBuf;
 
@@ -22,20 +25,25 @@ use crate::results::kind::Kind;
 use crate::results::store::{Answer, Files, Origin, RESULT, could_not_write};
 use crate::schema::{Source, Table};
 
+mod batsim;
 mod cells;
 mod fleet;
 mod gather;
 mod items;
 mod names;
+mod opendc;
 mod replayed;
+mod sheet;
 mod spill;
+mod stats;
 mod swf;
+mod wta;
 
 use self::fleet::Fleet;
 use self::gather::{Counts, Gathered, Visit, gather};
 use self::replayed::Replayed;
 use self::spill::Spill;
-use crate::facts::tasks::Usage as Reads;
+use crate::facts::tasks::{TaskView, Usage as Reads};
 
 /// The kind of result that an export is.
 pub const KIND: Kind<'static> = Kind::called("export", "What an export could not hold");
@@ -47,6 +55,16 @@ pub const KIND: Kind<'static> = Kind::called("export", "What an export could not
 pub enum Form {
     /// Standard workload format 2.2 of the Parallel Workloads Archive
     Swf,
+    /// Workflow Trace Archive 1.0: Parquet tables of workflows, tasks and resources
+    Wta,
+    /// OpenDC: tasks.parquet, fragments.parquet and a topology
+    Opendc,
+    /// Batsim 5: jobs and delay profiles as JSON, the platform as XML
+    Batsim,
+    /// The same as Batsim 4 has it
+    #[cfg_attr(feature = "cli", value(name = "batsim-4"))]
+    #[serde(rename = "batsim-4")]
+    Batsim4,
 }
 
 /// What is to be written.
@@ -101,6 +119,20 @@ pub fn export(
             let all = scene.gather(&files, Reads::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
             swf::write(&scene, all, &mut files)?
         }
+        Form::Wta => {
+            let all = scene.gather(&files, Reads::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
+            wta::write(&scene, all, &mut files)?
+        }
+        Form::Opendc => {
+            let mut fragments = opendc::Fragments::new(&scene, &files)?;
+            let mut visit = |task: &TaskView<'_>, item: &items::Item| fragments.add(task, item);
+            let all = scene.gather(&files, Reads::Read, replayed.as_ref(), &mut visit)?;
+            opendc::write(&scene, all, fragments, &mut files)?
+        }
+        Form::Batsim | Form::Batsim4 => {
+            let all = scene.gather(&files, Reads::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
+            batsim::write(&scene, all, &mut files)?
+        }
     };
     let not_held: Vec<(String, u64)> =
         counts.0.iter().map(|(wording, count)| ((*wording).to_owned(), *count)).collect();
@@ -121,10 +153,7 @@ pub fn export(
 
 impl<'a> Scene<'a> {
     fn of(lake: &'a Lake, plan: &'a ExportPlan) -> Result<Self> {
-        let unit = |name: &str| {
-            let columns = Table::TaskEvents.columns(lake.source());
-            columns.iter().find(|column| column.name == name).map_or("", |column| column.unit)
-        };
+        let unit = |name: &str| unit_of(lake, name);
         let is_share = |unit: &str| matches!(unit, "NCU" | "share");
         let per_unit = if is_share(unit("cpu_request")) { f64::from(plan.cores) } else { 1.0 };
         let mib_per_unit = match unit("memory_request") {
@@ -159,6 +188,24 @@ impl<'a> Scene<'a> {
         Ok(all)
     }
 
+    /// The unit of an amount in the lake.
+    fn unit(&self, column: &str) -> &'static str {
+        unit_of(self.lake, column)
+    }
+
+    /// The CPU that a task asks for, in processors; 1 where it is not known.
+    fn cpus(&self, item: &items::Item) -> f64 {
+        item.cpu.map_or(1.0, |cpu| crate::digits::shortest(cpu) * self.processors_per_unit)
+    }
+
+    /// The processors that a task used on average as its log says, or else asked for.
+    #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
+    fn logged_cpus(&self, item: &items::Item, run_us: Option<i64>) -> f64 {
+        let used = item.log.cpu_time_us.zip(run_us).filter(|(_, run_us)| 0 < *run_us);
+        let share = used.map(|(used_us, run_us)| used_us as f64 / run_us as f64);
+        self.cpus(item) * share.unwrap_or(1.0)
+    }
+
     /// Whether tasks ask for shares of the largest machine.
     fn is_of_shares(&self) -> bool {
         self.processors_per_unit != 1.0
@@ -178,6 +225,11 @@ impl<'a> Scene<'a> {
         counts.see(1e-4 < (whole - cpu).abs(), "CPU requests of no whole processors: rounded up");
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]
         Some(whole as i64)
+    }
+
+    /// The memory that a task asks for, MiB; `None` where it is not known, or a share.
+    fn memory_mib(&self, item: &items::Item) -> Option<f64> {
+        Some(crate::digits::shortest(item.memory?) * self.mib_per_unit?)
     }
 
     /// The processors of the whole cluster, where the lake knows its machines.
@@ -205,4 +257,10 @@ impl<'a> Scene<'a> {
             "whole_seconds": self.plan.whole_seconds,
         })
     }
+}
+
+/// The unit of an amount of `task_events`.
+fn unit_of(lake: &Lake, name: &str) -> &'static str {
+    let columns = Table::TaskEvents.columns(lake.source());
+    columns.iter().find(|column| column.name == name).map_or("", |column| column.unit)
 }

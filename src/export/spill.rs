@@ -55,6 +55,22 @@ impl Spill {
         Ok(())
     }
 
+    /// Hands out the items of one bucket after the other, those of each in order.
+    pub(super) fn for_each_run<E: From<io::Error>>(
+        &self,
+        mut visit: impl FnMut(&[Item]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for &run in &self.runs {
+            let mut run = Run::of(run);
+            let mut items = Vec::new();
+            while let Some(item) = run.next(&self.file)? {
+                items.push(item);
+            }
+            visit(&items)?;
+        }
+        Ok(())
+    }
+
     /// Hands out all items in order.
     pub(super) fn for_each<E: From<io::Error>>(
         &self,

@@ -279,11 +279,12 @@ impl Stored {
     }
 }
 
-/// The files that the JSON of a result names; those that lie beside it, whatever it says.
+/// The files that the JSON of a result names; those that lie beside it or in folders there, whatever
+/// it says.
 fn files_of(value: &Value) -> Vec<ResultFile> {
     let entries = value["files"].as_array().into_iter().flatten();
     let files = entries.filter_map(|entry| ResultFile::deserialize(entry).ok());
-    files.filter(|entry| is_name(&entry.file)).collect()
+    files.filter(|entry| entry.file.split('/').all(is_name)).collect()
 }
 
 /// The name of a result and the files that its JSON names, if a text is one, of whichever version

@@ -241,6 +241,10 @@ fn each_command_takes_what_its_help_says() {
         "report stored --out pages",
         "replay --policies fifo --out runs --journal",
         "journal runs/journal-1.parquet",
+        "export --as swf --out as-swf",
+        "export --as opendc --out as-opendc",
+        "export --as wta --out as-wta",
+        "export --as batsim --journal runs/journal-1.parquet --out as-batsim",
         "reproduce ota",
         "analyze --out whole",
     ] {
@@ -252,7 +256,7 @@ fn each_command_takes_what_its_help_says() {
                 said(&help, "bytes for each byte") * json
             }
             "journal" => 0,
-            "replay" | "analyze" => {
+            "replay" | "analyze" | "export" => {
                 let besides = said(&help, "bytes for each task");
                 said(&help, "bytes for each row") * ROWS + besides * JOBS
             }
