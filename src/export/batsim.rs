@@ -22,12 +22,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::gather::{Counts, Gathered, Links};
-use super::items::{Item, Named, State};
-use super::{Form, Scene, could_not_write};
+use super::gather::{Gathered, Links};
+use super::items::{Counts, Item, Life, Named, State};
+use super::scene::{Form, Scene};
 use crate::digits::shortest;
 use crate::faults::{Context, Result};
-use crate::results::store::Files;
+use crate::results::store::{Files, could_not_write};
 use crate::units::{MICROS_PER_SECOND, micros_to_seconds};
 
 /// The file of the jobs.
@@ -39,7 +39,7 @@ pub(super) fn write(
     mut all: Gathered,
     files: &mut Files,
 ) -> Result<(u64, Counts)> {
-    let parents = Links::parents(&all.dependencies(true)?);
+    let parents = Links::parents(&all.dependencies(true, |item| has_run(&item.life))?);
     let mut counts = std::mem::take(&mut all.counts);
     let hosts = hosts(scene, &all, &mut counts)?;
     let mut jobs = Jobs { scene, all: &all, parents, written: 0 };
@@ -92,11 +92,8 @@ impl Jobs<'_> {
         to: &mut impl Write,
         ids: Option<&mut impl Write>,
     ) -> io::Result<()> {
-        let life = match self.scene.plan.whole_seconds {
-            true => item.life.rounded(MICROS_PER_SECOND),
-            false => item.life,
-        };
-        let Some(run_us) = life.run_us().filter(|_| life.state != State::Waiting) else {
+        let life = self.scene.life(item);
+        let Some(run_us) = life.run_us().filter(|_| has_run(&life)) else {
             counts.add("tasks without a whole attempt: left out", 1);
             return Ok(());
         };
@@ -154,6 +151,11 @@ impl Jobs<'_> {
         }
         Value::Object(extra)
     }
+}
+
+/// Whether an attempt has ended that decided what became of a task.
+fn has_run(life: &Life) -> bool {
+    life.state != State::Waiting && life.run_us().is_some()
 }
 
 fn profile_name(delay_us: i64, has_failed: bool) -> String {

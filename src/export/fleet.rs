@@ -27,6 +27,15 @@ pub(super) struct Kind {
     pub count: u64,
 }
 
+/// A machine, as it was said last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Machine {
+    pub id: i64,
+    pub cpu: Option<f32>,
+    pub memory: Option<f32>,
+    pub platform: Option<String>,
+}
+
 /// The machines of a lake when there was most of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fleet {
@@ -34,8 +43,8 @@ pub(super) struct Fleet {
     pub cpu: f64,
     /// Machines by CPU, memory and GPUs.
     pub kinds: Vec<Kind>,
-    /// All machines that were ever there: number, CPU, memory, platform.
-    pub machines: Vec<(i64, Option<f32>, Option<f32>, Option<String>)>,
+    /// All machines that were ever there.
+    pub machines: Vec<Machine>,
     /// Whether the one machine is the whole system.
     pub is_system: bool,
     /// Events after the first of each machine, which no form holds.
@@ -48,19 +57,23 @@ impl Fleet {
         let all = MachineEvents::read(lake)?;
         let gpus = gpus(lake)?;
         let mut now: BTreeMap<i64, Capacity> = BTreeMap::new();
-        let mut known: BTreeMap<i64, (Option<f32>, Option<f32>, Option<u32>)> = BTreeMap::new();
+        let mut known: BTreeMap<i64, Machine> = BTreeMap::new();
         let (mut cpu, mut fleet) = (0.0, Self::default());
         let mut most = BTreeMap::new();
         let mut events = all.events.iter().peekable();
         while let Some(event) = events.next() {
             let last = known.entry(event.machine_id).or_default();
-            *last = (event.cpu.or(last.0), event.memory.or(last.1), event.platform.or(last.2));
+            last.id = event.machine_id;
+            (last.cpu, last.memory) = (event.cpu.or(last.cpu), event.memory.or(last.memory));
+            if let Some(platform) = event.platform {
+                last.platform = Some(all.platforms[platform as usize].clone());
+            }
             let before = now.remove(&event.machine_id);
             cpu -= before.map_or(0.0, |before| f64::from(f32::from_bits(before.0)));
             if event.change == MachineChange::Remove {
                 continue;
             }
-            if let (Some(size), memory) = (last.0, last.1) {
+            if let (Some(size), memory) = (last.cpu, last.memory) {
                 let gpus = gpus.get(&event.machine_id).copied().unwrap_or(0);
                 now.insert(event.machine_id, (size.to_bits(), memory.map(f32::to_bits), gpus));
                 cpu += f64::from(size);
@@ -88,11 +101,7 @@ impl Fleet {
             })
             .collect();
         fleet.changes = (all.events.len() - known.len()) as u64;
-        let name = |platform: u32| all.platforms[platform as usize].clone();
-        fleet.machines = known
-            .into_iter()
-            .map(|(id, (cpu, memory, platform))| (id, cpu, memory, platform.map(name)))
-            .collect();
+        fleet.machines = known.into_values().collect();
         Ok(fleet)
     }
 

@@ -4,14 +4,12 @@
 //! of (submit, row of the raw files); the names that occur; counts of what no form holds. At most
 //! one bucket is in memory.
 
-use std::collections::BTreeMap;
-
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::Cells;
-use super::items::{Item, Life, Named, State};
+use super::items::{Counts, Item, Key, Life, Named, State};
 use super::names::Names;
 use super::replayed::Replayed;
 use super::spill::Spill;
@@ -20,27 +18,6 @@ use crate::facts::window::Windows;
 use crate::faults::{Context, Result};
 use crate::lake::Lake;
 use crate::schema::{EventType, Source, Table};
-
-/// How often something was met that a form cannot hold, by its wording.
-#[derive(Debug, Default)]
-pub(super) struct Counts(pub BTreeMap<&'static str, u64>);
-
-impl Counts {
-    /// Counts some more.
-    pub(super) fn add(&mut self, wording: &'static str, count: u64) {
-        if 0 < count {
-            *self.0.entry(wording).or_default() += count;
-        }
-    }
-
-    /// Counts one where something holds.
-    pub(super) fn see(&mut self, is_so: bool, wording: &'static str) {
-        self.add(wording, u64::from(is_so));
-    }
-}
-
-/// A task that another waits for.
-pub(super) type Key = (i64, i64);
 
 /// What was read.
 pub(super) struct Gathered {
@@ -195,15 +172,23 @@ impl Gathered {
         if may_be_own && self.has_numbers { job_id } else { number }
     }
 
-    /// Which task waits for which, by their numbers: (before, after), of those that are there.
-    pub(super) fn dependencies(&mut self, may_be_own: bool) -> Result<Vec<(i64, i64)>> {
+    /// Which task waits for which, by their numbers: (before, after), of those for which
+    /// `is_written` holds.
+    pub(super) fn dependencies(
+        &mut self,
+        may_be_own: bool,
+        is_written: impl Fn(&Item) -> bool,
+    ) -> Result<Vec<(i64, i64)>> {
         let mut wanted: FxHashSet<Key> = self.waits_for.iter().map(|waits| waits.2).collect();
         let mut numbers: FxHashMap<Key, i64> = FxHashMap::default();
+        let mut left_out: FxHashSet<i64> = FxHashSet::default();
         if !wanted.is_empty() {
             self.items
                 .for_each(|item| {
                     let key = (item.job_id, item.task_index);
-                    if wanted.remove(&key) {
+                    if !is_written(item) {
+                        left_out.insert(item.number);
+                    } else if wanted.remove(&key) {
                         numbers.insert(key, self.id((item.number, item.job_id), may_be_own));
                     }
                     Ok::<(), std::io::Error>(())
@@ -213,7 +198,8 @@ impl Gathered {
         let mut pairs = Vec::with_capacity(self.waits_for.len());
         for &(number, job_id, key) in &self.waits_for {
             let after = self.id((number, job_id), may_be_own);
-            match numbers.get(&key).filter(|&&before| before != after) {
+            let before = numbers.get(&key).filter(|_| !left_out.contains(&number));
+            match before.filter(|&&before| before != after) {
                 Some(&before) => pairs.push((before, after)),
                 None => self.counts.add("dependencies on tasks that are not there: left out", 1),
             }

@@ -4,8 +4,31 @@
 //! attempt, what became of it and what it asked for; and the same as [`WORDS`] numbers for a file
 //! on disk. Nothing here knows a format.
 
+use std::collections::BTreeMap;
+
 use crate::facts::tasks::{EndedBy, TaskView};
 use crate::schema::{EventType, Source};
+
+/// How often something was met that a form cannot hold, by its wording.
+#[derive(Debug, Default)]
+pub(super) struct Counts(pub BTreeMap<&'static str, u64>);
+
+impl Counts {
+    /// Counts some more.
+    pub(super) fn add(&mut self, wording: &'static str, count: u64) {
+        if 0 < count {
+            *self.0.entry(wording).or_default() += count;
+        }
+    }
+
+    /// Counts one where something holds.
+    pub(super) fn see(&mut self, is_so: bool, wording: &'static str) {
+        self.add(wording, u64::from(is_so));
+    }
+}
+
+/// A task that another waits for.
+pub(super) type Key = (i64, i64);
 
 /// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,16 +141,20 @@ impl Life {
     }
 
     /// The same with times in whole units of so many microseconds, rounded half up.
-    pub(super) fn rounded(mut self, unit_us: i64) -> Self {
-        let round = |time_us: i64| {
-            let down = time_us.div_euclid(unit_us) * unit_us;
-            if unit_us <= 2 * (time_us - down) { down.saturating_add(unit_us) } else { down }
-        };
-        self.submit_us = round(self.submit_us);
-        self.start_us = self.start_us.map(round);
-        self.end_us = self.end_us.map(round);
-        self
+    pub(super) fn rounded(self, unit_us: i64) -> Self {
+        Self {
+            submit_us: rounded(self.submit_us, unit_us),
+            start_us: self.start_us.map(|time_us| rounded(time_us, unit_us)),
+            end_us: self.end_us.map(|time_us| rounded(time_us, unit_us)),
+            ..self
+        }
     }
+}
+
+/// A time in whole units, rounded half up.
+fn rounded(time_us: i64, unit_us: i64) -> i64 {
+    let down = time_us.div_euclid(unit_us) * unit_us;
+    if unit_us <= 2 * (time_us - down) { down.saturating_add(unit_us) } else { down }
 }
 
 /// Cells of a log of parallel jobs as they stand there.

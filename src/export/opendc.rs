@@ -1,4 +1,4 @@
-//! OpenDC: `tasks.parquet`, `fragments.parquet` and `topology.json`.
+//! `OpenDC`: `tasks.parquet`, `fragments.parquet` and `topology.json`.
 //!
 //! In: tasks in the order of their submit, with their usage windows while a bucket is in memory.
 //! Out: a task for each one that ran, its last attempt as fragments of constant use, and one cluster
@@ -29,14 +29,14 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::fleet::Kind;
-use super::gather::{Counts, Gathered, Links};
-use super::items::{Item, Life, State};
+use super::gather::{Gathered, Links};
+use super::items::{Counts, Item, Life, State};
+use super::scene::Scene;
 use super::sheet::{Column, Sheet, Type, Value};
-use super::{Scene, could_not_write};
 use crate::digits::shortest;
 use crate::facts::tasks::{TaskView, Window};
 use crate::faults::{Context, Result};
-use crate::results::store::Files;
+use crate::results::store::{Files, could_not_write};
 
 const TASKS: &str = "tasks.parquet";
 const FRAGMENTS: &str = "fragments.parquet";
@@ -163,7 +163,7 @@ pub(super) fn write(
     fragments: Fragments<'_>,
     files: &mut Files,
 ) -> Result<(u64, Counts)> {
-    let pairs = all.dependencies(false)?;
+    let pairs = all.dependencies(false, |item| ran(item).is_some())?;
     let (parents, children) = (Links::parents(&pairs), Links::children(&pairs));
     let mut counts = std::mem::take(&mut all.counts);
     counts.add("milliseconds between usage windows: taken as the use before", fragments.filled_ms);

@@ -13,8 +13,7 @@ use arrow::record_batch::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rustc_hash::FxHashMap;
 
-use super::gather::Key;
-use super::items::{Life, State};
+use super::items::{Key, Life, State};
 use crate::faults::{BadFile, Context, Result};
 
 /// The tasks of a journal.

@@ -15,10 +15,9 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 
-use super::could_not_write;
 use crate::faults::{Context, Result};
 use crate::results::forms::parquet_writer;
-use crate::results::store::{Files, New};
+use crate::results::store::{Files, New, could_not_write};
 
 /// Rows that are held until they are written.
 const ROWS: usize = 4096;

@@ -19,14 +19,15 @@
 //! The format is that of the Parallel Workloads Archive (`swf.html`, version 2.2). Times have
 //! decimals where they are no whole seconds, which most readers take, but not all.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::gather::{Counts, Gathered};
-use super::items::{Item, Life, Named, State};
+use super::gather::Gathered;
+use super::items::{Counts, Item, Life, Named, State};
 use super::names::Numbers;
-use super::{Scene, could_not_write};
+use super::scene::Scene;
 use crate::faults::{Context, Result};
-use crate::results::store::{Files, command_line};
+use crate::results::store::{Files, command_line, could_not_write};
 use crate::schema::Source;
 use crate::units::MICROS_PER_SECOND;
 
@@ -93,7 +94,7 @@ fn header(scene: &Scene<'_>, all: &Gathered, numbers: &[Numbers; 7], unix_s: i64
     let mut text = String::from("; Version: 2.2\n");
     let mut add = |key: &str, value: &str| {
         let value: String = value.chars().filter(|char| !char.is_control()).collect();
-        text.push_str(&format!("; {key}: {value}\n"));
+        writeln!(text, "; {key}: {value}").expect("a string takes everything");
     };
     let logged: Vec<(&str, &str)> =
         if is_own(scene) { lake.header_lines().collect() } else { Vec::new() };
@@ -128,7 +129,7 @@ fn header(scene: &Scene<'_>, all: &Gathered, numbers: &[Numbers; 7], unix_s: i64
     }
     for (named, keys) in [(Named::Queue, "Queue"), (Named::Partition, "Partition")] {
         let (names, numbers) = (&all.names[named as usize], &numbers[named as usize]);
-        if said(&format!("Max{keys}s")).is_none() && 0 < names.sorted().len() {
+        if said(&format!("Max{keys}s")).is_none() && !names.sorted().is_empty() {
             add(&format!("Max{keys}s"), &names.sorted().len().to_string());
         }
         for (name, place) in names.sorted().into_iter().filter(|_| !numbers.is_kept).take(1000) {
@@ -159,18 +160,16 @@ fn line(
     let is_logged = is_own(scene) && scene.plan.journal.is_none() && item.life.attempts <= 1;
     let is_logged = is_logged && !matches!(item.log.status, Some(2..=4));
     let is_logged = is_logged && !scene.plan.whole_seconds;
-    let life = match scene.plan.whole_seconds {
-        true => item.life.rounded(MICROS_PER_SECOND),
-        false => item.life,
-    };
+    let life = scene.life(item);
     let (submit_us, wait_us, run_us, status) =
         if is_logged { logged(item, &life) } else { derived(&life, counts) };
     let submit_us = submit_us - unix_s * MICROS_PER_SECOND;
     let processors = scene.processors(item, counts);
     counts.see(processors.is_none(), "tasks without a CPU request: processors are -1");
-    let (had, asked) = match scene.lake.source().is_log() {
-        true => (item.log.processors, item.log.requested_processors),
-        false => (processors, processors),
+    let (had, asked) = if scene.lake.source().is_log() {
+        (item.log.processors, item.log.requested_processors)
+    } else {
+        (processors, processors)
     };
     let is_whole = |time_us: i64| time_us % MICROS_PER_SECOND == 0;
     let times = [Some(submit_us), wait_us, run_us].into_iter().flatten();

@@ -15,11 +15,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::gather::{Counts, Gathered, Links};
-use super::items::{Item, Named, State};
+use super::fleet::Machine;
+use super::gather::{Gathered, Links};
+use super::items::{Counts, Item, Named, State};
 use super::names::Numbers;
+use super::scene::Scene;
 use super::sheet::{Column, Sheet, Type, Value};
-use super::{Scene, stats};
+use super::stats;
 use crate::digits::shortest;
 use crate::faults::{Context, Failure, Result};
 use crate::results::store::Files;
@@ -92,7 +94,7 @@ pub(super) fn write(
     let before = all.waits_for.len();
     all.waits_for.retain(|&(_, job_id, key)| key.0 == job_id);
     let between = before - all.waits_for.len();
-    let pairs = all.dependencies(true)?;
+    let pairs = all.dependencies(true, |_| true)?;
     let mut counts = std::mem::take(&mut all.counts);
     counts.add("dependencies between jobs: left out", between as u64);
     let mut tasks = Tasks {
@@ -261,7 +263,7 @@ fn resources(scene: &Scene<'_>, files: &mut Files) -> Result<()> {
         return Ok(());
     }
     let mut sheet = Sheet::new(files, RESOURCES, RESOURCE_COLUMNS)?;
-    for (id, cpu, memory, platform) in &scene.fleet.machines {
+    for Machine { id, cpu, memory, platform } in &scene.fleet.machines {
         let gib =
             memory.zip(scene.mib_per_unit).map(|(memory, mib)| shortest(memory) * mib / 1024.0);
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]

@@ -104,16 +104,14 @@ fn check_forms(python: &str, place: &Place, log: &str) {
     }
 }
 
-/// Promise: readers of the published schemas find every job of real logs.
+/// Promise: readers of the published schemas find every job of a real log.
 #[test]
-fn real_logs_are_read_in_every_form() {
+fn a_real_log_is_read_in_every_form() {
     let Some(python) = python("pyarrow.parquet") else { return };
-    for name in ["LCG.swf.gz", "NASA-iPSC-1993-3.1-cln.swf.gz"] {
-        let Some(log) = real_log(&format!("swf/{name}")) else { return };
-        let place = Place::new();
-        place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
-        check_forms(&python, &place, &log.to_string_lossy());
-    }
+    let Some(log) = real_log("swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    check_forms(&python, &place, &log.to_string_lossy());
 }
 
 /// A line of SWF whose fields are drawn: as a log may have them, with what may be missing.
@@ -155,7 +153,7 @@ fn drawn_lake(jobs: &[[i64; 10]]) -> Place {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 6, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 4, failure_persistence: None, ..Config::default() })]
 
     /// Promise: a log of this format comes back to the digit, whatever is missing in it.
     #[test]
@@ -219,8 +217,8 @@ fn expected(jobs: &[Job]) -> BTreeMap<(usize, usize), [String; 4]> {
 fn line_of(events: &[Event], of_job: &[Event], last_s: u64) -> Option<[String; 4]> {
     let last = events.iter().rev().find(|event| event.1 <= 6)?;
     let submit = events.iter().find(|event| event.1 == 0).unwrap_or(&events[0]).0;
-    let starts = events.iter().enumerate().filter(|(_, event)| event.1 == 1);
-    let start = starts.last().map(|(at, event)| (at, event.0));
+    let mut starts = events.iter().enumerate().filter(|(_, event)| event.1 == 1);
+    let start = starts.next_back().map(|(at, event)| (at, event.0));
     // The end of the job ends an attempt that has no end of its own.
     let job_end = of_job.last().filter(|event| (2..=6).contains(&event.1)).map(|event| event.0);
     let job_end = job_end.filter(|end| *end < last_s);

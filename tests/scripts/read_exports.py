@@ -155,7 +155,8 @@ def opendc(folder, jobs):
         close(row["submission_time"].timestamp(), job["submit"] + late)
         close(row["duration"], 1000 * job["run"])
         assert row["cpu_count"] == cpus and row["cpu_capacity"] == 1000 * cpus
-        assert row["mem_capacity"] == math.ceil((job["memory"] or 0) * cpus), row
+        memory = (job["memory"] or 0) * (processors(job) or 0)
+        assert row["mem_capacity"] == math.ceil(memory), row
         [piece] = by_task[row["id"]]
         assert piece["duration"] == row["duration"]
         share = 1 if job["cpu"] is None else job["cpu"] / job["run"]
@@ -200,7 +201,7 @@ def batsim(folder, jobs, kind):
         assert ("walltime" in row) == (limit is not None and 0 < limit)
         assert "walltime" not in row or (0 < row["walltime"] and row["walltime"] == limit)
         assert extra["outcome"] == outcome(job)
-        before = job["before"] if job["before"] in jobs else None
+        before = job["before"] if job["before"] in jobs and has_run(jobs[job["before"]]) else None
         expected = None if before is None else [str(int(before))]
         assert extra.get("dependencies") == expected, (row, job)
     assert used == set(workload["profiles"])

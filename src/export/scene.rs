@@ -1,0 +1,185 @@
+//! What every form needs to know of a lake besides its tasks: sizes, units, and how it is written.
+//!
+//! In: a lake and the plan. Out: a [`Scene`], which turns what tasks ask for into processors and
+//! MiB, and reads the tasks.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::fleet::Fleet;
+use super::gather::{Gathered, Visit, gather};
+use super::items::{Counts, Item, Life};
+use super::replayed::Replayed;
+use super::spill::Spill;
+use crate::digits::shortest;
+use crate::facts::tasks::Usage;
+use crate::faults::{Context, Result};
+use crate::lake::Lake;
+use crate::lake::manifest::TableEntry;
+use crate::results::store::{Files, could_not_write};
+use crate::schema::{Source, Table};
+use crate::units::MICROS_PER_SECOND;
+
+/// A form that simulators read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Standard workload format 2.2 of the Parallel Workloads Archive
+    Swf,
+    /// Workflow Trace Archive 1.0: Parquet tables of workflows, tasks and resources
+    Wta,
+    /// Tasks and fragments as Parquet, and a topology
+    Opendc,
+    /// Batsim 5: jobs and delay profiles as JSON, the platform as XML
+    Batsim,
+    /// The same as Batsim 4 has it
+    #[cfg_attr(feature = "cli", value(name = "batsim-4"))]
+    #[serde(rename = "batsim-4")]
+    Batsim4,
+}
+
+/// What is to be written.
+#[derive(Clone, Debug)]
+pub struct ExportPlan {
+    /// In which form.
+    pub form: Form,
+    /// The journal of a replay of the lake, whose times and ends are written.
+    pub journal: Option<PathBuf>,
+    /// Processors that the largest machine has, where the lake knows shares of it only.
+    pub cores: u32,
+    /// Whether times are rounded to whole seconds.
+    pub whole_seconds: bool,
+}
+
+/// What every form needs to know of the lake besides its tasks.
+pub(super) struct Scene<'a> {
+    pub lake: &'a Lake,
+    pub plan: &'a ExportPlan,
+    pub fleet: Fleet,
+    /// Processors for one of the lake's units of CPU.
+    pub processors_per_unit: f64,
+    /// MiB for one of the lake's units of memory; `None` where these are shares.
+    pub mib_per_unit: Option<f64>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn of(lake: &'a Lake, plan: &'a ExportPlan) -> Result<Self> {
+        let unit = |name: &str| unit_of(lake, name);
+        let is_share = |unit: &str| matches!(unit, "NCU" | "share");
+        let per_unit = if is_share(unit("cpu_request")) { f64::from(plan.cores) } else { 1.0 };
+        let mib_per_unit = match unit("memory_request") {
+            "B" => Some(1.0 / f64::from(1 << 20)),
+            "KiB" => Some(1.0 / 1024.0),
+            "MiB" => Some(1.0),
+            "GiB" => Some(1024.0),
+            _ => None,
+        };
+        let fleet = Fleet::read(lake)?;
+        Ok(Self { lake, plan, fleet, processors_per_unit: per_unit, mib_per_unit })
+    }
+
+    /// When a task ran: exactly, or in whole seconds.
+    pub(super) fn life(&self, item: &Item) -> Life {
+        if self.plan.whole_seconds { item.life.rounded(MICROS_PER_SECOND) } else { item.life }
+    }
+
+    /// Reads the tasks, and counts what no form holds of this lake.
+    pub(super) fn gather(
+        &self,
+        files: &Files,
+        usage: Usage,
+        replayed: Option<&Replayed>,
+        visit: &mut Visit<'_>,
+    ) -> Result<Gathered> {
+        let folder = files.work_folder();
+        let items = Spill::within(&folder).with_context(|| could_not_write(&folder))?;
+        let mut all = gather(self.lake, usage, replayed, items, visit)?;
+        let rows = |table| self.lake.manifest.table(table).map_or(0, TableEntry::rows);
+        if usage == Usage::Skip {
+            all.counts.add("usage windows: left out", rows(Table::TaskUsage));
+        }
+        all.counts.add("placement constraints: left out", rows(Table::TaskConstraints));
+        all.counts.add("attributes of machines: left out", rows(Table::MachineAttributes));
+        all.counts.add("machines that left, returned or changed: left out", self.fleet.changes);
+        Ok(all)
+    }
+
+    /// The unit of an amount in the lake.
+    pub(super) fn unit(&self, column: &str) -> &'static str {
+        unit_of(self.lake, column)
+    }
+
+    /// The CPU that a task asks for, in processors; 1 where it is not known.
+    pub(super) fn cpus(&self, item: &Item) -> f64 {
+        item.cpu.map_or(1.0, |cpu| shortest(cpu) * self.processors_per_unit)
+    }
+
+    /// The processors that a task used on average as its log says, or else asked for.
+    #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
+    pub(super) fn logged_cpus(&self, item: &Item, run_us: Option<i64>) -> f64 {
+        let used = item.log.cpu_time_us.zip(run_us).filter(|(_, run_us)| 0 < *run_us);
+        let share = used.map(|(used_us, run_us)| used_us as f64 / run_us as f64);
+        self.cpus(item) * share.unwrap_or(1.0)
+    }
+
+    /// Whether tasks ask for shares of the largest machine.
+    pub(super) fn is_of_shares(&self) -> bool {
+        self.processors_per_unit != 1.0
+    }
+
+    /// How many processors a task has, rounded up to whole ones: those that it had or else asked
+    /// for.
+    pub(super) fn processors(&self, item: &Item, counts: &mut Counts) -> Option<i64> {
+        let logged = item.log.processors.filter(|&count| 0 < count);
+        let logged = logged.or(item.log.requested_processors.filter(|&count| 0 < count));
+        if logged.is_some() {
+            return logged;
+        }
+        let cpu = f64::from(item.cpu?) * self.processors_per_unit;
+        // 0.1 as 32 bits times 100 is a little more than 10.
+        let whole = (cpu - 1e-4).ceil().max(1.0);
+        counts.see(1e-4 < (whole - cpu).abs(), "CPU requests of no whole processors: rounded up");
+        #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]
+        Some(whole as i64)
+    }
+
+    /// The memory that a task asks for, MiB; `None` where it is not known, or a share.
+    pub(super) fn memory_mib(&self, item: &Item) -> Option<f64> {
+        Some(shortest(item.memory?) * self.mib_per_unit?)
+    }
+
+    /// The processors of the whole cluster, where the lake knows its machines.
+    pub(super) fn all_processors(&self) -> Option<i64> {
+        #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]
+        let whole = (self.fleet.cpu * self.processors_per_unit - 1e-4).ceil() as i64;
+        Some(whole).filter(|&whole| 0 < whole)
+    }
+
+    /// What is added to times so that they count from 1970, where they do in the lake, s: the
+    /// first submit then has time 0.
+    pub(super) fn unix_start_s(&self, first_us: Option<i64>) -> i64 {
+        // Nothing else has its first job 20 years after its start.
+        const TWENTY_YEARS_S: i64 = 631_152_000;
+        let begin_s = first_us.unwrap_or(0).div_euclid(MICROS_PER_SECOND);
+        let is_own = matches!(self.lake.source(), Source::Swf | Source::Gwf);
+        if TWENTY_YEARS_S <= begin_s && !is_own { begin_s } else { 0 }
+    }
+
+    pub(super) fn settings(&self) -> Value {
+        json!({
+            "as": self.plan.form,
+            "journal": self.plan.journal,
+            "cores": self.is_of_shares().then_some(self.plan.cores),
+            "whole_seconds": self.plan.whole_seconds,
+        })
+    }
+}
+
+/// The unit of an amount of `task_events`.
+fn unit_of(lake: &Lake, name: &str) -> &'static str {
+    let columns = Table::TaskEvents.columns(lake.source());
+    columns.iter().find(|column| column.name == name).map_or("", |column| column.unit)
+}
