@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
 
 use super::engines::{python, script};
-use super::support::{Place, repository};
+use super::support::{Place, real_trace, repository, skipped};
 
 const PAPERS: [&str; 5] = ["mandai", "ota", "tan", "asahara", "cui"];
 
@@ -137,4 +140,45 @@ fn a_simulation_in_python_comes_to_the_same_times_and_restarts() {
     let Some(python) = python("numpy") else { return };
     let said = script(&python, "asahara_crosscheck.py", &[env!("CARGO_BIN_EXE_jobfate"), "3"]);
     assert!(said.ends_with("8 comparisons, 0 apart\n"), "{said}");
+}
+
+/// What others published about the trace of 2011 stands beside what a script counts in its files.
+#[test]
+fn the_literature_is_compared_with_what_the_real_tables_say() {
+    let Some(trace) = real_trace() else {
+        return skipped("the real trace is not beside this repository");
+    };
+    let Some(python) = python("csv") else { return };
+    let place = Place::new();
+    let raw = trace.to_str().unwrap();
+    let tables = "job_events,machine_events";
+    place.run(&["ingest", raw, "--lake", "lake", "--tables", tables]).ok();
+    let run = Command::new(python)
+        .arg(repository().join("tests/scripts/literature_crosscheck.py"))
+        .args([env!("CARGO_BIN_EXE_jobfate"), place.path("lake").to_str().unwrap(), raw])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("all equal: 21 values"), "{said}");
+    let answer = place.run(&["reproduce", "literature", "--format", "json"]).ok().json();
+    let claims = answer["claims"].as_array().unwrap();
+    let of = |what: &str| {
+        let own = |claim: &&Value| claim["claim"].as_str().unwrap().contains(what);
+        claims.iter().filter(own).collect::<Vec<&Value>>()
+    };
+    for claim in of("capacity lost") {
+        let is_ours = claim["published"] == 0.48;
+        assert_eq!(claim["verdict"] == "reproduced", is_ours, "{claim}");
+    }
+    // Without tasks nothing is known of them, and scores on other samples are never judged.
+    assert_eq!(of("priority").len(), 5);
+    for claim in of("priority").into_iter().chain(of("accuracy")).chain(of("EVICT")) {
+        assert_eq!(claim["verdict"], "cannot_be_compared", "{claim}");
+    }
+    assert!(of("priority").iter().all(|claim| claim["ours"].is_null()));
+    // Another trace is another literature.
+    let log = repository().join("tests/golden/logs/small.swf");
+    place.run(&["ingest", log.to_str().unwrap(), "--lake", "log"]).ok();
+    let run = place.run(&["reproduce", "literature", "--lake", "log"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
 }

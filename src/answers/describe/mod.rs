@@ -116,7 +116,13 @@ impl Described {
         self.parts.iter().find(|(part, _)| own(part)).map(|(_, values)| values)
     }
 
-    /// Their summary.
+    /// The values of an outcome, or of `all`, in one group.
+    pub(crate) fn values_in(&self, group: &str, outcome: &str) -> Option<&Counted> {
+        let own = |part: &Part| part.outcome == outcome && part.group.as_deref() == Some(group);
+        self.parts.iter().find(|(part, _)| own(part)).map(|(_, values)| values)
+    }
+
+    /// The summary of an outcome, or of `all`, in all groups together.
     pub(crate) fn summary(&self, outcome: &str) -> Option<Summary> {
         let values = self.values(outcome)?;
         Some(summarize(outcome, values, self.question.what.per_unit()))

@@ -77,7 +77,9 @@ pub(crate) fn experiment_of(study: StudyName) -> Experiment {
         StudyName::Tan => Experiment::Tan(tan::Settings::default()),
         StudyName::Asahara => Experiment::Asahara(asahara::Settings::default()),
         StudyName::Cui => Experiment::Cui(cui::Settings::default()),
-        StudyName::Mandai | StudyName::Ota | StudyName::All => unreachable!("no single experiment"),
+        StudyName::Mandai | StudyName::Ota | StudyName::Literature | StudyName::All => {
+            unreachable!("no single experiment")
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::ingest;
 use super::{AnswerArgs, console, stop_on_signal};
 use crate::cli::shown;
 use jobfate::answers::ingest::{IngestChoice, plan};
+use jobfate::answers::reproduce::literature;
 use jobfate::answers::reproduce::mandai;
 use jobfate::answers::reproduce::ota as answers_ota;
 use jobfate::answers::reproduce::study::{Study, parameters_in_words};
@@ -35,6 +36,10 @@ mod study;
 /// `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every parameter is listed as
 /// given by the paper, open, or fitted to one of its numbers.
 ///
+/// literature: what others published about the Google trace of 2011 (durations, users, machines,
+/// capacity lost, predictors), each number beside ours. Where a definition is not published each
+/// reading has a row; scores on other samples are shown and not judged.
+///
 /// all: the five studies one after the other, and a table that counts the claims by verdict. A
 /// study whose trace is missing is left out, with a message that says what it needs. With a day of
 /// the Google trace and the log LCG it took 13 seconds on two cores.
@@ -44,7 +49,7 @@ mod study;
 /// is ingested first, that takes what the help of `ingest` says.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan\n  jobfate reproduce cui --vary slow_speed=0.1,0.2,0.4 --vary slow_nodes=1,2,3 --out maps"
+    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce literature --lake lake\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan\n  jobfate reproduce cui --vary slow_speed=0.1,0.2,0.4 --vary slow_nodes=1,2,3 --out maps"
 )]
 pub(crate) struct ReproduceArgs {
     /// The study, or all of them
@@ -131,7 +136,9 @@ pub(crate) enum StudyName {
     Asahara,
     /// Finding slow tasks through slow nodes (2014)
     Cui,
-    /// All five, with the number of claims per verdict
+    /// What others published about the Google trace of 2011
+    Literature,
+    /// All five papers, with the number of claims per verdict
     All,
 }
 
@@ -144,6 +151,7 @@ impl StudyName {
             Self::Tan => "tan",
             Self::Asahara => "asahara",
             Self::Cui => "cui",
+            Self::Literature => "literature",
             Self::All => "verdicts",
         }
     }
@@ -158,6 +166,7 @@ impl StudyName {
             Self::Mandai => mandai::PAPER,
             Self::Ota => answers_ota::PAPER,
             Self::Tan | Self::Asahara | Self::Cui => experiments::experiment_of(self).paper(),
+            Self::Literature => literature::PAPER,
             Self::All => "five papers",
         }
     }
@@ -173,10 +182,13 @@ pub(crate) fn mandai_of(lake: &Lake, args: &AnswerArgs) -> Result<Study> {
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     check(args)?;
     match args.study {
-        StudyName::Mandai => {
+        StudyName::Mandai | StudyName::Literature => {
             let lake = lake_of(args)?;
-            let files = shown::files(args.answer.out.as_deref(), "mandai")?;
-            let study = mandai_of(&lake, &args.answer)?;
+            let files = shown::files(args.answer.out.as_deref(), args.study.answer())?;
+            let study = match args.study {
+                StudyName::Mandai => mandai_of(&lake, &args.answer)?,
+                _ => literature::study(&lake, super::windows(&lake, &args.answer)?)?,
+            };
             console::note(format!("{}: {}", study.paper, headline(&study.claims)));
             parameters_in_words(&study.parameters).iter().for_each(console::note);
             study::give(study, None, files, Some(&args.answer.form()))
@@ -196,7 +208,7 @@ fn check(args: &ReproduceArgs) -> Result<()> {
     let is_drawn = args.seed.is_some() || args.runs.is_some();
     let is_set = !args.parameters.set.is_empty() || !args.parameters.vary.is_empty();
     match args.study {
-        StudyName::Mandai if is_drawn || is_set => wrong(
+        StudyName::Mandai | StudyName::Literature if is_drawn || is_set => wrong(
             "--seed, --runs, --set and --vary do not apply to this study, which draws no random \
             numbers; --window-end moves the end of the trace",
         ),

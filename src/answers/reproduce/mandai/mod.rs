@@ -114,7 +114,7 @@ fn parameters(windows: Windows) -> Vec<Parameter> {
 }
 
 /// How far numbers from these tables can be compared with those of the whole trace.
-fn basis(lake: &Lake, tables: &[Table]) -> Basis {
+pub(super) fn basis(lake: &Lake, tables: &[Table]) -> Basis {
     if let Some(missing) = tables.iter().find(|table| !lake.has(**table)) {
         return Basis::Missing(format!("table {missing}"));
     }
