@@ -373,12 +373,12 @@ fn results_are_written_by_one_process_at_a_time() {
     assert!(run.stderr.contains("another process is writing results into `found`"));
     assert!(before == tree(&place.path("found")));
     drop(other);
-    // A folder that is in the way is seen before anything is replaced.
+    // A folder in the place of a file is seen before anything is replaced.
     fs::remove_file(place.path("found/sweep-rules.svg")).unwrap();
     fs::create_dir(place.path("found/sweep-rules.svg")).unwrap();
     let run = place.run(&again);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert!(run.stderr.contains("`found/sweep-rules.svg` is in the way: it is a folder"));
+    assert!(run.stderr.contains("`found/sweep-rules.svg` was changed after it was written"));
     let now = tree(&place.path("found"));
     assert!(now.iter().all(|(name, bytes)| before[name] == *bytes), "{:?}", now.keys());
     fs::remove_dir(place.path("found/sweep-rules.svg")).unwrap();

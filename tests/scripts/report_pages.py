@@ -6,7 +6,7 @@
 
 Usage: report_pages.py REPORT_DIR [--shots DIR]
 
-Every page of the folder and the first of its users and machines, opened from disk:
+Every page of the folder and the first of its users, machines and jobs, opened from disk:
 1. Nothing is fetched but files that are there; no error or warning; every link leads somewhere.
 2. One h1, no heading level left out, every picture named, numbers sorted by are those shown.
 3. No sideways scrolling at 1280 and 390 px, but of boxes that keys reach.
@@ -34,7 +34,7 @@ except ImportError:
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-# Pages looked at of users and of machines.
+# Pages looked at of users, of machines and of jobs.
 PAGES_MAX = 5
 # WCAG 2.2, level AA, for text of any size.
 CONTRAST_MIN = 4.5
@@ -236,6 +236,8 @@ def check(contexts, path, report, shots):
             page.goto(path.as_uri())
             if shots and (kind in ("desktop", "phone") or (kind, name) == ("dark", "index")):
                 page.screenshot(path=shots / f"{name.replace('/', '-')}-{kind}.png", full_page=True)
+            # What is folded is read as well.
+            page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
             said[kind] = page.evaluate(SAID), page.evaluate(TITLES), page.evaluate(TEXTS)
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 note("the page scrolls sideways")
@@ -265,7 +267,7 @@ def main(report, shots):
         print("SKIPPED: pages in a browser: there is no Chromium (set JOBFATE_CHROMIUM)")
         return 0
     paths = sorted(report.glob("*.html"))
-    for folder in ("users", "machines"):
+    for folder in ("users", "machines", "jobs"):
         paths += sorted((report / folder).glob("*.html"))[:PAGES_MAX]
     if not paths:
         sys.exit(f"{report} has no pages")
