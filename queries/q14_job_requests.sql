@@ -1,5 +1,5 @@
 -- Question: what did the log say of each job besides its events?
--- Sources:  swf, gwf, slurm
+-- Sources:  swf, gwf, slurm, mapped
 -- Tables:   job_events
 -- Key:      job_id
 -- Columns:  job_id

@@ -44,7 +44,7 @@ struct Family {
 /// - Google: tasks ask for CPU as a share of the largest machine, and the cluster hands out more
 ///   than it has, since tasks use less than they ask for. It knows no limits: a kill comes from
 ///   outside at its own time, from a user or from a job that the task depends on.
-/// - SWF, GWF and Slurm: jobs get whole processors, as many as there are. EASY is what such clusters run.
+/// - SWF, GWF, Slurm and mapped tables: jobs get whole processors, as many as there are. EASY is what such clusters run.
 ///   Most kills of running jobs are limits, and other simulators take the recorded running time as
 ///   the work.
 /// - Rumen: an attempt takes a slot, whatever it uses.
@@ -58,7 +58,7 @@ const TABLE: [Family; 4] = [
         policies: &["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"],
     },
     Family {
-        sources: &[Source::Swf, Source::Gwf, Source::Slurm],
+        sources: &[Source::Swf, Source::Gwf, Source::Slurm, Source::Mapped],
         cpu: CpuDefinition::Requested,
         overcommit: 1.0,
         killed: KilledTasks::RunTime,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -13,15 +13,17 @@ use thiserror::Error;
 
 use crate::answers::Said;
 use crate::answers::words::{self, maybe, readers};
-use crate::faults::{Result, Usage};
+use crate::faults::{Hindered, Result, Usage};
 use crate::lake::Origin;
 use crate::lake::manifest::ranges;
 use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::progress;
 use crate::schema::{Source, Table};
+use crate::sources::mapped::map::Map;
+use crate::sources::mapped::ready;
 use crate::sources::reading::Reading;
 use crate::sources::zone::Zone;
-use crate::sources::{TraceFolder, open_trace};
+use crate::sources::{TraceFolder, check_begin, open_trace};
 
 /// What to ingest and how; shared with `analyze`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,15 +32,23 @@ use crate::sources::{TraceFolder, open_trace};
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb or alibaba-2017;
+    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, or mapped with --map;
     /// google-2019-alloc-sets reads the alloc sets of that trace as jobs, and leaves the jobs out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
 
+    /// What the columns of a table are, for any table with one row per job or attempt
+    ///
+    /// A file that `jobfate map FILE` has proposed, or the name of a map that comes with the program
+    /// (`jobfate map --list`). Implies --source mapped.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.toml"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<PathBuf>,
+
     /// Time zone of times that name none, UTC by default
     ///
-    /// Only for slurm. `UTC`, an offset such as `+01:00`, or a name such as `Europe/Berlin`.
+    /// Only for slurm and mapped. `UTC`, an offset such as `+01:00`, or a name such as `Europe/Berlin`.
     /// `sacct` prints the times of the machine it runs on, unless it is called with `TZ=UTC`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
     #[serde(with = "maybe")]
@@ -185,7 +195,14 @@ pub fn plan(
     say: fn(&Said),
 ) -> Result<IngestPlan> {
     check_table(choice.source, choice.table)?;
-    let mut folder = open_trace(trace, choice.source, choice.table)?;
+    let source = match (choice.source, &choice.map) {
+        (None, Some(_)) => Some(Source::Mapped),
+        (Some(source), Some(_)) if source != Source::Mapped => {
+            return Err(Usage(format!("--map is for --source mapped, not {source}")).into());
+        }
+        (source, _) => source,
+    };
+    let mut folder = open_trace(trace, source, choice.table)?;
     choice.tell(&mut folder)?;
     for name in &folder.ignored {
         say(&Said::warning(format!(
@@ -218,20 +235,63 @@ pub fn plan(
 impl IngestChoice {
     /// Tells the parts how they are to be read.
     fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
-        let Some(zone) = &self.timezone else { return Ok(()) };
-        if folder.source != Source::Slurm {
+        let source = folder.source;
+        if self.timezone.is_some() && !matches!(source, Source::Slurm | Source::Mapped) {
             let said =
-                format!("--timezone is for slurm; the times of {} have no zone", folder.source);
+                format!("--timezone is for slurm and mapped; the times of {source} have no zone");
             return Err(Usage(said).into());
+        }
+        let map = match &self.map {
+            Some(path) => Some(Arc::new(map_of(path)?)),
+            None if source == Source::Mapped => {
+                let said = "--source mapped needs --map FILE.toml, which says what the columns are: \
+                    `jobfate map FILE` proposes one";
+                return Err(Usage(said.to_owned()).into());
+            }
+            None => None,
+        };
+        if self.timezone.is_none() && map.is_none() {
+            return Ok(());
         }
         let mut parts = folder.parts.values_mut().flatten().peekable();
         let files = parts.peek().map(|part| part.reading.files.anew()).unwrap_or_default();
-        let reading = Arc::new(Reading { zone: Some(zone.clone()), files });
+        let reading = Arc::new(Reading { zone: self.timezone.clone(), map, files });
         for part in parts {
             part.reading = Arc::clone(&reading);
         }
+        if source == Source::Mapped {
+            check_columns(folder)?;
+        }
         Ok(())
     }
+}
+
+/// The map of a file, or a ready one of this name.
+///
+/// # Errors
+/// There is no such file, or it is not a map.
+pub fn map_of(path: &Path) -> Result<Map> {
+    let ready = path.to_str().and_then(ready::find).filter(|_| !path.exists());
+    let text = match ready {
+        Some(ready) => ready.text.to_owned(),
+        None => std::fs::read_to_string(path).map_err(|error| {
+            Hindered(format!(
+                "could not read the map `{}`: {error} (`jobfate map --list` lists those that come \
+                with the program)",
+                path.display()
+            ))
+        })?,
+    };
+    let wrong = |mistake| Usage(format!("the map `{}` is wrong in {mistake}", path.display()));
+    Ok(Map::read(&text).map_err(wrong)?)
+}
+
+/// Refuses files of a mapped table that lack a column, before anything is read.
+fn check_columns(folder: &TraceFolder) -> Result<()> {
+    for part in folder.parts.values().next().into_iter().flatten() {
+        check_begin(part)?;
+    }
+    Ok(())
 }
 
 /// Only the Google trace comes in parts that can lie flat in a folder.

@@ -11,7 +11,7 @@ use clap::Subcommand;
 use super::serve;
 use super::{
     Form, account, analyze, classify, console, describe, detect, export, fairness, ingest, load,
-    machines, predict, query, replay, report, reproduce, setup, sweep, synth, verify,
+    machines, map, predict, query, replay, report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
@@ -95,6 +95,7 @@ macro_rules! commands {
 commands! {
     Analyze(analyze::AnalyzeArgs): plain analyze::run,
     Ingest(ingest::IngestArgs): plain ingest::run,
+    Map(map::MapArgs): plain map::run,
     Verify(verify::VerifyArgs): answer verify::run,
     Classify(classify::ClassifyArgs): answer classify::run,
     Describe(describe::DescribeArgs): answer describe::run,

@@ -41,6 +41,7 @@ mod fairness;
 mod ingest;
 mod load;
 mod machines;
+mod map;
 mod predict;
 mod query;
 mod replay;

@@ -338,7 +338,8 @@ impl LakeErrorKind {
                     | Source::Rumen
                     | Source::Slurm
                     | Source::Openb
-                    | Source::Alibaba2017,
+                    | Source::Alibaba2017
+                    | Source::Mapped,
                 ..
             } => Some(
                 "check that the file is complete, and of the right kind if you gave \

@@ -1,7 +1,7 @@
 //! The columns of accounting logs: what one row per attempt knows besides.
 
 use super::Column;
-use super::ColumnType::{Float, Id, Int, Text};
+use super::ColumnType::{Float, Id, Int, Long, Text};
 use super::columns::{
     JOB_EVENTS, LOG_EXTRA, LOG_MACHINE_EVENTS, LOG_TASK_EVENTS, MACHINE_EVENTS, TASK_EVENTS, join,
     may, must, replace,
@@ -73,6 +73,46 @@ pub(super) const SLURM_MACHINE_EVENTS: &[Column] = &join::<{ LOG_MACHINE_EVENTS.
     ),
     &[MACHINE_NAME],
 ]);
+
+/// What a mapped table may know besides.
+const MAPPED_EXTRA: &[Column] = &[
+    STATE,
+    may("end_reason", Text, "", "why it ended: the state as logged; missing while it is open"),
+    may("exit_code", Text, "", "exit code"),
+    may("account", Text, "", "account that the job was charged to"),
+    may("unix_group", Text, "", "group of the user"),
+    may("qos", Text, "", "quality of service, the class of the job"),
+    may("cluster", Text, "", "cluster"),
+    may("nodes", Int, "", "machines allocated"),
+    may("node_list", Text, "", "machines it ran on, `cpn-f13-[01-03,07]`"),
+    GPU_REQUEST,
+    GPU_MODEL,
+];
+
+const MAPPED_LOG: [Column; LOG_EXTRA.len()] = replace(
+    &SLURM_LOG,
+    &[
+        may("queue", Text, "", "queue it was submitted to"),
+        may("run_us", Long, "µs", "run time; shorter than from start to end if it was suspended"),
+    ],
+);
+
+pub(super) const MAPPED_JOB_EVENTS: &[Column] = &join::<
+    { JOB_EVENTS.len() + LOG_EXTRA.len() + MAPPED_EXTRA.len() },
+>(&[JOB_EVENTS, &MAPPED_LOG, MAPPED_EXTRA]);
+pub(super) const MAPPED_TASK_EVENTS: &[Column] =
+    &join::<{ LOG_TASK_EVENTS.len() + LOG_EXTRA.len() + MAPPED_EXTRA.len() }>(&[
+        &replace::<{ TASK_EVENTS.len() }>(
+            &LOG_TASK_EVENTS,
+            &[
+                may("priority", Int, "", "priority as logged"),
+                may("cpu_request", Float, "processors", "CPUs that it had, or else asked for"),
+            ],
+        ),
+        &MAPPED_LOG,
+        MAPPED_EXTRA,
+    ]);
+pub(super) const MAPPED_MACHINE_EVENTS: &[Column] = SLURM_MACHINE_EVENTS;
 
 /// What a pod knows.
 const OPENB_EXTRA: &[Column] = &[

@@ -46,11 +46,14 @@ pub enum Source {
     /// Batch tasks of Alibaba's cluster trace of 2017.
     #[serde(rename = "alibaba-2017")]
     Alibaba2017,
+    /// Any table with one row per job or per attempt, as a map says.
+    #[serde(rename = "mapped")]
+    Mapped,
 }
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Google2011,
         Self::Google2019,
         Self::Google2019AllocSets,
@@ -60,6 +63,7 @@ impl Source {
         Self::Slurm,
         Self::Openb,
         Self::Alibaba2017,
+        Self::Mapped,
     ];
 
     /// The name on the command line and in manifests.
@@ -74,6 +78,7 @@ impl Source {
             Self::Slurm => "slurm",
             Self::Openb => "openb",
             Self::Alibaba2017 => "alibaba-2017",
+            Self::Mapped => "mapped",
         }
     }
 
@@ -89,6 +94,7 @@ impl Source {
             Self::Slurm => "Accounting of Slurm",
             Self::Openb => "Alibaba GPU cluster of 2023",
             Self::Alibaba2017 => "Alibaba cluster trace of 2017",
+            Self::Mapped => "Table of jobs, read by a map",
         }
     }
 
@@ -97,7 +103,7 @@ impl Source {
         match self {
             Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets => &Table::ALL,
             Self::Alibaba2017 => &[Table::JobEvents, Table::TaskEvents],
-            Self::Swf | Self::Gwf | Self::Rumen | Self::Slurm | Self::Openb => {
+            Self::Swf | Self::Gwf | Self::Rumen | Self::Slurm | Self::Openb | Self::Mapped => {
                 &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents]
             }
         }
@@ -105,17 +111,17 @@ impl Source {
 
     /// Whether it is a log of parallel jobs: a line per job.
     pub const fn is_log(self) -> bool {
-        matches!(self, Self::Swf | Self::Gwf | Self::Slurm)
+        matches!(self, Self::Swf | Self::Gwf | Self::Slurm | Self::Mapped)
     }
 
     /// Whether a log may come in several files, such as one for each month.
     pub const fn has_files(self) -> bool {
-        matches!(self, Self::Slurm)
+        matches!(self, Self::Slurm | Self::Mapped)
     }
 
     /// Whether its jobs may be suspended: their `run_us` may be shorter than from start to end.
     pub const fn suspends(self) -> bool {
-        matches!(self, Self::Slurm)
+        matches!(self, Self::Slurm | Self::Mapped)
     }
 
     /// Whether it is a Google trace: amounts are shares of the largest machine, and 0 is a time

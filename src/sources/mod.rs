@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::faults::{Code, Fault};
+use crate::notation::Mistake;
 use crate::schema::Source;
 
 pub(crate) mod alibaba_2017;
@@ -26,6 +27,7 @@ pub(crate) mod google_2011;
 pub(crate) mod google_2019;
 pub(crate) mod gwf;
 pub(crate) mod log;
+pub mod mapped;
 pub(crate) mod openb;
 pub mod parser;
 pub mod part;
@@ -72,7 +74,31 @@ pub(crate) fn parser_of(
         Source::Slurm => Box::new(slurm::parser(part, begin)?),
         Source::Openb => openb::parser(part, begin)?,
         Source::Alibaba2017 => Box::new(alibaba_2017::parser(part)),
+        Source::Mapped => Box::new(mapped::parser(part, begin)?),
     })
+}
+
+/// Refuses a file whose first lines are not what its format needs.
+///
+/// # Errors
+/// It does not read, or lacks a column.
+pub(crate) fn check_begin(part: &RawPart) -> Result<(), SourceError> {
+    let begin = begin_of(&part.path)?;
+    let reading = std::sync::Arc::new(reading::Reading {
+        zone: part.reading.zone.clone(),
+        map: part.reading.map.clone(),
+        files: reading::Files::default(),
+    });
+    parser_of(&RawPart { reading, ..part.clone() }, &begin).map(|_| ())
+}
+
+/// How the text of a file begins: its first whole lines.
+///
+/// # Errors
+/// It does not read.
+pub fn begin_of(path: &Path) -> Result<Vec<u8>, SourceError> {
+    let block = blocks::BlockReader::open(path)?.next_block(TextBlock::default())?;
+    Ok(block.map(|block| block.text().to_vec()).unwrap_or_default())
 }
 
 /// What a line of a part should be, for a message about a file in which none is.
@@ -94,6 +120,7 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Slurm => "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
         Source::Openb => "the columns of a table of pods".to_owned(),
         Source::Alibaba2017 => format!("the {} fields of a batch task", alibaba_2017::FIELD_COUNT),
+        Source::Mapped => "the columns that the map names".to_owned(),
     }
 }
 
@@ -117,7 +144,10 @@ impl SourceError {
 
 impl Fault for SourceError {
     fn code(&self) -> Code {
-        Code::of_data(self.kind.is_bad_data())
+        match self.kind {
+            SourceErrorKind::NoMap | SourceErrorKind::Map(_) => Code::Usage,
+            _ => Code::of_data(self.kind.is_bad_data()),
+        }
     }
 
     fn hint(&self) -> Option<Cow<'static, str>> {
@@ -161,6 +191,12 @@ pub enum SourceErrorKind {
     /// A column without which the rows say too little; its name.
     #[error("its header has no column `{0}`")]
     MissingColumn(String),
+    /// A table that only a map makes readable, and none was given.
+    #[error("a mapped table needs a map")]
+    NoMap,
+    /// The map does not fit the table.
+    #[error("the map does not fit: {0}")]
+    Map(Box<Mistake>),
     /// The folder holds no part of any table.
     #[error("it contains no table of the trace")]
     NoTable,
@@ -237,7 +273,8 @@ impl SourceErrorKind {
             ),
             Self::UnknownFormat(_) => Some(
                 "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017`; \
-                unpack archives other than .gz first",
+                unpack archives other than .gz first; for any other table with one row per job, \
+                `jobfate map FILE` proposes a map",
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
             Self::MissingColumn(name) if name.contains("pod_phase") => {
@@ -279,6 +316,8 @@ impl SourceErrorKind {
             Self::PartNumber | Self::PartCount { .. } => {
                 Some("keep only the parts of one trace in a folder, each under its original name")
             }
+            Self::NoMap => Some("`jobfate map FILE` proposes one; give it with `--map`"),
+            Self::Map(_) => Some("`jobfate map FILE` shows the columns that the table has"),
             Self::Open(_) | Self::Read(_) => None,
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::SourceError;
+use super::mapped::map::Map;
 use super::repeats::Repeats;
 use super::zone::Zone;
 
@@ -12,6 +13,8 @@ use super::zone::Zone;
 pub struct Reading {
     /// The zone of times that name none; UTC if it is not given.
     pub zone: Option<Zone>,
+    /// Which column is what, of a mapped table.
+    pub map: Option<Arc<Map>>,
     /// The files of a log that has several.
     pub files: Files,
 }

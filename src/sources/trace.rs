@@ -72,6 +72,13 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
     let mut seen = Vec::new();
     for name in sorted_names(path)? {
         let file = path.join(&name);
+        if source == Some(Source::Mapped) {
+            // Only the map says what is in them.
+            if file.is_file() && !is_note(&name) && !name.ends_with(".toml") {
+                logs.push((name, Source::Mapped));
+            }
+            continue;
+        }
         // What cannot be read as text is no log; a log that is damaged says so when it is read.
         match file.is_file().then(|| kind_of(&file).ok()).flatten() {
             Some(Ok(FileKind::Log(kind))) if source.is_none_or(|source| source == kind) => {

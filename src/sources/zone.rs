@@ -471,6 +471,13 @@ impl Stamp {
         }
     }
 
+    /// What the clock shows, microseconds since 1970 by that clock.
+    pub(super) const fn clock_us(self) -> i64 {
+        match self {
+            Self::Utc(us) | Self::Local(us) => us,
+        }
+    }
+
     /// The instants that it may mean, microseconds since 1970, UTC.
     pub(super) fn instant_us(self, zone: &Zone) -> Instant {
         match self {

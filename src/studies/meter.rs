@@ -74,9 +74,7 @@ impl CpuDefinition {
     pub const fn unit(self, source: Source) -> &'static str {
         match (self, source) {
             (Self::Slots, _) => "task-s",
-            (Self::Requested | Self::Measured, Source::Swf | Source::Gwf | Source::Slurm) => {
-                "processor-s"
-            }
+            (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
             (Self::Requested, Source::Openb | Source::Alibaba2017) => "core-s",
             _ => "NCU-s",
@@ -132,7 +130,7 @@ impl MemoryDefinition {
     /// as the log has it, times seconds.
     pub const fn unit(self, source: Source) -> &'static str {
         match source {
-            Source::Swf | Source::Gwf | Source::Slurm => "KiB-s",
+            Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped => "KiB-s",
             Source::Rumen | Source::Openb => "MiB-s",
             _ => "NMU-s",
         }

@@ -21,6 +21,7 @@
 //!  accounting  what accounting logs are charged, what is unknown of them, what is refused
 //!  export     ways out: read again, and against the raw events
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
+//!  mapped     any table by a map: answers of the same log as SWF, wrong maps, proposals
 //!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
 //!  properties any trace comes out of a lake as it went in
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
@@ -122,6 +123,8 @@ mod logs;
 mod machines;
 #[cfg(test)]
 mod mandai;
+#[cfg(test)]
+mod mapped;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]

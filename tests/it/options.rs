@@ -57,10 +57,11 @@ const WRITTEN: [&str; 14] = [
 ];
 
 /// Names of values that may be any text: places, names of columns, settings of others.
-const FREE: [&str; 13] = [
+const FREE: [&str; 14] = [
     "COUNT|NAME,...",
     "DIR",
     "FILE",
+    "FILE.toml",
     "FIRST",
     "KEY=VALUE",
     "KEY=VALUE,...",
@@ -111,7 +112,7 @@ const BEYOND: &[(&str, &str)] = &[
 /// Arguments without which a command says nothing of its options.
 fn needed(command: &str) -> &'static [&'static str] {
     match command {
-        "ingest" => &["trace"],
+        "ingest" | "map" => &["trace"],
         "journal" => &["journal.txt"],
         "report" => &["results"],
         "query" => &["q01"],

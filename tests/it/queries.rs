@@ -46,7 +46,7 @@ fn a_query_of_logs_is_for_their_lakes_alone() {
     place.ingest(&[]).ok();
     let run = place.run(&["query", "q14", "--lake", "lake"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    let expected = "error: query `q14_job_requests` needs a lake of swf or gwf or slurm; this lake is of google-2011\n";
+    let expected = "error: query `q14_job_requests` needs a lake of swf or gwf or slurm or mapped; this lake is of google-2011\n";
     assert_eq!(run.stderr, expected);
     let facts = |lake: &str, out: &str| -> Vec<String> {
         let run = place.run(&["query", "all", "--lake", lake, "--out", out]).ok();

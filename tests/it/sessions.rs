@@ -320,7 +320,7 @@ fn queries_are_listed_shown_and_kept() {
         q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017? (job_events, task_usage, machine_events)
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing? (task_events, task_usage)
         q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended? (job_events, task_events)
-        q14_job_requests             what did the log say of each job besides its events? (job_events; swf, gwf, slurm only)
+        q14_job_requests             what did the log say of each job besides its events? (job_events; swf, gwf, slurm, mapped only)
         q15_memory_held              how much memory had each task asked for while it ran? (task_events)
         q16_memory_measured          how much memory was measured of each task, inside its attempts and outside them? (task_events, task_usage)
         q17_attempt_facts            what belongs to each attempt: its task, its job, how long it waited, how it ended, what it cost? (job_events, task_events)

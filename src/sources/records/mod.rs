@@ -62,6 +62,11 @@ const ROWS_HELD: usize = 1 << 16;
 pub(super) struct Remarks(BTreeMap<&'static str, u64>);
 
 impl Remarks {
+    /// All of them, by their wording.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.0.iter().map(|(&wording, &count)| (wording, count))
+    }
+
     /// Counts one more.
     pub(super) fn add(&mut self, wording: &'static str) {
         *self.0.entry(wording).or_default() += 1;

@@ -1,0 +1,172 @@
+//! `jobfate map`: which column of a table is what.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::console;
+use jobfate::answers::ingest::map_of;
+use jobfate::digits::{counted, grouped};
+use jobfate::faults::{BadFile, Result, Usage};
+use jobfate::sources::begin_of;
+use jobfate::sources::mapped::map::Map;
+use jobfate::sources::mapped::ready::{READY, find};
+use jobfate::sources::mapped::{Preview, preview, propose};
+use jobfate::sources::zone::Zone;
+
+/// Rows that are shown.
+const ROWS: usize = 10;
+
+/// The heads of the columns that are shown.
+const HEADS: [&str; 9] =
+    ["line", "job", "user", "submit", "start", "end", "outcome", "cpus", "memory_kib"];
+
+/// Propose a map for a table of jobs, or show a map that comes with the program
+///
+/// For tables that no other source reads: any table with one row per job or per attempt (csv, tsv,
+/// .csv.gz, Parquet, or JSON, one object a line). A map is a TOML file that says which column is
+/// what, in which unit, and what its states mean; `ingest --map` reads the table with it.
+///
+/// `jobfate map FILE` looks at the names of the columns and the first rows, and prints a map to
+/// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the first
+/// ten rows as that map reads them. After you have edited the map, `jobfate map FILE --map
+/// FILE.toml` shows them again.
+///
+/// `jobfate map NAME` prints a map that comes with the program; `--list` lists them.
+#[derive(Args, Debug)]
+#[command(after_long_help = help())]
+pub(crate) struct MapArgs {
+    /// The table, or the name of a map that comes with the program
+    #[arg(value_name = "FILE|NAME", required_unless_present = "list")]
+    pub what: Option<PathBuf>,
+
+    /// Show the first rows as this map reads them
+    ///
+    /// A file, or the name of a map that comes with the program.
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "list")]
+    pub map: Option<PathBuf>,
+
+    /// List the maps that come with the program
+    #[arg(long, conflicts_with = "what")]
+    pub list: bool,
+
+    /// Time zone of times that name none, that of the map by default
+    #[arg(long, value_name = "ZONE", conflicts_with = "list")]
+    pub timezone: Option<Zone>,
+}
+
+/// What a map may say, and how the command is called.
+fn help() -> String {
+    let mut text = String::from("What a map names ([columns]):\n");
+    for (name, units, meaning) in Map::keys() {
+        let units = if units.is_empty() { String::new() } else { format!(" [{units}]") };
+        _ = writeln!(text, "  {name:12} {meaning}{units}");
+    }
+    text.push_str(
+        "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
+        \"%d.%m.%Y %H:%M\" }; a length of time may have the format `clock`, [D-]HH:MM:SS; `optional = \
+        true` reads a table without it. In JSON a column may lie deeper: `attempts[-1].end`.\n\
+        [table] has separator, decimal (`,` or `.`), timezone, missing (cells that say nothing) and \
+        columns (names, where there is no header). [states] says what each state means: finished, \
+        failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches what begins so, \
+        and `*` all others.\n\n\
+        Examples:\n  jobfate map jobs.csv > jobs.toml\n  jobfate map jobs.csv --map jobs.toml\n  \
+        jobfate ingest jobs.csv --map jobs.toml --lake lake\n  jobfate map helios > helios.toml",
+    );
+    text
+}
+
+pub(crate) fn run(args: &MapArgs) -> Result<()> {
+    console::check_stdout()?;
+    if args.list {
+        for map in READY {
+            console::data(&format!("{:8} {}\n", map.name, map.about))?;
+        }
+        console::note("written from published columns; not tested on the real files");
+        return Ok(());
+    }
+    let Some(what) = &args.what else { return Ok(()) };
+    if !what.exists()
+        && let Some(ready) = what.to_str().and_then(find)
+    {
+        return Ok(console::data(ready.text)?);
+    }
+    if !what.exists() {
+        let names: Vec<&str> = READY.iter().map(|map| map.name).collect();
+        let said = format!(
+            "there is neither a file `{}` nor a map of this name (known: {})",
+            what.display(),
+            names.join(", ")
+        );
+        return Err(Usage(said).into());
+    }
+    let begin = begin_of(what)?;
+    if let Some(path) = &args.map {
+        let map = map_of(path)?;
+        let wrong = |mistake| Usage(format!("the map does not fit: {mistake}"));
+        let shown = preview(&begin, map, args.timezone.as_ref(), ROWS).map_err(wrong)?;
+        show_notes(&shown);
+        return Ok(console::data(&table_of(&shown))?);
+    }
+    propose_for(what, &begin, args.timezone.as_ref())
+}
+
+/// Prints a proposal, and shows the first rows as it reads them.
+fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
+    let bad = |problem: String| BadFile {
+        path: path.to_owned(),
+        problem: format!("cannot be mapped: {problem}"),
+    };
+    let proposal = propose(begin).map_err(bad)?;
+    console::data(&proposal.text)?;
+    match Map::read(&proposal.text) {
+        Err(mistake) => {
+            console::warn(format!("the map is not complete: {}", mistake.problem));
+        }
+        Ok(map) => {
+            if let Ok(shown) = preview(begin, map, zone, ROWS) {
+                console::note(format!(
+                    "the first rows as this map reads them:\n{}",
+                    table_of(&shown)
+                ));
+                show_notes(&shown);
+            }
+        }
+    }
+    if 0 < proposal.checks {
+        let lines = counted(proposal.checks as u64, "line");
+        console::note(format!("{lines} of the map ask you to CHECK what was assumed"));
+    }
+    Ok(())
+}
+
+/// The rows as a table.
+fn table_of(shown: &Preview) -> String {
+    let mut rows: Vec<Vec<String>> = vec![HEADS.map(str::to_owned).to_vec()];
+    for row in &shown.rows {
+        let mut cells = vec![row.line.to_string()];
+        match &row.cells {
+            Ok(known) => cells.extend(known.iter().cloned()),
+            Err(problem) => cells.push(format!("no row: {problem}")),
+        }
+        rows.push(cells);
+    }
+    // A row that gives none is wider than any column.
+    let full = || rows.iter().filter(|row| row.len() == HEADS.len());
+    let widths: Vec<usize> = (0..HEADS.len())
+        .map(|idx| full().map(|row| row[idx].chars().count()).max().unwrap_or_default())
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// What was assumed to read them.
+fn show_notes(shown: &Preview) {
+    for (wording, count) in &shown.remarks {
+        console::note(format!("{wording}: {}", grouped(*count)));
+    }
+}

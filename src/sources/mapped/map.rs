@@ -1,0 +1,466 @@
+//! A map: which column of a table is what, in which unit, and what its states mean.
+//!
+//! In: the text of a TOML file. Out: a [`Map`], or the place of what is wrong with it. A map is
+//! checked as a whole before the table is looked at; a key, unit, pattern or outcome that is not
+//! known is an error at its line, and never left out.
+
+use std::sync::Arc;
+
+use toml::de::{DeTable, DeValue};
+
+use super::super::zone::Zone;
+use super::times::Pattern;
+use crate::notation::{Mistake, Spot};
+use crate::schema::EventType;
+
+macro_rules! fields {
+    ($($name:ident $text:literal $kind:ident $meaning:literal,)+) => {
+        /// What a column may be.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Field {
+            $($name,)+
+        }
+
+        impl Field {
+            /// Each with its name in a map, its kind and its meaning.
+            pub(super) const ALL: &'static [(Self, &'static str, Kind, &'static str)] =
+                &[$((Self::$name, $text, Kind::$kind, $meaning),)+];
+
+            pub(super) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)+
+                }
+            }
+
+            pub(super) const fn kind(self) -> Kind {
+                match self {
+                    $(Self::$name => Kind::$kind,)+
+                }
+            }
+        }
+    };
+}
+
+fields! {
+    Job "job" Text "the job; the number of the line by default. Rows of one job are its attempts",
+    User "user" Text "who submitted it",
+    Submit "submit" Time "when it was submitted; by default start minus wait, or start",
+    Start "start" Time "when it began; by default end minus run, or submit and wait",
+    End "end" Time "when it ended; by default start and run",
+    Run "run" Span "how long it ran",
+    Wait "wait" Span "how long it waited",
+    State "state" Text "what became of it, by the table [states]; by default what ended has finished",
+    Cpus "cpus" Cores "CPUs that it had, or else asked for",
+    Memory "memory" Memory "memory that it had, or else asked for",
+    Gpus "gpus" Gpus "GPUs that it had, or else asked for",
+    GpuModel "gpu_model" Text "model of its GPUs",
+    TimeLimit "time_limit" Span "how long it might run at most",
+    CpuTime "cpu_time" Span "CPU time that it used, of all its CPUs together",
+    UsedMemory "used_memory" Memory "memory that it used",
+    Name "name" Text "name of the program or job",
+    Account "account" Text "account that it was charged to",
+    Group "group" Text "group of the user",
+    Queue "queue" Text "queue or partition",
+    Qos "qos" Text "quality of service",
+    Cluster "cluster" Text "cluster",
+    Priority "priority" Count "priority",
+    Nodes "nodes" Count "machines, as a number",
+    Machines "machines" Text "names of the machines, `n1` or `n[1-3,7]`",
+    ExitCode "exit_code" Text "exit code",
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Time,
+    Span,
+    Cores,
+    Memory,
+    Gpus,
+    Count,
+}
+
+impl Kind {
+    /// The units of its numbers: what one is in microseconds, KiB, cores or GPUs.
+    pub(super) const fn units(self) -> &'static [(&'static str, f64)] {
+        match self {
+            Self::Text | Self::Count => &[],
+            Self::Time | Self::Span => {
+                &[("us", 1.0), ("ms", 1e3), ("s", 1e6), ("min", 6e7), ("h", 3.6e9), ("d", 8.64e10)]
+            }
+            Self::Cores => &[("cores", 1.0), ("milli-cores", 0.001), ("percent", 0.01)],
+            Self::Gpus => &[("gpus", 1.0), ("milli-gpus", 0.001), ("percent", 0.01)],
+            Self::Memory => &[
+                ("bytes", 1.0 / 1024.0),
+                ("KB", 1e3 / 1024.0),
+                ("MB", 1e6 / 1024.0),
+                ("GB", 1e9 / 1024.0),
+                ("TB", 1e12 / 1024.0),
+                ("KiB", 1.0),
+                ("MiB", 1024.0),
+                ("GiB", 1_048_576.0),
+                ("TiB", 1_073_741_824.0),
+            ],
+        }
+    }
+
+    /// The unit where the map names none.
+    const fn usual(self) -> Option<f64> {
+        match self {
+            Self::Span | Self::Memory => None,
+            Self::Text | Self::Count | Self::Time | Self::Cores | Self::Gpus => Some(1.0),
+        }
+    }
+}
+
+/// How the cells of a column are read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Form {
+    /// As they are.
+    Text,
+    /// A number in units.
+    Number(f64),
+    /// `2024-01-01T00:00:00`, with or without a zone.
+    Iso,
+    /// By a pattern.
+    Pattern(Pattern),
+    /// `[D-]HH:MM:SS`.
+    Clock,
+}
+
+/// A column that the map names.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MappedColumn {
+    pub(super) field: Field,
+    /// The name in the table.
+    pub(super) name: String,
+    pub(super) form: Form,
+    /// Whether a table without it is read all the same.
+    pub(super) is_optional: bool,
+    /// Where the map names it.
+    pub(super) spot: Spot,
+}
+
+/// What a state means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It ended by this event.
+    Ended(EventType),
+    Running,
+    Pending,
+    /// The row is left out.
+    Skip,
+}
+
+/// The words for them.
+pub(super) const FATES: [(&str, Fate); 8] = [
+    ("finished", Fate::Ended(EventType::Finish)),
+    ("failed", Fate::Ended(EventType::Fail)),
+    ("killed", Fate::Ended(EventType::Kill)),
+    ("evicted", Fate::Ended(EventType::Evict)),
+    ("lost", Fate::Ended(EventType::Lost)),
+    ("running", Fate::Running),
+    ("pending", Fate::Pending),
+    ("skip", Fate::Skip),
+];
+
+/// Which column is what.
+#[derive(Debug, PartialEq)]
+pub struct Map {
+    /// Its text.
+    pub(super) text: Arc<str>,
+    pub(super) separator: u8,
+    pub(super) is_comma: bool,
+    pub(super) zone: Option<Zone>,
+    /// Cells that mean nothing.
+    pub(super) missing: Vec<String>,
+    /// The names of the columns of a table without a header.
+    pub(super) names: Option<Vec<String>>,
+    pub(super) columns: Vec<MappedColumn>,
+    pub(super) states: Vec<(String, Fate)>,
+}
+
+impl Eq for Map {}
+
+/// The keys of `[table]`.
+const TABLE_KEYS: [&str; 6] = ["separator", "decimal", "timezone", "missing", "columns", "about"];
+
+type Wrong<'a> = &'a dyn Fn(Spot, String) -> Mistake;
+
+impl Map {
+    /// Reads a map.
+    ///
+    /// # Errors
+    /// What is wrong, with its line.
+    pub fn read(source: &str) -> Result<Self, Mistake> {
+        let wrong =
+            |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
+        let document = DeTable::parse(source)
+            .map_err(|error| wrong(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+        let document = document.get_ref();
+        let known = ["table", "columns", "states"];
+        let odd = document.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
+        if let Some(key) = odd {
+            return Err(wrong(key.span(), unknown("key", key.get_ref(), &known)));
+        }
+        let mut map = Self {
+            text: source.into(),
+            separator: b',',
+            is_comma: false,
+            zone: None,
+            missing: vec![String::new()],
+            names: None,
+            columns: Vec::new(),
+            states: Vec::new(),
+        };
+        if let Some(table) = section(document, "table", &wrong)? {
+            map.table(table, &wrong)?;
+        }
+        let Some(columns) = section(document, "columns", &wrong)? else {
+            return Err(wrong(0..0, "there is no table [columns]".to_owned()));
+        };
+        for (key, value) in columns {
+            map.columns.push(column(
+                key.get_ref(),
+                key.span(),
+                (value.get_ref(), value.span()),
+                &wrong,
+            )?);
+        }
+        if let Some(states) = section(document, "states", &wrong)? {
+            for (key, value) in states {
+                let word = string(value.get_ref(), value.span(), "an outcome", &wrong)?;
+                let fate = FATES.iter().find(|(name, _)| *name == word);
+                let words = FATES.map(|(name, _)| name);
+                let fate =
+                    fate.ok_or_else(|| wrong(value.span(), unknown("outcome", word, &words)))?;
+                map.states.push((key.get_ref().to_lowercase(), fate.1));
+            }
+        }
+        // In the order of the file.
+        map.columns.sort_by_key(|column| column.spot.start);
+        map.check(&wrong)?;
+        Ok(map)
+    }
+
+    /// What a map may name: the key, its units and its meaning.
+    pub fn keys() -> impl Iterator<Item = (&'static str, String, &'static str)> {
+        Field::ALL.iter().map(|&(_, name, kind, meaning)| {
+            let units: Vec<&str> = kind.units().iter().map(|(unit, _)| *unit).collect();
+            (name, units.join(", "), meaning)
+        })
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, wrong: Wrong<'_>) -> Result<(), Mistake> {
+        for (key, value) in table {
+            let (spot, value) = (value.span(), value.get_ref());
+            match key.get_ref().as_ref() {
+                "separator" => {
+                    let text = string(value, spot.clone(), "a separator", wrong)?;
+                    let [byte] = text.as_bytes() else {
+                        let problem = "a separator is one character, such as `;`, `,` or `\\t`";
+                        return Err(wrong(spot, problem.to_owned()));
+                    };
+                    self.separator = *byte;
+                }
+                "decimal" => match string(value, spot.clone(), "the decimal sign", wrong)? {
+                    "," => self.is_comma = true,
+                    "." => self.is_comma = false,
+                    _ => return Err(wrong(spot, "the decimal sign is `,` or `.`".to_owned())),
+                },
+                "timezone" => {
+                    let name = string(value, spot.clone(), "a time zone", wrong)?;
+                    let zone = name.parse::<Zone>();
+                    self.zone = Some(zone.map_err(|error| wrong(spot, error.to_string()))?);
+                }
+                "missing" => self.missing.extend(strings(value, &spot, wrong)?),
+                "columns" => self.names = Some(strings(value, &spot, wrong)?),
+                "about" => {
+                    string(value, spot, "what the table is", wrong)?;
+                }
+                name => {
+                    return Err(wrong(key.span(), unknown("key", name, &TABLE_KEYS)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is needed to tell attempts, and does not follow from other columns.
+    fn check(&self, wrong: Wrong<'_>) -> Result<(), Mistake> {
+        let has = |field: Field| self.columns.iter().any(|column| column.field == field);
+        let at = self.text.find("[columns]").unwrap_or_default();
+        let lacks = |problem: &str| Err(wrong(at..at + 9, problem.to_owned()));
+        if !has(Field::Submit) && !has(Field::Start) && !has(Field::End) {
+            return lacks("it names no time: give `submit`, `start` or `end`");
+        }
+        if !has(Field::End) && !has(Field::Run) {
+            return lacks("nothing says when a job ended: give `end` or `run`");
+        }
+        let has_start = has(Field::Start) || has(Field::End) && has(Field::Run) || has(Field::Wait);
+        if !has_start {
+            return lacks(
+                "nothing says when a job began: give `start`, `wait`, or `end` and `run`",
+            );
+        }
+        if has(Field::State) && self.states.is_empty() {
+            let state = self.columns.iter().find(|column| column.field == Field::State);
+            let spot = state.map_or(at..at, |column| column.spot.clone());
+            let problem = "`state` needs a table [states] that says what each state means";
+            return Err(wrong(spot, problem.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What a state means, if the map says it.
+    pub(super) fn fate(&self, state: &str) -> Option<Fate> {
+        let state = state.to_lowercase();
+        let is = |known: &str| match known.strip_suffix('*') {
+            Some(begin) => !begin.is_empty() && state.starts_with(begin),
+            None => known == state,
+        };
+        let found = self.states.iter().find(|(known, _)| is(known));
+        found.or_else(|| self.states.iter().find(|(known, _)| known == "*")).map(|(_, fate)| *fate)
+    }
+
+    /// A mistake at a column that the table does not have.
+    pub(super) fn lacks(&self, column: &MappedColumn, found: &[String]) -> Mistake {
+        let has = found.join(", ");
+        let has = if has.is_empty() { has } else { format!(" (it has: {has})") };
+        let problem = format!("the table has no column `{}`{has}", column.name);
+        Mistake::at(&self.text, column.spot.start, column.spot.end, problem)
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    format!("unknown {what} `{name}` (known: {})", known.join(", "))
+}
+
+/// A table of the document.
+fn section<'a>(
+    document: &'a DeTable<'_>,
+    name: &str,
+    wrong: Wrong<'_>,
+) -> Result<Option<&'a DeTable<'a>>, Mistake> {
+    match document.get(name).map(|value| (value.get_ref(), value.span())) {
+        None => Ok(None),
+        Some((DeValue::Table(table), _)) => Ok(Some(table)),
+        Some((_, spot)) => Err(wrong(spot, format!("`{name}` must be a table"))),
+    }
+}
+
+fn string<'a>(
+    value: &'a DeValue<'_>,
+    spot: Spot,
+    what: &str,
+    wrong: Wrong<'_>,
+) -> Result<&'a str, Mistake> {
+    match value {
+        DeValue::String(text) => Ok(text),
+        _ => Err(wrong(spot, format!("{what} must be a text in quotes"))),
+    }
+}
+
+fn strings(value: &DeValue<'_>, spot: &Spot, wrong: Wrong<'_>) -> Result<Vec<String>, Mistake> {
+    let DeValue::Array(all) = value else {
+        return Err(wrong(spot.clone(), "this must be a list of texts".to_owned()));
+    };
+    let one = |value: &toml::Spanned<DeValue<'_>>| {
+        string(value.get_ref(), value.span(), "each of them", wrong).map(str::to_owned)
+    };
+    all.iter().map(one).collect()
+}
+
+/// A line of `[columns]`.
+fn column(
+    key: &str,
+    key_spot: Spot,
+    (value, spot): (&DeValue<'_>, Spot),
+    wrong: Wrong<'_>,
+) -> Result<MappedColumn, Mistake> {
+    let known = Field::ALL.iter().find(|(_, name, _, _)| *name == key);
+    let Some(&(field, _, kind, _)) = known else {
+        let names: Vec<&str> = Field::ALL.iter().map(|(_, name, _, _)| *name).collect();
+        return Err(wrong(key_spot, unknown("key", key, &names)));
+    };
+    let (mut name, mut form, mut is_optional) = (None, None, false);
+    match value {
+        DeValue::String(text) => name = Some(text.to_string()),
+        DeValue::Table(table) => {
+            for (key, value) in table {
+                let (spot, value) = (value.span(), value.get_ref());
+                match key.get_ref().as_ref() {
+                    "column" => name = Some(string(value, spot, "a column", wrong)?.to_owned()),
+                    "unit" => {
+                        let unit = string(value, spot.clone(), "a unit", wrong)?;
+                        form = Some(of_unit(kind, unit).map_err(|why| wrong(spot, why))?);
+                    }
+                    "format" => {
+                        let text = string(value, spot.clone(), "a format", wrong)?;
+                        form = Some(of_format(kind, text).map_err(|why| wrong(spot, why))?);
+                    }
+                    "optional" => match value {
+                        DeValue::Boolean(yes) => is_optional = *yes,
+                        _ => return Err(wrong(spot, "`optional` is true or false".to_owned())),
+                    },
+                    other => {
+                        let known = ["column", "unit", "format", "optional"];
+                        return Err(wrong(key.span(), unknown("key", other, &known)));
+                    }
+                }
+            }
+        }
+        _ => {
+            let problem = format!("`{key}` is a column: \"NAME\" or {{ column = \"NAME\", ... }}");
+            return Err(wrong(spot, problem));
+        }
+    }
+    let Some(name) = name else {
+        return Err(wrong(spot, format!("`{key}` does not name its `column`")));
+    };
+    let form = match form {
+        Some(form) => form,
+        None => usual(kind).map_err(|why| wrong(spot.clone(), why))?,
+    };
+    Ok(MappedColumn { field, name, form, is_optional, spot })
+}
+
+fn of_unit(kind: Kind, name: &str) -> Result<Form, String> {
+    let units = kind.units();
+    if units.is_empty() {
+        return Err("a column of this kind has no unit".to_owned());
+    }
+    let found = units.iter().find(|(known, _)| *known == name);
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    found.map(|(_, factor)| Form::Number(*factor)).ok_or_else(|| unknown("unit", name, &names))
+}
+
+fn of_format(kind: Kind, text: &str) -> Result<Form, String> {
+    match (kind, text) {
+        (Kind::Time, "iso") => Ok(Form::Iso),
+        (Kind::Time, _) => Ok(Form::Pattern(Pattern::read(text)?)),
+        (Kind::Span, "clock") => Ok(Form::Clock),
+        (Kind::Span, _) => {
+            Err("a length of time has a `unit`, or the format `clock`: [D-]HH:MM:SS".to_owned())
+        }
+        _ => Err("only times have a format".to_owned()),
+    }
+}
+
+/// How a column is read of which the map says no more.
+fn usual(kind: Kind) -> Result<Form, String> {
+    match kind {
+        Kind::Text => Ok(Form::Text),
+        Kind::Time => Ok(Form::Iso),
+        _ => kind.usual().map(Form::Number).ok_or_else(|| {
+            let units: Vec<&str> = kind.units().iter().map(|(name, _)| *name).collect();
+            format!("it needs a `unit`: {}", units.join(", "))
+        }),
+    }
+}

@@ -1,0 +1,419 @@
+//! Any table with one row per job or per attempt, as a map says.
+//!
+//! In: lines of fields between separators with a header, or JSON objects, one a line (Parquet is read
+//! as such); and a [`Map`], which says which column is what. Out: what [`super::records`] makes of
+//! attempts. Rows of one job are attempts of one task. No column is guessed: what the map does not
+//! name is not read, and what it names must be there.
+//!
+//! | What a row lacks | What is made of it |
+//! |---|---|
+//! | submit | start minus wait; else start; else end |
+//! | start | end minus run; else submit and wait |
+//! | end | start and run |
+//! | state | finished where it ended |
+//! | job | the number of the line, and part × 2^40 |
+//!
+//! Each is a counted remark.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::folder::RawPart;
+use super::records::fields::span_us;
+use super::records::{
+    FAIL, FINISH, Fault, KILL, Life, Record, RecordFormat, RecordParser, Remarks, find_repeats,
+    machine_id, number_of_name,
+};
+use super::rows::{Cell, RejectReason};
+use super::zone::{Instant, Stamp, Zone};
+use super::{SourceError, SourceErrorKind, fields};
+use crate::schema::{Table, row_id};
+
+pub mod map;
+mod propose;
+pub mod ready;
+mod table;
+mod times;
+
+use self::map::{Fate, Field, Form, Map};
+pub use self::propose::{Preview, PreviewRow, Proposal, preview, propose};
+use self::table::TableRows;
+
+/// A parser for one table of a mapped log.
+pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Mapped>, SourceError> {
+    let Some(map) = &part.reading.map else {
+        return Err(SourceError::new(&part.path, SourceErrorKind::NoMap));
+    };
+    let zone = part.reading.zone.as_ref().or(map.zone.as_ref());
+    let format = |path: &Path, begin: &[u8], part| Mapped::of(path, begin, part, map, zone);
+    let header = vec![
+        ("map".to_owned(), map.text().to_owned()),
+        ("timezone".to_owned(), zone.map_or("UTC (assumed)".to_owned(), Zone::to_string)),
+    ];
+    let mapped = format(&part.path, begin, part.part)?;
+    let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
+    Ok(RecordParser::new(mapped, part, header).beside(repeats))
+}
+
+/// How a mapped table writes a row.
+pub(super) struct Mapped {
+    map: Arc<Map>,
+    rows: TableRows,
+    zone: Zone,
+    is_zone_given: bool,
+    part: u32,
+}
+
+impl Mapped {
+    fn of(
+        path: &Path,
+        begin: &[u8],
+        part: u32,
+        map: &Arc<Map>,
+        zone: Option<&Zone>,
+    ) -> Result<Self, SourceError> {
+        let rows = TableRows::of(map, begin)
+            .map_err(|mistake| SourceError::new(path, SourceErrorKind::Map(Box::new(mistake))))?;
+        Ok(Self {
+            map: Arc::clone(map),
+            rows,
+            zone: zone.cloned().unwrap_or_else(Zone::utc),
+            is_zone_given: zone.is_some(),
+            part,
+        })
+    }
+}
+
+impl RecordFormat for Mapped {
+    const HAS_TASKS: bool = false;
+
+    fn record<'a>(
+        &'a mut self,
+        line: u64,
+        raw: &'a [u8],
+        remarks: &mut Remarks,
+    ) -> Result<Option<Record<'a>>, Fault> {
+        if !self.rows.read(&self.map, line, raw)? {
+            return Ok(None);
+        }
+        let row = Row {
+            map: &self.map,
+            rows: &self.rows,
+            zone: &self.zone,
+            is_zone_given: self.is_zone_given,
+        };
+        record(&row, row_id(self.part, line), remarks)
+    }
+
+    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
+        cells.extend_from_slice(&record.own);
+    }
+
+    fn has_fleet(&self) -> bool {
+        true
+    }
+}
+
+/// A row whose cells are known.
+struct Row<'a> {
+    map: &'a Map,
+    rows: &'a TableRows,
+    zone: &'a Zone,
+    is_zone_given: bool,
+}
+
+impl<'a> Row<'a> {
+    /// The text of a column, with how it is read; `None` where it is missing.
+    fn cell(&self, field: Field) -> Option<(&'a [u8], &'a Form)> {
+        let idx = self.map.columns.iter().position(|column| column.field == field)?;
+        Some((self.rows.cell(idx)?, &self.map.columns[idx].form))
+    }
+
+    fn text(&self, field: Field) -> Result<Option<&'a str>, Fault> {
+        let Some((raw, _)) = self.cell(field) else { return Ok(None) };
+        fields::careful_text(raw).map(Some).ok_or((field.name(), RejectReason::BadValue))
+    }
+
+    /// An amount in units of its kind.
+    fn amount(&self, field: Field) -> Result<Option<f64>, Fault> {
+        let Some((raw, Form::Number(unit))) = self.cell(field) else { return Ok(None) };
+        let amount = times::amount(raw, self.map.is_comma);
+        amount.map(|amount| Some(amount * unit)).ok_or((field.name(), RejectReason::BadValue))
+    }
+
+    fn count(&self, field: Field) -> Result<Option<i32>, Fault> {
+        let Some((raw, _)) = self.cell(field) else { return Ok(None) };
+        let whole = times::scaled(raw, 1, self.map.is_comma);
+        let count = whole.and_then(|count| i32::try_from(count).ok());
+        count.map(Some).ok_or((field.name(), RejectReason::BadValue))
+    }
+
+    /// A length of time, µs.
+    fn span(&self, field: Field) -> Result<Option<i64>, Fault> {
+        let Some((raw, form)) = self.cell(field) else { return Ok(None) };
+        let span = match form {
+            Form::Clock => span_us(raw),
+            Form::Number(unit) => times::scaled(raw, whole(*unit), self.map.is_comma),
+            _ => None,
+        };
+        match span {
+            Some(span) if span < 0 => Err((field.name(), RejectReason::NegativeTime)),
+            Some(span) => Ok(Some(span)),
+            None => Err((field.name(), RejectReason::BadValue)),
+        }
+    }
+
+    /// What a time may mean, µs since 1970.
+    fn instant(&self, field: Field, remarks: &mut Remarks) -> Result<Option<Instant>, Fault> {
+        let Some((raw, form)) = self.cell(field) else { return Ok(None) };
+        let stamp = stamp_of(raw, form, self.map.is_comma);
+        let stamp = stamp.ok_or((field.name(), RejectReason::BadValue))?;
+        if matches!(stamp, Stamp::Local(_)) && !self.is_zone_given {
+            remarks
+                .add("times without a zone: taken as UTC (`timezone` in the map says otherwise)");
+        }
+        let instant = stamp.instant_us(self.zone);
+        if matches!(instant, Instant::Never(_)) {
+            remarks.add("local times that the clock left out: counted on from the hour before");
+        }
+        Ok(Some(instant))
+    }
+
+    /// What became of it, and whether it ever began.
+    fn fate(&self) -> Result<Option<Fate>, Fault> {
+        let Some(state) = self.text(Field::State)? else { return Ok(None) };
+        let fate = self.map.fate(state);
+        fate.map(Some).ok_or(("state", RejectReason::UnknownEventType))
+    }
+}
+
+/// A time in the form of its column.
+fn stamp_of(raw: &[u8], form: &Form, is_comma: bool) -> Option<Stamp> {
+    match form {
+        Form::Number(unit) => times::scaled(raw, whole(*unit), is_comma).map(Stamp::Utc),
+        Form::Pattern(pattern) => pattern.stamp(raw),
+        _ => Stamp::iso(raw),
+    }
+}
+
+/// A unit of time, which is a whole number of microseconds.
+fn whole(unit: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "units are whole and below 2^53")]
+    let unit = unit as i64;
+    unit
+}
+
+/// An attempt in time.
+struct Told {
+    life: Life,
+    wait_us: Option<i64>,
+    run_us: Option<i64>,
+}
+
+/// A time of the hour that comes twice, and nothing that says which.
+const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
+
+/// The start and the end; where the clock showed one of them twice, the pair that the run time fits.
+fn times(
+    [submit, start, end]: [Option<Instant>; 3],
+    run_us: Option<i64>,
+    remarks: &mut Remarks,
+) -> (Option<i64>, Option<i64>) {
+    let is_twice = |instants: &[Option<Instant>]| {
+        instants.iter().flatten().any(|instant| instant.second().is_some())
+    };
+    if let (true, Some(start), Some(end), Some(run)) = (is_twice(&[start, end]), start, end, run_us)
+    {
+        remarks.add("local times that came twice as the clock was put back: by the run time");
+        let (start, end) = Instant::fit(start, end, run);
+        return (Some(start), Some(end));
+    }
+    if is_twice(&[submit, start, end]) {
+        remarks.add(TWICE);
+    }
+    (start.map(Instant::first), end.map(Instant::first))
+}
+
+/// The times of a row, derived where one is missing.
+fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
+    let (run_us, wait_us) = (row.span(Field::Run)?, row.span(Field::Wait)?);
+    let submit = row.instant(Field::Submit, remarks)?;
+    let (start, end) = (row.instant(Field::Start, remarks)?, row.instant(Field::End, remarks)?);
+    let (mut start_us, mut end_us) = times([submit, start, end], run_us, remarks);
+    let submit_us = submit.map(Instant::first);
+    let may_run = !matches!(fate, Some(Fate::Pending));
+    let may_end = !matches!(fate, Some(Fate::Pending | Fate::Running));
+    if start_us.is_none() && may_run {
+        if let Some((end, run)) = end_us.zip(run_us) {
+            remarks.add("no start: end minus run");
+            start_us = end.checked_sub(run);
+        } else if let Some((submit, wait)) = submit_us.zip(wait_us)
+            && (run_us.is_some() || fate == Some(Fate::Running))
+        {
+            remarks.add("no start: submit and wait");
+            start_us = submit.checked_add(wait);
+        }
+    }
+    if end_us.is_none()
+        && may_end
+        && let Some((start, run)) = start_us.zip(run_us)
+    {
+        remarks.add("no end: start and run");
+        end_us = start.checked_add(run);
+    }
+    let end = match (fate, end_us.filter(|_| may_end)) {
+        (Some(Fate::Ended(event)), Some(end)) => Some((end, event.number())),
+        (None, Some(end)) => {
+            remarks.add("no state: taken as finished, as it ended");
+            Some((end, FINISH))
+        }
+        (Some(Fate::Ended(_)), None) => {
+            remarks.add("ended, but no end time: left open");
+            None
+        }
+        _ => None,
+    };
+    let start_us = start_us.filter(|_| may_run);
+    let submit_us = match (submit_us, start_us.or(end_us)) {
+        (None, Some(begun)) => {
+            let from = if wait_us.is_some() && start_us.is_some() {
+                "no submit: start minus wait"
+            } else {
+                "no submit: submitted at the start"
+            };
+            remarks.add(from);
+            Some(begun.saturating_sub(wait_us.filter(|_| start_us.is_some()).unwrap_or(0)))
+        }
+        (submit, _) => submit,
+    };
+    let length_us = start_us.zip(end).map(|(start, (end, _))| end.saturating_sub(start).max(0));
+    if run_us.zip(length_us).is_some_and(|(run, length)| run < length) {
+        remarks.add("run shorter than from start to end: CPU time is that of the run time");
+    }
+    let waited_us = start_us.zip(submit_us).map(|(start, submit)| start.saturating_sub(submit));
+    Ok(Told {
+        life: Life { submit_us, start_us, end },
+        wait_us: wait_us.or(waited_us),
+        run_us: run_us.or(length_us).filter(|_| start_us.is_some()),
+    })
+}
+
+/// An attempt of a job; `None` for one that the map leaves out.
+fn record<'a>(
+    row: &Row<'a>,
+    line: i64,
+    remarks: &mut Remarks,
+) -> Result<Option<Record<'a>>, Fault> {
+    let fate = row.fate()?;
+    if fate == Some(Fate::Skip) {
+        remarks.add("rows of a state that the map leaves out");
+        return Ok(None);
+    }
+    let name = row.text(Field::Job)?;
+    let job_id = match name {
+        Some(name) => job_number(name),
+        None if row.map.columns.iter().any(|column| column.field == Field::Job) => {
+            return Err(("job", RejectReason::EmptyMandatory));
+        }
+        None => {
+            remarks.add("no job: the number of the line");
+            line
+        }
+    };
+    let told = told(row, fate, remarks)?;
+    let cpus = row.amount(Field::Cpus)?.filter(|&cpus| 0.0 < cpus);
+    if cpus.is_none() {
+        remarks.add("CPUs unknown: no CPU time is charged");
+    }
+    let nodes = row.text(Field::Machines)?.filter(|_| told.life.start_us.is_some());
+    let is_one = nodes.is_none_or(|nodes| !nodes.contains([',', '[']));
+    Ok(Some(Record {
+        job_id,
+        task_index: 0,
+        life: told.life,
+        user: row.text(Field::User)?,
+        job_name: name.filter(|name| job_id < 0 || *name != job_id.to_string()),
+        logical_name: row.text(Field::Name)?,
+        scheduling_class: None,
+        priority: row.count(Field::Priority)?,
+        machine_id: nodes.filter(|_| is_one).map(machine_id),
+        cpu: cpus.map(float),
+        memory: row.amount(Field::Memory)?.map(float),
+        end_reason: None,
+        nodes,
+        cluster: row.text(Field::Cluster)?,
+        own: own_cells(row, &told, cpus)?,
+    }))
+}
+
+/// An amount of memory, CPUs or GPUs.
+fn float(value: f64) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "an amount")]
+    let value = value as f32;
+    value
+}
+
+/// The columns that only a mapped table has, in the order of the schema.
+fn own_cells<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Vec<Cell<'a>>, Fault> {
+    let has_run = told.life.start_us.is_some();
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and below 2^31")]
+    let processors = cpus
+        .filter(|cpus| cpus.fract() == 0.0 && *cpus < f64::from(i32::MAX))
+        .map(|cpus| cpus as i32);
+    let each = |total: Option<f64>| total.zip(cpus).map(|(total, cpus)| float(total / cpus));
+    let cpu_time_us = row.span(Field::CpuTime)?.zip(processors);
+    let (state, title) = (row.text(Field::State)?, row.text(Field::Name)?);
+    let (account, group) = (row.text(Field::Account)?, row.text(Field::Group)?);
+    let queue = row.text(Field::Queue)?;
+    Ok(vec![
+        account.or(group).into(),
+        title.into(),
+        queue.into(),
+        queue.into(),
+        told.life.end.and_then(|(_, event)| status_of(event)).into(),
+        told.wait_us.into(),
+        told.run_us.into(),
+        processors.filter(|_| has_run).into(),
+        processors.into(),
+        row.span(Field::TimeLimit)?.into(),
+        cpu_time_us.map(|(total, processors)| total / i64::from(processors)).into(),
+        each(row.amount(Field::UsedMemory)?).into(),
+        each(row.amount(Field::Memory)?).into(),
+        state.into(),
+        state.filter(|_| told.life.end.is_some()).into(),
+        row.text(Field::ExitCode)?.into(),
+        account.into(),
+        group.into(),
+        row.text(Field::Qos)?.into(),
+        row.text(Field::Cluster)?.into(),
+        row.count(Field::Nodes)?.into(),
+        row.text(Field::Machines)?.filter(|_| has_run).into(),
+        row.amount(Field::Gpus)?.map(float).into(),
+        row.text(Field::GpuModel)?.into(),
+    ])
+}
+
+/// As the standard workload format has it: 1 completed, 0 failed, 5 cancelled.
+const fn status_of(event: i32) -> Option<i32> {
+    match event {
+        FINISH => Some(1),
+        FAIL => Some(0),
+        KILL => Some(5),
+        _ => None,
+    }
+}
+
+/// The number of a job: its own, or one that is made of its name.
+fn job_number(name: &str) -> i64 {
+    let is_plain = name.len() <= 18
+        && !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_digit())
+        && (name == "0" || !name.starts_with('0'));
+    if is_plain && let Ok(number) = name.parse() {
+        return number;
+    }
+    number_of_name(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

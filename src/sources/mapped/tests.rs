@@ -1,0 +1,302 @@
+//! Maps, what is wrong with them, and rows as they read them.
+
+use super::super::tests::{Rows, parsed_part};
+use super::*;
+use crate::schema::Source;
+use crate::sources::reading::Reading;
+
+/// The rows of a text under a map.
+fn read(map: &str, text: &str, table: Table) -> Rows {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    std::fs::write(&path, text).unwrap();
+    let map = Map::read(map).unwrap();
+    let reading = Reading { map: Some(Arc::new(map)), ..Reading::default() };
+    let part = RawPart::of_file(Source::Mapped, table, (0, Some(1)), &path).unwrap();
+    parsed_part(&RawPart { reading: Arc::new(reading), ..part })
+}
+
+/// The events of a text under a map in both tables, and its remarks.
+#[track_caller]
+fn check(map: &str, text: &str, expected: &str, remarks: &[&str]) {
+    for table in [Table::JobEvents, Table::TaskEvents] {
+        let rows = read(map, text, table);
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{text}");
+        assert_eq!(rows.history(), expected, "{text}");
+        let found: Vec<&str> = rows.notes.remarks.keys().copied().collect();
+        assert_eq!(found, remarks, "{text}");
+    }
+}
+
+const STATES: &str = "[states]\nok = \"finished\"\nbad = \"failed\"\n\"stop*\" = \"killed\"\nrun = \"running\"\nwait = \"pending\"\nno = \"skip\"\n";
+
+#[test]
+fn what_a_row_lacks_is_derived_and_counted() {
+    let no_cpus = "CPUs unknown: no CPU time is charged";
+    for (columns, header, row, expected, remarks) in [
+        (
+            "submit={column='a',unit='s'}\nstart={column='b',unit='s'}\nend={column='c',unit='s'}",
+            "a,b,c",
+            "1,5,9",
+            "1 SUBMIT, 5 SCHEDULE, 9 FINISH",
+            vec!["no state: taken as finished, as it ended"],
+        ),
+        (
+            "start={column='b',unit='s'}\nrun={column='r',unit='min'}",
+            "b,r",
+            "5,1.5",
+            "5 SUBMIT, 5 SCHEDULE, 95 FINISH",
+            vec![
+                "no end: start and run",
+                "no state: taken as finished, as it ended",
+                "no submit: submitted at the start",
+            ],
+        ),
+        (
+            "end={column='c',unit='s'}\nrun={column='r',unit='s'}\nwait={column='w',unit='s'}",
+            "c,r,w",
+            "50,10,30",
+            "10 SUBMIT, 40 SCHEDULE, 50 FINISH",
+            vec![
+                "no start: end minus run",
+                "no state: taken as finished, as it ended",
+                "no submit: start minus wait",
+            ],
+        ),
+        (
+            "submit={column='a',unit='ms'}\nwait={column='w',format='clock'}\nrun={column='r',unit='h'}",
+            "a,w,r",
+            "1000,00:00:09,1",
+            "1 SUBMIT, 10 SCHEDULE, 3610 FINISH",
+            vec![
+                "no end: start and run",
+                "no start: submit and wait",
+                "no state: taken as finished, as it ended",
+            ],
+        ),
+    ] {
+        let map = format!("[columns]\n{columns}\n");
+        let mut remarks: Vec<&str> =
+            [vec![no_cpus, "no job: the number of the line"], remarks].concat();
+        remarks.sort_unstable();
+        check(&map, &format!("{header}\n{row}\n"), expected, &remarks);
+    }
+}
+
+#[test]
+fn states_mean_what_the_map_says() {
+    let map = format!(
+        "[columns]\njob='j'\nsubmit={{column='a',unit='s'}}\nstart={{column='b',unit='s'}}\nend={{column='c',unit='s'}}\nstate='s'\ncpus='n'\n{STATES}"
+    );
+    for (row, expected, remarks) in [
+        ("7,1,5,9,ok,2", "1 SUBMIT, 5 SCHEDULE, 9 FINISH", &[][..]),
+        ("7,1,5,9,BAD,2", "1 SUBMIT, 5 SCHEDULE, 9 FAIL", &[]),
+        ("7,1,5,9,stopped by 5,2", "1 SUBMIT, 5 SCHEDULE, 9 KILL", &[]),
+        ("7,1,,9,stop,2", "1 SUBMIT, 9 KILL", &[]),
+        ("7,1,5,9,run,2", "1 SUBMIT, 5 SCHEDULE", &[]),
+        ("7,1,5,9,wait,2", "1 SUBMIT", &[]),
+        ("7,1,5,9,no,2", "", &["rows of a state that the map leaves out"]),
+        ("7,1,5,,ok,2", "1 SUBMIT, 5 SCHEDULE", &["ended, but no end time: left open"]),
+    ] {
+        check(&map, &format!("j,a,b,c,s,n\n{row}\n"), expected, remarks);
+    }
+    let rows = read(
+        &map,
+        "j,a,b,c,s,n\n7,1,5,9,gone,2\n8,1,5\nx,1,5,9,ok,2,9\n,1,5,9,ok,2\n9,1,b,9,ok,2\n9,1,5,9,ok,two\n",
+        Table::TaskEvents,
+    );
+    assert_eq!(
+        rows.rejects(),
+        [
+            "2 state unknown_event_type",
+            "3  too_few_columns",
+            "4  too_many_columns",
+            "5 job empty_mandatory",
+            "6 start bad_value",
+            "7 cpus bad_value",
+        ]
+    );
+}
+
+#[test]
+fn amounts_have_the_unit_that_the_map_says() {
+    let cell = |line: &str, text: &str, column: &str| {
+        let map = format!(
+            "[table]\nseparator=';'\ndecimal=','\n[columns]\nstart={{column='a',unit='s'}}\nrun={{column='r',unit='s'}}\n{line}\n"
+        );
+        let table = if column == "job_name" { Table::JobEvents } else { Table::TaskEvents };
+        let rows = read(&map, &format!("a;r;x\n0;10;{text}\n"), table);
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{line}");
+        rows.cell(column, 1)
+    };
+    for (line, text, column, expected) in [
+        ("cpus='x'", "4", "cpu_request", "4"),
+        ("cpus={column='x',unit='milli-cores'}", "1500", "cpu_request", "1.5"),
+        ("cpus={column='x',unit='percent'}", "250", "cpu_request", "2.5"),
+        ("cpus='x'", "0,5", "cpu_request", "0.5"),
+        ("memory={column='x',unit='bytes'}", "2048", "memory_request", "2"),
+        ("memory={column='x',unit='GiB'}", "1,5", "memory_request", "1572864"),
+        ("memory={column='x',unit='KB'}", "1024", "memory_request", "1000"),
+        ("gpus='x'", "2", "gpu_request", "2"),
+        ("gpus={column='x',unit='milli-gpus'}", "500", "gpu_request", "0.5"),
+        ("time_limit={column='x',unit='min'}", "1,5", "requested_time_us", "90000000"),
+        ("priority='x'", "-3", "priority", "-3"),
+        ("user='x'", "Jürgen Öl", "user", "Jürgen Öl"),
+        ("job='x'", "0012", "job_name", "0012"),
+        ("job='x'", "12", "job_id", "12"),
+    ] {
+        assert_eq!(cell(line, text, column), expected, "{line} {text}");
+    }
+}
+
+#[test]
+fn objects_and_deeper_columns_are_read() {
+    let map = "[columns]\njob='id'\nsubmit={column='t.submit',unit='s'}\nstart={column='tries[0].from',unit='s'}\nend={column='tries[-1].to',unit='s'}\ncpus='n'\nstate='s'\n[states]\nok='finished'";
+    let text = "{\"id\":\"a b\",\"t\":{\"submit\":1},\"tries\":[{\"from\":5,\"to\":6},{\"from\":7,\"to\":9}],\"n\":2,\"s\":\"ok\"}\n";
+    check(map, text, "1 SUBMIT, 5 SCHEDULE, 9 FINISH", &[]);
+    let rows = read(map, &format!("{text}{{\"id\":\n"), Table::TaskEvents);
+    assert_eq!(rows.rejects(), ["2  bad_value"]);
+}
+
+#[test]
+fn an_hour_that_comes_twice_is_fitted_by_the_run() {
+    if "Europe/Berlin".parse::<Zone>().is_err() {
+        // A system need not have zone files.
+        return;
+    }
+    let map = "[table]\nseparator=';'\ntimezone='Europe/Berlin'\n[columns]\njob='j'\nstart={column='a',format='%d.%m.%Y %H:%M'}\nend={column='b',format='%d.%m.%Y %H:%M'}\nrun={column='r',unit='min'}\ncpus='n'";
+    let text = "j;a;b;r;n\n7;29.10.2023 02:50;29.10.2023 02:10;20;1\n";
+    let twice = "local times that came twice as the clock was put back: by the run time";
+    check(
+        map,
+        text,
+        "1698540600 SUBMIT, 1698540600 SCHEDULE, 1698541800 FINISH",
+        &[twice, "no state: taken as finished, as it ended", "no submit: submitted at the start"],
+    );
+}
+
+/// Every mistake in a map is at its line.
+#[test]
+fn what_is_wrong_with_a_map_has_a_line() {
+    let columns = "[columns]\nstart = { column = \"b\", unit = \"s\" }\nrun = { column = \"r\", unit = \"s\" }\n";
+    for (text, line, problem) in [
+        (format!("{columns}cpu = \"x\"\n"), 4, "unknown key `cpu` (known: job, user,"),
+        (
+            format!("{columns}wait = {{ column = \"w\", unit = \"fortnights\" }}\n"),
+            4,
+            "unknown unit `fortnights` (known: us, ms, s, min, h, d)",
+        ),
+        (format!("{columns}memory = \"m\"\n"), 4, "it needs a `unit`: bytes, KB,"),
+        (
+            format!("{columns}user = {{ column = \"u\", unit = \"s\" }}\n"),
+            4,
+            "a column of this kind has no unit",
+        ),
+        (format!("{columns}user = {{ name = \"u\" }}\n"), 4, "unknown key `name`"),
+        (
+            format!("{columns}user = {{ optional = true }}\n"),
+            4,
+            "`user` does not name its `column`",
+        ),
+        (format!("{columns}user = 5\n"), 4, "`user` is a column:"),
+        (
+            format!("{columns}submit = {{ column = \"s\", format = \"%d.%Q\" }}\n"),
+            4,
+            "`%Q` is not known",
+        ),
+        (format!("{columns}state = \"s\"\n"), 4, "`state` needs a table [states]"),
+        (
+            format!("{columns}state = \"s\"\n[states]\nok = \"fine\"\n"),
+            6,
+            "unknown outcome `fine` (known: finished,",
+        ),
+        (format!("[table]\ndecimal = \"x\"\n{columns}"), 2, "the decimal sign is `,` or `.`"),
+        (format!("[table]\nseparator = \"::\"\n{columns}"), 2, "a separator is one character"),
+        (
+            format!("[table]\ntimezone = \"Berlin/Mitte\"\n{columns}"),
+            2,
+            "`Berlin/Mitte` is not a time zone",
+        ),
+        (format!("[tabel]\n{columns}"), 1, "unknown key `tabel`"),
+        ("[columns]\nstart = \"a\"\n".to_owned(), 1, "nothing says when a job ended"),
+        ("[columns]\nend = \"a\"\n".to_owned(), 1, "nothing says when a job began"),
+        ("[columns]\nrun = { column = \"r\", unit = \"s\" }\n".to_owned(), 1, "it names no time"),
+        ("[columns\n".to_owned(), 1, ""),
+        ("a = 1\n".to_owned(), 1, "unknown key `a`"),
+    ] {
+        let mistake = Map::read(&text).unwrap_err();
+        assert_eq!(mistake.line, line, "{text}: {mistake}");
+        assert!(mistake.problem.starts_with(problem), "{text}: {mistake}");
+    }
+    let map = Map::read(columns).unwrap();
+    let mistake = TableRows::of(&map, b"b,x\n1,2\n").err().unwrap();
+    assert_eq!(mistake.line, 3);
+    assert_eq!(mistake.problem, "the table has no column `r` (it has: b, x)");
+}
+
+#[test]
+fn every_ready_map_is_a_map() {
+    for ready in ready::READY {
+        let map =
+            Map::read(ready.text).unwrap_or_else(|mistake| panic!("{}: {mistake}", ready.name));
+        assert!(ready.text.contains("not tested on the real file"), "{}", ready.name);
+        assert!(!map.columns.is_empty());
+    }
+}
+
+#[test]
+fn a_proposal_reads_the_table_that_it_was_made_for() {
+    let text = "Auftragsnummer;Benutzer;Eingereicht;Beginn;Ende;Laufzeit (min);Kerne;Speicher (GB);Status\n\
+        1;anna;05.03.2024 08:00;05.03.2024 08:10;05.03.2024 09:40;90,0;4;1,5;fertig\n\
+        2;bert;05.03.2024 08:05;05.03.2024 08:20;05.03.2024 08:50;30,0;8;2,0;abgebrochen\n\
+        3;anna;05.03.2024 09:00;;;;2;0,5;wartend\n";
+    let proposal = propose(text.as_bytes()).unwrap();
+    for line in [
+        "separator = \";\"",
+        "decimal = \",\"",
+        "job = \"Auftragsnummer\"",
+        "user = \"Benutzer\"",
+        "submit = { column = \"Eingereicht\", format = \"%d.%m.%Y %H:%M\" }",
+        "run = { column = \"Laufzeit (min)\", unit = \"min\" }",
+        "memory = { column = \"Speicher (GB)\", unit = \"GB\" }",
+        "cpus = \"Kerne\"",
+        "\"fertig\" = \"finished\"",
+        "\"abgebrochen\" = \"killed\"",
+        "\"wartend\" = \"pending\"",
+    ] {
+        assert!(proposal.text.contains(line), "{line} is not in:\n{}", proposal.text);
+    }
+    assert_eq!(proposal.checks, 1, "{}", proposal.text);
+    let shown = preview(text.as_bytes(), Map::read(&proposal.text).unwrap(), None, 10).unwrap();
+    let first = shown.rows[0].cells.clone().unwrap();
+    assert_eq!(
+        first,
+        [
+            "1",
+            "anna",
+            "2024-03-05T08:00:00Z",
+            "2024-03-05T08:10:00Z",
+            "2024-03-05T09:40:00Z",
+            "finished",
+            "4",
+            "1464843.8"
+        ]
+    );
+    assert_eq!(shown.rows[2].cells.clone().unwrap()[5], "pending");
+    for odd in [&b""[..], b"only one column\n1\n", b"a;b\xFF\n", b"PK\x03\x04\0\0"] {
+        assert!(propose(odd).is_err());
+    }
+}
+
+proptest::proptest! {
+    /// No table makes a proposal or its preview panic, and no proposal is anything but TOML.
+    #[test]
+    fn any_text_is_proposed_for_or_refused(text in "([-A-Za-z0-9 _.:\"äöü]{0,12}[,;|\t\n]){0,60}") {
+        if let Ok(proposal) = propose(text.as_bytes())
+            && let Ok(map) = Map::read(&proposal.text)
+        {
+            let _ = preview(text.as_bytes(), map, None, 10);
+        }
+        let _ = Map::read(&text);
+    }
+}

@@ -1,0 +1,430 @@
+//! Tables of any form, by a map: the same answers as of the same log in another format, what a wrong
+//! map or table gets, and a German table from file to answer.
+
+use std::fmt::Write;
+use std::fs;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, StringArray};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use proptest::prelude::*;
+
+use super::support::{Place, assert_same_files, gzip};
+
+/// A drawn job: submit, wait and run (s), processors, memory (KiB per processor), user, outcome.
+type Job = (i64, i64, i64, i64, i64, u8, u8);
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let job =
+        (0_i64..900_000, 0_i64..50_000, 1_i64..90_000, 1_i64..65, 1_i64..5_000, 0_u8..4, 0_u8..3);
+    prop::collection::vec(job, 1..25)
+}
+
+/// SWF's numbers of outcomes, and words for them.
+const OUTCOMES: [(i64, &str); 3] = [(1, "fertig"), (0, "Fehler"), (5, "abgebrochen")];
+
+fn as_swf(jobs: &[Job]) -> String {
+    let mut text = String::from("; MaxProcs: 64\n");
+    for (id, &(submit, wait, run, cpus, memory, user, outcome)) in (1..).zip(jobs) {
+        let status = OUTCOMES[usize::from(outcome)].0;
+        writeln!(
+            text,
+            "{id} {submit} {wait} {run} {cpus} -1 -1 {cpus} -1 {memory} {status} {user} 1 -1 1 1 -1 -1"
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// A time of day in a German table, of seconds since 1970.
+fn german(at: i64) -> String {
+    let (day, of_day) = (at / 86_400, at % 86_400);
+    let month = if day < 31 { (1, day + 1) } else { (2, day - 30) };
+    assert!(day < 59, "within January and February");
+    format!(
+        "{:02}.{:02}.1970 {:02}:{:02}:{:02}",
+        month.1,
+        month.0,
+        of_day / 3600,
+        of_day / 60 % 60,
+        of_day % 60
+    )
+}
+
+/// The same log as tables: file name, bytes and map.
+fn as_tables(jobs: &[Job]) -> Vec<(&'static str, Vec<u8>, String)> {
+    let mut plain = String::from("id,user,submit,start,end,cpus,mem,state\n");
+    let mut local = String::from("Nr;Wer;Abgabe;Wartezeit;Dauer;Kerne;Speicher;Status;Rest\n");
+    let mut lines = String::new();
+    let mut tabs = String::new();
+    let mut columns: [Vec<i64>; 6] = Default::default();
+    let mut words: [Vec<String>; 2] = Default::default();
+    for (id, &(submit, wait, run, cpus, memory, user, outcome)) in (1..).zip(jobs) {
+        let word = OUTCOMES[usize::from(outcome)].1;
+        let (start, end, total) = (submit + wait, submit + wait + run, memory * cpus);
+        writeln!(plain, "{id},{user},{submit},{start},{end},{cpus},{total},{word}").unwrap();
+        // Times by a clock one hour ahead, lengths in minutes to nine decimals, a comma before them.
+        let minutes = |seconds: i64| {
+            let nanos = (seconds * 10_000_000_000 / 60 + 5) / 10;
+            format!("{},{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+        };
+        writeln!(
+            local,
+            "{id};{user};\"{}\";{};{};{cpus};{},{:03};{word};x",
+            german(submit + 3600),
+            minutes(wait),
+            minutes(run),
+            total / 1000,
+            total % 1000
+        )
+        .unwrap();
+        writeln!(lines, "{{\"id\":{id},\"who\":\"{user}\",\"at\":{{\"end\":{},\"from\":[{}]}},\"wait\":{wait},\"cpu\":{},\"mem\":{total},\"state\":\"{word}\"}}", end * 1000, start * 1000, cpus * 1000).unwrap();
+        writeln!(
+            tabs,
+            "{word}\t{end}\t{run}\t{wait}\t{}\t{user}\t{id}\t{}",
+            cpus * 100,
+            total * 1024
+        )
+        .unwrap();
+        for (column, value) in columns.iter_mut().zip([id, submit, start, end, cpus, total]) {
+            column.push(value);
+        }
+        words[0].push(word.to_owned());
+        words[1].push(user.to_string());
+    }
+    let [plain_map, local_map, lines_map, tabs_map] = maps();
+    let parquet = as_parquet(columns, words);
+    vec![
+        ("plain.csv", plain.clone().into_bytes(), plain_map.clone()),
+        ("zipped.csv.gz", gzip(plain.as_bytes()), plain_map.clone()),
+        ("german.csv", local.into_bytes(), local_map),
+        ("lines.jsonl", lines.into_bytes(), lines_map),
+        ("tabs.tsv", tabs.into_bytes(), tabs_map),
+        ("table.parquet", parquet, plain_map),
+    ]
+}
+
+/// Columns of numbers and of words as a Parquet file.
+fn as_parquet(columns: [Vec<i64>; 6], words: [Vec<String>; 2]) -> Vec<u8> {
+    let ints = ["id", "submit", "start", "end", "cpus", "mem"].into_iter().zip(columns);
+    let mut arrays: Vec<(&str, ArrayRef)> =
+        ints.map(|(name, column)| (name, Arc::new(Int64Array::from(column)) as ArrayRef)).collect();
+    for (name, column) in ["state", "user"].into_iter().zip(words) {
+        arrays.push((name, Arc::new(StringArray::from(column))));
+    }
+    let batch = RecordBatch::try_from_iter(arrays).unwrap();
+    let mut parquet = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    parquet
+}
+
+/// The maps of the tables. The memory of the German table is in units of 10^6 bytes, of which SWF has
+/// no whole number: it is left out.
+fn maps() -> [String; 4] {
+    let states = "[states]\nfertig = \"finished\"\nFehler = \"failed\"\n\"abge*\" = \"killed\"\n";
+    let s = |key: &str, column: &str, unit: &str| {
+        format!("{key} = {{ column = \"{column}\", unit = \"{unit}\" }}\n")
+    };
+    let plain_map = format!(
+        "[columns]\njob = \"id\"\nuser = \"user\"\nstate = \"state\"\ncpus = \"cpus\"\n{}{}{}{}{states}",
+        s("submit", "submit", "s"),
+        s("start", "start", "s"),
+        s("end", "end", "s"),
+        s("memory", "mem", "KiB")
+    );
+    let local_map = format!(
+        "[table]\nseparator = \";\"\ndecimal = \",\"\ntimezone = \"+01:00\"\n[columns]\njob = \"Nr\"\nuser = \"Wer\"\nstate = \"Status\"\ncpus = \"Kerne\"\nsubmit = {{ column = \"Abgabe\", format = \"%d.%m.%Y %H:%M:%S\" }}\n{}{}{states}",
+        s("wait", "Wartezeit", "min"),
+        s("run", "Dauer", "min")
+    );
+    let lines_map = format!(
+        "[columns]\njob = \"id\"\nuser = \"who\"\nstate = \"state\"\n{}{}{}{}{}{states}",
+        s("start", "at.from[0]", "ms"),
+        s("end", "at.end", "ms"),
+        s("wait", "wait", "s"),
+        s("cpus", "cpu", "milli-cores"),
+        s("memory", "mem", "KiB")
+    );
+    let tabs_map = format!(
+        "[table]\nseparator = \"\\t\"\ncolumns = [\"s\", \"e\", \"r\", \"w\", \"c\", \"u\", \"j\", \"m\"]\n[columns]\njob = \"j\"\nuser = \"u\"\nstate = \"s\"\n{}{}{}{}{}{states}",
+        s("end", "e", "s"),
+        s("run", "r", "s"),
+        s("wait", "w", "s"),
+        s("cpus", "c", "percent"),
+        s("memory", "m", "bytes")
+    );
+    [plain_map, local_map, lines_map, tabs_map]
+}
+
+/// What three commands answer, without what says where the answer comes from.
+fn answers(place: &Place, lake: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for args in [
+        &["classify"][..],
+        &["classify", "--by", "task", "--classes", "terminal"],
+        &["account", "--cpu", "requested"],
+        &["account", "--cpu", "slots", "--group-by", "user"],
+        &["describe", "--what", "job-durations"],
+        &["describe", "--what", "waiting"],
+    ] {
+        let args = [args, &["--lake", lake, "--format", "csv"]].concat();
+        all.push(place.run(&args).ok().stdout_text().to_owned());
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: a log as a table, in any of its layouts, gives the answers of the same log as SWF.
+    #[test]
+    fn a_mapped_table_gives_the_answers_of_the_same_log(jobs in jobs()) {
+        let place = Place::new();
+        place.raw("log.swf", as_swf(&jobs));
+        place.run(&["ingest", "trace/log.swf", "--lake", "swf"]).ok();
+        let expected = answers(&place, "swf");
+        let memory = |lake: &str| {
+            let args = ["account", "--resource", "memory", "--lake", lake, "--format", "csv"];
+            place.run(&args).ok().stdout_text().to_owned()
+        };
+        for (name, bytes, map) in as_tables(&jobs) {
+            place.raw(name, bytes);
+            fs::write(place.path("map.toml"), map).unwrap();
+            let path = format!("trace/{name}");
+            place.run(&["ingest", &path, "--map", "map.toml", "--lake", name]).ok();
+            prop_assert!(!place.path(&format!("{name}/rejects")).exists(), "{name}");
+            prop_assert_eq!(&answers(&place, name), &expected, "{}", name);
+            if name != "german.csv" {
+                prop_assert_eq!(memory(name), memory("swf"), "{}", name);
+            }
+        }
+    }
+}
+
+const MAP: &str = "[columns]\njob = \"j\"\nstart = { column = \"a\", unit = \"s\" }\nend = { column = \"b\", unit = \"s\" }\ncpus = \"n\"\n";
+
+/// A place with a table and a map.
+fn with(table: impl AsRef<[u8]>, map: &str) -> Place {
+    let place = Place::new();
+    place.raw("t.csv", table);
+    fs::write(place.path("map.toml"), map).unwrap();
+    place
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line_before_anything_is_written() {
+    let good = "j,a,b,n\n1,5,9,2\n";
+    for (table, map, args, code, said) in [
+        (
+            good,
+            MAP.replace("\"n\"", "\"kerne\""),
+            &["--map", "map.toml"][..],
+            2,
+            "line 5, column 8: the table has no column `kerne` (it has: j, a, b, n)",
+        ),
+        (
+            good,
+            MAP.replace("unit = \"s\" }\ncpus", "unit = \"x\" }\ncpus"),
+            &["--map", "map.toml"],
+            2,
+            "line 4, column 30: unknown unit `x` (known: us, ms, s, min, h, d)",
+        ),
+        (
+            good,
+            format!("{MAP}state = \"n\"\n[states]\n2 = \"good\"\n"),
+            &["--map", "map.toml"],
+            2,
+            "line 8, column 5: unknown outcome `good`",
+        ),
+        (
+            good,
+            "[columns".to_owned(),
+            &["--map", "map.toml"],
+            2,
+            "the map `map.toml` is wrong in line 1",
+        ),
+        (good, MAP.to_owned(), &["--source", "mapped"], 2, "--source mapped needs --map FILE.toml"),
+        (
+            good,
+            MAP.to_owned(),
+            &["--source", "swf", "--map", "map.toml"],
+            2,
+            "--map is for --source mapped, not swf",
+        ),
+        (
+            good,
+            MAP.to_owned(),
+            &["--map", "nowhere.toml"],
+            4,
+            "could not read the map `nowhere.toml`",
+        ),
+        (good, MAP.to_owned(), &[], 3, "`jobfate map FILE` proposes a map"),
+        ("", MAP.to_owned(), &["--map", "map.toml"], 2, "the table has no column `j`"),
+        (
+            "j,a,b,n\n1,x,9,2\n",
+            MAP.to_owned(),
+            &["--map", "map.toml"],
+            3,
+            "line 2, column `start`: bad_value",
+        ),
+    ] {
+        let place = with(table, &map);
+        let run = place.run(&[&["ingest", "trace/t.csv", "--lake", "lake"], args].concat());
+        assert_eq!(run.code, Some(code), "{args:?} {said}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{said} is not in: {}", run.stderr);
+        if code == 2 {
+            assert!(!place.path("lake").exists(), "{said}");
+        }
+    }
+}
+
+#[test]
+fn rejects_have_line_column_and_reason() {
+    let place = with("j,a,b,n\n1,5,9,2\n2,x,9,2\n3,5\n4,5,9,two\n", MAP);
+    place.run(&["ingest", "trace/t.csv", "--map", "map.toml", "--max-rejects", "3"]).ok();
+    insta::assert_snapshot!(place.rejects("task_events", 0), @r#"
+    part,line,column,reason,text
+    0,3,start,bad_value,"2,x,9,2"
+    0,4,,too_few_columns,"3,5"
+    0,5,cpus,bad_value,"4,5,9,two"
+    "#);
+}
+
+#[test]
+fn a_gzip_that_is_cut_or_damaged_leaves_nothing() {
+    let rows: String = (0..500)
+        .fold("j,a,b,n\n".to_owned(), |text, id| format!("{text}{id},{id},9999,{}\n", id % 7 + 1));
+    let whole = gzip(rows.as_bytes());
+    let mut damaged = whole.clone();
+    let at = damaged.len() - 6;
+    damaged[at] ^= 1;
+    for (bytes, said) in [
+        (whole[..whole.len() / 2].to_vec(), "the gzip stream is cut short"),
+        (damaged, "the gzip stream is damaged"),
+        (b"not gzip".to_vec(), "is not gzip"),
+    ] {
+        let place = Place::new();
+        place.raw("t.csv.gz", bytes);
+        fs::write(place.path("map.toml"), MAP).unwrap();
+        let run = place.run(&["ingest", "trace/t.csv.gz", "--map", "map.toml", "--lake", "lake"]);
+        assert_eq!(run.code, Some(3), "{said}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+        // The file once more, whole.
+        place.raw("t.csv.gz", &whole);
+        place.run(&["ingest", "trace/t.csv.gz", "--map", "map.toml", "--lake", "lake"]).ok();
+        let json = place.run(&["classify", "--format", "json"]).ok().json();
+        assert_eq!(json["total"], 500);
+    }
+}
+
+/// Promise: a folder of tables is one log, in any number of steps; maps beside them are no tables.
+#[test]
+fn a_folder_of_tables_is_one_log() {
+    let place = Place::new();
+    place.raw("a.csv", "j,a,b,n\n1,5,9,2\n2,5,,2\n");
+    place.raw("b.csv", "j,a,b,n\n2,5,99,2\n3,50,70,2\n");
+    place.raw("map.toml", MAP);
+    let ingest = |lake: &str, more: &[&str]| {
+        let args = ["ingest", "trace", "--map", "trace/map.toml", "--lake", lake];
+        place.run(&[&args[..], more].concat()).ok()
+    };
+    ingest("lake", &[]);
+    let run = place.run(&["classify", "--sequences", "--format", "csv"]).ok();
+    insta::assert_snapshot!(run.stdout_text(), @"
+    sequence,outcome,count,share
+    014,finished,3,1.0
+    ");
+    ingest("steps", &["--parts", "0"]);
+    ingest("steps", &[]);
+    assert_eq!(answers(&place, "steps"), answers(&place, "lake"));
+    ingest("again", &[]);
+    assert_same_files(&place.path("lake"), &place.path("again"));
+}
+
+#[test]
+fn a_map_is_proposed_shown_and_listed() {
+    let table = "Nr;Benutzer;Beginn;Ende;Dauer in Minuten;Kerne;Status\n1;anna;05.03.2024 08:10;05.03.2024 09:40;90;4;fertig\n2;bert;05.03.2024 08:20;05.03.2024 08:50;30;8;seltsam\n";
+    let place = Place::new();
+    place.raw("jobs.csv", table);
+    let run = place.run(&["map", "trace/jobs.csv"]).ok();
+    insta::assert_snapshot!(run.stdout_text());
+    assert!(run.stderr.contains("no row: state unknown_event_type"), "{}", run.stderr);
+    let map = run
+        .stdout_text()
+        .replace("# \"seltsam\" = \"...\"", "\"seltsam\" = \"killed\"")
+        .replace("\"UTC\"", "\"+01:00\"");
+    fs::write(place.path("jobs.toml"), map).unwrap();
+    let run = place.run(&["map", "trace/jobs.csv", "--map", "jobs.toml"]).ok();
+    insta::assert_snapshot!(run.stdout_text(), @"
+    line  job  user  submit                start                 end                   outcome   cpus  memory_kib
+    2     1    anna  2024-03-05T07:10:00Z  2024-03-05T07:10:00Z  2024-03-05T08:40:00Z  finished  4     -
+    3     2    bert  2024-03-05T07:20:00Z  2024-03-05T07:20:00Z  2024-03-05T07:50:00Z  killed    8     -
+    ");
+    let list = place.run(&["map", "--list"]).ok();
+    for name in ["helios", "acme", "philly", "pai", "f-data", "pm100"] {
+        assert!(list.stdout_text().contains(name), "{}", list.stdout_text());
+        let map = place.run(&["map", name]).ok();
+        assert!(map.stdout_text().contains("not tested on the real file"), "{name}");
+    }
+    let run = place.run(&["map", "nowhere.csv"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("neither a file `nowhere.csv` nor a map"), "{}", run.stderr);
+}
+
+/// Promise: each ready map reads a table with the columns that its authors publish.
+#[test]
+fn ready_maps_read_rows_in_the_published_form() {
+    let at = ["2020-04-01 00:00:00", "2020-04-01 00:00:10", "2020-04-01 00:01:50"];
+    let [submit, start, end] = at;
+    for (name, file, text) in [
+        (
+            "helios",
+            "t.csv",
+            format!(
+                "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n1,u1,vc1,2,8,1,COMPLETED,{submit},{start},{end},100,10\n"
+            ),
+        ),
+        (
+            "acme",
+            "t.csv",
+            format!(
+                "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,queue\n1,u1,1,2,8,Pretrain,COMPLETED,{submit}+08:00,{start}+08:00,{end}+08:00,100,10\n"
+            ),
+        ),
+        (
+            "philly",
+            "t.jsonl",
+            format!(
+                "{{\"status\":\"Pass\",\"vc\":\"v\",\"jobid\":\"application_1\",\"attempts\":[{{\"start_time\":\"{start}\",\"end_time\":\"{end}\",\"detail\":[{{\"ip\":\"m1\",\"gpus\":[\"gpu0\"]}}]}}],\"submitted_time\":\"{submit}\",\"user\":\"u\"}}\n"
+            ),
+        ),
+        ("pai", "t.csv", "abc,i1,u,Terminated,10.0,110.0\n".to_owned()),
+        (
+            "f-data",
+            "t.jsonl",
+            format!(
+                "{{\"jid\":\"a\",\"usr\":\"u\",\"adt\":\"{submit}\",\"sdt\":\"{start}\",\"edt\":\"{end}\",\"exit state\":\"completed\",\"nnumr\":1,\"elpl\":3600}}\n"
+            ),
+        ),
+        (
+            "pm100",
+            "t.jsonl",
+            format!(
+                "{{\"job_id\":1,\"job_state\":\"COMPLETED\",\"submit_time\":\"{submit}\",\"start_time\":\"{start}\",\"end_time\":\"{end}\",\"time_limit\":60,\"num_nodes_alloc\":1}}\n"
+            ),
+        ),
+    ] {
+        let place = Place::new();
+        place.raw(file, text);
+        place.run(&["ingest", &format!("trace/{file}"), "--map", name, "--lake", "lake"]).ok();
+        let json = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
+        assert_eq!(
+            (&json["total"], &json["rows"][0]["jobs"]),
+            (&100.0.into(), &1.into()),
+            "{name}"
+        );
+    }
+}
