@@ -15,7 +15,7 @@ use jobfate::lake::Lake;
 /// Every task of `task_events` is written with its submit, its last attempt, what became of it and
 /// what it asked for. What the format cannot hold is counted on stderr and in `result.json`.
 ///
-/// Memory: 100 MB, 300 bytes for each row of `task_events` in the lake's largest bucket, and for
+/// Memory: 100 MB, 600 bytes for each row of `task_events` in the lake's largest bucket, and for
 /// names, dependencies and --journal 200 bytes for each task. Disk: 256 bytes for each task while it
 /// runs.
 #[derive(Args, Debug)]
