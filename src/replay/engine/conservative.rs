@@ -5,7 +5,8 @@
 //! when the task is submitted, for the earliest time at which the machine has room for as long as
 //! the task is estimated to run, beside running attempts and all other bookings. When an attempt
 //! ends early or a booking falls away, the bookings are looked at in the order of the line, again
-//! and again until none moves, and moved to earlier times where there is room.
+//! and again until none moves, and moved to earlier times where there is room. That costs steps of
+//! use times waiting tasks, for each early end: a log in which thousands wait takes long.
 //!
 //! ```text
 //!  used   3 |aaaaaaaaaaa|bbbbbb|          a runs until its planned end, b and c are booked;
@@ -94,15 +95,18 @@ impl Profile {
         }
     }
 
-    /// The first time from `from_us` on at which there is room for so long.
+    /// The first time from `from_us` on, and before `before_us`, at which there is room for so long.
     fn earliest(
         &self,
-        from_us: i64,
+        (from_us, before_us): (i64, i64),
         length_us: i64,
         fits: impl Fn([u64; 2]) -> bool,
     ) -> Option<i64> {
         let mut start_us = from_us;
         for idx in self.at(from_us)..self.steps.len() {
+            if before_us <= start_us {
+                return None;
+            }
             let until_us = self.steps.get(idx + 1).map_or(i64::MAX, |next| next.0);
             if !fits(self.steps[idx].1) {
                 start_us = until_us;
@@ -245,8 +249,13 @@ impl Bookings {
         Some(booking)
     }
 
-    /// The earliest booking from a time on, on the first machine that has one.
-    fn earliest(&self, scene: Scene<'_>, task: u32, from_us: i64) -> Option<Booking> {
+    /// The earliest booking from a time on and before another, on the first machine that has one.
+    fn earliest(
+        &self,
+        scene: Scene<'_>,
+        task: u32,
+        (from_us, before_us): (i64, i64),
+    ) -> Option<Booking> {
         let state = scene.state;
         let (demand, estimate_us) = (state.workload.demand(task), state.ask_of(task).estimate_us);
         let mut best: Option<Booking> = None;
@@ -258,11 +267,11 @@ impl Bookings {
             }
             let length_us = (planned_end_us(state, machine, estimate_us) - state.now_us).max(1);
             let fits = |used: [u64; 2]| capacity.holds([used[0] + demand[0], used[1] + demand[1]]);
-            let Some(start_us) = profile.earliest(from_us, length_us, fits) else { continue };
-            if best.is_none_or(|best| start_us < best.start_us) {
-                let end_us = start_us.saturating_add(length_us);
-                best = Some(Booking { machine, start_us, end_us });
-            }
+            let before_us = best.map_or(before_us, |best| best.start_us);
+            let span_us = (from_us, before_us);
+            let Some(start_us) = profile.earliest(span_us, length_us, fits) else { continue };
+            let end_us = start_us.saturating_add(length_us);
+            best = Some(Booking { machine, start_us, end_us });
             if start_us == from_us {
                 break;
             }
@@ -273,7 +282,7 @@ impl Bookings {
     /// Books tasks in this order; those for which no machine has room are tried again later.
     fn book(&mut self, scene: Scene<'_>, tasks: Vec<u32>, from_us: i64) {
         for task in tasks {
-            match self.earliest(scene, task, from_us) {
+            match self.earliest(scene, task, (from_us, i64::MAX)) {
                 Some(booking) => self.put(scene.state, task, booking),
                 None => self.new.push(task),
             }
@@ -347,8 +356,7 @@ impl Bookings {
                     continue;
                 }
                 self.take_out(state, task);
-                let better = self.earliest(scene, task, state.now_us);
-                let better = better.filter(|better| better.start_us < old.start_us);
+                let better = self.earliest(scene, task, (state.now_us, old.start_us));
                 self.put(state, task, better.unwrap_or(old));
                 if better.is_some() {
                     self.free(old.machine, old.end_us);
