@@ -33,14 +33,14 @@ pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
     };
     match estimates {
         Estimates::Requested if known == 0 => {
-            format!("`easy` plans with recorded running times: {share}.")
+            format!("backfilling plans with recorded running times: {share}.")
         }
         Estimates::Requested => format!(
-            "`easy` plans with requested times, and with recorded running times where none is known: {share}."
+            "backfilling plans with requested times, and with recorded running times where none is known: {share}."
         ),
-        Estimates::Exact => format!("`easy` plans with recorded running times; {share}."),
+        Estimates::Exact => format!("backfilling plans with recorded running times; {share}."),
         Estimates::Factor(factor) => {
-            format!("`easy` plans with {factor} times the recorded running times; {share}.")
+            format!("backfilling plans with {factor} times the recorded running times; {share}.")
         }
     }
 }
