@@ -50,7 +50,7 @@ pub struct FolderLock {
     folder: PathBuf,
     /// The folders that were made for this, the innermost first.
     made: Vec<PathBuf>,
-    #[expect(dead_code, reason = "held, not read; none where the file system knows no locks")]
+    /// What is locked; none where the file system has no locks.
     file: Option<File>,
 }
 
@@ -84,6 +84,10 @@ impl Drop for FolderLock {
         for folder in &self.made {
             // Fails where something was written, which is as it should be.
             let _ = fs::remove_dir(folder);
+        }
+        // A program that was started meanwhile holds a copy of the file until it has begun.
+        if let Some(file) = &self.file {
+            let _ = file.unlock();
         }
     }
 }

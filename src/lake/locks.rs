@@ -15,6 +15,16 @@ pub(super) const LOCK: &str = ".lock";
 /// Locks of a lake, that of the whole lake first; they end with the process, however it ends.
 pub(super) struct Locks(Vec<File>);
 
+impl Drop for Locks {
+    fn drop(&mut self) {
+        // A program that was started meanwhile holds copies of the files until it has begun: closing
+        // them here would not let go of them.
+        for file in &self.0 {
+            let _ = file.unlock();
+        }
+    }
+}
+
 /// An ingest without shards excludes every other; a shard excludes only its own number.
 pub(super) fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
     let fail = |error| LakeError::new(&plan.lake, LakeErrorKind::Io(error));
