@@ -38,11 +38,11 @@ pub struct IngestChoice {
     #[serde(with = "maybe")]
     pub source: Option<Source>,
 
-    /// What the columns of a table are, for any table with one row per job or attempt
+    /// Map of the columns of any table of jobs or attempts
     ///
     /// A file that `jobfate map FILE` has proposed, or the name of a map that comes with the program
     /// (`jobfate map --list`). Implies --source mapped.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.toml"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<PathBuf>,
 

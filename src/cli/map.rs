@@ -22,7 +22,7 @@ const ROWS: usize = 10;
 const HEADS: [&str; 9] =
     ["line", "job", "user", "submit", "start", "end", "outcome", "cpus", "memory_kib"];
 
-/// Propose a map for a table of jobs, or show a map that comes with the program
+/// Propose a map for a table of jobs, or show a ready one
 ///
 /// For tables that no other source reads: any table with one row per job or per attempt (csv, tsv,
 /// .csv.gz, Parquet, or JSON, one object a line). A map is a TOML file that says which column is
@@ -34,6 +34,8 @@ const HEADS: [&str; 9] =
 /// FILE.toml` shows them again.
 ///
 /// `jobfate map NAME` prints a map that comes with the program; `--list` lists them.
+///
+/// Memory: 100 MB; of a Parquet file, one of its row groups besides.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub(crate) struct MapArgs {
@@ -44,7 +46,7 @@ pub(crate) struct MapArgs {
     /// Show the first rows as this map reads them
     ///
     /// A file, or the name of a map that comes with the program.
-    #[arg(long, value_name = "FILE.toml", conflicts_with = "list")]
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub map: Option<PathBuf>,
 
     /// List the maps that come with the program

@@ -317,7 +317,7 @@ fn a_ledger_of_nothing_is_one_sentence() {
     ];
     place.raw("log.swf", format!("; MaxProcs: 4\n{}\n", jobs.join("\n")));
     place.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
-    for more in [&[][..], &["--group-by", "user"], &["--resource", "memory"]] {
+    for more in [&[][..], &["--group-by", "user"]] {
         let ask = |form: &str| {
             let line = [&["account", "--format", form][..], more].concat();
             place.run(&line).ok().stdout_text().to_owned()
@@ -328,6 +328,9 @@ fn a_ledger_of_nothing_is_one_sentence() {
         let rows = ask("csv");
         assert!(rows.lines().nth(1).is_some_and(|row| row.contains(",0.0,")), "{rows}");
     }
+    // Memory that the log does not record is not known.
+    let said = place.run(&["account", "--resource", "memory"]).ok().stdout_text().to_owned();
+    assert!(said.starts_with("The memory time (requested) of all jobs is unknown"), "{said}");
 }
 
 /// Of a folder with the events of tasks alone nothing is known about the outcome of jobs: no

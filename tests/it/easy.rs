@@ -290,8 +290,7 @@ fn a_job_without_requests_does_not_jump_ahead() {
     };
     let run = easy(&[]);
     assert_eq!(makespan_s(&run), 1150.0);
-    let told =
-        "assumed: backfilling plans with recorded running times: no job has a known requested time.";
+    let told = "assumed: backfilling plans with recorded running times: no job has a known requested time.";
     assert!(run.stderr.contains(told), "{}", run.stderr);
     assert_eq!(makespan_s(&easy(&["--estimates", "factor:2"])), 1150.0);
 

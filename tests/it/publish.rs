@@ -42,7 +42,12 @@ struct Writer {
 }
 
 /// Every command that writes results or pages. Both settings answer the same question.
-static WRITERS: [Writer; 14] = [
+static WRITERS: [Writer; 15] = [
+    Writer {
+        name: "export",
+        commands: ["export --as swf --out found", "export --as batsim --out found"],
+        out: "found",
+    },
     Writer {
         name: "load",
         commands: ["load --interval 10m --by user --out found", "load --interval 1h --out found"],
@@ -549,7 +554,8 @@ fn manual_pages_replace_only_manual_pages() {
 }
 
 /// Where a command writes something new, and a name that it is given for it. `TAKEN` is a file.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
+    "export --as swf --out TAKEN",
     "synth TAKEN --jobs 5",
     "synth TAKEN/inside --jobs 5",
     "ingest trace --lake TAKEN",

@@ -307,7 +307,7 @@ fn a_program_that_says_more_and_more_is_stopped() {
     let begin = now();
     let args = ["fairness", "--cpu", "slots", "--index-program", "x=./flood", "--time-limit", "1"];
     let run = place.run(&args);
-    assert!(run.stderr.contains("time limit of 1 s"), "{}", run.stderr);
+    assert!(run.stderr.contains("answered twice for user 0"), "{}", run.stderr);
     assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
 }
 

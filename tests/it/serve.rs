@@ -637,7 +637,7 @@ fn program(place: &Place, seconds: u32) -> String {
     let path = place.path("index.sh");
     let script = format!(
         "#!/bin/sh\necho $$ > {}\nsleep {seconds}\nprintf 'columns\\tscore\\n'\nwhile IFS= read -r line; do\n\
-         case \"$line\" in interval*) seen=' ';; done) echo done;; use*) set -- $line\n\
+         case \"$line\" in interval*) seen=' ';; done) echo done;; use[!r]*) set -- $line\n\
          case \"$seen\" in *\" $2 \"*) ;; *) printf 'value\\t%s\\t7\\n' \"$2\"; seen=\"$seen$2 \";; esac;; esac\ndone\n",
         place.path("pid").display()
     );

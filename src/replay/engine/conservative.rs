@@ -35,10 +35,11 @@ struct Booking {
     end_us: i64,
 }
 
-/// What is used of a machine from each time on until the next, CPU and memory, millionths.
+/// What is used of a machine from each time on until the next, CPU and memory, millionths. Memory
+/// that is not checked may add up to more than 64 bits hold.
 #[derive(Clone, Debug)]
 struct Profile {
-    steps: Vec<(i64, [u64; 2])>,
+    steps: Vec<(i64, [u128; 2])>,
 }
 
 impl Default for Profile {
@@ -63,7 +64,7 @@ impl Profile {
         idx + 1
     }
 
-    fn change(&mut self, (from_us, to_us): (i64, i64), change: impl Fn(&mut [u64; 2])) {
+    fn change(&mut self, (from_us, to_us): (i64, i64), change: impl Fn(&mut [u128; 2])) {
         if to_us <= from_us {
             return;
         }
@@ -79,10 +80,12 @@ impl Profile {
     }
 
     fn take(&mut self, span_us: (i64, i64), demand: [u64; 2]) {
+        let demand = demand.map(u128::from);
         self.change(span_us, |used| *used = [used[0] + demand[0], used[1] + demand[1]]);
     }
 
     fn give_back(&mut self, span_us: (i64, i64), demand: [u64; 2]) {
+        let demand = demand.map(u128::from);
         self.change(span_us, |used| *used = [used[0] - demand[0], used[1] - demand[1]]);
     }
 
@@ -100,7 +103,7 @@ impl Profile {
         &self,
         (from_us, before_us): (i64, i64),
         length_us: i64,
-        fits: impl Fn([u64; 2]) -> bool,
+        fits: impl Fn([u128; 2]) -> bool,
     ) -> Option<i64> {
         let mut start_us = from_us;
         for idx in self.at(from_us)..self.steps.len() {
@@ -119,8 +122,13 @@ impl Profile {
 
     /// Whether there is ever more used than there is, from a time on.
     fn is_overfull(&self, from_us: i64, capacity: Room) -> bool {
-        self.steps[self.at(from_us)..].iter().any(|step| !capacity.holds(step.1))
+        self.steps[self.at(from_us)..].iter().any(|step| !capacity.holds(bounded(step.1)))
     }
+}
+
+/// Sums as capacities are compared with; none holds the largest.
+fn bounded(sums: [u128; 2]) -> [u64; 2] {
+    sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX))
 }
 
 /// What a booking is made by: how things are, and a rule that may forbid machines.
@@ -266,7 +274,9 @@ impl Bookings {
                 continue;
             }
             let length_us = (planned_end_us(state, machine, estimate_us) - state.now_us).max(1);
-            let fits = |used: [u64; 2]| capacity.holds([used[0] + demand[0], used[1] + demand[1]]);
+            let sum = demand.map(u128::from);
+            let fits =
+                |used: [u128; 2]| capacity.holds(bounded([used[0] + sum[0], used[1] + sum[1]]));
             let before_us = best.map_or(before_us, |best| best.start_us);
             let span_us = (from_us, before_us);
             let Some(start_us) = profile.earliest(span_us, length_us, fits) else { continue };
@@ -370,7 +380,7 @@ impl Bookings {
 }
 
 /// By machine with room given back: until when, µs, and the least that is used there until then.
-struct Hopes(Vec<(u32, i64, [u64; 2])>);
+struct Hopes(Vec<(u32, i64, [u128; 2])>);
 
 impl Hopes {
     fn of(bookings: &Bookings, state: &State<'_>) -> Self {
@@ -378,7 +388,7 @@ impl Hopes {
             let profile = &bookings.profiles[machine as usize];
             let steps = &profile.steps[profile.at(state.now_us)..];
             let steps = steps.iter().take_while(|step| step.0 < until_us);
-            let least = steps.fold([u64::MAX; 2], |least, step| {
+            let least = steps.fold([u128::MAX; 2], |least, step| {
                 [least[0].min(step.1[0]), least[1].min(step.1[1])]
             });
             (machine, until_us, least)
@@ -391,12 +401,11 @@ impl Hopes {
     fn may_move(&self, state: &State<'_>, task: u32, old: Booking) -> bool {
         let demand = state.workload.demand(task);
         self.0.iter().any(|&(machine, until_us, least)| {
-            let room = |resource: usize| least[resource].checked_add(demand[resource]);
-            let all = room(0).zip(room(1));
+            let sum =
+                |resource: usize| least[resource].saturating_add(u128::from(demand[resource]));
+            let capacity = state.machines.capacity[machine as usize];
             (machine == old.machine && old.start_us < until_us)
-                || all.is_some_and(|(cpu, memory)| {
-                    state.machines.capacity[machine as usize].holds([cpu, memory])
-                })
+                || capacity.holds(bounded([sum(0), sum(1)]))
         })
     }
 }
