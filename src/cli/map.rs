@@ -53,7 +53,7 @@ pub(crate) struct MapArgs {
     #[arg(long, conflicts_with = "what")]
     pub list: bool,
 
-    /// Time zone of times that name none, that of the map by default
+    /// Zone of times that name none; by default that of the map
     #[arg(long, value_name = "ZONE", conflicts_with = "list")]
     pub timezone: Option<Zone>,
 }
