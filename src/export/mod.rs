@@ -7,10 +7,10 @@
 //!
 //! | Form | Files | Written by |
 //! |---|---|---|
-//! | SWF 2.2 | `log.swf`, `names.csv`, `numbers.csv` | [`swf`] |
-//! | WTA 1.0 | tables of workflows, tasks and resources, a summary | [`wta`] |
-//! | OpenDC | `tasks.parquet`, `fragments.parquet`, `topology.json` | [`opendc`] |
-//! | Batsim 5, 4 | `workload.json`, `platform.xml`, `numbers.csv` | [`batsim`] |
+//! | SWF 2.2 | `log.swf`, `names.csv`, `numbers.csv` | `swf` |
+//! | WTA 1.0 | tables of workflows, tasks and resources, a summary | `wta` |
+//! | OpenDC | `tasks.parquet`, `fragments.parquet`, `topology.json` | `opendc` |
+//! | Batsim 5, 4 | `workload.json`, `platform.xml`, `numbers.csv` | `batsim` |
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Any table with one row per job or per attempt, as a map says.
 //!
 //! In: lines of fields between separators with a header, or JSON objects, one a line (Parquet is read
-//! as such); and a [`Map`], which says which column is what. Out: what [`super::records`] makes of
+//! as such); and a [`Map`], which says which column is what. Out: what `records` makes of
 //! attempts. Rows of one job are attempts of one task. No column is guessed: what the map does not
 //! name is not read, and what it names must be there.
 //!
