@@ -274,9 +274,11 @@ fn ends_well(place: &Place, words: &str, what: &str) -> super::support::Run {
 fn check_shares(value: &serde_json::Value, at: &str) {
     // What was destroyed may be more than what was saved, requests more than capacity (machines are
     // overcommitted), and use more than requests.
-    const RATIOS: [&str; 5] = [
+    const RATIOS: [&str; 7] = [
         "net_share",
         "cpu_allocated_share",
+        "cpu_allocated_of_capacity_share",
+        "cpu_used_of_capacity_share",
         "memory_allocated_share",
         "cpu_used_share",
         "memory_used_share",

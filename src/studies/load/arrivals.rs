@@ -65,8 +65,15 @@ impl Clock {
 
     /// The hour of the week of an instant, from Sunday 0:00.
     fn hour_of_week(self, time_us: i64) -> usize {
-        let hour = (time_us + self.since_sunday_us).div_euclid(3600 * MICROS_PER_SECOND);
-        usize::try_from(hour.rem_euclid(168)).expect("below 168")
+        let hour = self.since_sunday(time_us) / (3600 * MICROS_PER_SECOND);
+        usize::try_from(hour % 168).expect("below 168")
+    }
+
+    /// From the last Sunday 0:00 or the one before to an instant, µs: never outside the integers,
+    /// as a sum with a time at their edge would be.
+    fn since_sunday(self, time_us: i64) -> i64 {
+        let week_us = 7 * MICROS_PER_DAY;
+        time_us.rem_euclid(week_us) + self.since_sunday_us.rem_euclid(week_us)
     }
 }
 
@@ -243,8 +250,8 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
     }
     let mut at = from_us;
     while at < to_us {
-        let within = (at + clock.since_sunday_us).rem_euclid(hour_us);
-        let next = (at - within + hour_us).min(to_us);
+        let within = clock.since_sunday(at) % hour_us;
+        let next = at.saturating_add(hour_us - within).min(to_us);
         lengths[clock.hour_of_week(at)] += next - at;
         // Whole weeks at once: a log may be years long.
         let whole = (to_us - next) / (7 * MICROS_PER_DAY);
@@ -279,17 +286,23 @@ mod tests {
     /// One time far from all others must neither take long nor much memory.
     #[test]
     fn a_span_of_thousands_of_years_is_studied_at_once() {
-        let end_us = i64::MAX / 2;
-        let (first_us, open_attempts) = (0, OpenAttempts::default());
-        let windows = Windows { job_end_us: end_us, task_end_us: end_us, first_us, open_attempts };
-        let mut arrivals = Arrivals::default();
-        for time in [1, 2, i64::MAX / 2] {
-            arrivals.add(time, false);
+        for end_us in [i64::MAX / 2, i64::MAX - 1, i64::MAX] {
+            let (first_us, open_attempts) = (0, OpenAttempts::default());
+            let windows =
+                Windows { job_end_us: end_us, task_end_us: end_us, first_us, open_attempts };
+            let mut arrivals = Arrivals::default();
+            for time in [1, 2, end_us.min(i64::MAX - 1)] {
+                arrivals.add(time, false);
+            }
+            for since_sunday_us in [0, 7 * MICROS_PER_DAY - 1] {
+                let study = arrivals.study(Clock { since_sunday_us, is_known: false }, windows);
+                assert_eq!(study.jobs, 3);
+                assert!(study.hourly_autocorrelation.is_empty() && study.dispersion.is_empty());
+                let hours: f64 = study.hours.iter().map(|row| row.hours).sum();
+                let span = micros_to_seconds(end_us) / 3600.0;
+                assert!((hours / span - 1.0).abs() < 1e-9, "{hours} {span}");
+            }
         }
-        let clock = Clock { since_sunday_us: 0, is_known: false };
-        let study = arrivals.study(clock, windows);
-        assert_eq!(study.jobs, 3);
-        assert!(study.hourly_autocorrelation.is_empty() && study.dispersion.is_empty());
     }
 
     #[test]
