@@ -13,9 +13,8 @@
 //!                                                             an entry, removed by the next run
 //! ```
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,19 +22,16 @@ use super::journal::{self, Journal, JournalEntry};
 use super::leftovers::remove_leftovers;
 use super::locks::{LOCK, lock, own_manifest_path, work_folder};
 use super::manifest::{Manifest, PartEntry, manifest_files};
-use super::plan::{IngestPlan, MaxRejects, Segment, bucket_count_of, segments};
-use super::rejects::{self, RejectLog, Rejected};
+use super::part::{ReadPart, read_one};
+use super::plan::{IngestPlan, Segment, bucket_count_of, segments};
 use super::writer::{SegmentWriter, WrittenFile};
 use super::{FileEntry, LakeError, LakeErrorKind};
 use crate::digits::counted;
 use crate::faults::NoThreads;
 use crate::files;
 use crate::schema::Table;
-use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
-use crate::sources::{RawPart, Reject, RowBlock, expected_line};
-
-/// Rejects of a part before their share is judged against the lines read so far.
-const REJECTS_UNJUDGED: u64 = 100_000;
+use crate::sources::RawPart;
+use crate::sources::part::{PartStop, Progress};
 
 /// A part that could not be stored.
 #[derive(Debug)]
@@ -337,128 +333,6 @@ fn store_segment(
         state.outcome.failed.push(FailedPart { part, error });
     }
     Ok(())
-}
-
-/// A part that was read to its end.
-struct ReadPart {
-    entry: PartEntry,
-    /// Its rejects, if there are any.
-    rejects: Option<PathBuf>,
-}
-
-fn read_one(
-    plan: &IngestPlan,
-    part: &RawPart,
-    writer: &mut SegmentWriter,
-    progress: &Progress,
-) -> Result<ReadPart, PartStop<LakeError>> {
-    let beside = writer.folder().join(format!("rejects-{:05}.csv", part.part));
-    let mut rejects = RejectLog::new(part.part, beside);
-    let mut seen = Seen::default();
-    let summary = read_part(part, progress, |block| {
-        seen.add(block);
-        rejects.add(&mut block.rejects)?;
-        let is_count = matches!(plan.max_rejects, MaxRejects::Count(_));
-        if is_count || REJECTS_UNJUDGED < rejects.count() {
-            judge(plan, part, &rejects, &seen)?;
-        }
-        writer.push(block)
-    })?;
-    judge(plan, part, &rejects, &seen).map_err(PartStop::Sink)?;
-    // Few lines may pass under a limit and still all be of another table; who allows all of them
-    // has been asked.
-    let may_all_be_bad = plan.max_rejects == MaxRejects::Percent(100.0);
-    if 0 < seen.lines && !may_all_be_bad && is_other_trace(&rejects, &seen) {
-        return Err(PartStop::Sink(other_trace(part, rejects.first)));
-    }
-    let rejected = rejects.finish().map_err(PartStop::Sink)?;
-    let beside = rejected.beside.clone();
-    let entry = seen.into_entry(part, &summary, rejected, plan.max_rejects);
-    Ok(ReadPart { entry, rejects: beside })
-}
-
-/// What was seen of a part so far.
-#[derive(Default)]
-struct Seen {
-    lines: u64,
-    rows: u64,
-    min_time_us: Option<i64>,
-    max_time_us: Option<i64>,
-}
-
-impl Seen {
-    fn add(&mut self, block: &RowBlock) {
-        self.lines += block.line_count;
-        self.rows += block.row_ids.len() as u64;
-        for &time in block.i64_cells(0) {
-            self.min_time_us = Some(self.min_time_us.map_or(time, |min| min.min(time)));
-            if time != i64::MAX {
-                self.max_time_us = Some(self.max_time_us.map_or(time, |max| max.max(time)));
-            }
-        }
-    }
-
-    fn into_entry(
-        self,
-        part: &RawPart,
-        summary: &PartSummary,
-        rejected: Rejected,
-        max: MaxRejects,
-    ) -> PartEntry {
-        let notes = &summary.notes;
-        let mut remarks: BTreeMap<String, u64> =
-            notes.remarks.iter().map(|(&wording, &count)| (wording.to_owned(), count)).collect();
-        if 0 < rejected.left_out {
-            remarks.insert(rejects::LEFT_OUT.to_owned(), rejected.left_out);
-        }
-        PartEntry {
-            part: part.part,
-            of: part.of,
-            raw_file: part.file_name(),
-            raw_bytes: summary.digest.bytes,
-            sha256: summary.digest.sha256.clone(),
-            lines: summary.line_count,
-            rows: self.rows,
-            rejects: rejected.reasons,
-            min_time_us: self.min_time_us,
-            max_time_us: self.max_time_us,
-            remarks,
-            header: notes.header.clone(),
-            max_rejects: max.to_string(),
-            segment: String::new(),
-        }
-    }
-}
-
-/// Decides whether a part has given too few rows.
-fn judge(
-    plan: &IngestPlan,
-    part: &RawPart,
-    rejects: &RejectLog,
-    seen: &Seen,
-) -> Result<(), LakeError> {
-    let count = rejects.count();
-    if plan.max_rejects.allows(count, seen.lines) {
-        return Ok(());
-    }
-    let first = rejects.first.clone();
-    if is_other_trace(rejects, seen) {
-        return Err(other_trace(part, first));
-    }
-    let allowed = plan.max_rejects.to_string();
-    let kind = LakeErrorKind::TooManyRejects { count, lines: seen.lines, allowed, first };
-    Err(LakeError::new(&part.path, kind))
-}
-
-/// Whether not a single line has the right number of columns.
-fn is_other_trace(rejects: &RejectLog, seen: &Seen) -> bool {
-    seen.rows == 0 && 0 < rejects.count() && rejects.are_of_lines
-}
-
-fn other_trace(part: &RawPart, first: Vec<Reject>) -> LakeError {
-    let kind =
-        LakeErrorKind::OtherTrace { expected: expected_line(part), kind: part.source, first };
-    LakeError::new(&part.path, kind)
 }
 
 /// Gives the files of a segment their names and records its parts.

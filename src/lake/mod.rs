@@ -32,6 +32,7 @@ mod leftovers;
 mod locks;
 pub mod manifest;
 pub mod needs;
+mod part;
 pub mod plan;
 mod reader;
 pub mod reads;

@@ -1,4 +1,4 @@
-//! Leftovers in the sources, and dependencies of tests that would change those of the program.
+//! Leftovers in the sources, their length, and dependencies of tests that change those of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -41,6 +41,68 @@ fn the_check_sees_leftovers() {
         "fn a() {\n    b().unwrap();\n}\n#[cfg(test)]\nmod tests {\n    c().unwrap();\n}\n";
     assert_eq!(leftovers(source), [(2, ".unwrap()")]);
     assert_eq!(leftovers("#[allow(dead_code)]\n"), [(1, "#[allow(")]);
+}
+
+/// Most lines of a source, with its comments and blank lines and without its tests.
+const LINES_MAX: usize = 500;
+
+/// Sources with more lines, and how many; tests do not count, in the same file or in their own.
+fn long(sources: &[(Vec<String>, &str)]) -> Vec<(String, usize)> {
+    let own = |(module, source): &(Vec<String>, &str)| -> Vec<Vec<String>> {
+        let declared = source.split("#[cfg(test)]\nmod ").skip(1);
+        let name = |text: &str| Some(text.split_once(';')?.0.to_owned());
+        let names = declared.filter_map(name).filter(|name| !name.contains([' ', '\n']));
+        names.map(|name| [module.as_slice(), &[name]].concat()).collect()
+    };
+    let tests: BTreeSet<Vec<String>> = sources.iter().flat_map(own).collect();
+    let is_test = |module: &[String]| (1..=module.len()).any(|n| tests.contains(&module[..n]));
+    let lines = |source: &str| {
+        let mut lines = source.lines().peekable();
+        let mut count = 0;
+        while let Some(line) = lines.next() {
+            let follows = lines.peek().copied().unwrap_or_default();
+            if line.trim_start() == "#[cfg(test)]" && follows.ends_with('{') {
+                let end = line.replace("#[cfg(test)]", "}");
+                lines.find(|line| **line == end);
+            } else {
+                count += 1;
+            }
+        }
+        count
+    };
+    let others = sources.iter().filter(|(module, _)| !is_test(module));
+    let counted = others.map(|(module, source)| (module.join("/"), lines(source)));
+    counted.filter(|(_, count)| LINES_MAX < *count).collect()
+}
+
+/// A file that grows longer is split along its ideas. `clippy.toml` bounds functions.
+#[test]
+fn no_source_is_long() {
+    let all = sources();
+    let all: Vec<(Vec<String>, &str)> =
+        all.iter().map(|(_, module, source)| (module.clone(), source.as_str())).collect();
+    assert_eq!(long(&all), []);
+}
+
+#[test]
+fn the_check_sees_long_sources() {
+    let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<String>>();
+    let lines = |count: usize| "a();\n".repeat(count);
+    let tests = format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", lines(LINES_MAX), lines(9));
+    let tests = format!("    #[cfg(test)]\n    fn c() {{\n{}    }}\n{tests}", lines(9));
+    let behind = format!("{tests}b();\n");
+    let parent = "#[cfg(test)]\nmod drawn;\nmod other;\n";
+    let (many, more) = (lines(LINES_MAX + 1), lines(LINES_MAX + 2));
+    let all = [
+        (module("room"), parent),
+        (module("room/drawn"), many.as_str()),
+        (module("room/drawn/deep"), many.as_str()),
+        (module("room/other"), more.as_str()),
+        (module("short"), tests.as_str()),
+        (module("behind"), behind.as_str()),
+    ];
+    let found = [("room/other", LINES_MAX + 2), ("behind", LINES_MAX + 1)];
+    assert_eq!(long(&all), found.map(|(name, count)| (name.to_owned(), count)));
 }
 
 #[test]

@@ -13,10 +13,13 @@ use thiserror::Error;
 
 use crate::units::MICROS_PER_SECOND;
 
+mod civil;
+
+use civil::{DAY_S, day_of_civil, days_in, is_leap};
+pub(super) use civil::{civil_of_day, local_us};
+
 /// Where zone files lie.
 const FOLDERS: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"];
-
-const DAY_S: i64 = 86_400;
 
 /// A time zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,61 +360,6 @@ fn span_s(text: &str) -> Option<(i64, &str)> {
         sum += part.parse::<i64>().ok().filter(|part| *part < 1000)? * unit;
     }
     Some((sign * sum, rest))
-}
-
-const fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-const fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
-///
-/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-pub(super) const fn day_of_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// Year, month and day of a number of days since 1970-01-01.
-pub(super) const fn civil_of_day(day: i64) -> (i64, i64, i64) {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let of_era = day.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let date = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + if month <= 2 { 1 } else { 0 };
-    (year, month, date)
-}
-
-/// Microseconds since 1970 by the clock of a date and time, if there is such a date.
-pub(super) fn local_us(
-    (year, month, day): (i64, i64, i64),
-    (hour, minute, second): (i64, i64, i64),
-    micros: i64,
-) -> Option<i64> {
-    let is_date = (1..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=days_in(year, month)).contains(&day);
-    // A leap second is the second after it.
-    if !is_date || 24 <= hour || 60 <= minute || 60 < second {
-        return None;
-    }
-    let seconds = day_of_civil(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second;
-    Some(seconds * MICROS_PER_SECOND + micros)
 }
 
 /// A time as a log writes it.
