@@ -33,11 +33,11 @@ const SLURM_LOG: [Column; LOG_EXTRA.len()] = replace(
     ],
 );
 
-/// What only Slurm knows.
-const SLURM_EXTRA: &[Column] = &[
+/// What an accounting log knows of a job besides.
+const ACCOUNTING: [Column; 11] = [
     STATE,
     END_REASON,
-    may("exit_code", Text, "", "exit code and signal, `1:0`"),
+    may("exit_code", Text, "", "exit code"),
     may("account", Text, "", "account that the job was charged to"),
     may("unix_group", Text, "", "group of the user"),
     may("qos", Text, "", "quality of service, the class of the job"),
@@ -46,10 +46,20 @@ const SLURM_EXTRA: &[Column] = &[
     may("node_list", Text, "", "machines it ran on, `cpn-f13-[01-03,07]`"),
     GPU_REQUEST,
     GPU_MODEL,
-    may("array_job_id", Id, "", "number of the array that the job is an element of"),
-    may("array_index", Int, "", "its number in that array"),
-    may("het_job_id", Id, "", "number of the heterogeneous job that it is a component of"),
 ];
+
+/// What only Slurm knows.
+const SLURM_EXTRA: &[Column] = &join::<{ ACCOUNTING.len() + 3 }>(&[
+    &replace::<{ ACCOUNTING.len() }>(
+        &ACCOUNTING,
+        &[may("exit_code", Text, "", "exit code and signal, `1:0`")],
+    ),
+    &[
+        may("array_job_id", Id, "", "number of the array that the job is an element of"),
+        may("array_index", Int, "", "its number in that array"),
+        may("het_job_id", Id, "", "number of the heterogeneous job that it is a component of"),
+    ],
+]);
 
 pub(super) const SLURM_JOB_EVENTS: &[Column] = &join::<
     { JOB_EVENTS.len() + LOG_EXTRA.len() + SLURM_EXTRA.len() },
@@ -75,19 +85,10 @@ pub(super) const SLURM_MACHINE_EVENTS: &[Column] = &join::<{ LOG_MACHINE_EVENTS.
 ]);
 
 /// What a mapped table may know besides.
-const MAPPED_EXTRA: &[Column] = &[
-    STATE,
-    may("end_reason", Text, "", "why it ended: the state as logged; missing while it is open"),
-    may("exit_code", Text, "", "exit code"),
-    may("account", Text, "", "account that the job was charged to"),
-    may("unix_group", Text, "", "group of the user"),
-    may("qos", Text, "", "quality of service, the class of the job"),
-    may("cluster", Text, "", "cluster"),
-    may("nodes", Int, "", "machines allocated"),
-    may("node_list", Text, "", "machines it ran on, `cpn-f13-[01-03,07]`"),
-    GPU_REQUEST,
-    GPU_MODEL,
-];
+const MAPPED_EXTRA: &[Column] = &replace::<{ ACCOUNTING.len() }>(
+    &ACCOUNTING,
+    &[may("end_reason", Text, "", "why it ended: the state as logged; missing while it is open")],
+);
 
 const MAPPED_LOG: [Column; LOG_EXTRA.len()] = replace(
     &SLURM_LOG,

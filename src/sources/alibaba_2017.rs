@@ -23,10 +23,9 @@
 use super::folder::RawPart;
 use super::records::fields::{Fields, whole};
 use super::records::{
-    FAIL, FINISH, Fault, KILL, Life, Record, RecordFormat, RecordParser, Remarks,
+    FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
 };
 use super::rows::{Cell, RejectReason};
-use crate::schema::Table;
 use crate::sources::fields::careful_f32;
 use crate::units::MICROS_PER_SECOND;
 
@@ -61,28 +60,13 @@ pub(super) struct Tasks {
 impl RecordFormat for Tasks {
     const HAS_TASKS: bool = true;
 
-    fn record<'a>(
-        &'a mut self,
-        line: u64,
-        raw: &'a [u8],
-        remarks: &mut Remarks,
-    ) -> Result<Option<Record<'a>>, Fault> {
-        self.fields.split(raw, b',');
-        match self.fields.len() {
-            len if len < FIELD_COUNT => return Err(("", RejectReason::TooFewColumns)),
-            len if FIELD_COUNT < len => return Err(("", RejectReason::TooManyColumns)),
-            _ => {}
-        }
-        let fields = &self.fields;
-        let field = |idx: usize| fields.get(raw, idx);
-        if line == 1 && field(0).first().is_some_and(u8::is_ascii_alphabetic) {
+    fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
+        let fields = self.fields.split_into(FIELD_COUNT, line.raw)?;
+        let field = |idx: usize| fields.get(line.raw, idx);
+        if line.number == 1 && field(0).first().is_some_and(u8::is_ascii_alphabetic) {
             return Ok(None);
         }
         task(&field, remarks).map(Some)
-    }
-
-    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
-        cells.extend_from_slice(&record.own);
     }
 
     fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &mut Vec<Cell<'_>>) {

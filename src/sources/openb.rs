@@ -23,10 +23,10 @@ use super::folder::RawPart;
 use super::part::{HandOut, PartParser};
 use super::records::fields::{Fields, whole};
 use super::records::{
-    FAIL, FINISH, Fault, KILL, Life, Record, RecordFormat, RecordParser, Remarks, machine_id,
-    number_of_name,
+    FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
+    machine_id, number_of_name,
 };
-use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::rows::{Cell, RejectReason, RowBlock};
 use super::{SourceError, SourceErrorKind, fields};
 use crate::schema::{Table, row_id};
 use crate::units::MICROS_PER_SECOND;
@@ -88,27 +88,12 @@ struct Pods {
 impl RecordFormat for Pods {
     const HAS_TASKS: bool = false;
 
-    fn record<'a>(
-        &'a mut self,
-        line: u64,
-        raw: &'a [u8],
-        remarks: &mut Remarks,
-    ) -> Result<Option<Record<'a>>, Fault> {
-        if line == 1 {
+    fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
+        if line.number == 1 {
             return Ok(None);
         }
-        self.fields.split(raw, b',');
-        match self.fields.len() {
-            len if len < PODS.len() => return Err(("", RejectReason::TooFewColumns)),
-            len if PODS.len() < len => return Err(("", RejectReason::TooManyColumns)),
-            _ => {}
-        }
-        let fields = &self.fields;
-        pod(&|idx: usize| fields.get(raw, idx), remarks).map(Some)
-    }
-
-    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
-        cells.extend_from_slice(&record.own);
+        let fields = self.fields.split_into(PODS.len(), line.raw)?;
+        pod(&|idx: usize| fields.get(line.raw, idx), remarks).map(Some)
     }
 }
 
@@ -179,15 +164,12 @@ struct NodeList {
 }
 
 impl NodeList {
-    fn node(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
-        self.fields.split(raw, b',');
-        if self.fields.len() != NODES.len() {
-            let is_short = self.fields.len() < NODES.len();
-            let reason =
-                if is_short { RejectReason::TooFewColumns } else { RejectReason::TooManyColumns };
-            return Err(("", reason));
+    fn node(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
+        if line.number == 1 {
+            return Ok(());
         }
-        let field = |idx: usize| self.fields.get(raw, idx);
+        let fields = self.fields.split_into(NODES.len(), line.raw)?;
+        let field = |idx: usize| fields.get(line.raw, idx);
         let number = |idx: usize| whole(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
         let text = |idx: usize| {
             fields::careful_text(field(idx)).ok_or((NODES[idx], RejectReason::BadValue))
@@ -208,7 +190,7 @@ impl NodeList {
             Cell::I32(gpus),
             Some(text(4)?).filter(|model| !model.is_empty()).into(),
         ];
-        rows.push_row(row_id(self.part, line), &cells);
+        rows.push_row(row_id(self.part, line.number), &cells);
         Ok(())
     }
 }
@@ -221,16 +203,7 @@ impl PartParser for NodeList {
         rows: &mut RowBlock,
         _hand_out: &mut HandOut<'_>,
     ) {
-        rows.clear();
-        for (line, raw) in text.lines(first_line) {
-            if line != 1
-                && !raw.trim_ascii().is_empty()
-                && let Err((column, reason)) = self.node(line, raw, rows)
-            {
-                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
-            }
-            rows.line_count = line + 1 - first_line;
-        }
+        Line::each(text, first_line, rows, |line, rows| self.node(line, rows));
     }
 }
 

@@ -21,13 +21,13 @@ use std::sync::Arc;
 use super::folder::RawPart;
 use super::records::fields::span_us;
 use super::records::{
-    FAIL, FINISH, Fault, KILL, Life, Record, RecordFormat, RecordParser, Remarks, find_repeats,
-    machine_id, number_of_name,
+    FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
+    find_repeats, machine_id, number_of_name,
 };
 use super::rows::{Cell, RejectReason};
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
-use crate::schema::{Table, row_id};
+use crate::schema::row_id;
 
 pub mod map;
 mod propose;
@@ -87,13 +87,8 @@ impl Mapped {
 impl RecordFormat for Mapped {
     const HAS_TASKS: bool = false;
 
-    fn record<'a>(
-        &'a mut self,
-        line: u64,
-        raw: &'a [u8],
-        remarks: &mut Remarks,
-    ) -> Result<Option<Record<'a>>, Fault> {
-        if !self.rows.read(&self.map, line, raw)? {
+    fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
+        if !self.rows.read(&self.map, line.number, line.raw)? {
             return Ok(None);
         }
         let row = Row {
@@ -102,11 +97,7 @@ impl RecordFormat for Mapped {
             zone: &self.zone,
             is_zone_given: self.is_zone_given,
         };
-        record(&row, row_id(self.part, line), remarks)
-    }
-
-    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
-        cells.extend_from_slice(&record.own);
+        record(&row, row_id(self.part, line.number), remarks)
     }
 
     fn has_fleet(&self) -> bool {

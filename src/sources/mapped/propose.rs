@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::super::records::fields::span_us;
-use super::super::records::{Record, RecordFormat, Remarks};
+use super::super::records::{Line as LogLine, Record, RecordFormat, Remarks};
 use super::super::zone::{Stamp, Zone, civil_of_day};
 use super::map::{Fate, Field, Kind, Map};
 use super::table::{first_line, is_json, names_of};
@@ -447,7 +447,7 @@ pub fn preview(
         if raw.trim_ascii().is_empty() {
             continue;
         }
-        let cells = match format.record(line, raw, &mut remarks) {
+        let cells = match format.record(LogLine { number: line, raw }, &mut remarks) {
             Ok(None) => continue,
             Ok(Some(record)) => Ok(cells_of(&record)),
             Err((column, reason)) => Err(format!("{column} {}", reason.name()).trim().to_owned()),

@@ -2,7 +2,7 @@
 
 use super::super::tests::{Rows, parsed_part};
 use super::*;
-use crate::schema::Source;
+use crate::schema::{Source, Table};
 use crate::sources::reading::Reading;
 
 /// The rows of a text under a map.

@@ -1,6 +1,10 @@
 //! The fields of a row of an accounting log.
 
+use std::cmp::Ordering;
+
+use super::Fault;
 use crate::sources::fields;
+use crate::sources::rows::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
 /// Fields of a line between separators, quotes taken off where the line has any.
@@ -27,6 +31,23 @@ impl Fields {
             from = at + 1;
         }
         self.places.push((from, line.len()));
+    }
+
+    /// Tells the fields of a line with commas apart, of which there must be so many.
+    ///
+    /// # Errors
+    /// There are fewer or more.
+    pub(in crate::sources) fn split_into(
+        &mut self,
+        count: usize,
+        line: &[u8],
+    ) -> Result<&Self, Fault> {
+        self.split(line, b',');
+        match self.len().cmp(&count) {
+            Ordering::Less => Err(("", RejectReason::TooFewColumns)),
+            Ordering::Greater => Err(("", RejectReason::TooManyColumns)),
+            Ordering::Equal => Ok(self),
+        }
     }
 
     /// A field may be in quotes, with two for one inside.

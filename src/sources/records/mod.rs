@@ -73,22 +73,47 @@ impl Remarks {
     }
 }
 
+/// A line of a log.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    pub raw: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    /// Hands out the lines of a block that are not blank, without a mark of their encoding, and
+    /// keeps those at fault as rejects; `first_line` is the number of the first.
+    pub(super) fn each(
+        text: &'a TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        mut take: impl FnMut(Line<'a>, &mut RowBlock) -> Result<(), Fault>,
+    ) {
+        rows.clear();
+        for (number, raw) in text.lines(first_line) {
+            let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| number == 1).unwrap_or(raw);
+            if !raw.trim_ascii().is_empty()
+                && let Err((column, reason)) = take(Line { number, raw }, rows)
+            {
+                rows.rejects.push(Reject { line: number, column, reason, text: reject_text(raw) });
+            }
+            rows.line_count = number + 1 - first_line;
+        }
+    }
+}
+
+/// What a line says: an attempt, nothing, or what is wrong with it.
+pub(super) type Parsed<'a> = Result<Option<Record<'a>>, Fault>;
+
 /// How a format writes a row.
 pub(super) trait RecordFormat: Send {
     /// Whether a job may have several tasks, whose events are put together.
     const HAS_TASKS: bool;
 
     /// Tells the fields of a line apart and makes a record of them; `None` for a line that is no
-    /// attempt, such as a header. `line` counts from 1.
-    fn record<'a>(
-        &'a mut self,
-        line: u64,
-        raw: &'a [u8],
-        remarks: &mut Remarks,
-    ) -> Result<Option<Record<'a>>, Fault>;
-
-    /// Adds the columns that only this format has, of a row of `table`.
-    fn own<'a>(record: &Record<'a>, table: Table, cells: &mut Vec<Cell<'a>>);
+    /// attempt, such as a header.
+    fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;
 
     /// Adds those of a job of several tasks.
     fn own_of_job(_tasks: u32, _end_reason: Option<&'static str>, _cells: &mut Vec<Cell<'_>>) {}
@@ -194,8 +219,8 @@ impl<F: RecordFormat> RecordParser<F> {
         Self { repeats, ..self }
     }
 
-    fn line(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
-        let Some(record) = self.format.record(line, raw, &mut self.remarks)? else {
+    fn line(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
+        let Some(record) = self.format.record(line, &mut self.remarks)? else {
             return Ok(());
         };
         let key = (record.job_id, record.task_index);
@@ -225,17 +250,17 @@ impl<F: RecordFormat> RecordParser<F> {
                 let job = self
                     .jobs
                     .entry(record.job_id)
-                    .or_insert_with(|| JobSum::of(line, &record, seen));
+                    .or_insert_with(|| JobSum::of(line.number, &record, seen));
                 job.add(&record, seen, before);
             }
             _ => {
                 let mut cells = Vec::with_capacity(48);
                 let kind_idx = fill(&record, self.table, &mut cells);
-                F::own(&record, self.table, &mut cells);
+                cells.extend_from_slice(&record.own);
                 for (time_us, kind, place) in events.into_iter().flatten() {
                     cells[0] = Cell::I64(time_us);
                     cells[kind_idx] = Cell::I32(kind);
-                    rows.push_row(row_id(self.part, line * EVENTS_PER_LINE + place), &cells);
+                    rows.push_row(row_id(self.part, line.number * EVENTS_PER_LINE + place), &cells);
                 }
             }
         }
@@ -283,16 +308,10 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
         rows: &mut RowBlock,
         _hand_out: &mut HandOut<'_>,
     ) {
-        rows.clear();
-        for (line, raw) in text.lines(first_line) {
-            let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(raw);
-            if !raw.trim_ascii().is_empty()
-                && let Err((column, reason)) = self.line(line, raw, rows)
-                && self.table != Table::MachineEvents
-            {
-                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
-            }
-            rows.line_count = line + 1 - first_line;
+        Line::each(text, first_line, rows, |line, rows| self.line(line, rows));
+        if self.table == Table::MachineEvents {
+            // They are rejects of the events.
+            rows.rejects.clear();
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::{RecordFormat, Remarks, SCHEDULE, SUBMIT, Seen, events};
+use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT, Seen, events};
 use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
 use crate::sources::repeats::{Key, Repeats};
@@ -84,7 +84,7 @@ fn each<F: RecordFormat>(
             if raw.trim_ascii().is_empty() {
                 continue;
             }
-            if let Ok(Some(record)) = format.record(line, raw, &mut remarks)
+            if let Ok(Some(record)) = format.record(Line { number: line, raw }, &mut remarks)
                 && let Ok((_, seen)) = events(&record.life, None, &mut Remarks::default())
             {
                 take(record.job_id, record.task_index, seen);

@@ -35,12 +35,13 @@ use std::path::Path;
 use super::folder::RawPart;
 use super::records::fields::{Fields, whole};
 use super::records::{
-    Fault, Record, RecordFormat, RecordParser, Remarks, find_repeats, machine_id, number_of_name,
+    Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, machine_id,
+    number_of_name,
 };
 use super::rows::{Cell, RejectReason};
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
-use crate::schema::{Table, row_id};
+use crate::schema::row_id;
 use crate::units::MICROS_PER_SECOND;
 
 mod columns;
@@ -174,24 +175,19 @@ impl<'a> Row<'a> {
 impl RecordFormat for Slurm {
     const HAS_TASKS: bool = false;
 
-    fn record<'a>(
-        &'a mut self,
-        line: u64,
-        raw: &'a [u8],
-        remarks: &mut Remarks,
-    ) -> Result<Option<Record<'a>>, Fault> {
-        if self.layout.is_header(raw) {
+    fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
+        if self.layout.is_header(line.raw) {
             if std::mem::replace(&mut self.is_begun, true) {
                 remarks.add("lines that repeat the header: left out");
             }
             return Ok(None);
         }
         self.is_begun = true;
-        self.layout.split(raw, &mut self.fields)?;
+        self.layout.split(line.raw, &mut self.fields)?;
         let row = Row {
             layout: &self.layout,
             fields: &self.fields,
-            line: raw,
+            line: line.raw,
             zone: &self.zone,
             is_zone_given: self.is_zone_given,
         };
@@ -209,13 +205,9 @@ impl RecordFormat for Slurm {
             remarks.add("jobs of a further cluster: called by cluster and job id");
         }
         // A line is one of its file.
-        let line = row_id(self.part, line);
+        let line = row_id(self.part, line.number);
         let job_id = job_number(&row, name, cluster.filter(|_| is_foreign), line, remarks)?;
         record(&row, job_id, name, remarks).map(Some)
-    }
-
-    fn own<'a>(record: &Record<'a>, _table: Table, cells: &mut Vec<Cell<'a>>) {
-        cells.extend_from_slice(&record.own);
     }
 
     fn has_fleet(&self) -> bool {
