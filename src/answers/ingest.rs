@@ -32,7 +32,8 @@ use crate::sources::{TraceFolder, check_begin, open_trace};
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, or mapped with --map;
+    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018, or mapped with
+    /// --map;
     /// google-2019-alloc-sets reads the alloc sets of that trace as jobs, and leaves the jobs out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]

@@ -11,7 +11,7 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("swf", traces::swf),
@@ -20,6 +20,7 @@ pub const TARGETS: [Target; 14] = [
     ("slurm", traces::slurm),
     ("openb", traces::openb),
     ("alibaba_2017", traces::alibaba_2017),
+    ("alibaba_2018", traces::alibaba_2018),
     ("notation", texts::notation),
     ("thresholds", texts::thresholds),
     ("formula", texts::formula),

@@ -192,6 +192,12 @@ pub fn alibaba_2017(input: &[u8]) {
     records(Source::Alibaba2017, input);
 }
 
+/// Batch tasks or their instances, as the first line tells, and the same text as machines.
+pub fn alibaba_2018(input: &[u8]) {
+    records(Source::Alibaba2018, input);
+    check(Source::Alibaba2018, Table::MachineEvents, choice(input).1);
+}
+
 /// A table of one row per attempt.
 fn records(source: Source, input: &[u8]) {
     let (_, text) = choice(input);

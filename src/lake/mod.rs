@@ -340,6 +340,7 @@ impl LakeErrorKind {
                     | Source::Slurm
                     | Source::Openb
                     | Source::Alibaba2017
+                    | Source::Alibaba2018
                     | Source::Mapped,
                 ..
             } => Some(

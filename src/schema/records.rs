@@ -157,7 +157,7 @@ pub(super) const OPENB_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len(
     ],
 ]);
 
-pub(super) const ALIBABA_2017_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + 2 }>(&[
+pub(super) const ALIBABA_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + 2 }>(&[
     JOB_EVENTS,
     &[may("tasks", Int, "", "tasks of the job"), END_REASON],
 ]);
@@ -176,5 +176,48 @@ pub(super) const ALIBABA_2017_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len
         may("instances", Int, "", "instances of the task"),
         may("instance_cpu_request", Float, "cores", "CPU requested by each"),
         may("instance_memory_request", Float, "share", "memory requested by each"),
+    ],
+]);
+
+pub(super) const ALIBABA_2018_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + 12 }>(&[
+    &replace::<{ TASK_EVENTS.len() }>(
+        TASK_EVENTS,
+        &[
+            must("task_index", Int, "", "number of the instance, or of the task without instances"),
+            may("machine_id", Id, "", "where an instance ran (hash of its name)"),
+            may("priority", Int, "", "never present: the trace has none"),
+            may("cpu_request", Float, "cores", "CPU of an instance, or of all of a task"),
+            may("memory_request", Float, "share", "memory of an instance, or of all of a task"),
+        ],
+    ),
+    &[
+        STATE,
+        END_REASON,
+        may("task_name", Text, "", "task; `M2_1` is number 2 of its job and waits for 1"),
+        may("instance_name", Text, "", "instance of the task"),
+        may("task_type", Text, "", "type of the task, 1 to 12"),
+        may("depends_on", Text, "", "numbers of the tasks that end first, joined by spaces"),
+        may("instances", Int, "", "instances of the task"),
+        may("attempt", Int, "", "number of the try of an instance, from 1"),
+        may("mean_cpu", Float, "cores", "CPU that the instance used, mean"),
+        may("max_cpu", Float, "cores", "CPU that the instance used, largest"),
+        may("mean_memory", Float, "share", "memory that the instance used, mean"),
+        may("max_memory", Float, "share", "memory that the instance used, largest"),
+    ],
+]);
+pub(super) const ALIBABA_2018_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 4 }>(&[
+    &replace::<{ MACHINE_EVENTS.len() }>(
+        MACHINE_EVENTS,
+        &[
+            must("machine_id", Id, "", "the machine (hash of its name)"),
+            may("cpu_capacity", Float, "cores", "CPU"),
+            may("memory_capacity", Float, "share", "memory, share of the largest machine"),
+        ],
+    ),
+    &[
+        MACHINE_NAME,
+        may("failure_domain_1", Text, "", "failure domain"),
+        may("failure_domain_2", Text, "", "failure domain of another kind"),
+        may("status", Text, "", "state of the machine, such as `USING`"),
     ],
 ]);

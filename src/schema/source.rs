@@ -46,6 +46,9 @@ pub enum Source {
     /// Batch tasks of Alibaba's cluster trace of 2017.
     #[serde(rename = "alibaba-2017")]
     Alibaba2017,
+    /// Batch jobs of Alibaba's cluster trace of 2018.
+    #[serde(rename = "alibaba-2018")]
+    Alibaba2018,
     /// Any table with one row per job or per attempt, as a map says.
     #[serde(rename = "mapped")]
     Mapped,
@@ -53,7 +56,7 @@ pub enum Source {
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Google2011,
         Self::Google2019,
         Self::Google2019AllocSets,
@@ -63,6 +66,7 @@ impl Source {
         Self::Slurm,
         Self::Openb,
         Self::Alibaba2017,
+        Self::Alibaba2018,
         Self::Mapped,
     ];
 
@@ -78,6 +82,7 @@ impl Source {
             Self::Slurm => "slurm",
             Self::Openb => "openb",
             Self::Alibaba2017 => "alibaba-2017",
+            Self::Alibaba2018 => "alibaba-2018",
             Self::Mapped => "mapped",
         }
     }
@@ -94,6 +99,7 @@ impl Source {
             Self::Slurm => "Accounting of Slurm",
             Self::Openb => "Alibaba GPU cluster of 2023",
             Self::Alibaba2017 => "Alibaba cluster trace of 2017",
+            Self::Alibaba2018 => "Alibaba cluster trace of 2018",
             Self::Mapped => "Table of jobs, read by a map",
         }
     }
@@ -103,9 +109,13 @@ impl Source {
         match self {
             Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets => &Table::ALL,
             Self::Alibaba2017 => &[Table::JobEvents, Table::TaskEvents],
-            Self::Swf | Self::Gwf | Self::Rumen | Self::Slurm | Self::Openb | Self::Mapped => {
-                &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents]
-            }
+            Self::Swf
+            | Self::Gwf
+            | Self::Rumen
+            | Self::Slurm
+            | Self::Openb
+            | Self::Alibaba2018
+            | Self::Mapped => &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
         }
     }
 

@@ -7,9 +7,10 @@ use super::columns::{
     V3_TASK_CONSTRAINTS, V3_TASK_EVENTS, V3_TASK_USAGE,
 };
 use super::records::{
-    ALIBABA_2017_JOB_EVENTS, ALIBABA_2017_TASK_EVENTS, MAPPED_JOB_EVENTS, MAPPED_MACHINE_EVENTS,
-    MAPPED_TASK_EVENTS, OPENB_JOB_EVENTS, OPENB_MACHINE_EVENTS, OPENB_TASK_EVENTS,
-    SLURM_JOB_EVENTS, SLURM_MACHINE_EVENTS, SLURM_TASK_EVENTS,
+    ALIBABA_2017_TASK_EVENTS, ALIBABA_2018_MACHINE_EVENTS, ALIBABA_2018_TASK_EVENTS,
+    ALIBABA_JOB_EVENTS, MAPPED_JOB_EVENTS, MAPPED_MACHINE_EVENTS, MAPPED_TASK_EVENTS,
+    OPENB_JOB_EVENTS, OPENB_MACHINE_EVENTS, OPENB_TASK_EVENTS, SLURM_JOB_EVENTS,
+    SLURM_MACHINE_EVENTS, SLURM_TASK_EVENTS,
 };
 use super::{Column, Source, Table};
 
@@ -28,7 +29,7 @@ pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
         (Table::JobEvents, Source::Rumen) => RUMEN_JOB_EVENTS,
         (Table::JobEvents, Source::Slurm) => SLURM_JOB_EVENTS,
         (Table::JobEvents, Source::Openb) => OPENB_JOB_EVENTS,
-        (Table::JobEvents, Source::Alibaba2017) => ALIBABA_2017_JOB_EVENTS,
+        (Table::JobEvents, Source::Alibaba2017 | Source::Alibaba2018) => ALIBABA_JOB_EVENTS,
         (Table::JobEvents, Source::Mapped) => MAPPED_JOB_EVENTS,
         (Table::TaskEvents, Source::Google2011) => TASK_EVENTS,
         (Table::TaskEvents, Source::Swf) => SWF_TASK_EVENTS,
@@ -37,12 +38,14 @@ pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
         (Table::TaskEvents, Source::Slurm) => SLURM_TASK_EVENTS,
         (Table::TaskEvents, Source::Openb) => OPENB_TASK_EVENTS,
         (Table::TaskEvents, Source::Alibaba2017) => ALIBABA_2017_TASK_EVENTS,
+        (Table::TaskEvents, Source::Alibaba2018) => ALIBABA_2018_TASK_EVENTS,
         (Table::TaskEvents, Source::Mapped) => MAPPED_TASK_EVENTS,
         (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Slurm) => SLURM_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Mapped) => MAPPED_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Openb) => OPENB_MACHINE_EVENTS,
+        (Table::MachineEvents, Source::Alibaba2018) => ALIBABA_2018_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Google2011 | Source::Alibaba2017) => MACHINE_EVENTS,
         (Table::TaskUsage, _) => TASK_USAGE,
         (Table::MachineAttributes, _) => MACHINE_ATTRIBUTES,

@@ -118,6 +118,7 @@ fn task<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<
     Ok(Record {
         job_id: must(2, "job_id")?,
         task_index: small(3, "task_index")?,
+        turn: None,
         life: Life {
             submit_us: Some(create_us),
             start_us: has_begun.then_some(create_us),

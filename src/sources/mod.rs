@@ -18,6 +18,7 @@ use crate::notation::Mistake;
 use crate::schema::Source;
 
 pub(crate) mod alibaba_2017;
+pub(crate) mod alibaba_2018;
 pub(crate) mod blocks;
 pub mod checksums;
 mod digest;
@@ -74,6 +75,7 @@ pub(crate) fn parser_of(
         Source::Slurm => Box::new(slurm::parser(part, begin)?),
         Source::Openb => openb::parser(part, begin)?,
         Source::Alibaba2017 => Box::new(alibaba_2017::parser(part)),
+        Source::Alibaba2018 => alibaba_2018::parser(part, begin)?,
         Source::Mapped => Box::new(mapped::parser(part, begin)?),
     })
 }
@@ -120,6 +122,7 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Slurm => "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
         Source::Openb => "the columns of a table of pods".to_owned(),
         Source::Alibaba2017 => format!("the {} fields of a batch task", alibaba_2017::FIELD_COUNT),
+        Source::Alibaba2018 => "the fields of a task, an instance or a machine".to_owned(),
         Source::Mapped => "the columns that the map names".to_owned(),
     }
 }
@@ -272,7 +275,7 @@ impl SourceErrorKind {
                 a flat folder of parts of one table, name it with `--table`",
             ),
             Self::UnknownFormat(_) => Some(
-                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017`; \
+                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017|alibaba-2018`; \
                 unpack archives other than .gz first; for any other table with one row per job, \
                 `jobfate map FILE` proposes a map",
             ),

@@ -133,6 +133,7 @@ fn pod<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<R
     Ok(Record {
         job_id: number_in_name.unwrap_or_else(|| number_of_name(name.as_bytes())),
         task_index: 0,
+        turn: None,
         life: Life { submit_us: time(8)?, start_us: time(10)?.filter(|_| phase != "Pending"), end },
         user: None,
         job_name: Some(name),

@@ -13,7 +13,10 @@ use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
 use super::google_2019::files;
 use super::reading::{Files, Reading};
-use super::{RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, openb, slurm, swf};
+use super::{
+    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, alibaba_2018, openb, slurm,
+    swf,
+};
 use crate::schema::{Source, Table};
 
 /// What the first lines of a file tell.
@@ -23,7 +26,7 @@ enum FileKind {
     Log(Source),
     /// The machines of a Rumen log.
     Topology,
-    /// The machines of a log of pods.
+    /// The machines of a log of pods or of batch tasks.
     Nodes,
 }
 
@@ -67,7 +70,7 @@ fn has_tables(path: &Path) -> Result<bool, SourceError> {
 fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceError> {
     let fail = |kind| SourceError::new(path, kind);
     let mut logs: Vec<(String, Source)> = Vec::new();
-    let mut topologies = Vec::new();
+    let (mut topologies, mut nodes) = (Vec::new(), Vec::new());
     let mut ignored = Vec::new();
     let mut seen = Vec::new();
     for name in sorted_names(path)? {
@@ -85,8 +88,8 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
                 logs.push((name, kind));
             }
             Some(Ok(FileKind::Topology)) => topologies.push(name),
-            // Found again from the log that it belongs to.
-            Some(Ok(FileKind::Nodes)) => {}
+            // Of pods: found again from the log that it belongs to.
+            Some(Ok(FileKind::Nodes)) => nodes.push(file),
             _ if is_note(&name) => {}
             kind => {
                 if let Some(Err(what)) = kind {
@@ -95,6 +98,12 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
                 ignored.push(name);
             }
         }
+    }
+    if !logs.is_empty() && logs.iter().all(|(_, kind)| *kind == Source::Alibaba2018) {
+        let mut tables: Vec<PathBuf> = logs.iter().map(|(name, _)| path.join(name)).collect();
+        tables.extend(nodes);
+        let folder = alibaba_2018::files::tables(path, &tables)?;
+        return Ok(TraceFolder { ignored, ..folder });
     }
     match (&logs[..], source) {
         ([(name, kind)], _) => {
@@ -152,6 +161,7 @@ fn open_file(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceE
     let beside = match kind {
         Source::Rumen => topology_beside(path)?,
         Source::Openb => nodes_beside(path)?,
+        Source::Alibaba2018 => return alibaba_2018::files::tables(path, &[path.to_owned()]),
         _ => None,
     };
     log_parts(path, kind, beside.as_deref())
@@ -263,6 +273,11 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     }
     if alibaba_2017::is_seen(text) {
         return Ok(FileKind::Log(Source::Alibaba2017));
+    }
+    match alibaba_2018::files::Kind::of(text) {
+        Some(alibaba_2018::files::Kind::Machines) => return Ok(FileKind::Nodes),
+        Some(_) => return Ok(FileKind::Log(Source::Alibaba2018)),
+        None => {}
     }
     let is_comment = |line: &&[u8]| matches!(line.first(), Some(b';' | b'#'));
     let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);

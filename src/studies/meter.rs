@@ -76,7 +76,9 @@ impl CpuDefinition {
             (Self::Slots, _) => "task-s",
             (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
-            (Self::Requested, Source::Openb | Source::Alibaba2017) => "core-s",
+            (Self::Requested, Source::Openb | Source::Alibaba2017 | Source::Alibaba2018) => {
+                "core-s"
+            }
             _ => "NCU-s",
         }
     }

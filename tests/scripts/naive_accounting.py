@@ -2,6 +2,7 @@
 """Counts an accounting log straight from its text, with nothing of ours.
 
 usage: naive_accounting.py slurm SACCT.gz | openb PODS NODES | alibaba-2017 TASKS.gz
+       | alibaba-2018 TASKS INSTANCES MACHINES
 
 Prints one JSON object: jobs by the log's own word for their end, rows that ran, the processor-seconds
 of all attempts, their wait in seconds, machines, and the most processors at once. For Slurm: Open XDMoD's
@@ -96,7 +97,30 @@ def count_alibaba_2017(path):
     return {"states": dict(states), "cpu_s": hundredths_s / 100, "jobs": len(jobs)}
 
 
+def count_alibaba_2018(tasks, instances, machines):
+    task_states, states, jobs, names, plans = Counter(), Counter(), set(), set(), {}
+    hundredths_s = task_hundredths_s = 0
+    with opened(tasks) as lines:
+        for task, count, job, _, state, start, end, cpu, _ in csv.reader(lines):
+            task_states[state] += 1
+            jobs.add(job)
+            plans[job, task] = int(cpu)
+            if state not in ("Running", "Waiting"):
+                task_hundredths_s += (int(end) - int(start)) * int(cpu) * int(count)
+    with opened(instances) as lines:
+        for row in csv.reader(lines):
+            states[row[4]] += 1
+            names.add((row[2], row[1], row[0]))
+            hundredths_s += (int(row[6]) - int(row[5])) * plans[row[2], row[1]]
+    with opened(machines) as lines:
+        machine_count = len({row[0] for row in csv.reader(lines)})
+    return {
+        "states": dict(states), "cpu_s": hundredths_s / 100, "jobs": len(jobs), "instances": len(names),
+        "task_states": dict(task_states), "task_cpu_s": task_hundredths_s / 100, "machines": machine_count,
+    }
+
+
 if __name__ == "__main__":
     kind, *paths = sys.argv[1:]
-    counts = {"slurm": count_slurm, "openb": count_openb, "alibaba-2017": count_alibaba_2017}
+    counts = {"slurm": count_slurm, "openb": count_openb, "alibaba-2017": count_alibaba_2017, "alibaba-2018": count_alibaba_2018}
     print(json.dumps(counts[kind](*paths)))

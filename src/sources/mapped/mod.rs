@@ -322,6 +322,7 @@ fn record<'a>(
         job_id,
         task_index: 0,
         life: told.life,
+        turn: None,
         user: row.text(Field::User)?,
         job_name: name.filter(|name| job_id < 0 || *name != job_id.to_string()),
         logical_name: row.text(Field::Name)?,

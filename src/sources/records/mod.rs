@@ -133,12 +133,23 @@ pub(super) struct Life {
     pub end: Option<(i64, i32)>,
 }
 
+/// What a row says itself of its place among the attempts of its task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// Whether it is the first: the only one with a SUBMIT.
+    pub is_first: bool,
+    /// Whether it decides what became of the task, and so of the job.
+    pub is_deciding: bool,
+}
+
 /// A row: an attempt of a task.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub job_id: i64,
     pub task_index: i32,
     pub life: Life,
+    /// Its place among the attempts of the task, where rows are not compared with each other.
+    pub turn: Option<Turn>,
     pub user: Option<&'a str>,
     pub job_name: Option<&'a str>,
     pub logical_name: Option<&'a str>,
@@ -230,7 +241,13 @@ impl<F: RecordFormat> RecordParser<F> {
             self.remarks.add("rows that repeat an earlier row of the task: left out");
             return Ok(());
         }
-        self.seen.insert(key, seen);
+        match record.turn {
+            None => {
+                self.seen.insert(key, seen);
+            }
+            Some(turn) if turn.is_first => {}
+            Some(_) => events[0] = None,
+        }
         if let Some(repeats) = &self.repeats {
             let is_told = |kind| repeats.is_told_before(self.part, repeats::key(key, kind, seen));
             let mut is_repeated = false;
@@ -357,12 +374,16 @@ impl JobSum {
 
     /// Adds a row of a task; `before` is its row before this one.
     fn add(&mut self, record: &Record<'_>, seen: Seen, before: Option<Seen>) {
+        let is_new = record.turn.map_or(before.is_none(), |turn| turn.is_first);
         self.submit_us = self.submit_us.min(seen.submit_us);
         self.start_us = match (self.start_us, seen.start_us) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
-        self.tasks += u32::from(before.is_none());
+        self.tasks += u32::from(is_new);
+        if record.turn.is_some_and(|turn| !turn.is_deciding) {
+            return;
+        }
         // A task has the end of its last row.
         if before.is_some_and(|before| before.end.is_none()) {
             self.open -= 1;
@@ -467,7 +488,7 @@ pub(super) fn number_of_name(name: &[u8]) -> i64 {
 }
 
 /// FNV-1a, with its bits mixed once more.
-fn hash(name: &[u8]) -> u64 {
+pub(super) fn hash(name: &[u8]) -> u64 {
     let mut bits = 0xCBF2_9CE4_8422_2325_u64;
     for &byte in name {
         bits = (bits ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);

@@ -273,11 +273,11 @@ fn record<'a>(
     if name.is_some_and(|name| name.contains("_[")) {
         remarks.add("records that stand for several elements of an array: each counts as one job");
     }
-    let state = told.state;
     Ok(Record {
         job_id,
         task_index: 0,
         life: told.life,
+        turn: None,
         user: row.text(Col::User)?,
         job_name: name.filter(|name| whole(name.as_bytes()) != Some(job_id)),
         logical_name: job_title,
@@ -286,7 +286,7 @@ fn record<'a>(
         machine_id: nodes.filter(|_| is_one).map(machine_id),
         cpu: cpu_request,
         memory: memory.total,
-        end_reason: state.reason,
+        end_reason: told.state.reason,
         nodes,
         cluster: row.text(Col::Cluster)?,
         own: vec![
@@ -294,7 +294,7 @@ fn record<'a>(
             job_title.into(),
             partition.into(),
             partition.into(),
-            state.status.into(),
+            told.state.status.into(),
             told.wait_us.into(),
             told.run_us.into(),
             processors.into(),
@@ -304,7 +304,7 @@ fn record<'a>(
             Cell::Missing,
             memory.per_processor.into(),
             row.text(Col::State)?.into(),
-            state.reason.into(),
+            told.state.reason.into(),
             row.text(Col::ExitCode)?.into(),
             account.into(),
             group.into(),

@@ -1,0 +1,57 @@
+//! What the names of the trace say.
+
+use super::super::records::hash;
+use super::whole;
+
+/// What the name of a task says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskName {
+    /// Its number in the graph of its job.
+    Numbered(i32),
+    /// Nothing.
+    Plain,
+}
+
+/// The most digits of a number of a task, or of a task that it waits for.
+const DIGITS_MAX: usize = 6;
+
+impl TaskName {
+    /// Reads a name such as `M5_3_4`; the numbers of the tasks that must end first go to `depends_on`,
+    /// joined by spaces. Parts that are no number, such as `Stg2`, say nothing.
+    pub(super) fn read(name: &str, depends_on: &mut String) -> Self {
+        depends_on.clear();
+        let mut parts = name.split('_');
+        let first = parts.next().unwrap_or_default();
+        let digits = first.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+        let Some(number) = small(digits).filter(|_| digits.len() < first.len()) else {
+            return Self::Plain;
+        };
+        for part in parts.filter(|part| small(part).is_some()) {
+            if !depends_on.is_empty() {
+                depends_on.push(' ');
+            }
+            depends_on.push_str(part);
+        }
+        Self::Numbered(number)
+    }
+}
+
+/// A number without leading zeros.
+fn small(digits: &str) -> Option<i32> {
+    let is_number = digits.len() <= DIGITS_MAX && !digits.starts_with('0');
+    whole(digits.as_bytes()).filter(|_| is_number).and_then(|number| i32::try_from(number).ok())
+}
+
+/// The number behind the letters of a name: 12 of `j_12`.
+pub(super) fn number_behind(name: &str, letters: &str) -> Option<i64> {
+    let digits = name.strip_prefix(letters)?;
+    let is_plain = digits == "0" || !digits.starts_with('0');
+    whole(digits.as_bytes()).filter(|_| is_plain)
+}
+
+/// A number for a name without one, above those that the names of tasks have.
+pub(super) fn index_of(name: &str) -> i32 {
+    const FIRST: u64 = 1 << 20;
+    let number = FIRST + hash(name.as_bytes()) % ((1 << 31) - FIRST);
+    i32::try_from(number).expect("31 bits")
+}
