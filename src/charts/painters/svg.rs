@@ -46,20 +46,41 @@ fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Points of a line that are closer than this are one, in units of the drawing: no eye tells them
-/// apart, and curves of thousands of points would be megabytes.
-const APART: f64 = 0.1;
+/// How far a point may lie from the line that is drawn without it, in units of the drawing: no eye
+/// tells the two apart, and curves of thousands of points would be megabytes.
+const APART: f64 = 0.05;
 
 fn points(of: &[At]) -> String {
-    let mut kept: Vec<At> = Vec::with_capacity(of.len());
-    for (place, &(x, y)) in of.iter().enumerate() {
-        let is_near = |before: &At| (x - before.0).abs() < APART && (y - before.1).abs() < APART;
-        if place + 1 == of.len() || !kept.last().is_some_and(is_near) {
-            kept.push((x, y));
+    let pairs = telling(of).into_iter().map(|(x, y)| format!("{},{}", number(x), number(y)));
+    pairs.collect::<Vec<String>>().join(" ")
+}
+
+/// The points that a line turns at: the two ends, and between two that stay the one farthest from
+/// the straight line, as long as that is more than [`APART`] (Ramer, 1972; Douglas and Peucker, 1973).
+fn telling(of: &[At]) -> Vec<At> {
+    let mut stays = vec![false; of.len()];
+    for end in [0, of.len().saturating_sub(1)] {
+        stays.get_mut(end).into_iter().for_each(|stays| *stays = true);
+    }
+    let mut stretches = vec![(0, of.len().saturating_sub(1))];
+    while let Some((from, to)) = stretches.pop() {
+        let distances = (from + 1..to).map(|at| (distance(of[at], of[from], of[to]), at));
+        let farthest = distances.max_by(|one, other| one.0.total_cmp(&other.0));
+        if let Some((_, at)) = farthest.filter(|farthest| APART < farthest.0) {
+            stays[at] = true;
+            stretches.extend([(from, at), (at, to)]);
         }
     }
-    let pairs = kept.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y)));
-    pairs.collect::<Vec<String>>().join(" ")
+    of.iter().zip(stays).filter(|(_, stays)| *stays).map(|(at, _)| *at).collect()
+}
+
+/// From a point to the nearest point of a straight line between two.
+fn distance(at: At, from: At, to: At) -> f64 {
+    let (right, down) = (to.0 - from.0, to.1 - from.1);
+    let length = right.hypot(down);
+    let along = ((at.0 - from.0) * right + (at.1 - from.1) * down) / (length * length);
+    let along = if 0.0 < length { along.clamp(0.0, 1.0) } else { 0.0 };
+    (at.0 - from.0 - along * right).hypot(at.1 - from.1 - along * down)
 }
 
 fn color(ink: Ink) -> String {
@@ -176,8 +197,55 @@ fn place(Place { shape, says }: &Place) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::charts::Look;
+
+    proptest! {
+        /// No point is farther from the line that is drawn than an eye could tell, and both ends
+        /// are on it.
+        #[test]
+        fn a_line_of_fewer_points_is_the_same_line(
+            steps in prop::collection::vec((-0.5..0.5_f64, -0.5..0.5_f64), 1..200),
+            size in prop::sample::select(vec![0.01, 1.0, 40.0]),
+        ) {
+            let mut at = (0.0, 0.0);
+            let all: Vec<At> = steps
+                .iter()
+                .map(|(right, down)| {
+                    at = (at.0 + right * size, at.1 + down * size);
+                    at
+                })
+                .collect();
+            let kept = telling(&all);
+            prop_assert_eq!((kept.first(), kept.last()), (all.first(), all.last()));
+            // Beside a stretch the height of the triangle, elsewhere its nearer end.
+            let length = |from: At, to: At| ((from.0 - to.0).powi(2) + (from.1 - to.1).powi(2)).sqrt();
+            let away = |at: At, from: At, to: At| {
+                let [one, other, base] = [length(at, from), length(at, to), length(from, to)];
+                let twice = (from.0 * (to.1 - at.1) + to.0 * (at.1 - from.1) + at.0 * (from.1 - to.1)).abs();
+                let is_beside = one.powi(2) <= other.powi(2) + base.powi(2)
+                    && other.powi(2) <= one.powi(2) + base.powi(2);
+                if 0.0 < base && is_beside { twice / base } else { one.min(other) }
+            };
+            for &at in &all {
+                let stretches = kept.iter().zip(&kept[1..]);
+                let nearest = stretches.map(|(&from, &to)| away(at, from, to)).fold(f64::MAX, f64::min);
+                prop_assert!(kept.len() == 1 || nearest < APART + 1e-6, "{at:?}: {nearest}");
+            }
+        }
+    }
+
+    #[test]
+    fn straight_stretches_are_two_points() {
+        let straight = (0..1000).map(|x| (f64::from(x), 2.0));
+        let up = (0..500).map(|y| (999.0, 2.0 + f64::from(y)));
+        let all: Vec<At> = straight.chain(up).collect();
+        assert_eq!(telling(&all), [(0.0, 2.0), (999.0, 2.0), (999.0, 501.0)]);
+        assert_eq!(telling(&[]), []);
+        assert_eq!(telling(&[(1.0, 1.0)]), [(1.0, 1.0)]);
+    }
 
     #[test]
     fn places_tell_their_values_and_no_markup() {
