@@ -20,6 +20,9 @@ const REST: Duration = Duration::from_secs(2);
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
+/// Bytes by which a file is known again, whose name and number are the same.
+const END: usize = 128;
+
 /// How much of a log has been taken, as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Taken {
@@ -27,8 +30,32 @@ struct Taken {
     identity: (u64, u64),
     /// Bytes of it that were taken.
     offset: u64,
+    /// The last of these, [`END`] at most: a file that has others there was written anew.
+    #[serde(default)]
+    end: Vec<u8>,
     /// Bytes of the copy.
     copied: u64,
+}
+
+impl Taken {
+    /// Whether a file still begins with what was taken of it, as far as its last bytes tell.
+    fn is_of(&self, file: &mut File) -> io::Result<bool> {
+        if file.metadata()?.len() < self.offset {
+            return Ok(false);
+        }
+        let mut end = vec![0; self.end.len()];
+        file.seek(SeekFrom::Start(self.offset.saturating_sub(end.len() as u64)))?;
+        file.read_exact(&mut end)?;
+        Ok(end == self.end)
+    }
+
+    /// Counts whole lines.
+    fn add(&mut self, lines: &[u8]) {
+        self.offset += lines.len() as u64;
+        self.copied += lines.len() as u64;
+        self.end.extend_from_slice(&lines[lines.len().saturating_sub(END)..]);
+        self.end.drain(..self.end.len().saturating_sub(END));
+    }
 }
 
 /// A log that grows.
@@ -80,8 +107,8 @@ impl Log {
             Some(file) => file,
             None => File::open(&self.from)?,
         };
-        if is_other || file.metadata()?.len() < self.taken.offset {
-            self.taken.offset = 0;
+        if is_other || !self.taken.is_of(&mut file)? {
+            (self.taken.offset, self.taken.end) = (0, Vec::new());
         }
         self.taken.identity = identity;
         lines += self.lines_of(&mut file, false)?;
@@ -106,8 +133,7 @@ impl Log {
             let whole = held.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
             copy.write_all(&held[..whole])?;
             lines += memchr::memchr_iter(b'\n', &held[..whole]).count() as u64;
-            self.taken.offset += whole as u64;
-            self.taken.copied += whole as u64;
+            self.taken.add(&held[..whole]);
             held.drain(..whole);
             if is_last {
                 break;

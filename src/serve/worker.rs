@@ -5,6 +5,7 @@
 //! portal lives, and it ends when that closes, so that a portal that is killed leaves none behind.
 //! It watches its own memory, and says on stderr how far it is.
 
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -139,28 +140,37 @@ pub(super) async fn run(
     stop: impl Future<Output = ()>,
 ) -> std::io::Result<Outcome> {
     let mut child = begin(order)?;
-    let missing = || std::io::Error::other("the worker has no pipes");
+    let missing = || Error::other("the worker has no pipes");
     let mut stdout = child.stdout.take().ok_or_else(missing)?.take(OUTPUT_MAX + 1);
     let stderr = child.stderr.take().ok_or_else(missing)?;
     let (mut printed, mut said) = (Vec::new(), Vec::new());
     let end = {
         let work = async {
-            let (read, ()) =
-                tokio::join!(stdout.read_to_end(&mut printed), listen(stderr, meter, &mut said));
-            read?;
+            // Who prints too much is not waited for.
+            let read = async {
+                stdout.read_to_end(&mut printed).await?;
+                let is_long = OUTPUT_MAX < printed.len() as u64;
+                if is_long { Err(Error::from(ErrorKind::FileTooLarge)) } else { Ok(()) }
+            };
+            let listen = async {
+                listen(stderr, meter, &mut said).await;
+                Ok(())
+            };
+            tokio::try_join!(read, listen)?;
             child.wait().await
         };
         tokio::select! {
-            status = work => status?.code().map_or(End::Killed, End::Code),
+            status = work => match status {
+                Err(error) if error.kind() == ErrorKind::FileTooLarge => End::Output,
+                status => status?.code().map_or(End::Killed, End::Code),
+            },
             () = sleep(order.time) => End::Time,
             () = stop => End::Cancelled,
         }
     };
-    let is_long = OUTPUT_MAX < printed.len() as u64;
-    if !matches!(end, End::Code(_) | End::Killed) || is_long {
+    if !matches!(end, End::Code(_) | End::Killed) {
         finish(&mut child).await;
     }
-    let end = if is_long { End::Output } else { end };
     Ok(Outcome { end, stdout: printed, said })
 }
 
