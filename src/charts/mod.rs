@@ -1,4 +1,5 @@
 //! Numbers to pictures: SVG and PDF for papers, PNG for everything else, in one theme.
+//! Without the feature `charts` only SVG is drawn.
 //!
 //! In: a [`Chart`], plain data, and a [`Look`]. Out: the bytes of files with the same picture. Text is
 //! drawn with a font that is compiled in, so the same chart is the same bytes on every machine. The
@@ -133,6 +134,10 @@ impl ChartFormat {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
+    /// Those in which a chart is stored by default: PNG where it can be drawn.
+    pub(crate) const USUAL: &[Self] =
+        if cfg!(feature = "charts") { &[Self::Svg, Self::Png] } else { &[Self::Svg] };
+
     /// The ending of its files.
     pub const fn ending(self) -> &'static str {
         match self {
@@ -150,8 +155,16 @@ pub fn file_of(chart: &Chart, look: Look, format: ChartFormat) -> Result<Vec<u8>
     let canvas = drawn(chart, look);
     match format {
         ChartFormat::Svg => Ok(painters::svg(&canvas).into_bytes()),
+        #[cfg(feature = "charts")]
         ChartFormat::Png => painters::png(&canvas).map_err(|error| fail(error.to_string())),
+        #[cfg(feature = "charts")]
         ChartFormat::Pdf => painters::pdf(&canvas).map_err(|error| fail(error.to_string())),
+        #[cfg(not(feature = "charts"))]
+        ChartFormat::Png | ChartFormat::Pdf => Err(fail(format!(
+            "jobfate was compiled without the feature `charts`, which draws {} files; SVG needs no \
+             feature",
+            format.ending()
+        ))),
     }
 }
 

@@ -283,11 +283,25 @@ fn areas_and_fields() -> [Chart; 2] {
     [areas, heat]
 }
 
+/// Formats that can be drawn.
+const DRAWN: &[ChartFormat] =
+    if cfg!(feature = "charts") { &ChartFormat::ALL } else { &[ChartFormat::Svg] };
+
+/// Promise: what cannot be drawn says which feature draws it.
+#[test]
+fn a_missing_painter_names_its_feature() {
+    let [chart, _] = areas_and_fields();
+    for format in ChartFormat::ALL.into_iter().filter(|format| !DRAWN.contains(format)) {
+        let said = file_of(&chart, Look::SCREEN, format).unwrap_err().to_string();
+        assert!(said.contains("feature `charts`") && said.contains(format.ending()), "{said}");
+    }
+}
+
 #[test]
 fn a_chart_is_the_same_bytes_each_time() {
     for chart in one_of_each() {
         for look in [Look::SCREEN, Look::paper(3.3).unwrap()] {
-            for format in [ChartFormat::Svg, ChartFormat::Png, ChartFormat::Pdf] {
+            for &format in DRAWN {
                 let bytes = file_of(&chart, look, format).unwrap();
                 assert_eq!(bytes, file_of(&chart, look, format).unwrap());
             }
@@ -304,7 +318,7 @@ fn a_chart_is_the_same_bytes_each_time() {
 fn empty_charts_are_drawn_and_not_a_crash() {
     let draw = |chart| {
         for look in [Look::SCREEN, Look::paper(2.5).unwrap()] {
-            for format in [ChartFormat::Svg, ChartFormat::Png, ChartFormat::Pdf] {
+            for &format in DRAWN {
                 file_of(&chart, look, format).unwrap();
             }
         }

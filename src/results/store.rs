@@ -197,7 +197,7 @@ pub struct Pictures {
 
 impl Default for Pictures {
     fn default() -> Self {
-        Self { look: Look::SCREEN, formats: vec![ChartFormat::Svg, ChartFormat::Png] }
+        Self { look: Look::SCREEN, formats: ChartFormat::USUAL.to_vec() }
     }
 }
 

@@ -143,6 +143,9 @@ fn the_library_alone_needs_no_command_line() {
     for name in of_cli.iter().chain(&["terminal_size"]) {
         assert!(program.contains(*name) && !alone.contains(*name), "{name}");
     }
+    for name in ["plotters", "png", "pdf-writer"] {
+        assert!(program.contains(name) && !alone.contains(name), "{name}");
+    }
     assert!(alone.contains("parquet") && !alone.contains("polars"));
 }
 
