@@ -6,6 +6,8 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
+use thiserror::Error;
+
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -230,12 +232,17 @@ impl Sum for CpuTime {
     }
 }
 
+/// A text that is not a time in seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a time in seconds, such as 2506200")]
+pub struct TimeError(String);
+
 /// Seconds of the trace clock as text, in microseconds.
 ///
 /// # Errors
 /// The text is not a number of seconds of 0 or more with at most six decimals.
-pub fn parse_micros(text: &str) -> Result<i64, String> {
-    let bad = || format!("`{text}` is not a time in seconds, such as 2506200");
+pub fn parse_micros(text: &str) -> Result<i64, TimeError> {
+    let bad = || TimeError(text.to_owned());
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad());

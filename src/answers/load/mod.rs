@@ -9,6 +9,7 @@ use std::str::FromStr;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use crate::answers::describe::assumed_waits;
 use crate::answers::study::{Definitions, Plan, settings};
@@ -86,12 +87,16 @@ impl Length {
     }
 }
 
-impl FromStr for Length {
-    type Err = String;
+/// A text that is not a length of time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a length of time above 0, such as 300, 90s, 5m, 1h or 1d")]
+pub struct LengthError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad =
-            || format!("`{text}` is not a length of time above 0, such as 300, 90s, 5m, 1h or 1d");
+impl FromStr for Length {
+    type Err = LengthError;
+
+    fn from_str(text: &str) -> Result<Self, LengthError> {
+        let bad = || LengthError(text.to_owned());
         let unit = UNITS.iter().find(|unit| text.ends_with(unit.0));
         let number = text.strip_suffix(|last| unit.is_some_and(|unit| unit.0 == last));
         let micros = parse_micros(number.unwrap_or(text)).map_err(|_| bad())?;
@@ -102,9 +107,9 @@ impl FromStr for Length {
 }
 
 impl TryFrom<String> for Length {
-    type Error = String;
+    type Error = LengthError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, LengthError> {
         text.parse()
     }
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::claims::{Claim, Parameter, Settled, Tally, Verdict, headline};
 use crate::results::frame::Frame;
-use crate::results::store::Origin;
+use crate::results::kind::Kind;
+use crate::results::store::{Answer, Origin};
 
 /// A published study, run again.
 pub struct Study {
@@ -23,9 +24,9 @@ pub struct Study {
     /// Every parameter, with who settled it.
     pub parameters: Vec<Parameter>,
     /// The figures: name, title, axes, curves, marks and remarks of each.
-    pub figures: Value,
+    pub(crate) figures: Value,
     /// Settings beside the parameters.
-    pub settings: Map<String, Value>,
+    pub(crate) settings: Map<String, Value>,
     /// The pictures, by the stem of their file.
     pub charts: Vec<(String, Chart)>,
     /// Further tables of `--out`, by the stem of their file.
@@ -122,8 +123,28 @@ pub fn varied_table(varied: &Varied) -> RecordBatch {
         .batch()
 }
 
+impl Study {
+    /// The claims as the answer of a command, with the pictures of the study and that of a varied
+    /// parameter. `table` is the [table of the claims](claims_table).
+    pub fn answer<'a>(&self, varied: Option<&Varied>, table: &'a RecordBatch) -> Answer<'a> {
+        let mut charts = self.charts.clone();
+        let of_varied = |one| (format!("{}-varied", self.name), chart_of_varied(self.paper, one));
+        charts.extend(varied.map(of_varied));
+        let mut settings = self.settings.clone();
+        let parameters = self.parameters.iter();
+        settings.extend(parameters.map(|one| (one.key.to_owned(), json!(one.value))));
+        Answer {
+            kind: Kind::of(self.name),
+            table,
+            json: json_of(self, varied),
+            settings: settings.into(),
+            charts,
+        }
+    }
+}
+
 /// The whole answer, with the same keys whatever the study.
-pub fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
+fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     let varied = varied.map(|Varied { key, values }| {
         let values = values.iter();
         let values = values.map(|(value, claims)| json!({"value": value, "claims": claims}));
@@ -158,7 +179,7 @@ pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
 }
 
 /// How many claims come to each verdict, by the value of the parameter.
-pub fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
+fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
     let labels: Vec<&str> = varied.values.iter().map(|(value, _)| value.as_str()).collect();
     let (places, x_axis) = places_of(&labels, &varied.key);
     #[expect(clippy::cast_precision_loss, reason = "a few claims")]

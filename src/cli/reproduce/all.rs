@@ -83,7 +83,7 @@ fn run_each(args: &ReproduceArgs, out: Option<&Path>) -> Result<Vec<Row>> {
         let tally = match run_one(args, study)? {
             Ok(study) => {
                 let tally = Tally::of(&study.claims);
-                study::give(study, None, files, None)?;
+                study::give(&study, None, files, None)?;
                 Ok(tally)
             }
             Err(why) => Err(why),
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use jobfate::answers::ingest::plan;
-    use jobfate::answers::reproduce::study::json_of;
+    use jobfate::answers::reproduce::study::claims_table;
     use jobfate::claims::{Claim, Judged, Side};
     use jobfate::lake::ingest::ingest;
 
@@ -229,7 +229,8 @@ mod tests {
             let Command::Reproduce(args) = command(&words) else { unreachable!("asked for") };
             let all = StudyName::EACH.map(|study| run_one(&args, study).unwrap().unwrap());
             let kept = all.map(|study| {
-                let json = json_of(&study, None);
+                let table = claims_table(&study.claims);
+                let json = study.answer(None, &table).json;
                 let keys = |value: &serde_json::Value| {
                     value.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
                 };

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         study.charts.extend(pairs.charts(&experiment));
         study.tables.push((format!("{}-varied", experiment.name()), pairs.table()));
     }
-    study::give(study, varied.as_ref(), files, Some(&args.answer.form()))
+    study::give(&study, varied.as_ref(), files, Some(&args.answer.form()))
 }
 
 /// The experiment as the paper has it, as far as it says.

@@ -191,7 +191,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             };
             console::note(format!("{}: {}", study.paper, headline(&study.claims)));
             parameters_in_words(&study.parameters).iter().for_each(console::note);
-            study::give(study, None, files, Some(&args.answer.form()))
+            study::give(&study, None, files, Some(&args.answer.form()))
         }
         StudyName::Ota => {
             lake_of(args)?;

@@ -46,5 +46,5 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         Ok(Varied { key: key.to_owned(), values: values.collect::<Result<_>>()? })
     });
     let varied = varied.transpose()?;
-    study::give(outcome.study(), varied.as_ref(), files, Some(&args.answer.form()))
+    study::give(&outcome.study(), varied.as_ref(), files, Some(&args.answer.form()))
 }

@@ -4,18 +4,15 @@
 //! of claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,
 //! `NAME-varied.csv`, the study's further tables and its pictures.
 
-use serde_json::json;
-
 use super::ReproduceArgs;
 use crate::cli::shown;
 use crate::cli::{Form, Format, console};
 use jobfate::answers::reproduce::study::{
-    Study, Varied, chart_of_varied, claims_table, json_of, parameters_table, varied_table,
+    Study, Varied, claims_table, parameters_table, varied_table,
 };
 use jobfate::claims::headline;
 use jobfate::faults::{Result, Usage};
-use jobfate::results::kind::Kind;
-use jobfate::results::store::{self, Answer, Files};
+use jobfate::results::store::{self, Files};
 use jobfate::results::view::View;
 
 /// `KEY=VALUE` of `--set`, in two.
@@ -39,7 +36,7 @@ pub(crate) fn varied_of(args: &ReproduceArgs) -> Result<Option<(&str, Vec<&str>)
 
 /// Stores the study where there are files, and gives its claims on stdout where a form is asked for.
 pub(crate) fn give(
-    mut study: Study,
+    study: &Study,
     varied: Option<&Varied>,
     mut files: Option<Files>,
     form: Option<&Form>,
@@ -50,14 +47,8 @@ pub(crate) fn give(
             console::note(format!("{key}={value}: {}", headline(claims)));
         }
     }
-    let json = json_of(&study, varied);
-    let mut charts = std::mem::take(&mut study.charts);
-    charts.extend(varied.map(|one| (format!("{name}-varied"), chart_of_varied(study.paper, one))));
-    let mut settings = study.settings;
-    settings.extend(study.parameters.iter().map(|one| (one.key.to_owned(), json!(one.value))));
     let table = claims_table(&study.claims);
-    let answer =
-        Answer { kind: Kind::of(name), table: &table, json, settings: settings.into(), charts };
+    let answer = study.answer(varied, &table);
     if let Some(files) = &mut files {
         files.table(&format!("{name}-parameters"), &parameters_table(&study.parameters))?;
         for (stem, table) in &study.tables {
