@@ -174,8 +174,10 @@
 //!
 //! # Adding to the program itself
 //!
-//! - **An index**: a file in `src/fairness/indices/`, and its lines in `mod.rs` there: `mod`, its
-//!   name in `NAMES`, its arm in `parse`. A measure of equality is a function of shares.
+//! - **An index**: a file in `src/fairness/indices/`, and two lines in `mod.rs` there: `mod`, and its
+//!   entry in `built_in!`. A measure of equality, one number for all users, is a function of what
+//!   each used over their share (`hoover.rs` is one); any other implements `Index` (`metered.rs`).
+//!   Then its name in the help of `fairness` (`src/cli/fairness/mod.rs`).
 //! - **A detector**: a file in `src/replay/detectors/` with its `KIND`, and its lines in `mod.rs`
 //!   there: `mod` and `KINDS`. The suite of that folder then tests it with the others.
 //! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there.

@@ -1,5 +1,9 @@
 //! What every flag must say about itself, and examples that are command lines.
 
+use jobfate::fairness::indices::BuiltIn;
+use jobfate::replay::detectors;
+use jobfate::replay::policies;
+
 use super::command;
 
 #[test]
@@ -38,6 +42,28 @@ fn fault_of(help: &str, of: &str) -> Option<String> {
         return None;
     };
     Some(format!("{of}: {fault}: {help}"))
+}
+
+/// Whoever adds an index, a detector or a policy must not have to know where the help lists them.
+#[test]
+fn the_help_lists_all_that_can_be_named() {
+    let help_of = |name: &str| {
+        let program = command();
+        let command = program.get_subcommands().find(|command| command.get_name() == name);
+        command.unwrap().clone().render_long_help().to_string()
+    };
+    let indices = BuiltIn::ALL.map(BuiltIn::name);
+    let detectors: Vec<&str> = detectors::KINDS.iter().map(|kind| kind.name).collect();
+    let policies: Vec<&str> = policies::KINDS.iter().map(|kind| kind.name).collect();
+    for (name, listed) in
+        [("fairness", indices.as_slice()), ("detect", &detectors), ("replay", &policies)]
+    {
+        let help = help_of(name);
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '-';
+        let words: Vec<&str> = help.split(|letter| !is_part(letter)).collect();
+        let missing: Vec<&&str> = listed.iter().filter(|one| !words.contains(*one)).collect();
+        assert_eq!(missing, Vec::<&&str>::new(), "{name}");
+    }
 }
 
 /// An example in the help that clap would refuse is worse than none.

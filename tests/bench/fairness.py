@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-ALL = ["metered", "condor", "htcondor", "slurm", "fair-tree", "sge", "jain", "gini", "hoover", "cv", "max-min", "drf", "slowdown"]
+ALL = ["metered", "condor", "htcondor", "slurm", "fair-tree", "sge", "jain", "gini", "hoover", "cv", "theil", "max-min", "drf", "slowdown"]
 PEER = """
 import duckdb, sys
 lake = sys.argv[1]

@@ -24,8 +24,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested
 /// Computes usage per user and interval from one or more lakes, the values of fairness indices, and
 /// suggestions for an administrator. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
 /// htcondor (floor 0.5, factor 1000), slurm (classic), fair-tree, sge, jain, gini, hoover, cv,
-/// max-min, drf, slowdown, each written `name:key=value,...`; or a custom index as a formula, a TOML
-/// file or a program.
+/// theil, max-min, drf, slowdown, each written `name:key=value,...`; or a custom index as a formula,
+/// a TOML file or a program.
 ///
 /// Memory: 100 MB, and 170 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread; in addition the values that --interval limits.

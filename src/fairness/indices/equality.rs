@@ -1,4 +1,5 @@
-//! `jain`, `gini`, `cv`: how equal users are, one number for all of them over a sliding window.
+//! `jain`, `gini`, `hoover`, `cv`, `theil`: how equal users are, one number for all of them over a
+//! sliding window.
 //!
 //! In: usage interval by interval. Out: the measure of the usage of each user over what the user
 //! is entitled to, and how many users that is. The measures themselves are pure functions in files
@@ -15,7 +16,7 @@ use crate::notation::Notation;
 /// A measure of equality over a sliding window.
 #[derive(Debug)]
 pub struct Equality {
-    name: &'static str,
+    name: String,
     measure: fn(&[f64]) -> Option<f64>,
     sliding: Sliding,
 }
@@ -23,16 +24,15 @@ pub struct Equality {
 impl Equality {
     pub(super) fn read(
         notation: &mut Notation,
-        name: &'static str,
         measure: fn(&[f64]) -> Option<f64>,
     ) -> Result<Self, FairnessError> {
-        Ok(Self { name, measure, sliding: Sliding::read(notation)? })
+        Ok(Self { name: notation.name().to_owned(), measure, sliding: Sliding::read(notation)? })
     }
 }
 
 impl fmt::Display for Equality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.sliding.write(f, self.name)
+        self.sliding.write(f, &self.name)
     }
 }
 
@@ -42,7 +42,7 @@ impl Index for Equality {
     }
 
     fn overall(&self) -> Vec<String> {
-        [self.name, "users"].map(str::to_owned).into()
+        vec![self.name.clone(), "users".to_owned()]
     }
 
     fn held_per_user(&self, length_s: f64) -> f64 {

@@ -24,6 +24,7 @@ mod metered;
 mod sge;
 mod slowdown;
 mod slurm;
+mod theil;
 mod variation;
 mod window;
 
@@ -134,75 +135,72 @@ impl Readings {
     }
 }
 
-/// An index that comes with the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuiltIn {
+/// Makes [`BuiltIn`] of the list of indices: a line for each, with what it is, its name and how it
+/// reads its parameters.
+macro_rules! built_in {
+    ($($(#[doc = $about:literal])+ $kind:ident = $name:literal, |$notation:ident| $read:expr;)+) => {
+        /// An index that comes with the program.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum BuiltIn {
+            $($(#[doc = $about])+ $kind,)+
+        }
+
+        impl BuiltIn {
+            /// Every one, in the order in which they are listed.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
+
+            /// The name in charts and tables, and in what [`parse`] reads.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)+
+                }
+            }
+
+            fn read(self, notation: &mut Notation) -> Result<Box<dyn Index>, FairnessError> {
+                match self {
+                    $(Self::$kind => {
+                        let $notation = notation;
+                        Ok(Box::new($read?))
+                    })+
+                }
+            }
+        }
+    };
+}
+
+built_in! {
     /// Bills: resources and charges of the paper of 2009.
-    Metered,
+    Metered = "metered", |notation| Metered::read(notation);
     /// User priorities of Condor, as the paper of 2009 has them.
-    Condor,
+    Condor = "condor", |notation| Condor::read(notation, condor::Form::Paper);
     /// The same as `HTCondor` computes them.
-    Htcondor,
+    Htcondor = "htcondor", |notation| Condor::read(notation, condor::Form::Htcondor);
     /// Fair-share factors of Slurm's classic multifactor plugin.
-    Slurm,
+    Slurm = "slurm", |notation| Slurm::read(notation);
     /// Those of its fair tree.
-    FairTree,
+    FairTree = "fair-tree", |notation| FairTree::read(notation);
     /// The share tree of the Sun Grid Engine.
-    Sge,
+    Sge = "sge", |notation| Sge::read(notation);
     /// Jain's index.
-    Jain,
+    Jain = "jain", |notation| Equality::read(notation, jain_index);
     /// The Gini coefficient.
-    Gini,
+    Gini = "gini", |notation| Equality::read(notation, gini_index);
     /// The Hoover index.
-    Hoover,
+    Hoover = "hoover", |notation| Equality::read(notation, hoover_index);
     /// The coefficient of variation.
-    Variation,
+    Variation = "cv", |notation| Equality::read(notation, variation);
+    /// The Theil index.
+    Theil = "theil", |notation| Equality::read(notation, theil::theil_index);
     /// Distance from the max-min fair shares.
-    MaxMin,
+    MaxMin = "max-min", |notation| MaxMin::read(notation);
     /// Dominant resource shares.
-    Drf,
+    Drf = "drf", |notation| Drf::read(notation);
     /// Mean bounded slowdown.
-    Slowdown,
+    Slowdown = "slowdown", |notation| Slowdown::read(notation);
 }
 
 impl BuiltIn {
-    /// Every one, in the order in which they are listed.
-    pub const ALL: [Self; 13] = [
-        Self::Metered,
-        Self::Condor,
-        Self::Htcondor,
-        Self::Slurm,
-        Self::FairTree,
-        Self::Sge,
-        Self::Jain,
-        Self::Gini,
-        Self::Hoover,
-        Self::Variation,
-        Self::MaxMin,
-        Self::Drf,
-        Self::Slowdown,
-    ];
-
-    /// The name in charts and tables, and in what [`parse`] reads.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Metered => "metered",
-            Self::Condor => "condor",
-            Self::Htcondor => "htcondor",
-            Self::Slurm => "slurm",
-            Self::FairTree => "fair-tree",
-            Self::Sge => "sge",
-            Self::Jain => "jain",
-            Self::Gini => "gini",
-            Self::Hoover => "hoover",
-            Self::Variation => "cv",
-            Self::MaxMin => "max-min",
-            Self::Drf => "drf",
-            Self::Slowdown => "slowdown",
-        }
-    }
-
     /// The index with its usual parameters.
     pub fn usual(self) -> Box<dyn Index> {
         self.with::<&str>([]).expect("the usual parameters are sound")
@@ -220,25 +218,6 @@ impl BuiltIn {
         let index = self.read(&mut notation)?;
         notation.finish()?;
         Ok(index)
-    }
-
-    fn read(self, notation: &mut Notation) -> Result<Box<dyn Index>, FairnessError> {
-        let name = self.name();
-        Ok(match self {
-            Self::Metered => Box::new(Metered::read(notation)?),
-            Self::Condor => Box::new(Condor::read(notation, condor::Form::Paper)?),
-            Self::Htcondor => Box::new(Condor::read(notation, condor::Form::Htcondor)?),
-            Self::Slurm => Box::new(Slurm::read(notation)?),
-            Self::FairTree => Box::new(FairTree::read(notation)?),
-            Self::Sge => Box::new(Sge::read(notation)?),
-            Self::Jain => Box::new(Equality::read(notation, name, jain_index)?),
-            Self::Gini => Box::new(Equality::read(notation, name, gini_index)?),
-            Self::Hoover => Box::new(Equality::read(notation, name, hoover_index)?),
-            Self::Variation => Box::new(Equality::read(notation, name, variation)?),
-            Self::MaxMin => Box::new(MaxMin::read(notation)?),
-            Self::Drf => Box::new(Drf::read(notation)?),
-            Self::Slowdown => Box::new(Slowdown::read(notation)?),
-        })
     }
 }
 
