@@ -179,7 +179,10 @@
 //!   each used over their share (`hoover.rs` is one); any other implements `Index` (`metered.rs`).
 //!   Then its name in the help of `fairness` (`src/cli/fairness/mod.rs`).
 //! - **A detector**: a file in `src/replay/detectors/` with its `KIND`, and its lines in `mod.rs`
-//!   there: `mod` and `KINDS`. The suite of that folder then tests it with the others.
+//!   there: `mod` and `KINDS`. The suite of that folder then tests it with the others. Then its name
+//!   in the help of `detect`. `flink.rs`, which looks at ages alone, is a short one to start from.
+//!   By default `detect` and `analyze` compare every detector: their golden answers and pages get a
+//!   row.
 //! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there.
 //! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in
 //!   `src/sources/trace.rs`; its name in `src/schema/source.rs`, columns of its own in

@@ -18,8 +18,8 @@ use jobfate::answers::Said;
 use jobfate::progress;
 use jobfate::sources::part::Progress;
 
-/// Writes data to stdout. A reader that has gone away is no error: what is done goes on, and how
-/// it ends is told by the exit code.
+/// Writes data to stdout. A reader that has gone away is not an error: the work goes on, and the
+/// exit code says how it ends.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     data_bytes(text.as_bytes())
 }

@@ -29,7 +29,7 @@ pub struct Chosen {
 pub struct LeftOut {
     /// Its JSON.
     pub path: PathBuf,
-    /// Whether it is from another analysis; of none otherwise.
+    /// Whether it is of another analysis (true) or of no analysis (false).
     pub has_analysis: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: files that lie whole in the work folder. Out: the same files in their places, the JSON that
 //! names them last, and the files of the earlier answer that it replaces removed. What is to be
-//! done is written down first: whoever writes into the folder next finishes it after a kill. A file
+//! done is written down first: after a kill, the next run that writes into the folder finishes it. A file
 //! that no result in the folder names is never overwritten or removed.
 //!
 //! ```text
@@ -26,7 +26,7 @@ use crate::files;
 /// removes.
 pub(super) const WORK: &str = ".jobfate-work";
 
-/// In the work folder: what is to be done with its files.
+/// The file in the work folder that lists what is to be done with the others.
 const LIST: &str = "commit";
 
 /// What gives the files of an answer their places.
@@ -105,7 +105,7 @@ pub(super) fn is_waiting(folder: &Path) -> bool {
 }
 
 impl Commit {
-    /// Does all of it, but for what is done already.
+    /// Does what is not done yet.
     fn apply(&self, folder: &Path) -> Result<()> {
         for (old, to) in &self.rename {
             if is_unchanged(old, folder)? {
@@ -225,8 +225,8 @@ pub(super) fn check_unchanged(folder: &Path, name: &str, earlier: &[Earlier]) ->
     Ok(())
 }
 
-/// Refuses names that something else has in the folder: neither this answer's earlier one, nor the
-/// JSON of another command, which makes room.
+/// Refuses names that other files of the folder have. The files of this answer's earlier version are
+/// replaced, and the JSON of another command gets another name.
 pub(super) fn check_names<'a>(
     folder: &Path,
     name: &str,

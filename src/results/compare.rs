@@ -159,7 +159,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     ResultChange { name, side: Side::Both, made_from, tables, not_compared }
 }
 
-/// Where two values differ, as far in as both have the same form.
+/// The places where two values differ: inside them while both have the same form.
 fn differences(
     path: &str,
     first: &Value,
@@ -355,8 +355,8 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
     change.other_unit = other_unit.into_iter().map(str::to_owned).collect();
 }
 
-/// Counts the rows that two tables have in common, where rows repeat: no row of one is a certain row
-/// of the other.
+/// Counts the rows that two tables have in common. For tables whose rows repeat, so that no row can
+/// be paired with one row of the other table.
 fn count(first: &Table, second: &Table, change: &mut TableChange) {
     let mut theirs: BTreeMap<Row, usize> = BTreeMap::new();
     for row in &second.rows {

@@ -15,21 +15,21 @@ pub type Sentence = fn(&Value) -> Option<String>;
 pub struct Kind<'a> {
     /// Its name, which is that of its files.
     pub name: &'a str,
-    /// It in the words of a reader; without one, its name.
+    /// Its title for a reader; `None` if its name is the title.
     pub caption: Option<&'static str>,
-    /// Its further tables in the words of a reader.
+    /// The titles of its further tables, by name.
     pub captions: &'static [(&'static str, &'static str)],
-    /// The tables of the lake that it is made of, where it is not all of them.
+    /// The tables of the lake that it is made of; empty if it is made of all.
     pub tables: &'static [Table],
     /// Whether it is made of `task_usage` too, where its definition of CPU or memory needs that.
     pub meters: bool,
-    /// How the assumptions begin that bear on it.
+    /// The first words of the assumptions that matter for it.
     pub remarks: &'static [&'static str],
     /// What was found, in a sentence.
     pub sentence: Option<Sentence>,
     /// What else it says of the quality of the data.
     pub quality: Option<Sentence>,
-    /// How the name of its chart begins that stands on the overview.
+    /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
     /// Whether a report has a page for each of its users and machines.
     pub has_users: bool,
@@ -38,7 +38,7 @@ pub struct Kind<'a> {
 }
 
 impl<'a> Kind<'a> {
-    /// A result of which nothing but its name is known.
+    /// A result that is known by its name alone.
     pub const fn of(name: &'a str) -> Self {
         Self {
             name,

@@ -48,7 +48,7 @@ pub struct Answer<'a> {
 pub struct Input {
     table: String,
     parts: String,
-    /// Parts in the lake, and of how many, where their names say so.
+    /// Parts in the lake, and the number of all parts if their names say it.
     part_count: usize,
     parts_of: Option<u32>,
     rows: u64,
@@ -65,7 +65,7 @@ pub struct Input {
     gaps: Vec<Gap>,
 }
 
-/// A whole analysis, as resolved, and what it is known by.
+/// An analysis with every choice made, and its identifier.
 pub struct Whole {
     /// A SHA-256 over its `analysis.toml` and the checksums of what it reads.
     pub sha256: String,
@@ -167,7 +167,7 @@ pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     Value::Object(whole)
 }
 
-/// Where the JSON of an answer says in a sentence why a study can say nothing of this trace.
+/// The key of the sentence that says why a study has no answer for this trace.
 pub const NOTHING: &str = "nothing";
 
 /// The stem of the JSON of an answer that is the only one of its folder; of several each has its
@@ -352,8 +352,8 @@ pub(crate) fn could_not_write(path: &Path) -> String {
     format!("could not write `{}`", path.display())
 }
 
-/// Charts that tell something, whose files do not take each other's places (a number after what
-/// stood there before), each with the tables and hours that it is about.
+/// The charts that show something, each with tables and hours in its caption. If two have the same
+/// name, a number follows the name of the second.
 fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for (stem, chart) in charts {
@@ -433,7 +433,7 @@ fn text_of(
     }))
 }
 
-/// The command line; wherever the program lies, it is called by its name.
+/// The command line; the program stands there by its name, without its folder.
 fn command() -> Vec<String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("jobfate".to_owned()).chain(words).collect()

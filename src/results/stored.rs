@@ -24,7 +24,7 @@ pub const RESULT_VERSION: u32 = 3;
 pub struct Limits {
     /// Rows of a table.
     pub rows: usize,
-    /// A further table of more bytes stays where it is.
+    /// A further table of more bytes is not read.
     pub bytes: u64,
 }
 

@@ -419,7 +419,7 @@ fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping, cut: Cut) -> St
 enum Cut {
     /// Names that are too long.
     Long,
-    /// Nothing: what the column says cannot be understood without its end.
+    /// Nothing: a text without its end cannot be understood.
     Nothing,
 }
 

@@ -6,7 +6,7 @@
 
 use super::window::float;
 
-/// H = Σᵢ|xᵢ − μ| / (2nμ). `None` when there is nobody to compare or the mean is 0.
+/// H = Σᵢ|xᵢ − μ| / (2nμ). `None` when there is no user or the mean is 0.
 pub fn hoover_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     if sum == 0.0 {

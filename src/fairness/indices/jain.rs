@@ -3,7 +3,7 @@
 use super::window::float;
 
 /// Jain's index of `shares`: 1 when all are equal, 1/n when one user holds everything. `None`
-/// when there is nobody to compare or nothing to share, since the ratio is then 0/0.
+/// when there is no user or nothing to share, since the ratio is then 0/0.
 ///
 /// J = (Σx)² / (n·Σx²), Jain, Chiu and Hawe, DEC-TR-301 (1984).
 pub fn jain_index(shares: &[f64]) -> Option<f64> {

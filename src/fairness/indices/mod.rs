@@ -46,10 +46,10 @@ pub use window::Among;
 
 /// An index of fairness, ready to be fed.
 pub trait Index: fmt::Display + Send {
-    /// What it says of each user; the first is the one that is charted.
+    /// The names of its values for each user; charts show the first.
     fn columns(&self) -> Vec<String>;
 
-    /// What it says of all users together.
+    /// The names of its values for all users together.
     fn overall(&self) -> Vec<String> {
         Vec::new()
     }
@@ -64,8 +64,8 @@ pub trait Index: fmt::Display + Send {
         self.to_string()
     }
 
-    /// What its user should know of it and this history, such as lines of its files that name
-    /// nobody.
+    /// What its user should know of it and this history, such as lines of its files that name no
+    /// known user.
     fn remarks(&self, _history: &History) -> Vec<String> {
         Vec::new()
     }

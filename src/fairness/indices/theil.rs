@@ -7,8 +7,8 @@
 
 use super::window::float;
 
-/// T = (1/n)·Σᵢ(xᵢ/μ)·ln(xᵢ/μ), where a user without usage adds 0. `None` when there is nobody to
-/// compare or the mean is 0.
+/// T = (1/n)·Σᵢ(xᵢ/μ)·ln(xᵢ/μ), where a user without usage adds 0. `None` when there is no user
+/// or the mean is 0.
 pub(super) fn theil_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     if sum == 0.0 {

@@ -2,7 +2,7 @@
 
 use super::window::float;
 
-/// The standard deviation (population) over the mean; `None` when there is nobody to compare or
+/// The standard deviation (population) over the mean; `None` when there is no user or
 /// the mean is 0.
 pub fn variation(shares: &[f64]) -> Option<f64> {
     let count = float(shares.len());
