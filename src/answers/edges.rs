@@ -21,7 +21,7 @@ pub fn of_ledger(ledger: &Ledger) -> String {
     with_closed(&ledger.censoring, ledger.attempts_closed_with_job, cpu, ledger.unit)
 }
 
-/// A sentence as the end of a caption; nothing of an empty one.
+/// A sentence as the end of a caption; empty if there is no sentence.
 pub(crate) fn ending(sentence: &str) -> String {
     if sentence.is_empty() { String::new() } else { format!(" {sentence}.") }
 }

@@ -188,7 +188,7 @@ fn parse_ranges(text: &str) -> Result<PartNumbers, PartNumbersError> {
 /// What is to be done, checked against the folder.
 ///
 /// # Errors
-/// The folder is not a trace, or holds none of what was chosen.
+/// The folder is not a trace, or holds no table or part that was chosen.
 pub fn plan(
     trace: &Path,
     lake: &Path,

@@ -123,9 +123,9 @@ fn load(answer: &Value) -> Option<String> {
 /// Whether it is known that the jobs that count as finished have finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// Of some of them, at least.
+    /// Known for some at least.
     Known,
-    /// Of none: the log has no status, and what has run counts as finished.
+    /// Not known for any: the log has no status, and what ran counts as finished.
     Assumed,
 }
 
@@ -368,7 +368,7 @@ fn replay(answer: &Value) -> Option<String> {
 const HASH_SHOWN: usize = 8;
 const HASH_LETTERS: usize = 40;
 
-/// A name with a hash cut short; the whole of it stands on its own page.
+/// A name with its hash shortened; its own page has the whole name.
 pub(crate) fn short(name: &str) -> String {
     let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {

@@ -79,7 +79,7 @@ pub fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Wrong> {
     T::deserialize(MapAccessDeserializer::new(Options { rest: section.iter(), value: None }))
 }
 
-/// The options that a plan stands for, switches that are not given and empty lists left out.
+/// The options of a plan, without switches that are not given and without empty lists.
 pub fn write<T: Serialize>(plan: &T) -> Section {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -93,7 +93,7 @@ pub fn kind_of(what: What) -> &'static Kind<'static> {
 pub struct Described {
     pub question: Question,
     pub censoring: Censoring,
-    /// The values of every row of the answer; none where a row is not a distribution.
+    /// The values of every row of the answer that is a distribution.
     pub parts: Vec<(Part, Counted)>,
     pub table: RecordBatch,
     /// The curves that the chart shows, where the table has none of them.

@@ -1,6 +1,6 @@
 //! What `describe` asks.
 //!
-//! In: flags. Out: a plan, and the question that it stands for.
+//! In: flags. Out: a plan, and the question that it asks.
 
 use serde::{Deserialize, Serialize};
 

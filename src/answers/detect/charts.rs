@@ -2,7 +2,7 @@
 //!
 //! In: an outcome and its line-up. Out: charts: how right each detector was, what its copies would
 //! have saved for what they cost, precision against recall, and false alarms when the state of
-//! the cluster shifts. Detectors are drawn in two families, so that no colour stands twice.
+//! the cluster shifts. Detectors are drawn in two charts, so that no chart has a colour twice.
 
 use crate::digits::grouped;
 

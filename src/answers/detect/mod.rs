@@ -81,7 +81,7 @@ pub struct Curve {
     pub kind: &'static str,
     /// The parameter.
     pub key: &'static str,
-    /// Its values, and where in the line-up each stands.
+    /// Its values, and the position of each in the line-up.
     pub points: Vec<(String, usize)>,
 }
 

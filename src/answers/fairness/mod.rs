@@ -37,7 +37,7 @@ pub(crate) mod what_if;
 
 pub use self::tables::{put_series, table};
 
-/// The shares that are given; values of indices are none of them.
+/// The shares of the answer. Values of indices are not shares.
 pub const SHARES: [Share; 5] = [
     share(
         "share",
@@ -200,7 +200,7 @@ impl Found {
         suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: wanted.free })
     }
 
-    /// The value of a series at the end of the span, none where it is not defined.
+    /// The value of a series at the end of the span; `None` if it is not defined.
     fn last(series: &Series, who: usize) -> Option<f64> {
         let last = series.intervals().checked_sub(1)?;
         Some(series.value(last, who, 0)).filter(|value| value.is_finite())

@@ -1,4 +1,4 @@
-//! What was found as tables: the one that is shown, and those that are stored beside it.
+//! The tables of the answer: the one that is shown, and the others that `--out` stores.
 
 use std::ops::Range;
 
@@ -81,7 +81,7 @@ fn value_name(series: &Series, taken: &[String]) -> String {
     all.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
-/// Usage by user and interval, as it is charged and as it ran, where there was any.
+/// Usage by user and interval, as charged and as it ran; intervals without usage have no row.
 fn usage_table(found: &Found) -> RecordBatch {
     let history = &found.history;
     let shown = history.shown();

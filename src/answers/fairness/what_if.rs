@@ -18,7 +18,7 @@ pub(crate) const DEFAULT: [&str; 4] =
 pub(crate) struct Pair {
     pub one: String,
     pub other: String,
-    /// Users of whom both say something at the end of the span.
+    /// Users for whom both have a value at the end of the span.
     pub users: u64,
     /// At the end of the span.
     pub spearman_end: Option<f64>,
@@ -93,7 +93,7 @@ pub(crate) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
     pairs(series).flat_map(of).collect()
 }
 
-/// Who moves most under each index beside the first one, as sentences.
+/// The users whose place changes most from the first index to each other one, as sentences.
 pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
     const NAMED: usize = 3;
     let places = places(history, series);

@@ -151,7 +151,7 @@ impl Predicted {
         files.table("predict-curves", &self.curves())
     }
 
-    /// What rules have several of, and the column that says of which rule each is.
+    /// Rows of which each rule has several, and a frame with the column that names the rule.
     fn by_rule<T>(&self, of: fn(&Score) -> &[T]) -> (Frame, Vec<&T>) {
         let all =
             || self.scores.iter().flat_map(|score| of(score).iter().map(move |row| (score, row)));

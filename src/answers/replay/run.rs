@@ -1,4 +1,4 @@
-//! Runs policies over one history, each beside the first.
+//! Runs policies over one history, and compares each with the first.
 //!
 //! In: what is replayed, and policies. Out: runs, and what is said of them.
 

@@ -74,7 +74,7 @@ const FIGURES: [Figure; 26] = [
     quantity("user_fairness", |run| run.metrics.user_fairness),
 ];
 
-/// The columns that tell policies apart; all others are asked for.
+/// The columns shown by default: those in which policies differ.
 const VIEW: [&str; 14] = [
     "policy",
     "seeds",

@@ -267,7 +267,7 @@ fn tasks(lake: &Lake, windows: Windows) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// What others reach who decide before the end, beside the rule `last` of `predict`.
+/// What published predictors and kill rules reach, compared with the rule `last` of `predict`.
 fn predictions(lake: &Lake, windows: Windows) -> Result<Vec<Claim>> {
     let basis = basis(lake, &[Table::JobEvents]);
     let plan = PredictPlan { rules: vec![Predictor::Last] };

@@ -161,8 +161,8 @@ fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     })
 }
 
-/// Places of the points on the x axis, and the axis in words. Labels that are no numbers are
-/// numbered.
+/// Places of the points on the x axis, and the axis in words. Labels that are not numbers
+/// are numbered.
 pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
     let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
     if let Some(numbers) = numbers {

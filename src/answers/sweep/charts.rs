@@ -7,7 +7,7 @@ use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, out
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};
 
-/// A point with the bounds of its interval, where there is one.
+/// A point, with the bounds of its interval if it has one.
 type Bounded = (f64, Option<(f64, f64)>);
 
 /// What each rule saves and harms side by side, and all rules in one plane.

@@ -159,7 +159,7 @@ pub fn answer<'a>(
     }
 }
 
-/// The value of the contract, with the other rules and the plane beside it.
+/// The JSON of the answer, with the other rules and the plane.
 pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
     let mut json = json!({
         "cpu": study.asked.meter.to_string(),
@@ -304,7 +304,7 @@ pub(crate) fn counted_in(sweeps: &[Sweep]) -> &'static str {
     if sweeps.iter().all(|sweep| sweep.threshold_unit == first) { first } else { "" }
 }
 
-/// What the threshold of a rule counts; nothing of `never` and the oracle, which have none.
+/// What the threshold of a rule counts; empty for `never` and the oracle, which have no threshold.
 fn unit_of_threshold(sweeps: &[Sweep], rule: &str) -> Option<&'static str> {
     sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit)
 }

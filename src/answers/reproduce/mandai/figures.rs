@@ -50,7 +50,7 @@ pub(crate) fn sizes(described: &Described) -> Vec<(String, Chart)> {
     pair(described, ["figure-3.1.2", "figure-3.2.2"], SIZES)
 }
 
-/// A figure of all jobs and one of the three outcomes of which the paper prints no value.
+/// A figure of all jobs, and one of the three outcomes for which the paper prints no value.
 fn pair(described: &Described, names: [&str; 2], mark: Mark) -> Vec<(String, Chart)> {
     let none = "The paper prints no value of this figure.";
     let marked = marked(only(&described.chart, names[0], &["all"]), &[mark]);
