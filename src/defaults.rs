@@ -72,7 +72,7 @@ const TABLE: [Family; 4] = [
         policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
     },
     Family {
-        sources: &[Source::Openb, Source::Alibaba2017, Source::Alibaba2018],
+        sources: &[Source::Openb, Source::Alibaba2017, Source::Alibaba2018, Source::Kubernetes],
         cpu: CpuDefinition::Requested,
         overcommit: 1.0,
         killed: KilledTasks::RunTime,

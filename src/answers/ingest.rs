@@ -19,6 +19,7 @@ use crate::lake::manifest::ranges;
 use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::progress;
 use crate::schema::{Source, Table};
+use crate::sources::kubernetes::pods::UserFrom;
 use crate::sources::mapped::map::Map;
 use crate::sources::mapped::ready;
 use crate::sources::reading::Reading;
@@ -32,8 +33,8 @@ use crate::sources::{TraceFolder, check_begin, open_trace};
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018, or mapped with
-    /// --map;
+    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018,
+    /// kubernetes, or mapped with --map;
     /// google-2019-alloc-sets reads the alloc sets of that trace as jobs, and leaves the jobs out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
@@ -54,6 +55,13 @@ pub struct IngestChoice {
     #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
+
+    /// What stands for the user of a pod, `namespace` by default
+    ///
+    /// Only for kubernetes. `label:KEY` takes the value of a label, such as `label:team`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "namespace|label:KEY"))]
+    #[serde(with = "maybe")]
+    pub user_from: Option<UserFrom>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     ///
@@ -251,12 +259,21 @@ impl IngestChoice {
             }
             None => None,
         };
-        if self.timezone.is_none() && map.is_none() {
+        if self.user_from.is_some() && source != Source::Kubernetes {
+            let said = format!("--user-from is for kubernetes; {source} says who its users are");
+            return Err(Usage(said).into());
+        }
+        if self.timezone.is_none() && map.is_none() && self.user_from.is_none() {
             return Ok(());
         }
         let mut parts = folder.parts.values_mut().flatten().peekable();
         let files = parts.peek().map(|part| part.reading.files.anew()).unwrap_or_default();
-        let reading = Arc::new(Reading { zone: self.timezone.clone(), map, files });
+        let reading = Arc::new(Reading {
+            zone: self.timezone.clone(),
+            map,
+            user_from: self.user_from.clone(),
+            files,
+        });
         for part in parts {
             part.reading = Arc::clone(&reading);
         }

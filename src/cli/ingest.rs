@@ -29,6 +29,10 @@ use jobfate::studies::checks;
 /// folder, `batch_task.csv` of 2017, and of 2018 the folder of `batch_task.csv`,
 /// `batch_instance.csv` and `machine_meta.csv`, or one of the first two alone.
 ///
+/// Of Kubernetes: what `kubectl get pods --all-namespaces -o json` or `kubectl get events
+/// --all-namespaces -o json` prints, or the lines of an audit log. Pods are known as long as the
+/// server keeps them, so save them often: the same pod in several prints is one.
+///
 /// To export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates
 /// --starttime 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any choice of columns
 /// with a header is read, and the 26 fields of Open `XDMoD` without one; what is missing is derived
@@ -37,7 +41,8 @@ use jobfate::studies::checks;
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large
 /// the trace is. In addition, a log takes 20 bytes for each job (of Slurm 100) and at most 64 MB for runs that are
 /// logged in parts, a Rumen trace the text of its largest job (at most 256 MB), and the trace of
-/// 2019 40 bytes for each collection. Of Alibaba 2018, 24 bytes for each task and 150 for each job.
+/// 2019 40 bytes for each collection. Of Alibaba 2018, 24 bytes for each task and 150 for each job, of
+/// Kubernetes 300 for each pod.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {

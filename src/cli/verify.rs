@@ -46,7 +46,8 @@ pub(crate) struct VerifyArgs {
 
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017 or alibaba-2018.
+    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018 or
+    /// kubernetes.
     #[arg(long, value_name = "KIND", requires = "trace")]
     pub source: Option<Source>,
 

@@ -11,7 +11,7 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("swf", traces::swf),
@@ -21,6 +21,7 @@ pub const TARGETS: [Target; 15] = [
     ("openb", traces::openb),
     ("alibaba_2017", traces::alibaba_2017),
     ("alibaba_2018", traces::alibaba_2018),
+    ("kubernetes", traces::kubernetes),
     ("notation", texts::notation),
     ("thresholds", texts::thresholds),
     ("formula", texts::formula),

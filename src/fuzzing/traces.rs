@@ -198,6 +198,16 @@ pub fn alibaba_2018(input: &[u8]) {
     check(Source::Alibaba2018, Table::MachineEvents, choice(input).1);
 }
 
+/// Lists and lines of objects: what is a reject of one table of events is one of the other.
+pub fn kubernetes(input: &[u8]) {
+    let (_, text) = choice(input);
+    let of = |table| check(Source::Kubernetes, table, text);
+    let (jobs, tasks) = (of(Table::JobEvents), of(Table::TaskEvents));
+    assert_eq!(jobs.rows.rejects, tasks.rows.rejects);
+    assert_eq!(jobs.notes.remarks, tasks.notes.remarks);
+    assert!(of(Table::MachineEvents).rows.rejects.is_empty());
+}
+
 /// A table of one row per attempt.
 fn records(source: Source, input: &[u8]) {
     let (_, text) = choice(input);

@@ -341,6 +341,7 @@ impl LakeErrorKind {
                     | Source::Openb
                     | Source::Alibaba2017
                     | Source::Alibaba2018
+                    | Source::Kubernetes
                     | Source::Mapped,
                 ..
             } => Some(

@@ -221,3 +221,51 @@ pub(super) const ALIBABA_2018_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVEN
         may("status", Text, "", "state of the machine, such as `USING`"),
     ],
 ]);
+
+pub(super) const KUBERNETES_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + 2 }>(&[
+    &replace::<{ JOB_EVENTS.len() }>(
+        JOB_EVENTS,
+        &[
+            may("user", Text, "", "namespace, or the label that `--user-from` names"),
+            may("job_name", Text, "", "namespace, kind and name of what owns the pods"),
+        ],
+    ),
+    &[may("tasks", Int, "", "tasks of the job"), END_REASON],
+]);
+pub(super) const KUBERNETES_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + 11 }>(&[
+    &replace::<{ TASK_EVENTS.len() }>(
+        TASK_EVENTS,
+        &[
+            must("task_index", Int, "", "index of the pod in its job, or a hash of its name"),
+            may("machine_id", Id, "", "node (hash of its name)"),
+            may("user", Text, "", "namespace, or the label that `--user-from` names"),
+            may("priority", Int, "", "priority of the pod"),
+            may("cpu_request", Float, "cores", "CPU requested by its containers"),
+            may("memory_request", Float, "MiB", "memory requested by its containers"),
+        ],
+    ),
+    &[
+        may("state", Text, "", "phase of the pod, such as `Succeeded`"),
+        may("end_reason", Text, "", "why it ended: OOMKilled, Evicted, Error, Completed, ..."),
+        may("exit_code", Text, "", "exit code"),
+        may("namespace", Text, "", "namespace"),
+        may("pod_name", Text, "", "name of the pod"),
+        may("owner_kind", Text, "", "what owns it: Job, Deployment, ...; Pod where nothing does"),
+        may("qos", Text, "", "quality of service, the class of the job"),
+        may("restarts", Int, "", "how often its container was started again"),
+        may("priority_class", Text, "", "name of its priority"),
+        GPU_REQUEST,
+        MACHINE_NAME,
+    ],
+]);
+pub(super) const KUBERNETES_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 1 }>(&[
+    &replace::<{ MACHINE_EVENTS.len() }>(
+        MACHINE_EVENTS,
+        &[
+            must("machine_id", Id, "", "the machine (hash of its name)"),
+            may("cpu_capacity", Float, "cores", "never present: pods do not say it"),
+            may("memory_capacity", Float, "MiB", "never present: pods do not say it"),
+        ],
+    ),
+    &[MACHINE_NAME],
+]);

@@ -49,6 +49,9 @@ pub enum Source {
     /// Batch jobs of Alibaba's cluster trace of 2018.
     #[serde(rename = "alibaba-2018")]
     Alibaba2018,
+    /// Pods, events or requests of Kubernetes.
+    #[serde(rename = "kubernetes")]
+    Kubernetes,
     /// Any table with one row per job or per attempt, as a map says.
     #[serde(rename = "mapped")]
     Mapped,
@@ -56,7 +59,7 @@ pub enum Source {
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Google2011,
         Self::Google2019,
         Self::Google2019AllocSets,
@@ -67,6 +70,7 @@ impl Source {
         Self::Openb,
         Self::Alibaba2017,
         Self::Alibaba2018,
+        Self::Kubernetes,
         Self::Mapped,
     ];
 
@@ -83,6 +87,7 @@ impl Source {
             Self::Openb => "openb",
             Self::Alibaba2017 => "alibaba-2017",
             Self::Alibaba2018 => "alibaba-2018",
+            Self::Kubernetes => "kubernetes",
             Self::Mapped => "mapped",
         }
     }
@@ -100,6 +105,7 @@ impl Source {
             Self::Openb => "Alibaba GPU cluster of 2023",
             Self::Alibaba2017 => "Alibaba cluster trace of 2017",
             Self::Alibaba2018 => "Alibaba cluster trace of 2018",
+            Self::Kubernetes => "Pods of Kubernetes",
             Self::Mapped => "Table of jobs, read by a map",
         }
     }
@@ -115,6 +121,7 @@ impl Source {
             | Self::Slurm
             | Self::Openb
             | Self::Alibaba2018
+            | Self::Kubernetes
             | Self::Mapped => &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
         }
     }

@@ -8,9 +8,10 @@ use super::columns::{
 };
 use super::records::{
     ALIBABA_2017_TASK_EVENTS, ALIBABA_2018_MACHINE_EVENTS, ALIBABA_2018_TASK_EVENTS,
-    ALIBABA_JOB_EVENTS, MAPPED_JOB_EVENTS, MAPPED_MACHINE_EVENTS, MAPPED_TASK_EVENTS,
-    OPENB_JOB_EVENTS, OPENB_MACHINE_EVENTS, OPENB_TASK_EVENTS, SLURM_JOB_EVENTS,
-    SLURM_MACHINE_EVENTS, SLURM_TASK_EVENTS,
+    ALIBABA_JOB_EVENTS, KUBERNETES_JOB_EVENTS, KUBERNETES_MACHINE_EVENTS, KUBERNETES_TASK_EVENTS,
+    MAPPED_JOB_EVENTS, MAPPED_MACHINE_EVENTS, MAPPED_TASK_EVENTS, OPENB_JOB_EVENTS,
+    OPENB_MACHINE_EVENTS, OPENB_TASK_EVENTS, SLURM_JOB_EVENTS, SLURM_MACHINE_EVENTS,
+    SLURM_TASK_EVENTS,
 };
 use super::{Column, Source, Table};
 
@@ -39,6 +40,9 @@ pub(super) const fn of(table: Table, source: Source) -> &'static [Column] {
         (Table::TaskEvents, Source::Openb) => OPENB_TASK_EVENTS,
         (Table::TaskEvents, Source::Alibaba2017) => ALIBABA_2017_TASK_EVENTS,
         (Table::TaskEvents, Source::Alibaba2018) => ALIBABA_2018_TASK_EVENTS,
+        (Table::JobEvents, Source::Kubernetes) => KUBERNETES_JOB_EVENTS,
+        (Table::TaskEvents, Source::Kubernetes) => KUBERNETES_TASK_EVENTS,
+        (Table::MachineEvents, Source::Kubernetes) => KUBERNETES_MACHINE_EVENTS,
         (Table::TaskEvents, Source::Mapped) => MAPPED_TASK_EVENTS,
         (Table::MachineEvents, Source::Swf | Source::Gwf) => LOG_MACHINE_EVENTS,
         (Table::MachineEvents, Source::Rumen) => RUMEN_MACHINE_EVENTS,

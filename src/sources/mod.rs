@@ -27,6 +27,7 @@ pub mod folder;
 pub(crate) mod google_2011;
 pub(crate) mod google_2019;
 pub(crate) mod gwf;
+pub mod kubernetes;
 pub(crate) mod log;
 pub mod mapped;
 pub(crate) mod openb;
@@ -76,6 +77,7 @@ pub(crate) fn parser_of(
         Source::Openb => openb::parser(part, begin)?,
         Source::Alibaba2017 => Box::new(alibaba_2017::parser(part)),
         Source::Alibaba2018 => alibaba_2018::parser(part, begin)?,
+        Source::Kubernetes => Box::new(kubernetes::parser(part, begin)),
         Source::Mapped => Box::new(mapped::parser(part, begin)?),
     })
 }
@@ -89,6 +91,7 @@ pub(crate) fn check_begin(part: &RawPart) -> Result<(), SourceError> {
     let reading = std::sync::Arc::new(reading::Reading {
         zone: part.reading.zone.clone(),
         map: part.reading.map.clone(),
+        user_from: part.reading.user_from.clone(),
         files: reading::Files::default(),
     });
     parser_of(&RawPart { reading, ..part.clone() }, &begin).map(|_| ())
@@ -123,6 +126,7 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Openb => "the columns of a table of pods".to_owned(),
         Source::Alibaba2017 => format!("the {} fields of a batch task", alibaba_2017::FIELD_COUNT),
         Source::Alibaba2018 => "the fields of a task, an instance or a machine".to_owned(),
+        Source::Kubernetes => "the shape of a pod, an event or a request".to_owned(),
         Source::Mapped => "the columns that the map names".to_owned(),
     }
 }
@@ -275,7 +279,7 @@ impl SourceErrorKind {
                 a flat folder of parts of one table, name it with `--table`",
             ),
             Self::UnknownFormat(_) => Some(
-                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017|alibaba-2018`; \
+                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017|alibaba-2018|kubernetes`; \
                 unpack archives other than .gz first; for any other table with one row per job, \
                 `jobfate map FILE` proposes a map",
             ),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::SourceError;
+use super::kubernetes::pods::UserFrom;
 use super::mapped::map::Map;
 use super::repeats::Repeats;
 use super::zone::Zone;
@@ -15,6 +16,8 @@ pub struct Reading {
     pub zone: Option<Zone>,
     /// Which column is what, of a mapped table.
     pub map: Option<Arc<Map>>,
+    /// What stands for the user of a pod of Kubernetes; its namespace if it is not given.
+    pub user_from: Option<UserFrom>,
     /// The files of a log that has several.
     pub files: Files,
 }

@@ -14,8 +14,8 @@ use super::folder::sorted_names;
 use super::google_2019::files;
 use super::reading::{Files, Reading};
 use super::{
-    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, alibaba_2018, openb, slurm,
-    swf,
+    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, alibaba_2018, kubernetes,
+    openb, slurm, swf,
 };
 use crate::schema::{Source, Table};
 
@@ -307,7 +307,9 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
 /// Tells an object of JSON by the keys that it has.
 fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
     let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
-    if says(b"\"jobID\"") {
+    if kubernetes::is_seen(text) {
+        Ok(FileKind::Log(Source::Kubernetes))
+    } else if says(b"\"jobID\"") {
         Ok(FileKind::Log(Source::Rumen))
     } else if says(b"\"children\"") {
         Ok(FileKind::Topology)
@@ -317,7 +319,7 @@ fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
             .to_owned())
     } else {
         Err("it contains a JSON object with neither `jobID` (a Rumen job) nor `children` (a \
-        topology)"
+        topology) nor `apiVersion` (Kubernetes)"
             .to_owned())
     }
 }

@@ -117,7 +117,7 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
         let (entities, submits) = (count(table, "entities"), count(table, "event_type 0"));
         // A job of Slurm that is put back into the queue is submitted again.
         let is_wrong = match lake.source() {
-            Source::Slurm | Source::Mapped => submits < entities,
+            Source::Slurm | Source::Mapped | Source::Kubernetes => submits < entities,
             _ => entities != submits,
         };
         if is_wrong {

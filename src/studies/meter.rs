@@ -76,9 +76,10 @@ impl CpuDefinition {
             (Self::Slots, _) => "task-s",
             (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
-            (Self::Requested, Source::Openb | Source::Alibaba2017 | Source::Alibaba2018) => {
-                "core-s"
-            }
+            (
+                Self::Requested,
+                Source::Openb | Source::Alibaba2017 | Source::Alibaba2018 | Source::Kubernetes,
+            ) => "core-s",
             _ => "NCU-s",
         }
     }
@@ -133,7 +134,7 @@ impl MemoryDefinition {
     pub const fn unit(self, source: Source) -> &'static str {
         match source {
             Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped => "KiB-s",
-            Source::Rumen | Source::Openb => "MiB-s",
+            Source::Rumen | Source::Openb | Source::Kubernetes => "MiB-s",
             _ => "NMU-s",
         }
     }

@@ -20,12 +20,13 @@ use proptest::prelude::*;
 use super::support::{Place, assert_same_files, check_golden, golden, gzip, repository, skipped};
 
 /// The small logs and what is given to `ingest`.
-const SMALL: [(&str, Source, &[&str]); 5] = [
+const SMALL: [(&str, Source, &[&str]); 6] = [
     ("small.swf", Source::Swf, &[]),
     ("small.gwf", Source::Gwf, &[]),
     ("small-trace.json", Source::Rumen, &["small-topology.json"]),
     ("small.sacct", Source::Slurm, &[]),
     ("small-batch-tasks.csv", Source::Alibaba2018, &[]),
+    ("small-pods.json", Source::Kubernetes, &[]),
 ];
 
 /// A lake of a small log, whose bad lines are allowed.
@@ -614,6 +615,76 @@ fn the_batch_jobs_of_alibaba_2018() {
     place.run(&["verify", "--lake", "lake"]).ok();
 }
 
+/// Promise: of a made-up print of pods, pods by phase, core-seconds, GPU-seconds, jobs and nodes are
+/// what plain Python counts, whatever the number of threads.
+#[test]
+fn the_pods_of_kubernetes() {
+    let mut seed = 11_u64;
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let at = |second: u64| {
+        let (day, hour, minute) = (1 + second / 86_400, second / 3_600 % 24, second / 60 % 60);
+        format!("2024-03-{day:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
+    };
+    let items: Vec<serde_json::Value> = (0..400)
+        .map(|number| {
+            let created = draw(2_000_000);
+            let scheduled = created + draw(600);
+            let ended = scheduled + draw(50_000);
+            let phase = ["Succeeded", "Failed", "Running", "Pending"][usize::try_from(draw(4)).unwrap()];
+            let (code, reason) = if phase == "Failed" { (137, "OOMKilled") } else { (0, "Completed") };
+            let state = match phase {
+                "Running" => serde_json::json!({"running": {"startedAt": at(scheduled)}}),
+                "Pending" => serde_json::json!({"waiting": {}}),
+                _ => serde_json::json!({"terminated": {"startedAt": at(scheduled),
+                    "finishedAt": at(ended), "exitCode": code, "reason": reason}}),
+            };
+            let mut status = serde_json::json!({"phase": phase,
+                "containerStatuses": [{"restartCount": 0, "state": state}]});
+            if phase != "Pending" {
+                status["startTime"] = serde_json::json!(at(scheduled));
+            }
+            serde_json::json!({"kind": "Pod", "status": status,
+                "metadata": {"name": format!("pod-{number}"), "namespace": format!("team-{}", draw(5)),
+                    "creationTimestamp": at(created), "ownerReferences": [
+                        {"kind": "Job", "name": format!("job-{}", number / 3), "controller": true}]},
+                "spec": {"nodeName": format!("node-{}", draw(20)), "containers": [
+                    {"resources": {"requests": {"cpu": format!("{}m", 250 * (1 + draw(8))),
+                        "memory": "1Gi"}, "limits": {"nvidia.com/gpu": draw(3)}}}]}})
+        })
+        .collect();
+    let list = serde_json::json!({"apiVersion": "v1", "items": items, "kind": "List"});
+    let place = Place::new();
+    let log = place.raw("pods.json", serde_json::to_string_pretty(&list).unwrap());
+    place.run(&["ingest", "trace/pods.json", "--lake", "lake", "--threads", "1"]).ok();
+    place.run(&["ingest", "trace/pods.json", "--lake", "four", "--threads", "4"]).ok();
+    assert_same_files(&place.path("lake"), &place.path("four"));
+    assert!(!place.path("lake/rejects").exists());
+    let Some(naive) = naive_accounting("kubernetes", &[&log]) else { return };
+    let lake = place.lake();
+    assert_eq!(states_of(&lake, &[0]), naive["states"]);
+    for (column, name) in [("cpu_request", "cpu_s"), ("gpu_request", "gpu_s")] {
+        let (found, expected) =
+            (amount_seconds(&lake, column, "Running"), naive[name].as_f64().unwrap());
+        assert!((found - expected).abs() <= 1e-6 * expected, "{column}: {found}, not {expected}");
+    }
+    let jobs = place.run(&["classify", "--format", "json"]).ok().json();
+    assert_eq!(jobs["total"], naive["jobs"]);
+    let mut nodes = 0;
+    lake.scan(Table::MachineEvents, None, &["machine_id"], |batch| nodes += batch.num_rows())
+        .unwrap();
+    assert_eq!(naive["machines"], nodes);
+    place.run(&["verify", "--lake", "lake"]).ok();
+    // By another user.
+    let args = ["ingest", "trace/pods.json", "--lake", "x", "--user-from", "label:team"];
+    let run = place.run(&args).ok();
+    assert!(run.stderr.contains("pods without what stands for the user: 400"), "{}", run.stderr);
+    let run = place.run(&["ingest", "trace/pods.json", "--lake", "y", "--user-from", "team"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+}
+
 /// Text that is near a log of some kind, and some that is far from any.
 fn near_logs() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
@@ -652,7 +723,14 @@ proptest! {
         // Told or not, nothing panics.
         let _ = open_trace(&path, None, None);
         for source in
-            [Source::Swf, Source::Gwf, Source::Rumen, Source::Slurm, Source::Alibaba2018]
+            [
+                Source::Swf,
+                Source::Gwf,
+                Source::Rumen,
+                Source::Slurm,
+                Source::Alibaba2018,
+                Source::Kubernetes,
+            ]
         {
             let mut trace = open_trace(&path, Some(source), None).unwrap();
             if source == Source::Rumen {

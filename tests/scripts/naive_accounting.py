@@ -2,7 +2,7 @@
 """Counts an accounting log straight from its text, with nothing of ours.
 
 usage: naive_accounting.py slurm SACCT.gz | openb PODS NODES | alibaba-2017 TASKS.gz
-       | alibaba-2018 TASKS INSTANCES MACHINES
+       | alibaba-2018 TASKS INSTANCES MACHINES | kubernetes PODS
 
 Prints one JSON object: jobs by the log's own word for their end, rows that ran, the processor-seconds
 of all attempts, their wait in seconds, machines, and the most processors at once. For Slurm: Open XDMoD's
@@ -120,7 +120,28 @@ def count_alibaba_2018(tasks, instances, machines):
     }
 
 
+def count_kubernetes(path):
+    states, jobs, nodes, cpu_s, gpu_s = Counter(), set(), set(), 0, 0
+    with opened(path) as text:
+        pods = json.load(text)["items"]
+    for pod in pods:
+        meta, status = pod["metadata"], pod["status"]
+        states[status["phase"]] += 1
+        jobs.add((meta["namespace"], meta["ownerReferences"][0]["name"]))
+        # A pod that waits has a node in these made-up rows, and no start.
+        if "startTime" in status:
+            nodes.add(pod["spec"]["nodeName"])
+        ended = status["containerStatuses"][0]["state"].get("terminated")
+        if ended:
+            resources = pod["spec"]["containers"][0]["resources"]
+            ran = seconds(ended["finishedAt"][:-1]) - seconds(status["startTime"][:-1])
+            cpu_s += ran * int(resources["requests"]["cpu"][:-1]) / 1000
+            gpu_s += ran * resources["limits"]["nvidia.com/gpu"]
+    return {
+        "states": dict(states), "jobs": len(jobs), "machines": len(nodes), "cpu_s": cpu_s, "gpu_s": gpu_s,
+    }
+
+
 if __name__ == "__main__":
     kind, *paths = sys.argv[1:]
-    counts = {"slurm": count_slurm, "openb": count_openb, "alibaba-2017": count_alibaba_2017, "alibaba-2018": count_alibaba_2018}
-    print(json.dumps(counts[kind](*paths)))
+    print(json.dumps(globals()["count_" + kind.replace("-", "_")](*paths)))

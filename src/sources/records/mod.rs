@@ -34,10 +34,12 @@ use crate::schema::{EventType, Table, row_id};
 
 pub(super) mod fields;
 mod fleet;
+mod jobs;
 mod repeats;
 
 use self::fleet::Fleet;
 pub(super) use self::fleet::machine_id;
+use self::jobs::{Ending, JobSum, WORST, rank};
 pub(super) use self::repeats::find_repeats;
 
 /// A column and what is wrong there.
@@ -178,24 +180,6 @@ struct Seen {
     end: Option<(i64, i32)>,
 }
 
-/// What is known of a job of several tasks.
-struct JobSum {
-    line: u64,
-    submit_us: i64,
-    start_us: Option<i64>,
-    end_us: i64,
-    /// How bad the worst end is: the place in [`WORST`].
-    worst: usize,
-    end_reason: Option<&'static str>,
-    tasks: u32,
-    open: u32,
-    user: Option<Box<str>>,
-    name: Option<Box<str>>,
-}
-
-/// Ends, from the best to the one that decides what became of a job.
-const WORST: [i32; 5] = [FINISH, EVICT, LOST, KILL, FAIL];
-
 /// Parses the blocks of a log for one of its tables.
 pub(super) struct RecordParser<F> {
     format: F,
@@ -204,6 +188,8 @@ pub(super) struct RecordParser<F> {
     seen: FxHashMap<(i64, i32), Seen>,
     repeats: Option<Arc<Repeats>>,
     jobs: BTreeMap<i64, JobSum>,
+    /// The last end of each task of a job of several.
+    ends: BTreeMap<(i64, i32), Ending>,
     fleet: Fleet,
     remarks: Remarks,
     header: Vec<(String, String)>,
@@ -219,6 +205,7 @@ impl<F: RecordFormat> RecordParser<F> {
             seen: FxHashMap::default(),
             repeats: None,
             jobs: BTreeMap::new(),
+            ends: BTreeMap::new(),
             fleet: Fleet::default(),
             remarks: Remarks::default(),
             header,
@@ -230,7 +217,21 @@ impl<F: RecordFormat> RecordParser<F> {
         Self { repeats, ..self }
     }
 
-    fn line(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
+    /// How the rows are written.
+    pub(super) fn format(&mut self) -> &mut F {
+        &mut self.format
+    }
+
+    /// Counts what was assumed or left out.
+    pub(super) fn remark(&mut self, wording: &'static str) {
+        self.remarks.add(wording);
+    }
+
+    /// Adds what a line says.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn line(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
         let Some(record) = self.format.record(line, &mut self.remarks)? else {
             return Ok(());
         };
@@ -269,6 +270,13 @@ impl<F: RecordFormat> RecordParser<F> {
                     .entry(record.job_id)
                     .or_insert_with(|| JobSum::of(line.number, &record, seen));
                 job.add(&record, seen, before);
+                if let (None, Some((end_us, kind))) = (record.turn, seen.end) {
+                    let end = Ending { end_us, rank: rank(kind), reason: record.end_reason };
+                    let last = self.ends.entry(key).or_insert(end);
+                    if last.end_us <= end_us {
+                        *last = end;
+                    }
+                }
             }
             _ => {
                 let mut cells = Vec::with_capacity(48);
@@ -286,6 +294,9 @@ impl<F: RecordFormat> RecordParser<F> {
 
     /// Adds the events of the jobs that are made of several tasks.
     fn put_together(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        for ((id, _), end) in std::mem::take(&mut self.ends) {
+            self.jobs.entry(id).and_modify(|job| job.close(end));
+        }
         for (id, job) in std::mem::take(&mut self.jobs) {
             let mut cells = vec![
                 Cell::Missing,
@@ -352,52 +363,6 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
         Notes {
             header: if is_first { std::mem::take(&mut self.header) } else { Vec::new() },
             remarks,
-        }
-    }
-}
-
-impl JobSum {
-    fn of(line: u64, record: &Record<'_>, seen: Seen) -> Self {
-        Self {
-            line,
-            submit_us: seen.submit_us,
-            start_us: None,
-            end_us: 0,
-            worst: 0,
-            end_reason: None,
-            tasks: 0,
-            open: 0,
-            user: record.user.map(Box::from),
-            name: record.job_name.map(Box::from),
-        }
-    }
-
-    /// Adds a row of a task; `before` is its row before this one.
-    fn add(&mut self, record: &Record<'_>, seen: Seen, before: Option<Seen>) {
-        let is_new = record.turn.map_or(before.is_none(), |turn| turn.is_first);
-        self.submit_us = self.submit_us.min(seen.submit_us);
-        self.start_us = match (self.start_us, seen.start_us) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        };
-        self.tasks += u32::from(is_new);
-        if record.turn.is_some_and(|turn| !turn.is_deciding) {
-            return;
-        }
-        // A task has the end of its last row.
-        if before.is_some_and(|before| before.end.is_none()) {
-            self.open -= 1;
-        }
-        match seen.end {
-            None => self.open += 1,
-            Some((end_us, kind)) => {
-                self.end_us = self.end_us.max(end_us);
-                let rank = WORST.iter().position(|&known| known == kind).unwrap_or(0);
-                if self.worst <= rank {
-                    self.end_reason = record.end_reason.or(self.end_reason);
-                    self.worst = rank;
-                }
-            }
         }
     }
 }

@@ -36,7 +36,7 @@ use super::{SourceError, SourceErrorKind};
 use crate::schema::{Table, row_id};
 
 mod events;
-mod objects;
+pub(super) mod objects;
 mod tasks;
 mod topology;
 

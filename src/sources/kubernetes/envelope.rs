@@ -1,0 +1,166 @@
+//! The items of a list, out of a text that comes in pieces.
+//!
+//! In: blocks of text. Out: the same text with what surrounds the items of a `List` (its braces, its
+//! other keys, the commas) turned into spaces, so that items follow each other like the lines of a
+//! log. Line numbers stay. Memory holds the text of a block.
+
+/// Where in the text of lists the next byte stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Outside of any list.
+    Outside,
+    /// Among the keys of a list.
+    Keys,
+    /// Behind the key of the items, before their bracket.
+    Colon,
+    /// Between items.
+    Between,
+}
+
+/// What is known of the list that has begun.
+pub(super) struct Envelope {
+    place: Place,
+    /// Braces and brackets that are open within a value of a key, or within an item.
+    depth: u32,
+    is_in_string: bool,
+    is_escaped: bool,
+    /// The begin of the text of a string among the keys.
+    word: Vec<u8>,
+    has_items: bool,
+}
+
+/// The key of the items.
+const ITEMS: &[u8] = b"items";
+
+/// Whether a text begins with a list.
+pub(super) fn is_list(begin: &[u8]) -> bool {
+    let mut envelope = Envelope::new();
+    let has_ended = |envelope: &Envelope| envelope.place == Place::Outside;
+    for &byte in begin.trim_ascii_start() {
+        envelope.is_of_item(byte);
+        if envelope.has_items || has_ended(&envelope) {
+            break;
+        }
+    }
+    envelope.has_items
+}
+
+impl Envelope {
+    pub(super) fn new() -> Self {
+        Self {
+            place: Place::Outside,
+            depth: 0,
+            is_in_string: false,
+            is_escaped: false,
+            word: Vec::new(),
+            has_items: false,
+        }
+    }
+
+    /// The text of a block with its items alone; of a list without items its last brace is left, which
+    /// is no object.
+    pub(super) fn strip(&mut self, text: &[u8]) -> Vec<u8> {
+        text.iter()
+            .map(|&byte| if self.is_of_item(byte) || byte == b'\n' { byte } else { b' ' })
+            .collect()
+    }
+
+    /// Whether a list has begun that has not ended.
+    pub(super) fn is_open(&self) -> bool {
+        self.place != Place::Outside
+    }
+
+    /// Takes a byte and says whether it is one of an item, or of what should be one.
+    fn is_of_item(&mut self, byte: u8) -> bool {
+        if self.is_in_string {
+            self.in_string(byte);
+            return self.place == Place::Between;
+        }
+        if 0 < self.depth {
+            match byte {
+                b'"' => self.is_in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth -= 1,
+                _ => {}
+            }
+            return self.place == Place::Between;
+        }
+        match (self.place, byte) {
+            (Place::Outside, b'{') => (self.place, self.has_items) = (Place::Keys, false),
+            (Place::Outside, _) => return !byte.is_ascii_whitespace(),
+            (Place::Keys, b'"') => {
+                self.is_in_string = true;
+                self.word.clear();
+            }
+            (Place::Keys, b':') if self.word == ITEMS => self.place = Place::Colon,
+            (Place::Keys | Place::Colon, b'{') | (Place::Keys, b'[') => self.depth = 1,
+            (Place::Colon, b'[') => (self.place, self.has_items) = (Place::Between, true),
+            (Place::Keys | Place::Colon, b',') | (Place::Between, b']') => {
+                self.word.clear();
+                self.place = Place::Keys;
+            }
+            (Place::Keys | Place::Colon, b'}') => {
+                self.place = Place::Outside;
+                return !self.has_items;
+            }
+            (Place::Between, b'{') => {
+                self.depth = 1;
+                return true;
+            }
+            (Place::Between, b'"') => {
+                self.is_in_string = true;
+                return true;
+            }
+            (Place::Between, _) => return byte != b',',
+            _ => {}
+        }
+        false
+    }
+
+    fn in_string(&mut self, byte: u8) {
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' => self.is_escaped = true,
+            b'"' => self.is_in_string = false,
+            _ if self.place == Place::Keys && self.depth == 0 && self.word.len() <= ITEMS.len() => {
+                self.word.push(byte);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_items_alone_are_left_on_their_lines_however_the_text_is_cut() {
+        let check = |text: &str, expected: &str| {
+            for step in [1, 3, 1000] {
+                let (mut envelope, mut found) = (Envelope::new(), Vec::new());
+                for piece in text.as_bytes().chunks(step) {
+                    found.extend(envelope.strip(piece));
+                }
+                let found = String::from_utf8(found).unwrap();
+                let words = |text: &str| -> Vec<String> {
+                    text.split('\n').map(|line| line.trim().to_owned()).collect()
+                };
+                assert_eq!(words(&found), words(expected), "{text} by {step}");
+                assert!(!envelope.is_open(), "{text}");
+            }
+        };
+        check("{\"items\":[{\"a\":[1]}]}", "{\"a\":[1]}");
+        check(
+            "{\"kind\":\"items\",\n\"items\": [\n{},\n{\"items\":[]}\n],\"x\":[{}]}",
+            "\n\n{}\n{\"items\":[]}\n",
+        );
+        check(
+            "{\"metadata\":{\"items\":[{}]},\"items\":[{\"b\":\"]}\\\"\"}]}",
+            "{\"b\":\"]}\\\"\"}",
+        );
+        check("{\"a\":1}", "}");
+        check("{\"items\":null}", "}");
+        check("{\"items\":[7]}", "7");
+    }
+}

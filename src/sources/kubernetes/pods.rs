@@ -1,0 +1,474 @@
+//! A pod as a list or a request shows it, made into attempts.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rustc_hash::FxHashSet;
+
+use super::super::records::{
+    EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Record, Remarks, hash, machine_id, number_of_name,
+};
+use super::super::zone::{Stamp, Zone};
+use super::changes::{Change, Changes};
+use super::objects::{Amounts, Event, Head, Pod, Span, Status, quantity};
+use super::{Cell, RejectReason, Table};
+
+/// What stands for the user of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum UserFrom {
+    /// Its namespace.
+    #[default]
+    Namespace,
+    /// A label of it, by its key.
+    Label(String),
+}
+
+impl fmt::Display for UserFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace => f.write_str("namespace"),
+            Self::Label(key) => write!(f, "label:{key}"),
+        }
+    }
+}
+
+impl FromStr for UserFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("label:") {
+            Some(key) if !key.is_empty() => Ok(Self::Label(key.to_owned())),
+            None if text == "namespace" => Ok(Self::Namespace),
+            _ => Err(format!("`{text}` is neither `namespace` nor `label:KEY`")),
+        }
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Pod,
+    Event,
+    Request,
+}
+
+/// An attempt of the pod at hand.
+#[derive(Clone, Debug, Default)]
+struct Attempt {
+    start_us: Option<i64>,
+    end: Option<(i64, i32)>,
+    reason: Option<String>,
+    exit_code: Option<String>,
+}
+
+/// How the log writes a pod.
+pub(super) struct Pods {
+    user_from: UserFrom,
+    table: Table,
+    main: Option<Kind>,
+    pod: Pod,
+    attempts: std::vec::IntoIter<Attempt>,
+    at_hand: Attempt,
+    job: String,
+    pub(super) change: Option<Change>,
+    changes: Changes,
+    /// Pods that a request has shown whole.
+    shown: FxHashSet<u64>,
+    /// Attempts before the last of a pod, which a later snapshot shows again.
+    told: FxHashSet<(u64, i64)>,
+}
+
+impl Pods {
+    pub(super) fn new(user_from: UserFrom, table: Table) -> Self {
+        Self {
+            user_from,
+            table,
+            main: None,
+            pod: Pod::default(),
+            attempts: Vec::new().into_iter(),
+            at_hand: Attempt::default(),
+            job: String::new(),
+            change: None,
+            changes: Changes::default(),
+            shown: FxHashSet::default(),
+            told: FxHashSet::default(),
+        }
+    }
+
+    /// Takes an object, and says how many attempts it shows and what is to be counted.
+    pub(super) fn begin(&mut self, raw: &[u8]) -> Result<(usize, Option<&'static str>), Fault> {
+        let bad = ("", RejectReason::BadValue);
+        let head: Head = serde_json::from_slice(raw).map_err(|_| bad)?;
+        let kind = match head.kind.as_deref() {
+            None | Some("Pod") => Kind::Pod,
+            Some("Event") if head.api_version.starts_with("audit.") => Kind::Request,
+            Some("Event") => Kind::Event,
+            Some(_) => return Ok((0, Some("objects that are no pod: left out"))),
+        };
+        if *self.main.get_or_insert(kind) != kind {
+            return Ok((0, Some("objects of another kind than the first: left out")));
+        }
+        if kind == Kind::Pod {
+            self.pod = serde_json::from_slice(raw).map_err(|_| bad)?;
+            return self.begin_pod();
+        }
+        let mut event: Event = serde_json::from_slice(raw).map_err(|_| bad)?;
+        let is_told = if kind == Kind::Event {
+            self.changes.add_event(&event)?
+        } else {
+            let shown = event.response_object.take().filter(|object| object["kind"] == "Pod");
+            if let Some(object) = shown.filter(|_| event.stage == "ResponseComplete") {
+                self.pod = serde_json::from_value(object).map_err(|_| bad)?;
+                return self.begin_pod();
+            }
+            self.changes.add_request(&event)?
+        };
+        Ok((0, (!is_told).then_some("events and requests that change no pod: left out")))
+    }
+
+    /// The pods that events and requests told, but for those that a request has shown.
+    pub(super) fn take_changes(&mut self) -> Vec<Change> {
+        let shown = std::mem::take(&mut self.shown);
+        let is_shown = |change: &Change| shown.contains(&pod_hash(&change.namespace, &change.name));
+        self.changes.take().filter(|change| !is_shown(change)).collect()
+    }
+
+    fn begin_pod(&mut self) -> Result<(usize, Option<&'static str>), Fault> {
+        let meta = &self.pod.metadata;
+        if meta.name.is_empty() {
+            return Err(("name", RejectReason::EmptyMandatory));
+        }
+        let pod = pod_hash(&meta.namespace, &meta.name);
+        if self.main == Some(Kind::Request) {
+            self.shown.insert(pod);
+        }
+        let mut attempts = attempts(&self.pod)?;
+        if 1 < attempts.len() {
+            let start_us = attempts[0].start_us.unwrap_or(0);
+            if !self.told.insert((pod, start_us)) {
+                attempts.remove(0);
+            }
+        }
+        let count = attempts.len();
+        self.attempts = attempts.into_iter();
+        let restarts = self.pod.status.main().map_or(0, |container| container.restart_count);
+        let remark = "restarts before the last: times that a pod no longer has";
+        Ok((count, (1 < restarts).then_some(remark)))
+    }
+
+    /// The next attempt of the object at hand.
+    pub(super) fn attempt<'a>(&'a mut self, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
+        if let Some(change) = self.change.as_ref() {
+            return Ok(change_record(change, &mut self.job, remarks));
+        }
+        self.at_hand = self.attempts.next().unwrap_or_default();
+        let (pod, attempt) = (&self.pod, &self.at_hand);
+        let meta = &pod.metadata;
+        let creation = time(meta.creation_timestamp.as_deref(), "creationTimestamp")?;
+        let (kind, owner) = owner(pod);
+        self.job = format!("{}/{kind}/{owner}", meta.namespace);
+        let task_index = task_index(pod, kind);
+        if kind == "Job" && pod.status.phase == "Failed" {
+            remarks
+                .add("failed pods of a Job: it counts as failed, though it may have tried again");
+        }
+        let [cpu, memory, gpus] = requests(pod)?;
+        if cpu.is_none() {
+            remarks.add("CPU request unknown: no CPU time is charged");
+        }
+        let user = match &self.user_from {
+            UserFrom::Namespace => Some(meta.namespace.as_str()),
+            UserFrom::Label(key) => {
+                meta.labels.as_ref().and_then(|labels| labels.get(key)).map(String::as_str)
+            }
+        };
+        let user = user.filter(|user| !user.is_empty());
+        if user.is_none() {
+            remarks.add("pods without what stands for the user");
+        }
+        let (status, node) = (&pod.status, pod.spec.node_name.as_deref());
+        let restarts = status.main().map(|container| container.restart_count);
+        Ok(Record {
+            job_id: number_of_name(self.job.as_bytes()),
+            task_index,
+            life: Life { submit_us: creation, start_us: attempt.start_us, end: attempt.end },
+            turn: None,
+            user,
+            job_name: Some(&self.job),
+            logical_name: Some(owner),
+            scheduling_class: None,
+            priority: pod.spec.priority,
+            machine_id: node.map(machine_id),
+            // How large the system is, its nodes say, which are not in the log.
+            cpu: cpu.filter(|_| self.table != Table::MachineEvents),
+            memory: memory.map(|bytes| bytes / 1_048_576.0),
+            end_reason: attempt.reason.as_deref().map(known),
+            nodes: node,
+            cluster: None,
+            own: vec![
+                Cell::Text(&status.phase),
+                attempt.reason.as_deref().into(),
+                attempt.exit_code.as_deref().into(),
+                Cell::Text(&meta.namespace),
+                Cell::Text(&meta.name),
+                Cell::Text(kind),
+                status.qos_class.as_deref().into(),
+                restarts.into(),
+                pod.spec.priority_class_name.as_deref().into(),
+                gpus.into(),
+                node.into(),
+            ],
+        })
+    }
+}
+
+/// A pod of which only the changes are known.
+fn change_record<'a>(change: &'a Change, job: &'a mut String, remarks: &mut Remarks) -> Record<'a> {
+    *job = format!("{}/Pod/{}", change.namespace, change.name);
+    remarks.add("pods known by their changes alone: each a job of its own, without requests");
+    let life = change.life(remarks);
+    let node = change.node.as_deref();
+    Record {
+        job_id: number_of_name(job.as_bytes()),
+        task_index: 0,
+        life,
+        turn: None,
+        user: Some(change.namespace.as_str()).filter(|name| !name.is_empty()),
+        job_name: Some(job),
+        logical_name: Some(&change.name),
+        scheduling_class: None,
+        priority: None,
+        machine_id: node.map(machine_id),
+        cpu: None,
+        memory: None,
+        end_reason: change.reason,
+        nodes: node,
+        cluster: None,
+        own: vec![
+            Cell::Missing,
+            change.reason.into(),
+            Cell::Missing,
+            Cell::Text(&change.namespace),
+            Cell::Text(&change.name),
+            Cell::Text("Pod"),
+            Cell::Missing,
+            Cell::Missing,
+            Cell::Missing,
+            Cell::Missing,
+            node.into(),
+        ],
+    }
+}
+
+/// A time as Kubernetes writes it, µs since 1970.
+pub(super) fn time(text: Option<&str>, column: &'static str) -> Result<Option<i64>, Fault> {
+    let Some(text) = text else { return Ok(None) };
+    let stamp = Stamp::iso(text.as_bytes()).ok_or((column, RejectReason::BadValue))?;
+    Ok(Some(stamp.instant_us(&Zone::utc()).first()))
+}
+
+fn pod_hash(namespace: &str, name: &str) -> u64 {
+    hash(namespace.as_bytes()).rotate_left(1) ^ hash(name.as_bytes())
+}
+
+/// The attempts that a pod shows: at most the last two.
+fn attempts(pod: &Pod) -> Result<Vec<Attempt>, Fault> {
+    let status = &pod.status;
+    let scheduled = status.condition("PodScheduled").or(status.start_time.as_deref());
+    let scheduled_us = time(scheduled, "startTime")?;
+    let mut found = Vec::new();
+    let main = status.main();
+    let before = main.filter(|main| 0 < main.restart_count).map(|main| &main.last_state);
+    if let Some(span) = before.and_then(|state| state.terminated.as_ref()) {
+        let started_us = time(span.started_at.as_deref(), "startedAt")?;
+        let is_first = main.is_some_and(|main| main.restart_count == 1);
+        let kind = if span.exit_code == Some(0) { FINISH } else { FAIL };
+        let end_us = time(span.finished_at.as_deref(), "finishedAt")?;
+        found.push(Attempt {
+            start_us: scheduled_us.filter(|_| is_first).or(started_us),
+            end: end_us.map(|end_us| (end_us, kind)),
+            ..Attempt::of(span)
+        });
+    }
+    let state = main.map(|main| &main.state);
+    let begun = state.and_then(|state| state.running.as_ref().or(state.terminated.as_ref()));
+    let (kind, phase_reason) = fate(pod)?;
+    if found.is_empty() || begun.is_some() {
+        let started_us = time(begun.and_then(|span| span.started_at.as_deref()), "startedAt")?;
+        let mut last = begun.map(Attempt::of).unwrap_or_default();
+        last.start_us = if found.is_empty() { scheduled_us } else { started_us };
+        last.end = match kind {
+            Some(kind) => end_us(pod)?.map(|end_us| (end_us, kind)),
+            None => None,
+        };
+        last.reason = last.end.and(phase_reason.or(last.reason));
+        last.exit_code = last.end.and(last.exit_code);
+        found.push(last);
+    }
+    Ok(found)
+}
+
+impl Attempt {
+    /// Why the container ended.
+    fn of(span: &Span) -> Self {
+        Self {
+            reason: span.reason.clone(),
+            exit_code: span.exit_code.map(|code| code.to_string()),
+            ..Self::default()
+        }
+    }
+}
+
+/// What became of a pod, and why where the pod itself says it.
+fn fate(pod: &Pod) -> Result<(Option<i32>, Option<String>), Fault> {
+    let status = &pod.status;
+    let reason = status.reason.clone().filter(|reason| !reason.is_empty());
+    let kind = match status.phase.as_str() {
+        "Succeeded" => Some(FINISH),
+        "Failed" => Some(match reason.as_deref() {
+            Some("Evicted" | "Preempting" | "Terminated" | "NodeShutdown" | "Shutdown") => EVICT,
+            Some("NodeLost") => LOST,
+            _ => FAIL,
+        }),
+        "Unknown" => Some(LOST),
+        "Running" | "Pending" if pod.metadata.deletion_timestamp.is_some() => {
+            return Ok((Some(KILL), Some("Deleted".to_owned())));
+        }
+        "Running" | "Pending" => None,
+        "" => return Err(("phase", RejectReason::EmptyMandatory)),
+        _ => return Err(("phase", RejectReason::UnknownEventType)),
+    };
+    Ok((kind, reason))
+}
+
+/// When a pod ended: its last container, else its deletion, else its last change.
+fn end_us(pod: &Pod) -> Result<Option<i64>, Fault> {
+    let mut end_us = None;
+    for container in pod.status.container_statuses.iter().flatten() {
+        let span = container.state.terminated.as_ref();
+        end_us = end_us.max(time(span.and_then(|span| span.finished_at.as_deref()), "finishedAt")?);
+    }
+    if end_us.is_none() {
+        end_us = time(pod.metadata.deletion_timestamp.as_deref(), "deletionTimestamp")?;
+    }
+    if end_us.is_none() {
+        for condition in pod.status.conditions.iter().flatten() {
+            let at = condition.last_transition_time.as_deref();
+            end_us = end_us.max(time(at, "lastTransitionTime")?);
+        }
+    }
+    Ok(end_us)
+}
+
+impl Status {
+    /// The container that was started again most often.
+    fn main(&self) -> Option<&super::objects::ContainerStatus> {
+        self.container_statuses.iter().flatten().rev().max_by_key(|status| status.restart_count)
+    }
+
+    /// Since when a condition holds.
+    fn condition(&self, kind: &str) -> Option<&str> {
+        let mut all = self.conditions.iter().flatten();
+        let found = all.find(|condition| condition.kind == kind && condition.status == "True")?;
+        found.last_transition_time.as_deref()
+    }
+}
+
+/// What a pod belongs to: the kind and the name.
+fn owner(pod: &Pod) -> (&str, &str) {
+    let meta = &pod.metadata;
+    let mut owners = meta.owner_references.iter().flatten();
+    let Some(owner) = owners.find(|owner| owner.controller == Some(true)) else {
+        return ("Pod", &meta.name);
+    };
+    let hash = meta.labels.as_ref().and_then(|labels| labels.get("pod-template-hash"));
+    let of_deployment = hash.and_then(|hash| {
+        owner.name.strip_suffix(hash.as_str()).and_then(|name| name.strip_suffix('-'))
+    });
+    match (owner.kind.as_str(), of_deployment) {
+        ("ReplicaSet", Some(name)) => ("Deployment", name),
+        (kind, _) => (kind, &owner.name),
+    }
+}
+
+/// The index of a pod in what owns it.
+fn task_index(pod: &Pod, kind: &str) -> i32 {
+    const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+    let meta = &pod.metadata;
+    let annotation = meta.annotations.as_ref().and_then(|all| all.get(INDEX)?.as_str());
+    let label = meta.labels.as_ref().and_then(|all| all.get(INDEX)).map(String::as_str);
+    let text = match kind {
+        "Pod" => Some("0"),
+        "StatefulSet" => meta.name.rsplit('-').next(),
+        _ => annotation.or(label),
+    };
+    let index = text.and_then(|text| text.parse::<i32>().ok()).filter(|&index| 0 <= index);
+    let of_name = || i32::try_from(hash(meta.name.as_bytes()) >> 33).expect("31 bits");
+    index.unwrap_or_else(of_name)
+}
+
+/// Tells a resource by its name.
+type IsWanted = fn(&str) -> bool;
+
+/// CPU in cores, memory in bytes and GPUs: what the containers ask for together, or the largest of
+/// those that run before them.
+fn requests(pod: &Pod) -> Result<[Option<f32>; 3], Fault> {
+    let kinds: [(IsWanted, &str); 3] = [
+        (|name| name == "cpu", "cpu"),
+        (|name| name == "memory", "memory"),
+        (|name| name.ends_with("/gpu"), "gpu"),
+    ];
+    let mut found = [None; 3];
+    for (place, (is_wanted, column)) in found.iter_mut().zip(kinds) {
+        let amount = |container: &super::objects::Container| {
+            let of = |amounts: &Option<Amounts>| {
+                let mut all = amounts.iter().flatten();
+                all.find(|(name, _)| is_wanted(name)).map(|(_, value)| quantity(value))
+            };
+            let resources = &container.resources;
+            of(&resources.requests).or_else(|| of(&resources.limits))
+        };
+        let mut sum: Option<f64> = None;
+        let mut before: Option<f64> = None;
+        for container in &pod.spec.containers {
+            if let Some(amount) = amount(container) {
+                let amount = amount.ok_or((column, RejectReason::BadValue))?;
+                sum = Some(sum.unwrap_or(0.0) + amount);
+            }
+        }
+        for container in pod.spec.init_containers.iter().flatten() {
+            if let Some(amount) = amount(container) {
+                let amount = amount.ok_or((column, RejectReason::BadValue))?;
+                before = Some(before.unwrap_or(0.0).max(amount));
+            }
+        }
+        let total =
+            if sum.is_none() { before } else { sum.map(|sum| sum.max(before.unwrap_or(0.0))) };
+        #[expect(clippy::cast_possible_truncation, reason = "an amount")]
+        let total = total.map(|total| total as f32);
+        *place = total;
+    }
+    Ok(found)
+}
+
+/// A reason that is known by name, for the sum of a job.
+fn known(reason: &str) -> &'static str {
+    const KNOWN: [&str; 15] = [
+        "OOMKilled",
+        "Error",
+        "Completed",
+        "Evicted",
+        "Deleted",
+        "DeadlineExceeded",
+        "ContainerCannotRun",
+        "StartError",
+        "Preempting",
+        "Terminated",
+        "NodeLost",
+        "NodeShutdown",
+        "NodeAffinity",
+        "Shutdown",
+        "UnexpectedAdmissionError",
+    ];
+    KNOWN.into_iter().find(|known| *known == reason).unwrap_or("Other")
+}
