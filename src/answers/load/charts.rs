@@ -10,7 +10,7 @@ use crate::charts::{
     Tone, outcome_tone,
 };
 use crate::digits;
-use crate::studies::load::arrivals::DAYS;
+use crate::studies::load::arrivals::{DAYS, TimeOfDay};
 use crate::studies::load::jobs::FateRow;
 use crate::studies::load::{Amount, By, Cells};
 use crate::studies::meter::Resource;
@@ -193,13 +193,18 @@ fn tasks(loaded: &Loaded) -> Chart {
 fn hours(loaded: &Loaded) -> Chart {
     let arrivals = &loaded.arrivals;
     let rows = arrivals.hours.chunks(24).zip(DAYS).map(|(hours, day)| HeatRow {
-        name: if arrivals.is_clock_known { day.to_owned() } else { hours[0].day.clone() },
+        name: match arrivals.time_of_day {
+            TimeOfDay::FromStart => hours[0].day.clone(),
+            TimeOfDay::Local | TimeOfDay::Utc => day.to_owned(),
+        },
         values: hours.iter().map(|row| row.jobs_per_hour).collect(),
     });
-    let clock = if arrivals.is_clock_known {
-        "Local time"
-    } else {
-        "Hours from the start of the log, which does not say the time of day"
+    let clock = match arrivals.time_of_day {
+        TimeOfDay::Local => "Local time",
+        TimeOfDay::Utc => "UTC",
+        TimeOfDay::FromStart => {
+            "Days and hours from the first submission: the log does not say the time of day"
+        }
     };
     Chart::Heat(HeatChart {
         title: "When jobs are submitted".to_owned(),

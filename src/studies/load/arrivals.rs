@@ -43,9 +43,24 @@ const LAG_HOURS_MAX: usize = 336;
 pub struct Clock {
     /// From Sunday 0:00 of local time to time 0, µs.
     pub since_sunday_us: i64,
-    /// Whether that is known; otherwise time 0 is taken for it.
-    pub is_known: bool,
+    /// Which time of day it tells.
+    pub tells: TimeOfDay,
 }
+
+/// Which time of day a clock tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeOfDay {
+    /// That of the place of the cluster.
+    Local,
+    /// Coordinated universal time: the clock counts from 1970.
+    Utc,
+    /// None: days and hours count from the first submission.
+    FromStart,
+}
+
+/// A clock that has counted for so long at the first submission counts from 1970.
+const TWENTY_YEARS_US: i64 = 631_152_000 * MICROS_PER_SECOND;
 
 impl Clock {
     /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in
@@ -60,7 +75,23 @@ impl Clock {
             Source::Google2019 | Source::Google2019AllocSets => Some(hours(3 * 24) - begin_us),
             _ => lake.header("StartTime").find_map(of_text),
         };
-        Self { since_sunday_us: known.unwrap_or(0), is_known: known.is_some() }
+        let tells = if known.is_some() { TimeOfDay::Local } else { TimeOfDay::FromStart };
+        Self { since_sunday_us: known.unwrap_or(0), tells }
+    }
+
+    /// The clock by which submissions are counted from the first on, where no place is known.
+    fn from(self, first_us: i64) -> Self {
+        match self.tells {
+            TimeOfDay::FromStart if TWENTY_YEARS_US <= first_us => {
+                // 1 January 1970 was a Thursday.
+                Self { since_sunday_us: 4 * MICROS_PER_DAY, tells: TimeOfDay::Utc }
+            }
+            TimeOfDay::FromStart => Self {
+                since_sunday_us: -first_us.rem_euclid(7 * MICROS_PER_DAY),
+                tells: TimeOfDay::FromStart,
+            },
+            _ => self,
+        }
     }
 
     /// The hour of the week of an instant, from Sunday 0:00.
@@ -128,8 +159,8 @@ pub struct ArrivalStudy {
     pub jobs: u64,
     /// Submitted before the window, and left out.
     pub left_censored_out: u64,
-    /// Whether the day of the week and the hour are known.
-    pub is_clock_known: bool,
+    /// Which time of day the hours are of.
+    pub time_of_day: TimeOfDay,
     /// Standard deviation over mean of the times between submissions; 1 for a Poisson process.
     pub interarrival_variation: Option<f64>,
     /// By hour of the week.
@@ -161,6 +192,7 @@ impl Arrivals {
         let first = times.first().copied().unwrap_or(0);
         // A trace with a window begins there; a log with its first job.
         let from_us = if 0 < windows.first_us { windows.first_us.min(first) } else { first };
+        let clock = clock.from(from_us);
         let to_us = windows.job_end_us.max(times.last().copied().unwrap_or(0));
         let is_short = (to_us - from_us) / (3600 * MICROS_PER_SECOND) <= HOURS_MAX;
         let hourly = counts(&times, [from_us, to_us], 3600).filter(|_| is_short);
@@ -169,7 +201,7 @@ impl Arrivals {
         ArrivalStudy {
             jobs: times.len() as u64,
             left_censored_out: self.before,
-            is_clock_known: clock.is_known,
+            time_of_day: clock.tells,
             interarrival_variation: interarrival_variation(&times),
             hours: hours_of_week(&times, clock, [from_us, to_us]),
             dispersion: WINDOWS_S
@@ -268,7 +300,10 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
         let hours = micros_to_seconds(lengths[idx]) / 3600.0;
         let day = idx / 24;
         HourRow {
-            day: if clock.is_known { DAYS[day].to_owned() } else { format!("day {}", day + 1) },
+            day: match clock.tells {
+                TimeOfDay::FromStart => format!("day {}", day + 1),
+                TimeOfDay::Local | TimeOfDay::Utc => DAYS[day].to_owned(),
+            },
             hour: idx % 24,
             jobs: jobs[idx],
             hours,
@@ -295,7 +330,8 @@ mod tests {
                 arrivals.add(time, false);
             }
             for since_sunday_us in [0, 7 * MICROS_PER_DAY - 1] {
-                let study = arrivals.study(Clock { since_sunday_us, is_known: false }, windows);
+                let study =
+                    arrivals.study(Clock { since_sunday_us, tells: TimeOfDay::FromStart }, windows);
                 assert_eq!(study.jobs, 3);
                 assert!(study.hourly_autocorrelation.is_empty() && study.dispersion.is_empty());
                 let hours: f64 = study.hours.iter().map(|row| row.hours).sum();
@@ -314,6 +350,30 @@ mod tests {
         assert_eq!(of_text("é"), None);
     }
 
+    /// What is submitted at some seconds of a log whose place is unknown: time of day, days, hours.
+    fn told_of(seconds: [i64; 2]) -> (TimeOfDay, Vec<(String, usize)>) {
+        let times_us = seconds.map(|time| time * MICROS_PER_SECOND).to_vec();
+        let (end_us, open_attempts) = (times_us[1], OpenAttempts::JobEnd);
+        let windows =
+            Windows { job_end_us: end_us, task_end_us: end_us, first_us: 0, open_attempts };
+        let clock = Clock { since_sunday_us: 0, tells: TimeOfDay::FromStart };
+        let study = Arrivals { times_us, before: 0 }.study(clock, windows);
+        let rows = study.hours.into_iter().filter(|row| 0 < row.jobs);
+        (study.time_of_day, rows.map(|row| (row.day, row.hour)).collect())
+    }
+
+    #[test]
+    fn a_log_without_a_place_is_told_in_utc_or_from_its_start() {
+        // 17:46:03 on Tuesday, 21 April 2009, UTC, and 27 hours later.
+        let (told, rows) = told_of([1_240_335_963, 1_240_335_963 + 27 * 3600]);
+        let days = [("Tuesday".to_owned(), 17), ("Wednesday".to_owned(), 20)];
+        assert_eq!((told, rows), (TimeOfDay::Utc, days.to_vec()));
+        // A log that begins at some time of its own clock.
+        let (told, rows) = told_of([90_000, 90_000 + 27 * 3600]);
+        let days = [("day 1".to_owned(), 0), ("day 2".to_owned(), 3)];
+        assert_eq!((told, rows), (TimeOfDay::FromStart, days.to_vec()));
+    }
+
     #[test]
     fn bursts_scatter_more_than_even_arrivals() {
         // Hours with 4 and 0 jobs by turns: mean 2, variance 4, dispersion 2, neighbours opposite.
@@ -328,7 +388,8 @@ mod tests {
     #[test]
     fn hours_of_the_week_are_as_long_as_the_span() {
         // Ten days from Sunday 19:00 on, a job at the start of each hour.
-        let clock = Clock { since_sunday_us: 19 * 3600 * MICROS_PER_SECOND, is_known: true };
+        let clock =
+            Clock { since_sunday_us: 19 * 3600 * MICROS_PER_SECOND, tells: TimeOfDay::Local };
         let times: Vec<i64> = (0..240).map(|hour| hour * 3600 * MICROS_PER_SECOND).collect();
         let rows = hours_of_week(&times, clock, [0, 10 * MICROS_PER_DAY]);
         assert_eq!(rows.iter().map(|row| row.hours).sum::<f64>(), 240.0);
