@@ -26,8 +26,8 @@ pub(super) fn detector(stored: &Value) -> Option<Told> {
     let name = copy["detector"].as_str()?;
     let score = score_of(answer, name)?;
     Some(Told::Shown(format!(
-        "`{name}`: copies of the tasks that it flags end jobs {} earlier for {} of the slot time; \
-        it finds {} of {stragglers}, and {} of its judged flags are right",
+        "`{name}`: in a dry run, copies of the tasks that it flags, each as long as its median \
+        sibling, end jobs {} earlier for {} of the slot time; it finds {} of {stragglers}, and {} of its judged flags are right",
         percent(earlier),
         percent(copy["lost_share"].as_f64()?),
         percent(score["recall"].as_f64()?),

@@ -74,7 +74,9 @@ fn in_hindsight(answer: &Value) -> Option<Told> {
         return Some(Told::NotShown(none.to_owned()));
     }
     let what = condition(rule, &row["threshold"]);
-    let harmed = counted(count(row, "harmed_jobs")?, "finished job");
+    let finished = count(answer, "finished_jobs_with_tasks")?;
+    let harmed = grouped(count(row, "harmed_jobs")?);
+    let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
     let said = format!(
         "killing tasks {what} harms {harmed}{}",
         over_all(row)?.replacen("; over all jobs it", " and", 1)
