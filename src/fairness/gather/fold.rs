@@ -252,7 +252,10 @@ impl Fold<'_> {
         if let Some(last_us) = pieces.iter().filter_map(until).max() {
             self.part.people.has_used(who, last_us);
         }
-        if attempt.ended_by == EndedBy::Job && shown != CpuTime::ZERO {
+        let shown_us = grid.start_of(shown_from)..grid.end_us();
+        let is_shown = shown_us.start <= attempt.end_us.saturating_add(shift)
+            && attempt.start_us.saturating_add(shift) < shown_us.end;
+        if attempt.ended_by == EndedBy::Job && is_shown {
             self.part.counts.closed_with_job += 1;
             self.part.counts.closed_with_job_cpu += shown;
         }

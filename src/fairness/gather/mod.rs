@@ -143,8 +143,8 @@ pub struct Counts {
     pub attempts: u64,
     /// Still open at the end of the window.
     pub open_attempts: u64,
-    /// Without an end of their own and closed at the end of their job; those that use something
-    /// in the intervals that are shown.
+    /// Without an end of their own and closed at the end of their job; those that reach into the
+    /// intervals that are shown, whatever they use there.
     pub closed_with_job: u64,
     /// What they use in those intervals, whenever it is charged.
     #[serde(serialize_with = "in_seconds")]
@@ -155,7 +155,8 @@ pub struct Counts {
     pub with_cpu_time: u64,
     /// Without the user (or what else is told apart), put under `-`.
     pub without_name: u64,
-    /// Users who have submitted something by the end of the span, of which no task has run.
+    /// Users who have submitted something by the end of the span, without an attempt: nothing of it
+    /// has run, or the parts in which it ran are not loaded.
     pub users_without_attempts: u64,
 }
 
