@@ -323,15 +323,21 @@ impl Choice {
     pub fn edges(self, outcome: &Classification) -> String {
         let end_us = self.plan.by.window(self.windows).end_us;
         let is = |count: u64| if count == 1 { "is" } else { "are" };
+        // The job of a task may have ended in a part that is not loaded, and the task with it.
+        let left = |count: u64| match (self.plan.by, count) {
+            (By::Job, count) => format!("{} open", is(count)),
+            (By::Task, 1) => "without an end in the loaded parts is open".to_owned(),
+            (By::Task, _) => "without an end in the loaded parts are open".to_owned(),
+        };
         let of = |count: u64| digits::counted(count, self.plan.by.plural().trim_end_matches('s'));
         let end = format!("({} s)", digits::six_digits(micros_to_seconds(end_us)));
         let (begun, open) = (outcome.left_censored, outcome.censored);
         let before = format!("{} begun before the window (time 0) {} in", of(begun), is(begun));
         match (begun, open) {
             (0, 0) => String::new(),
-            (0, _) => format!("{} {} open at the end of the window {end}", of(open), is(open)),
+            (0, _) => format!("{} {} at the end of the window {end}", of(open), left(open)),
             (_, 0) => before,
-            _ => format!("{before}, {} {} open at its end {end}", grouped(open), is(open)),
+            _ => format!("{before}, {} {} at its end {end}", grouped(open), left(open)),
         }
     }
 }

@@ -49,7 +49,7 @@ fn a_first_session() {
         -         running       5   0.238095
         -         unknown       0          0
         --- stderr
-        2 tasks begun before the window (time 0) are in, 6 are open at its end (2,990 s)
+        2 tasks begun before the window (time 0) are in, 6 without an end in the loaded parts are open at its end (2,990 s)
     ");
     assert_snapshot!(place.run(&["classify", "--sequences", "--format", "csv"]).text(), @r"
         exit code: 0
