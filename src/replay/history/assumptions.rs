@@ -132,7 +132,10 @@ fn of_kills(counts: &Counts, plan: &HistoryPlan, source: Source, told: &mut Vec<
     match plan.killed {
         _ if counts.killed_at_age == 0 => {}
         KilledTasks::RunTime => {
-            told.push(format!("{at_age} killed while waiting: killed at the recorded age."));
+            told.push(format!(
+                "{at_age} killed while waiting: killed at the recorded age; one that starts before \
+                then runs until then, which is work that the trace does not have."
+            ));
         }
         KilledTasks::Age => {
             let why =

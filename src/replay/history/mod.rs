@@ -83,7 +83,8 @@ pub enum RerunWork {
 }
 
 /// When a task is killed that was killed while it ran. One that was killed while it waited leaves
-/// at its recorded age.
+/// at its recorded age; if the replay starts it before then, it runs until then, and uses what it
+/// never used in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
