@@ -36,6 +36,27 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
+/// Jobs that all ask for as many processors.
+fn jobs_of_one_size() -> impl Strategy<Value = Vec<Job>> {
+    (jobs(), 1..=ALL).prop_map(|(mut jobs, cpu)| {
+        for job in &mut jobs {
+            job.cpu = cpu;
+        }
+        jobs
+    })
+}
+
+/// More jobs than run at once, most of them submitted within a short time.
+fn many_jobs() -> impl Strategy<Value = Vec<Job>> {
+    prop::collection::vec(job(), 40..70).prop_map(|mut jobs| {
+        for job in &mut jobs {
+            job.submit_s *= 3;
+        }
+        jobs.sort_by_key(|job| job.submit_s);
+        jobs
+    })
+}
+
 /// When each job starts under a policy, s.
 fn replayed(jobs: &[Job], policy: &str) -> Vec<i64> {
     let micros = |value: fn(&Job) -> i64| {
@@ -183,7 +204,7 @@ fn conserved(jobs: &[Job], order: &str) -> (Vec<i64>, Vec<i64>) {
                 });
                 holds.map(|other| jobs[other].cpu).sum::<u64>() + jobs[idx].cpu <= ALL
             };
-            (now_s..2_000).find(|&from_s| (from_s..from_s + jobs[idx].asked_s).all(is_free))
+            (now_s..6_000).find(|&from_s| (from_s..from_s + jobs[idx].asked_s).all(is_free))
         };
         let mut is_early = false;
         for idx in 0..count {
@@ -252,6 +273,16 @@ proptest! {
     }
 
     #[test]
+    fn jobs_of_one_size_start_as_promised_too(
+        jobs in jobs_of_one_size(),
+        order in prop::sample::select(ORDERS.to_vec()),
+    ) {
+        let policy = format!("{order}:backfill=conservative");
+        prop_assert_eq!(replayed(&jobs, &policy), conserved(&jobs, order).0);
+        prop_assert_eq!(replayed(&jobs, "conservative"), conserved(&jobs, "fifo").0);
+    }
+
+    #[test]
     fn easy_is_fifo_with_backfilling(jobs in jobs()) {
         prop_assert_eq!(replayed(&jobs, "easy"), replayed(&jobs, "fifo:backfill=easy"));
         let conservative = replayed(&jobs, "conservative");
@@ -264,6 +295,19 @@ proptest! {
         if (0..400).all(|at_s| waits(at_s) <= 1) {
             prop_assert_eq!(replayed(&jobs, "easy"), conservative);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES.div_ceil(100), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn long_queues_start_as_in_a_plain_simulation(
+        jobs in many_jobs(),
+        order in prop::sample::select(vec!["fifo", "sjf", "largest", "wfp3"]),
+    ) {
+        let policy = format!("{order}:backfill=conservative");
+        prop_assert_eq!(replayed(&jobs, &policy), conserved(&jobs, order).0);
     }
 }
 

@@ -5,8 +5,11 @@
 //! when the task is submitted, for the earliest time at which the machine has room for as long as
 //! the task is estimated to run, beside running attempts and all other bookings. When an attempt
 //! ends early or a booking falls away, the bookings are looked at in the order of the line, again
-//! and again until none moves, and moved to earlier times where there is room. That costs steps of
-//! use times waiting tasks, for each early end: a log in which thousands wait takes long.
+//! and again until none moves, and moved to earlier times where there is room. Looked at are those
+//! that could begin where room was given back since they were last looked at, and earlier than they
+//! do. An early end costs a look into the [`Profile`] for each of them: a log in which tens of
+//! thousands wait all the time takes long, unless nothing but [first come, first
+//! served](is_first_come) can come out.
 //!
 //! ```text
 //!  used   3 |aaaaaaaaaaa|bbbbbb|          a runs until its planned end, b and c are booked;
@@ -21,11 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::backfill::{Plans, planned_end_us};
-use super::{Engine, Role};
+use super::profile::{Profile, Used, is_within};
+use super::{Engine, Plan, Role};
+use crate::replay::cluster::Cluster;
 use crate::replay::line::Line;
-use crate::replay::policies::Speculation;
+use crate::replay::policies::{Backfill, Order, Passing, Speculation};
 use crate::replay::room::Room;
 use crate::replay::state::State;
+use crate::replay::workload::{Fate, Workload};
 
 /// What a waiting task may count on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,100 +41,10 @@ struct Booking {
     end_us: i64,
 }
 
-/// What is used of a machine from each time on until the next, CPU and memory, millionths. Memory
-/// that is not checked may add up to more than 64 bits hold.
-#[derive(Clone, Debug)]
-struct Profile {
-    steps: Vec<(i64, [u128; 2])>,
-}
-
-impl Default for Profile {
-    fn default() -> Self {
-        Self { steps: vec![(i64::MIN, [0; 2])] }
+impl Booking {
+    fn span_us(self) -> (i64, i64) {
+        (self.start_us, self.end_us)
     }
-}
-
-impl Profile {
-    /// The step that a time lies in.
-    fn at(&self, at_us: i64) -> usize {
-        self.steps.partition_point(|step| step.0 <= at_us) - 1
-    }
-
-    /// The step that begins at a time, which may be a new one.
-    fn split(&mut self, at_us: i64) -> usize {
-        let idx = self.at(at_us);
-        if self.steps[idx].0 == at_us {
-            return idx;
-        }
-        self.steps.insert(idx + 1, (at_us, self.steps[idx].1));
-        idx + 1
-    }
-
-    fn change(&mut self, (from_us, to_us): (i64, i64), change: impl Fn(&mut [u128; 2])) {
-        if to_us <= from_us {
-            return;
-        }
-        let (from, to) = (self.split(from_us), self.split(to_us));
-        for step in &mut self.steps[from..to] {
-            change(&mut step.1);
-        }
-        for idx in [to, from] {
-            if self.steps[idx].1 == self.steps[idx - 1].1 {
-                self.steps.remove(idx);
-            }
-        }
-    }
-
-    fn take(&mut self, span_us: (i64, i64), demand: [u64; 2]) {
-        let demand = demand.map(u128::from);
-        self.change(span_us, |used| *used = [used[0] + demand[0], used[1] + demand[1]]);
-    }
-
-    fn give_back(&mut self, span_us: (i64, i64), demand: [u64; 2]) {
-        let demand = demand.map(u128::from);
-        self.change(span_us, |used| *used = [used[0] - demand[0], used[1] - demand[1]]);
-    }
-
-    /// Drops what lies before a time.
-    fn forget_before(&mut self, at_us: i64) {
-        let idx = self.at(at_us);
-        if 0 < idx {
-            self.steps.drain(..idx);
-            self.steps[0].0 = i64::MIN;
-        }
-    }
-
-    /// The first time from `from_us` on, and before `before_us`, at which there is room for so long.
-    fn earliest(
-        &self,
-        (from_us, before_us): (i64, i64),
-        length_us: i64,
-        fits: impl Fn([u128; 2]) -> bool,
-    ) -> Option<i64> {
-        let mut start_us = from_us;
-        for idx in self.at(from_us)..self.steps.len() {
-            if before_us <= start_us {
-                return None;
-            }
-            let until_us = self.steps.get(idx + 1).map_or(i64::MAX, |next| next.0);
-            if !fits(self.steps[idx].1) {
-                start_us = until_us;
-            } else if start_us.saturating_add(length_us) <= until_us {
-                return Some(start_us);
-            }
-        }
-        None
-    }
-
-    /// Whether there is ever more used than there is, from a time on.
-    fn is_overfull(&self, from_us: i64, capacity: Room) -> bool {
-        self.steps[self.at(from_us)..].iter().any(|step| !capacity.holds(bounded(step.1)))
-    }
-}
-
-/// Sums as capacities are compared with; none holds the largest.
-fn bounded(sums: [u128; 2]) -> [u64; 2] {
-    sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX))
 }
 
 /// What a booking is made by: how things are, and a rule that may forbid machines.
@@ -155,8 +71,8 @@ pub(super) struct Bookings {
     /// Planned ends of running attempts, µs, by slot, and in order.
     end_of: FxHashMap<u32, i64>,
     by_end: BTreeSet<(i64, u32)>,
-    /// Machines on which room was given back, and until when, µs.
-    freed: BTreeMap<u32, i64>,
+    /// Machines on which room was given back, and from when until when, µs.
+    freed: BTreeMap<u32, (i64, i64)>,
     /// Machines on which something began or stayed that was not booked.
     crowded: BTreeSet<u32>,
     /// Whether machines have changed since the bookings were made.
@@ -191,7 +107,7 @@ impl Bookings {
     /// A task no longer waits.
     pub(super) fn cancel(&mut self, state: &State<'_>, task: u32) {
         match self.take_out(state, task) {
-            Some(booking) => self.free(booking.machine, booking.end_us),
+            Some(booking) => self.free(booking.machine, booking.span_us()),
             None => self.new.retain(|&other| other != task),
         }
     }
@@ -211,11 +127,11 @@ impl Bookings {
         match booked {
             Some(booking) if booking.machine == machine && end_us <= booking.end_us => {
                 if end_us < booking.end_us {
-                    self.free(machine, booking.end_us);
+                    self.free(machine, (end_us, booking.end_us));
                 }
             }
             Some(booking) => {
-                self.free(booking.machine, booking.end_us);
+                self.free(booking.machine, booking.span_us());
                 self.crowded.insert(machine);
             }
             None => {
@@ -233,13 +149,12 @@ impl Bookings {
         if state.now_us < end_us {
             let demand = state.workload.demand(state.attempts.task[slot as usize]);
             self.profiles[machine as usize].give_back((state.now_us, end_us), demand);
-            self.free(machine, end_us);
+            self.free(machine, (state.now_us, end_us));
         }
     }
 
-    fn free(&mut self, machine: u32, until_us: i64) {
-        let until = self.freed.entry(machine).or_insert(until_us);
-        *until = until_us.max(*until);
+    fn free(&mut self, machine: u32, span_us: (i64, i64)) {
+        widen(&mut self.freed, machine, span_us);
     }
 
     fn put(&mut self, state: &State<'_>, task: u32, booking: Booking) {
@@ -257,42 +172,75 @@ impl Bookings {
         Some(booking)
     }
 
-    /// The earliest booking from a time on and before another, on the first machine that has one.
-    fn earliest(
-        &self,
-        scene: Scene<'_>,
-        task: u32,
-        (from_us, before_us): (i64, i64),
-    ) -> Option<Booking> {
-        let state = scene.state;
-        let (demand, estimate_us) = (state.workload.demand(task), state.ask_of(task).estimate_us);
+    /// The earliest booking from a time on, on the first machine that has one.
+    fn earliest(&self, scene: Scene<'_>, task: u32, from_us: i64) -> Option<Booking> {
         let mut best: Option<Booking> = None;
-        for (machine, profile) in (0..).zip(&self.profiles) {
-            let capacity = state.machines.capacity[machine as usize];
-            let is_there = state.machines.is_present[machine as usize];
-            if !is_there || !capacity.holds(demand) || !scene.allows(machine, task) {
-                continue;
-            }
-            let length_us = (planned_end_us(state, machine, estimate_us) - state.now_us).max(1);
-            let sum = demand.map(u128::from);
-            let fits =
-                |used: [u128; 2]| capacity.holds(bounded([used[0] + sum[0], used[1] + sum[1]]));
-            let before_us = best.map_or(before_us, |best| best.start_us);
-            let span_us = (from_us, before_us);
-            let Some(start_us) = profile.earliest(span_us, length_us, fits) else { continue };
-            let end_us = start_us.saturating_add(length_us);
-            best = Some(Booking { machine, start_us, end_us });
-            if start_us == from_us {
+        for machine in (0..).take(self.profiles.len()) {
+            let before_us = best.map_or(i64::MAX, |best| best.start_us);
+            best = self.earliest_on(machine, scene, task, (from_us, before_us)).or(best);
+            if best.is_some_and(|best| best.start_us == from_us) {
                 break;
             }
         }
         best
     }
 
+    /// An earlier booking than the one that a task has, where room was given back. All others it
+    /// could not have before, unless a rule has stopped forbidding a machine.
+    fn earlier(
+        &self,
+        scene: Scene<'_>,
+        task: u32,
+        old: Booking,
+        freed: &BTreeMap<u32, (i64, i64)>,
+    ) -> Option<Booking> {
+        let now_us = scene.state.now_us;
+        if scene.rule.is_some() {
+            return self.earliest(scene, task, now_us).filter(|new| new.start_us < old.start_us);
+        }
+        let mut best: Option<Booking> = None;
+        for (&machine, &(from_us, until_us)) in freed {
+            let length_us = length_us(scene.state, machine, task);
+            let from_us = from_us.saturating_sub(length_us).saturating_add(1).max(now_us);
+            let before_us = best.map_or(old.start_us, |best| best.start_us).min(until_us);
+            if from_us < before_us {
+                best = self.earliest_on(machine, scene, task, (from_us, before_us)).or(best);
+            }
+        }
+        best
+    }
+
+    /// The earliest booking on a machine from a time on and before another. What the task has
+    /// booked already does not stand in its way.
+    fn earliest_on(
+        &self,
+        machine: u32,
+        scene: Scene<'_>,
+        task: u32,
+        span_us: (i64, i64),
+    ) -> Option<Booking> {
+        let state = scene.state;
+        let (idx, demand) = (machine as usize, state.workload.demand(task));
+        let capacity = state.machines.capacity[idx];
+        if !state.machines.is_present[idx]
+            || !capacity.holds(demand)
+            || !scene.allows(machine, task)
+        {
+            return None;
+        }
+        let length_us = length_us(state, machine, task);
+        // Whoever begins earlier ends earlier: until then its own booking is its room.
+        let own = self.of.get(&task).filter(|own| own.machine == machine);
+        let own_us = own.map_or(i64::MAX, |own| own.start_us);
+        let profile = &self.profiles[idx];
+        let start_us = profile.earliest(span_us, (length_us, own_us), (demand, capacity))?;
+        Some(Booking { machine, start_us, end_us: start_us.saturating_add(length_us) })
+    }
+
     /// Books tasks in this order; those for which no machine has room are tried again later.
     fn book(&mut self, scene: Scene<'_>, tasks: Vec<u32>, from_us: i64) {
         for task in tasks {
-            match self.earliest(scene, task, (from_us, i64::MAX)) {
+            match self.earliest(scene, task, from_us) {
                 Some(booking) => self.put(scene.state, task, booking),
                 None => self.new.push(task),
             }
@@ -327,8 +275,9 @@ impl Bookings {
             let booked = self.by_start.iter().map(|&(_, task)| task);
             let tasks: Vec<u32> = booked.filter(|task| self.of[task].machine == machine).collect();
             for &task in &tasks {
-                let was = self.take_out(state, task);
-                self.free(machine, was.map_or(state.now_us, |booking| booking.end_us));
+                if let Some(booking) = self.take_out(state, task) {
+                    self.free(machine, booking.span_us());
+                }
             }
             self.book(scene, tasks, state.now_us);
         }
@@ -350,64 +299,119 @@ impl Bookings {
             self.by_end.insert((end_us, slot));
         }
         self.book(scene, tasks, state.now_us);
-        self.freed = (0..).take(self.profiles.len()).map(|machine| (machine, i64::MAX)).collect();
+        self.freed = (0..)
+            .take(self.profiles.len())
+            .map(|machine| (machine, (i64::MIN, i64::MAX)))
+            .collect();
     }
 
-    /// Moves bookings to earlier times, as long as any can be.
+    /// Moves bookings to earlier times, in the order of the line and as long as any can be.
     fn compress(&mut self, scene: Scene<'_>, line: &Line) {
         let state = scene.state;
-        let mut hopes = Hopes::of(self, state);
-        let tasks: Vec<u32> = line.tasks().collect();
-        let mut has_moved = true;
-        while std::mem::take(&mut has_moved) {
-            for &task in &tasks {
+        // What was given back before a task was last looked at is no news for it.
+        let mut before = std::mem::take(&mut self.freed);
+        while !before.is_empty() {
+            let mut hopes = Hopes::of(self, state, &before);
+            let mut passed: Option<u32> = None;
+            let is_steered = scene.rule.is_some();
+            while let Some(task) = line.seek(passed, |ask| is_steered || hopes.may_hold(ask.demand))
+            {
+                passed = Some(task);
                 let Some(&old) = self.of.get(&task) else { continue };
-                if old.start_us <= state.now_us || !hopes.may_move(state, task, old) {
-                    continue;
-                }
+                let Some(better) = self.earlier(scene, task, old, &before) else { continue };
                 self.take_out(state, task);
-                let better = self.earliest(scene, task, (state.now_us, old.start_us));
-                self.put(state, task, better.unwrap_or(old));
-                if better.is_some() {
-                    self.free(old.machine, old.end_us);
-                    hopes = Hopes::of(self, state);
-                    has_moved = true;
-                }
+                self.put(state, task, better);
+                self.free(old.machine, old.span_us());
+                widen(&mut before, old.machine, old.span_us());
+                hopes = Hopes::of(self, state, &before);
             }
+            before = std::mem::take(&mut self.freed);
         }
-        self.freed.clear();
     }
 }
 
-/// By machine with room given back: until when, µs, and the least that is used there until then.
-struct Hopes(Vec<(u32, i64, [u128; 2])>);
+/// Adds a span of time, µs, to that of a machine.
+fn widen(spans: &mut BTreeMap<u32, (i64, i64)>, machine: u32, (from_us, until_us): (i64, i64)) {
+    let span_us = spans.entry(machine).or_insert((from_us, until_us));
+    *span_us = (span_us.0.min(from_us), span_us.1.max(until_us));
+}
+
+/// How long a task would hold a machine, µs.
+fn length_us(state: &State<'_>, machine: u32, task: u32) -> i64 {
+    let estimate_us = state.ask_of(task).estimate_us;
+    (planned_end_us(state, machine, estimate_us) - state.now_us).max(1)
+}
+
+/// The least that is used of machines where room was given back, and what they have.
+struct Hopes(Vec<(Used, Room)>);
 
 impl Hopes {
-    fn of(bookings: &Bookings, state: &State<'_>) -> Self {
-        let least = |(&machine, &until_us): (&u32, &i64)| {
-            let profile = &bookings.profiles[machine as usize];
-            let steps = &profile.steps[profile.at(state.now_us)..];
-            let steps = steps.iter().take_while(|step| step.0 < until_us);
-            let least = steps.fold([u128::MAX; 2], |least, step| {
-                [least[0].min(step.1[0]), least[1].min(step.1[1])]
-            });
-            (machine, until_us, least)
+    fn of(bookings: &Bookings, state: &State<'_>, freed: &BTreeMap<u32, (i64, i64)>) -> Self {
+        let hope = |(&machine, &(_, until_us)): (&u32, &(i64, i64))| {
+            let capacity = state.machines.capacity[machine as usize];
+            let span_us = (state.now_us, until_us);
+            let least = || bookings.profiles[machine as usize].least_in(span_us);
+            (span_us.0 < span_us.1).then(|| (least(), capacity))
         };
-        Self(bookings.freed.iter().map(least).collect())
+        Self(freed.iter().filter_map(hope).collect())
     }
 
-    /// Whether a booking may find room where some was given back. Where it stands there itself it
-    /// is looked at in any case.
-    fn may_move(&self, state: &State<'_>, task: u32, old: Booking) -> bool {
-        let demand = state.workload.demand(task);
-        self.0.iter().any(|&(machine, until_us, least)| {
-            let sum =
-                |resource: usize| least[resource].saturating_add(u128::from(demand[resource]));
-            let capacity = state.machines.capacity[machine as usize];
-            (machine == old.machine && old.start_us < until_us)
-                || capacity.holds(bounded([sum(0), sum(1)]))
-        })
+    /// Whether a demand may begin anywhere.
+    fn may_hold(&self, demand: [u64; 2]) -> bool {
+        self.0.iter().any(|&(least, capacity)| is_within(least, demand, capacity))
     }
+}
+
+/// How far an order looks, without bookings where they change nothing.
+pub(super) fn passing(plan: &Plan<'_>, order: &dyn Order, has_rule: bool) -> Passing {
+    let passing = order.passing();
+    let is_alone = !has_rule && plan.policy.kill.is_none() && order.is_by_arrival();
+    let books = passing.backfill == Backfill::Conservative;
+    if books && is_alone && is_first_come(plan.cluster, plan.workload) {
+        return Passing::default();
+    }
+    passing
+}
+
+/// Whether bookings can only come to first come, first served: one machine that stays as it is,
+/// tasks that all ask for the same of it, and none that runs longer than estimated or comes back.
+///
+/// By induction every booking begins when the first of all processors is free that the tasks before
+/// it leave, so bookings begin in the order of the line and nothing is free before the last has
+/// begun. An early end or a task that leaves makes no processor free later, so each task finds room,
+/// when its turn comes in the first pass, at the time that it would get if all were booked anew:
+/// tasks behind it have begun no earlier, and what ran beside them runs no longer. So the first in
+/// line is due whenever there is room for a task.
+pub(super) fn is_first_come(cluster: &Cluster, workload: &Workload) -> bool {
+    let is_plain_machine = cluster.machine_count() == 1
+        && cluster.changes.is_empty()
+        && cluster.utilisation.is_none()
+        && cluster.shared_cores.is_none()
+        && cluster.is_present == [true]
+        && cluster.speed == [1.0];
+    let mut tasks = (0..).take(workload.task_count);
+    let knows_memory = cluster.memory.iter().any(Option::is_some);
+    is_plain_machine
+        && workload.noise == 0.0
+        && workload.extra_us.values().all(|extra_us| extra_us == 0)
+        && workload.failures.work_us.is_empty()
+        && workload.after_group.is_empty()
+        && workload.inputs.is_empty()
+        && !workload.is_apart.values().any(|is_apart| is_apart)
+        && is_same(workload.cpu.values())
+        && (!knows_memory || is_same(workload.memory.values()))
+        && tasks.all(|task| {
+            let runs_us = match workload.fate.get(task) {
+                Fate::Killed { age_us } => age_us,
+                _ => workload.work_us.get(task),
+            };
+            runs_us <= workload.estimate_us(task, 0)
+        })
+}
+
+fn is_same(mut values: impl Iterator<Item = u64>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(value) == first)
 }
 
 impl Engine<'_> {
@@ -457,7 +461,7 @@ impl Engine<'_> {
                 continue;
             }
             if let Some(booking) = bookings.take_out(state, task) {
-                bookings.free(booking.machine, booking.end_us);
+                bookings.free(booking.machine, booking.span_us());
             }
             if !is_allowed && moved.insert(task) {
                 bookings.book(scene, vec![task], state.now_us);

@@ -32,9 +32,10 @@ mod ends;
 mod hand_out;
 mod plan;
 mod preemption;
+mod profile;
 
 use self::backfill::Plans;
-use self::conservative::Bookings;
+use self::conservative::{Bookings, passing};
 use self::plan::QUIET_PERIODS;
 pub use self::plan::{Keep, Outcome, Plan, Sum, heartbeats};
 use self::preemption::Preemption;
@@ -124,7 +125,9 @@ impl<'a> Engine<'a> {
         // Most tasks are submitted, begin and end once; a killed one has a line more.
         let lines = 4 * task_count + plan.cluster.changes.len();
         let finder = Finder::new(plan.policy.placement, plan.seed, &state);
-        let Passing { preempts, backfill, .. } = order.passing();
+        let speculation = plan.policy.build_speculation(&state);
+        let passing = passing(plan, order.as_ref(), speculation.is_some());
+        let Passing { preempts, backfill, .. } = passing;
         let machines = plan.cluster.machine_count();
         // A search for what is not there must not be left out where it draws.
         if preempts == 0 && plan.policy.kill.is_none() && finder.most(&state).is_some() {
@@ -136,11 +139,11 @@ impl<'a> Engine<'a> {
             plans: (backfill != Backfill::None).then(|| Plans::new(machines)),
             bookings: (backfill == Backfill::Conservative).then(|| Bookings::new(machines)),
             depth_cuts: 0,
-            passing: order.passing(),
+            passing,
             follows_usage: order.follows_usage(),
             order,
             finder,
-            speculation: plan.policy.build_speculation(&state),
+            speculation,
             kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, task_count)),
             journal: (plan.journal == Keep::Journal).then(|| Journal::with_room(lines)),
             sums: [Sum::default(); KINDS.len()],

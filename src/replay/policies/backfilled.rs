@@ -59,6 +59,10 @@ pub(super) fn read(
         }
         _ => {}
     }
+    let inner = match (name, backfill) {
+        ("fifo", Backfill::Conservative) => conservative::read(notation)?,
+        _ => inner,
+    };
     Ok(Arc::new(Plan { inner, backfill, word }))
 }
 
@@ -143,6 +147,10 @@ impl Order for Backfilled {
         for &task in tasks.iter().rev() {
             self.inner.push_front(state, task);
         }
+    }
+
+    fn is_by_arrival(&self) -> bool {
+        self.inner.is_by_arrival()
     }
 
     fn passing(&self) -> Passing {

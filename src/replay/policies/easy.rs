@@ -109,6 +109,10 @@ impl Order for InLine {
         Some(&self.line)
     }
 
+    fn is_by_arrival(&self) -> bool {
+        true
+    }
+
     fn passing(&self) -> Passing {
         self.passing
     }

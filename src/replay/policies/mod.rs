@@ -123,6 +123,11 @@ pub trait Order: Send {
     /// Called before waiting tasks are handed out: whoever was to be first may no longer be.
     fn refresh(&mut self, _state: &State<'_>) {}
 
+    /// Whether tasks stand in the order in which they come, whatever happens to them.
+    fn is_by_arrival(&self) -> bool {
+        false
+    }
+
     /// How far it looks.
     fn passing(&self) -> Passing {
         Passing::default()
