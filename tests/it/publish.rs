@@ -41,104 +41,73 @@ struct Writer {
     out: &'static str,
 }
 
+/// A command that writes into `found`.
+const fn writing(name: &'static str, commands: [&'static str; 2]) -> Writer {
+    Writer { name, commands, out: "found" }
+}
+
 /// Every command that writes results or pages. Both settings answer the same question.
 static WRITERS: [Writer; 15] = [
-    Writer {
-        name: "export",
-        commands: ["export --as swf --out found", "export --as batsim --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "load",
-        commands: ["load --interval 10m --by user --out found", "load --interval 1h --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "machines",
-        commands: ["machines --out found", "machines --together 60 --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "predict",
-        commands: ["predict --out found", "predict --rules last-of-user --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "sweep",
-        commands: [
+    writing("export", ["export --as swf --out found", "export --as batsim --out found"]),
+    writing(
+        "load",
+        ["load --interval 10m --by user --out found", "load --interval 1h --out found"],
+    ),
+    writing("machines", ["machines --out found", "machines --together 60 --out found"]),
+    writing("predict", ["predict --out found", "predict --rules last-of-user --out found"]),
+    writing(
+        "sweep",
+        [
             "sweep --cpu slots --thresholds 2..=9 --rules events,failures --train-until 0.2 --out found",
             "sweep --cpu slots --thresholds 3,5 --out found",
         ],
-        out: "found",
-    },
-    Writer {
-        name: "detect",
-        commands: [
+    ),
+    writing(
+        "detect",
+        [
             "detect --detectors late hadoop --min-tasks 2 --out found",
             "detect --detectors mantri --min-tasks 2 --out found",
         ],
-        out: "found",
-    },
-    Writer {
-        name: "replay",
-        commands: [
-            "replay --policies fifo fair --journal --out found",
-            "replay --policies fifo --out found",
-        ],
-        out: "found",
-    },
-    Writer {
-        name: "fairness",
-        commands: [
+    ),
+    writing(
+        "replay",
+        ["replay --policies fifo fair --journal --out found", "replay --policies fifo --out found"],
+    ),
+    writing(
+        "fairness",
+        [
             "fairness --cpu slots --interval 3600 --out found",
             "fairness --cpu slots --interval 7200 --out found",
         ],
-        out: "found",
-    },
-    Writer {
-        name: "query all",
-        commands: [
+    ),
+    writing(
+        "query all",
+        [
             "query all --thresholds 2 --out found",
             "query all --thresholds 3 --lake lake2 --out found",
         ],
-        out: "found",
-    },
-    Writer {
-        name: "account",
-        commands: ["account --cpu slots --out found", "account --cpu requested --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "classify",
-        commands: ["classify --out found", "classify --classes terminal --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "describe",
-        commands: [
+    ),
+    writing("account", ["account --cpu slots --out found", "account --cpu requested --out found"]),
+    writing("classify", ["classify --out found", "classify --classes terminal --out found"]),
+    writing(
+        "describe",
+        [
             "describe --what waiting --group-by priority --out found",
             "describe --what waiting --out found",
         ],
-        out: "found",
-    },
+    ),
+    writing("verify", ["verify trace --out found", "verify --lake lake --out found"]),
     Writer {
-        name: "verify",
-        commands: ["verify trace --out found", "verify --lake lake --out found"],
-        out: "found",
-    },
-    Writer {
-        name: "report",
-        commands: ["report one --out pages/report", "report two --out pages/report"],
         out: "pages/report",
+        ..writing("report", ["report one --out pages/report", "report two --out pages/report"])
     },
-    Writer {
-        name: "analyze",
-        commands: [
+    writing(
+        "analyze",
+        [
             "analyze --lake lake --config one.toml --out found",
             "analyze --lake lake --config two.toml --out found",
         ],
-        out: "found",
-    },
+    ),
 ];
 
 /// Commands that are killed, or whose calls fail, as they put their results in place.
