@@ -1,6 +1,6 @@
 //! Kubernetes: pods as `kubectl get pods -o json` prints them, events, and lines of an audit log.
 //!
-//! In: a list with `items`, or objects one after the other. Out: what [`super::records`] makes of
+//! In: a list with `items`, or objects one after the other. Out: what `records` makes of
 //! pods. The first pod, event or request tells what a file holds; objects of another kind are left
 //! out and counted. Items are read one at a time: memory does not hold the list.
 //!
