@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::answers::Said;
 use crate::answers::words::{self, maybe, readers};
-use crate::faults::{Hindered, Result, Usage};
+use crate::faults::{Failure, Hindered, Result, Usage};
 use crate::lake::Origin;
 use crate::lake::manifest::ranges;
 use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
@@ -22,6 +22,7 @@ use crate::schema::{Source, Table};
 use crate::sources::kubernetes::pods::UserFrom;
 use crate::sources::mapped::map::Map;
 use crate::sources::mapped::ready;
+use crate::sources::mask::{KeyError, Mask};
 use crate::sources::reading::Reading;
 use crate::sources::zone::Zone;
 use crate::sources::{TraceFolder, check_begin, open_trace};
@@ -62,6 +63,17 @@ pub struct IngestChoice {
     #[cfg_attr(feature = "cli", arg(long, value_name = "namespace|label:KEY"))]
     #[serde(with = "maybe")]
     pub user_from: Option<UserFrom>,
+
+    /// Key that replaces names, so that the lake can be shared
+    ///
+    /// A file of at least 16 bytes, such as `head -c 32 /dev/urandom | base64 > key`. Users, accounts,
+    /// groups, queues, machines and the names of jobs become keyed hashes (HMAC-SHA-256): the same
+    /// name is the same hash in all lakes made with the key, and without the key no guess can be
+    /// checked. Lines that give no row are kept without their text, headers without names. Whoever has
+    /// the key can check guesses: keep it apart from the lake.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KEYFILE"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anonymize: Option<PathBuf>,
 
     /// Table whose parts lie flat in `TRACE_DIR`
     ///
@@ -263,7 +275,8 @@ impl IngestChoice {
             let said = format!("--user-from is for kubernetes; {source} says who its users are");
             return Err(Usage(said).into());
         }
-        if self.timezone.is_none() && map.is_none() && self.user_from.is_none() {
+        let mask = self.anonymize.as_deref().map(key_of).transpose()?.map(Arc::new);
+        if self.timezone.is_none() && map.is_none() && self.user_from.is_none() && mask.is_none() {
             return Ok(());
         }
         let mut parts = folder.parts.values_mut().flatten().peekable();
@@ -272,6 +285,7 @@ impl IngestChoice {
             zone: self.timezone.clone(),
             map,
             user_from: self.user_from.clone(),
+            mask,
             files,
         });
         for part in parts {
@@ -282,6 +296,14 @@ impl IngestChoice {
         }
         Ok(())
     }
+}
+
+/// The key in a file.
+fn key_of(path: &Path) -> Result<Mask> {
+    Mask::of_file(path).map_err(|error| match &error {
+        KeyError::Read(_, cause) => Hindered(format!("{error}: {cause}")).into(),
+        KeyError::Short(..) => Failure::from(Usage(error.to_string())),
+    })
 }
 
 /// The map of a file, or a ready one of this name.

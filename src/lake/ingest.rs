@@ -31,6 +31,7 @@ use crate::faults::NoThreads;
 use crate::files;
 use crate::schema::Table;
 use crate::sources::RawPart;
+use crate::sources::mask::Mask;
 use crate::sources::part::{PartStop, Progress};
 
 /// A part that could not be stored.
@@ -224,12 +225,11 @@ fn forget_empty(plan: &IngestPlan) -> Result<(), LakeError> {
 fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     let own_path = own_manifest_path(plan);
     forget_empty(plan)?;
+    let anonymized = plan.parts.values().flatten().find_map(|part| part.reading.mask.as_deref());
+    let anonymized = anonymized.map(Mask::fingerprint);
     let Some(all) = Manifest::load(&plan.lake)? else {
-        let new = Manifest::new(
-            plan.source,
-            plan.origin,
-            plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts)),
-        );
+        let bucket_count = plan.bucket_count.unwrap_or_else(|| bucket_count_of(&plan.parts));
+        let new = Manifest::new(plan.source, plan.origin, bucket_count).anonymized_by(anonymized);
         journal::remove(&own_path)?;
         new.store(&own_path)?;
         return Ok((new.clone(), new));
@@ -239,6 +239,9 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
         let wanted = format!("{} ({:?})", plan.source, plan.origin).to_lowercase();
         let kind = LakeErrorKind::OtherSource { found, wanted };
         return Err(LakeError::new(&plan.lake, kind));
+    }
+    if all.anonymized != anonymized {
+        return Err(LakeError::new(&plan.lake, LakeErrorKind::OtherKey));
     }
     if plan.shard.is_none() {
         // Fold what shards and a run that was killed have left: first the union, then their files
@@ -256,7 +259,8 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
         fold(&own, &own_path)?;
         own
     } else {
-        let new = Manifest::new(all.source, all.origin, all.bucket_count);
+        let new = Manifest::new(all.source, all.origin, all.bucket_count)
+            .anonymized_by(all.anonymized.clone());
         journal::remove(&own_path)?;
         new.store(&own_path)?;
         new
@@ -276,13 +280,13 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
                 .map(|idx| &entry.parts[idx]);
             if let Ok(stored) = stored
                 && (stored.of, &stored.raw_file, stored.raw_bytes)
-                    != (part.of, &part.file_name(), part.bytes)
+                    != (part.of, &part.stored_name(), part.bytes)
             {
                 let kind = LakeErrorKind::PartChanged {
                     table,
                     part: part.part,
                     stored: told(&stored.raw_file, stored.raw_bytes),
-                    found: told(&part.file_name(), part.bytes),
+                    found: told(&part.stored_name(), part.bytes),
                 };
                 return Err(LakeError::new(&part.path, kind));
             }

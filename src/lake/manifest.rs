@@ -48,6 +48,9 @@ pub struct Manifest {
     pub bucket_count: u32,
     /// How a job's bucket is found.
     pub bucket_hash: String,
+    /// What tells the key by which names were replaced; none where they are the log's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anonymized: Option<String>,
     /// The raw parts and the files made of them, by table name.
     pub tables: BTreeMap<String, TableEntry>,
     /// SHA-256 of all of the above as [`Manifest::body`] writes it; only in files.
@@ -96,9 +99,15 @@ impl Manifest {
             origin,
             bucket_count,
             bucket_hash: BUCKET_HASH.to_owned(),
+            anonymized: None,
             tables: BTreeMap::new(),
             checksum: None,
         }
+    }
+
+    /// The same, of a lake whose names were replaced by a key, which its fingerprint tells.
+    pub(super) fn anonymized_by(self, anonymized: Option<String>) -> Self {
+        Self { anonymized, ..self }
     }
 
     /// Reads the manifests of a lake, all shards together; `None` where there is none yet.
@@ -200,8 +209,8 @@ impl Manifest {
 
     /// Adds what another shard wrote.
     fn absorb(&mut self, other: Self, path: &Path) -> Result<(), LakeError> {
-        if (other.bucket_count, other.source, other.origin)
-            != (self.bucket_count, self.source, self.origin)
+        if (other.bucket_count, other.source, other.origin, &other.anonymized)
+            != (self.bucket_count, self.source, self.origin, &self.anonymized)
         {
             let problem =
                 "its source, origin or bucket count differs from the other shards'".to_owned();

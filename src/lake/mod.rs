@@ -197,6 +197,9 @@ pub enum LakeErrorKind {
         /// What is to be ingested.
         wanted: String,
     },
+    /// Names would be those of two keys, or of none.
+    #[error("the names in the lake were replaced by another key, or by none")]
+    OtherKey,
     /// A file is gone or is not the one that was recorded.
     #[error("the file is not the one recorded in the manifest: {0}")]
     OtherFile(String),
@@ -319,6 +322,9 @@ impl LakeErrorKind {
             Self::OtherVersion { .. } => Some("run `ingest` into a new folder with this program"),
             Self::Busy => Some("wait for it, or fill the lake in parallel with `--shard I/N`"),
             Self::OtherSource { .. } => Some("give another folder with `--lake`"),
+            Self::OtherKey => {
+                Some("give the key of the lake with `--anonymize`, or another folder with `--lake`")
+            }
             Self::PartChanged { .. } => Some("ingest the changed trace into a new lake"),
             Self::TooLittle { what: "disk", .. } => Some(
                 "put the lake elsewhere with `--lake`, or give fewer `--tables` or `--parts`; \

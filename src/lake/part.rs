@@ -11,6 +11,7 @@ use super::plan::{IngestPlan, MaxRejects};
 use super::rejects::{self, RejectLog, Rejected};
 use super::writer::SegmentWriter;
 use super::{LakeError, LakeErrorKind};
+use crate::sources::mask::{Mask, Masker};
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
 use crate::sources::{RawPart, Reject, RowBlock, expected_line};
 
@@ -34,7 +35,12 @@ pub(super) fn read_one(
     let beside = writer.folder().join(format!("rejects-{:05}.csv", part.part));
     let mut rejects = RejectLog::new(part.part, beside);
     let mut seen = Seen::default();
+    let mask = part.reading.mask.as_deref();
+    let mut masker = mask.map(|mask| Masker::new(mask, part.source));
     let summary = read_part(part, progress, |block| {
+        if let Some(masker) = &mut masker {
+            masker.hide(block);
+        }
         seen.add(block);
         rejects.add(&mut block.rejects)?;
         let is_count = matches!(plan.max_rejects, MaxRejects::Count(_));
@@ -93,7 +99,7 @@ impl Seen {
         PartEntry {
             part: part.part,
             of: part.of,
-            raw_file: part.file_name(),
+            raw_file: part.stored_name(),
             raw_bytes: summary.digest.bytes,
             sha256: summary.digest.sha256.clone(),
             lines: summary.line_count,
@@ -102,7 +108,10 @@ impl Seen {
             min_time_us: self.min_time_us,
             max_time_us: self.max_time_us,
             remarks,
-            header: notes.header.clone(),
+            header: match part.reading.mask {
+                Some(_) => Mask::header(&notes.header),
+                None => notes.header.clone(),
+            },
             max_rejects: max.to_string(),
             segment: String::new(),
         }

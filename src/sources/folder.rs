@@ -103,6 +103,15 @@ impl RawPart {
         }
     }
 
+    /// The name under which a lake knows the file: its own, or a hash where names are replaced. The
+    /// parts of the Google traces all have the same names.
+    pub(crate) fn stored_name(&self) -> String {
+        match &self.reading.mask {
+            Some(mask) if !self.source.is_google() => mask.name("file", &self.file_name()),
+            _ => self.file_name(),
+        }
+    }
+
     /// The name of the file.
     pub fn file_name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

@@ -30,6 +30,7 @@ pub(crate) mod gwf;
 pub mod kubernetes;
 pub(crate) mod log;
 pub mod mapped;
+pub mod mask;
 pub(crate) mod openb;
 pub mod parser;
 pub mod part;
@@ -92,6 +93,7 @@ pub(crate) fn check_begin(part: &RawPart) -> Result<(), SourceError> {
         zone: part.reading.zone.clone(),
         map: part.reading.map.clone(),
         user_from: part.reading.user_from.clone(),
+        mask: part.reading.mask.clone(),
         files: reading::Files::default(),
     });
     parser_of(&RawPart { reading, ..part.clone() }, &begin).map(|_| ())

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::SourceError;
 use super::kubernetes::pods::UserFrom;
 use super::mapped::map::Map;
+use super::mask::Mask;
 use super::repeats::Repeats;
 use super::zone::Zone;
 
@@ -18,6 +19,8 @@ pub struct Reading {
     pub map: Option<Arc<Map>>,
     /// What stands for the user of a pod of Kubernetes; its namespace if it is not given.
     pub user_from: Option<UserFrom>,
+    /// The key by which names are replaced.
+    pub mask: Option<Arc<Mask>>,
     /// The files of a log that has several.
     pub files: Files,
 }

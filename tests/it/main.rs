@@ -67,6 +67,8 @@ mod accounting;
 #[cfg(test)]
 mod analysis;
 #[cfg(test)]
+mod anonymous;
+#[cfg(test)]
 mod attempts;
 #[cfg(test)]
 mod bad_disks;

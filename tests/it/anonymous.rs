@@ -1,0 +1,150 @@
+//! Lakes whose names are replaced by keyed hashes.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+
+use super::support::{Place, assert_same_files};
+
+/// The names of the made-up log below: people, accounts, groups, queues, programs, machines, sites.
+const NAMES: [&str; 16] = [
+    "grace",
+    "hopper",
+    "navyacct",
+    "yalegrp",
+    "longqueue",
+    "cobolprog",
+    "vault07",
+    "vault08",
+    "univac9",
+    "qosplus",
+    "secretsite",
+    "secretnote",
+    "fileofnames",
+    "badline",
+    "1001",
+    "arrayed",
+];
+
+/// A log in which all of them stand, one in a line that does not parse.
+fn log_of_names(place: &Place, name: &str) {
+    let header = "JobID|JobIDRaw|Cluster|Partition|QOS|Account|Group|User|Submit|Start|End|State|NNodes|AllocCPUS|NodeList|JobName";
+    let lines = [
+        "1|1|univac9|longqueue|qosplus|navyacct|yalegrp|grace|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:10:10|COMPLETED|2|8|vault[07-08]|cobolprog",
+        "2|2|univac9|longqueue|qosplus|navyacct|yalegrp|hopper|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:10:10|CANCELLED by 1001|1|4|vault07|cobolprog",
+        "arrayed_[3-4]||univac9|longqueue|qosplus|navyacct|yalegrp|grace|2024-01-01T00:00:00|Unknown|Unknown|PENDING|1|4|None assigned|cobolprog",
+        "4|4|univac9|longqueue|qosplus|navyacct|yalegrp|badline|soon|2024-01-01T00:00:10|2024-01-01T00:10:10|COMPLETED|1|4|vault07|cobolprog",
+    ];
+    place.raw(name, format!("{header}\n{}\n", lines.join("\n")));
+}
+
+/// Every byte of every file of a folder, and every cell of its Parquet files.
+fn all_texts(folder: &std::path::Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(all_texts(&path));
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let mut text = path.file_name().unwrap().to_string_lossy().into_owned();
+        text.extend(bytes.iter().map(|&byte| char::from(byte)));
+        if path.extension().is_some_and(|end| end == "parquet") {
+            let file = fs::File::open(&path).unwrap();
+            let reader =
+                parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file);
+            for batch in reader.unwrap().build().unwrap() {
+                let batch = batch.unwrap();
+                for column in batch.columns() {
+                    let cells = ArrayFormatter::try_new(column, &FormatOptions::default()).unwrap();
+                    for row in 0..batch.num_rows() {
+                        writeln!(text, "{}", cells.value(row)).unwrap();
+                    }
+                }
+            }
+        }
+        found.push((path, text));
+    }
+    found
+}
+
+/// Promise: with a key no file of a lake holds a name of the log; the same key gives the same names in
+/// every lake, another key others; and what is counted stays the same.
+#[test]
+fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
+    let place = Place::new();
+    log_of_names(&place, "fileofnames.sacct");
+    place.raw(
+        "swf/fileofnames.swf",
+        "; Computer: univac9\n; Installation: secretsite\n; Note: secretnote\n; Acknowledge: grace\n\
+         ; Queue: 1 longqueue\n; UnixStartTime: 1704067200\n; MaxProcs: 64\n\
+         1 0 10 600 8 -1 -1 8 -1 -1 1 1 1 1 1 -1 -1 -1\n",
+    );
+    fs::write(place.path("key"), "0123456789abcdef0123\n").unwrap();
+    fs::write(place.path("other-key"), "0123456789abcdef0124\n").unwrap();
+    fs::write(place.path("short-key"), "0123456789abcde\n").unwrap();
+    let ingest = |log: &str, lake: &str, key: Option<&str>| {
+        let args = ["ingest", log, "--lake", lake, "--max-rejects", "50%"];
+        place.run(
+            &[&args[..], key.map(|key| ["--anonymize", key]).as_ref().map_or(&[], |key| key)]
+                .concat(),
+        )
+    };
+    let log = "trace/fileofnames.sacct";
+    ingest(log, "plain", None).ok();
+    ingest(log, "one", Some("key")).ok();
+    ingest(log, "two", Some("key")).ok();
+    ingest(log, "three", Some("other-key")).ok();
+    ingest("trace/swf/fileofnames.swf", "swf", Some("key")).ok();
+    ingest("trace/swf/fileofnames.swf", "swf-plain", None).ok();
+    let plain: String = ["plain", "swf-plain"]
+        .iter()
+        .flat_map(|lake| all_texts(&place.path(lake)))
+        .map(|(_, text)| text)
+        .collect();
+    for name in NAMES {
+        assert!(plain.contains(name), "{name} stands in the lakes without a key");
+        for lake in ["one", "three", "swf"] {
+            for (path, text) in all_texts(&place.path(lake)) {
+                assert!(!text.contains(name), "{name} stands in {}", path.display());
+            }
+        }
+    }
+    assert_same_files(&place.path("one"), &place.path("two"));
+    let manifest = |lake: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(place.path(lake).join("manifest.json")).unwrap()).unwrap()
+    };
+    assert_eq!(manifest("plain").get("anonymized"), None);
+    assert_eq!(manifest("one")["anonymized"], manifest("swf")["anonymized"]);
+    assert_ne!(manifest("one")["anonymized"], manifest("three")["anonymized"]);
+    let text = manifest("swf").to_string();
+    assert!(text.contains("MaxProcs") && text.contains("1704067200"), "{text}");
+    // What is counted stays: by user, by job, by account.
+    for args in [
+        &["classify", "--format", "csv"][..],
+        &["account", "--cpu", "requested", "--format", "csv"],
+        &["describe", "--what", "job-durations", "--format", "csv"],
+    ] {
+        let of = |lake: &str| place.run(&[args, &["--lake", lake]].concat()).ok().stdout;
+        assert_eq!(of("plain"), of("one"), "{args:?}");
+    }
+    let users = |lake: &str| {
+        let args = ["account", "--cpu", "requested", "--group-by", "user", "--format", "json"];
+        let json = place.run(&[&args[..], &["--lake", lake]].concat()).ok().json();
+        json["rows"].as_array().unwrap().len()
+    };
+    assert_eq!(users("plain"), users("one"));
+    // Another key, or none, does not go into the lake.
+    for key in [Some("other-key"), None] {
+        let run = ingest(log, "one", key);
+        assert_eq!(run.code, Some(3), "{}", run.stderr);
+        assert!(run.stderr.contains("by another key"), "{}", run.stderr);
+    }
+    let run = ingest(log, "four", Some("short-key"));
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("has 15 bytes: a key has at least 16"), "{}", run.stderr);
+    assert!(ingest(log, "four", Some("no-key")).stderr.contains("could not read the key file"));
+}
