@@ -278,8 +278,8 @@ mod tests {
 
     const END_US: i64 = 300;
 
-    /// Use by µs, with nothing kept but that.
-    struct Plain(Vec<Used>);
+    /// Use by µs and what there is, with nothing kept but that.
+    struct Plain(Vec<Used>, i128);
 
     impl Plain {
         fn earliest(
@@ -293,7 +293,7 @@ mod tests {
                 (start_us..start_us + length_us).all(|at_us| {
                     let used = self.0.get(usize::try_from(at_us).unwrap()).copied();
                     let used = used.unwrap_or([0; 2]);
-                    used[0] + need[0] <= 10 && used[1] + need[1] <= 10
+                    used[0] + need[0] <= self.1 && used[1] + need[1] <= self.1
                 })
             })
         }
@@ -303,10 +303,11 @@ mod tests {
         #[test]
         fn a_profile_is_a_table_of_instants(
             spans in prop::collection::vec((0..END_US, 1..120_i64, 1..4_u64, 0..4_u64, 0..4_u8), 1..300),
+            all in 10..250_u64,
             asks in prop::collection::vec((0..END_US, 1..60_i64, 1..10_u64, 0..10_u64), 30),
         ) {
             let mut profile = Profile::default();
-            let mut plain = Plain(vec![[0; 2]; 500]);
+            let mut plain = Plain(vec![[0; 2]; 500], i128::from(all));
             let mut taken = Vec::new();
             for (from_us, length_us, cpu, memory, gives_back) in spans {
                 let demand = [cpu, memory];
@@ -324,7 +325,7 @@ mod tests {
                     *used = sum(*used, demand.map(|amount| sign * i128::from(amount)));
                 }
             }
-            let capacity = Room { cpu: 10, memory: Some(10) };
+            let capacity = Room { cpu: all, memory: Some(all) };
             for (from_us, length_us, cpu, memory) in asks {
                 let idx = usize::try_from(from_us).unwrap();
                 let until = (idx + usize::try_from(length_us).unwrap()).min(plain.0.len());
