@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # /// script
-# dependencies = ["playwright"]
+# dependencies = ["axe-playwright-python", "playwright"]
 # ///
 """Uses the portal as a reader with a browser would: a mouse, keys, and a phone.
 
@@ -12,7 +12,7 @@ JOBFATE is built with the feature `serve`. Without --lake a synthetic trace is m
    pointer's keys is the one of the file that the page offers.
 3. The index is saved, the portal killed, started again, and the index loaded.
 4. Every page: one h1, labelled fields, no sideways scrolling at 1440 and 390 px, nothing from
-   elsewhere, no message of the browser, the same text without scripting.
+   elsewhere, no message of the browser, nothing that axe-core finds, the same text without scripting.
 5. A field is reached and the form sent by keys alone.
 
 --shots keeps pictures of the pages, --picture the chart of the formula. The browser is JOBFATE_CHROMIUM or
@@ -36,6 +36,8 @@ try:
 except ImportError:
     print("SKIPPED: the portal in a browser: this Python cannot import playwright")
     sys.exit(0)
+
+import accessible
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 FORMULA = "state level = 0\nupdate level = level * 0.5 ^ (dt / 21600) + usage\ndisplay level"
@@ -170,7 +172,7 @@ def looked_at(browser, portal, shared, shots, checks):
         page.on("request", lambda request: asked.append(request.url))
         for name, address in pages.items():
             page.goto(portal.base + address)
-            faults = page.evaluate(STRUCTURE)
+            faults = page.evaluate(STRUCTURE) + list(accessible.faults(page))
             checks.that(not faults, f"{name} at {width} px: {faults}")
             if shots:
                 page.screenshot(path=shots / f"{name}-{width}-{scheme}.png", full_page=True)

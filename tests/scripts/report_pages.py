@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # /// script
-# dependencies = ["playwright"]
+# dependencies = ["axe-playwright-python", "playwright"]
 # ///
 """Reads the pages of a report in a headless Chromium, as a reader with a mouse, a phone or keys.
 
@@ -12,6 +12,7 @@ Every page of the folder and the first of its users, machines and jobs, opened f
 3. No sideways scrolling at 1280 and 390 px, but of boxes that keys reach.
 4. Tables sort both ways and filter; charts show their values to mouse, finger and arrow keys.
 5. Without scripting the same text is there; in light and dark all of it has contrast enough.
+6. axe-core finds nothing, in light and in dark.
 --shots keeps pictures of the pages. The browser is JOBFATE_CHROMIUM or one on the PATH; without it
 or Playwright a line says SKIPPED. Exits with 1 if a page fails.
 """
@@ -31,6 +32,8 @@ try:
 except ImportError:
     print("SKIPPED: pages in a browser: this Python cannot import playwright")
     sys.exit(0)
+
+import accessible
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -242,8 +245,8 @@ def check(contexts, path, report, shots):
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 note("the page scrolls sideways")
             steps = {"desktop": [structure(page), links(page, path, report), filters(page), sorts(page),
-                                 charts(page), contrast(page)],
-                     "phone": [narrow(page)], "dark": [contrast(page)]}
+                                 charts(page), contrast(page), accessible.faults(page)],
+                     "phone": [narrow(page)], "dark": [contrast(page), accessible.faults(page)]}
             for fault in itertools.chain(*steps.get(kind, [])):
                 note(fault)
             counted = ", ".join(f"{page.locator(what).count()} {what}s" for what in ("table", "figure"))
