@@ -5,7 +5,7 @@
 //! HMAC-SHA-256 (RFC 2104) of its kind and itself, `h:` and 16 digits. The same name has the same hash
 //! under the same key, in every lake. Numbers that are made of names (of machines, and of jobs
 //! that a log calls by a name) are keyed as well. Of rejects no text is kept, of headers the keys of
-//! [`HEADER`] alone. A text column is a name unless it is in [`WORDS`].
+//! `HEADER` alone. A text column is a name unless it is in `WORDS`.
 
 use std::fmt;
 use std::io;
