@@ -59,8 +59,8 @@ pub struct IngestChoice {
 
     /// What stands for the user of a pod, `namespace` by default
     ///
-    /// Only for kubernetes. `label:KEY` takes the value of a label, such as `label:team`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "namespace|label:KEY"))]
+    /// Only for kubernetes. `namespace`, or `label:KEY` for the value of a label, such as `label:team`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FROM"))]
     #[serde(with = "maybe")]
     pub user_from: Option<UserFrom>,
 

@@ -39,9 +39,10 @@ const NUMBERS: [&str; 21] = [
 ];
 
 /// Names of values in a notation or from a list that the help does not show one by one.
-const WRITTEN: [&str; 14] = [
+const WRITTEN: [&str; 15] = [
     "CLASSES",
     "DETECTOR",
+    "FROM",
     "INDEX",
     "KIND",
     "POLICY",

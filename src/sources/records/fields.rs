@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::Fault;
 use crate::sources::fields;
 use crate::sources::rows::RejectReason;
 use crate::units::MICROS_PER_SECOND;
+
+/// A column and what is wrong there.
+pub(in crate::sources) type Fault = (&'static str, RejectReason);
 
 /// Fields of a line between separators, quotes taken off where the line has any.
 #[derive(Default)]

@@ -37,13 +37,11 @@ mod fleet;
 mod jobs;
 mod repeats;
 
+pub(super) use self::fields::Fault;
 use self::fleet::Fleet;
 pub(super) use self::fleet::machine_id;
 use self::jobs::{Ending, JobSum, WORST, rank};
 pub(super) use self::repeats::find_repeats;
-
-/// A column and what is wrong there.
-pub(super) type Fault = (&'static str, RejectReason);
 
 pub(super) const SUBMIT: i32 = EventType::Submit.number();
 pub(super) const SCHEDULE: i32 = EventType::Schedule.number();
