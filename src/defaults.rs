@@ -178,7 +178,7 @@ pub fn overcommit_help() -> String {
 pub fn killed_help() -> String {
     format!(
         "When to kill a task that was killed while running\n\nA task that was killed while it \
-        waited leaves at its recorded age. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
+        waited leaves at its recorded age; if its turn comes before then, it ends at once under run-time, and runs until that age under age. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
         by_source(|row| killed_name(row.killed).to_owned())
     )
 }

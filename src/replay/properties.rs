@@ -97,7 +97,8 @@ pub(super) fn task() -> impl Strategy<Value = Task> {
         6 => Just(Fate::Finishes),
         1 => Just(Fate::Fails),
         1 => Just(Fate::Stopped),
-        1 => (0_i64..40).prop_map(|age_s| Fate::Killed { age_us: age_s * 1_000_000 })
+        1 => (0_i64..40).prop_map(|age_s| Fate::Killed { age_us: age_s * 1_000_000 }),
+        1 => (0_i64..40).prop_map(|age_s| Fate::Withdrawn { age_us: age_s * 1_000_000 })
     ];
     let fails = prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(0_i64..9, 1..4)];
     let place = (0_i64..40, 0_i64..30, 1_u64..6, 0_u8..4);
@@ -405,7 +406,7 @@ proptest! {
             let expected = match workload.fate.get(task) {
                 Fate::Finishes => Phase::Finished,
                 Fate::Fails => Phase::Failed,
-                Fate::Stopped | Fate::Killed { .. } => Phase::Killed,
+                Fate::Stopped | Fate::Killed { .. } | Fate::Withdrawn { .. } => Phase::Killed,
             };
             let killed_early = policy.contains("kill") && *phase == Phase::Condemned;
             prop_assert!(*phase == expected || killed_early, "task {}: {:?}", task, phase);
@@ -465,6 +466,9 @@ proptest! {
         let outcome = run(&cluster, &workload, "shortest");
         let takes_us = |task: u32, now_us: i64| match workload.fate.get(task) {
             Fate::Killed { age_us } => workload.arrival_us.get(task) + age_us - now_us,
+            Fate::Withdrawn { age_us } => {
+                workload.work_us.get(task).min(workload.arrival_us.get(task) + age_us - now_us)
+            }
             _ => workload.work_us.get(task),
         };
         let starts = outcome.journal.as_ref().expect("it was asked for").entries();

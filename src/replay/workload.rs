@@ -78,12 +78,25 @@ pub enum Fate {
         /// The time since its arrival, µs.
         age_us: i64,
     },
+    /// Its user takes it back at an age, wherever it stands then, unless it has ended by its work.
+    Withdrawn {
+        /// The time since its arrival, µs.
+        age_us: i64,
+    },
 }
 
 impl Fate {
     /// Whether it does not end by its work.
     pub const fn is_endless(self) -> bool {
         matches!(self, Self::Killed { .. })
+    }
+
+    /// The age at which it ends, wherever it stands then, µs since its arrival.
+    pub const fn ends_at_age_us(self) -> Option<i64> {
+        match self {
+            Self::Killed { age_us } | Self::Withdrawn { age_us } => Some(age_us),
+            Self::Finishes | Self::Fails | Self::Stopped => None,
+        }
     }
 }
 
@@ -330,9 +343,10 @@ impl Workload {
                 return Err(WorkloadError::Negative { column, task, value });
             }
         }
-        let below = |fate: &(u32, Fate)| matches!(fate.1, Fate::Killed { age_us } if age_us < 0);
-        if let Some((task, Fate::Killed { age_us })) = (0..).zip(self.fate.values()).find(below) {
-            return Err(WorkloadError::Negative { column: "age_us", task, value: age_us });
+        let ages = self.fate.values().map(Fate::ends_at_age_us);
+        let below = |age: &(u32, Option<i64>)| age.1.is_some_and(|age_us| age_us < 0);
+        if let Some((task, Some(value))) = (0..).zip(ages).find(below) {
+            return Err(WorkloadError::Negative { column: "age_us", task, value });
         }
         let below = |asked: &(u32, Option<i64>)| asked.1.is_some_and(|asked_us| asked_us < 0);
         if let Some((task, Some(value))) = (0..).zip(self.requested_us.values()).find(below) {

@@ -379,7 +379,7 @@ fn a_job_that_its_limit_stopped_does_not_run_past_it() {
     let waiting = log(1, &[(0, 0, 100, -1, 1), (1, 30, -1, -1, 5)]);
     let told = first_policy(&waiting, &[]).1;
     assert!(
-        told.contains("assumed: 1 task killed while waiting: killed at the recorded age; one that starts before then runs until then, which is work that the trace does not have."),
+        told.contains("assumed: 1 task killed while waiting: leave at the recorded age; one whose turn comes before then ends at once, for it never ran."),
         "{told}"
     );
 }

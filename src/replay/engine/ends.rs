@@ -27,7 +27,7 @@ impl Engine<'_> {
         }
         let (kind, phase) = match self.state.workload.fate.get(task) {
             Fate::Fails => (Kind::Fail, Phase::Failed),
-            Fate::Stopped => return self.task_killed(task),
+            Fate::Stopped | Fate::Withdrawn { .. } => return self.task_killed(task),
             Fate::Finishes | Fate::Killed { .. } => (Kind::Finish, Phase::Finished),
         };
         self.copies_won +=

@@ -254,7 +254,7 @@ impl<'a> Engine<'a> {
             self.conclude(task, Phase::Refused);
             return;
         }
-        if let Fate::Killed { age_us } = self.state.workload.fate.get(task) {
+        if let Some(age_us) = self.state.workload.fate.get(task).ends_at_age_us() {
             let at_us = self.state.now_us.saturating_add(age_us);
             self.queue.push(at_us, Event::TaskKilled { task });
         }

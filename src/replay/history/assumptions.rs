@@ -133,8 +133,8 @@ fn of_kills(counts: &Counts, plan: &HistoryPlan, source: Source, told: &mut Vec<
         _ if counts.killed_at_age == 0 => {}
         KilledTasks::RunTime => {
             told.push(format!(
-                "{at_age} killed while waiting: killed at the recorded age; one that starts before \
-                then runs until then, which is work that the trace does not have."
+                "{at_age} killed while waiting: leave at the recorded age; one whose turn comes \
+                before then ends at once, for it never ran."
             ));
         }
         KilledTasks::Age => {

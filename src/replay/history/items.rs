@@ -205,15 +205,9 @@ impl Items {
         let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
         let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
         let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
-        let (fate, work_us) = match ended.map(|event| (event.event_type, event)) {
-            _ if is_open => (Fate::Finishes, last_us),
-            None => (Fate::Finishes, None),
-            Some((EventType::Finish, _)) => (Fate::Finishes, last_us),
-            Some((EventType::Fail, _)) => (Fate::Fails, last_us),
-            Some((_, event)) if plan.killed == KilledTasks::RunTime && ends(last, event) => {
-                (Fate::Stopped, last_us)
-            }
-            Some((_, event)) => (Fate::Killed { age_us: age_us(event.time_us) }, Some(0)),
+        let (fate, work_us) = match ended.filter(|_| !is_open) {
+            None => (Fate::Finishes, last_us.filter(|_| is_open)),
+            Some(event) => fate_of(event, last, last_us, (plan.killed, age_us(event.time_us))),
         };
         let counts = &mut self.counts;
         let Some(work_us) = work_us else {
@@ -224,7 +218,7 @@ impl Items {
         counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
         counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
         counts.began_before += u64::from(windows.is_before(first.time_us));
-        let carries_last = fate.is_endless();
+        let carries_last = fate.ends_at_age_us().is_some();
         counts.stopped += u64::from(fate == Fate::Stopped);
         counts.killed_at_age += u64::from(carries_last);
         let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
@@ -263,6 +257,23 @@ impl Items {
 
     fn failure_count(&self) -> u32 {
         u32::try_from(self.failures.len()).expect("fewer than 2^32 failures")
+    }
+}
+
+/// What a task does in the end whose last end is known, and its work then; `last` is its last attempt,
+/// which took `last_us`.
+fn fate_of(
+    end: &Event,
+    last: Option<&Attempt>,
+    last_us: Option<i64>,
+    (killed, age_us): (KilledTasks, i64),
+) -> (Fate, Option<i64>) {
+    match (end.event_type, killed) {
+        (EventType::Finish, _) => (Fate::Finishes, last_us),
+        (EventType::Fail, _) => (Fate::Fails, last_us),
+        (_, KilledTasks::RunTime) if ends(last, end) => (Fate::Stopped, last_us),
+        (_, KilledTasks::RunTime) => (Fate::Withdrawn { age_us }, Some(0)),
+        (_, KilledTasks::Age) => (Fate::Killed { age_us }, Some(0)),
     }
 }
 

@@ -82,9 +82,9 @@ pub enum RerunWork {
     Sibling,
 }
 
-/// When a task is killed that was killed while it ran. One that was killed while it waited leaves
-/// at its recorded age; if the replay starts it before then, it runs until then, and uses what it
-/// never used in the trace.
+/// When a task is killed. Under the first rule one that was killed while it waited leaves at its
+/// recorded age, and ends at once if its turn comes before then: it never ran, and no work is made
+/// up for it. Under the second one it runs until its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]

@@ -18,7 +18,6 @@ use rustc_hash::FxHashMap;
 use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
-use crate::replay::workload::Fate;
 
 pub(super) const KIND: Kind = Kind {
     name: "shortest",
@@ -74,10 +73,8 @@ struct Shortest {
 #[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
 fn keys(state: &State<'_>, task: u32, place: i64) -> Keys {
     let work = state.work_of_next(task);
-    let kill_us = match state.workload.fate.get(task) {
-        Fate::Killed { age_us } => Some(state.workload.arrival_us.get(task).saturating_add(age_us)),
-        _ => None,
-    };
+    let age_us = state.workload.fate.get(task).ends_at_age_us();
+    let kill_us = age_us.map(|age_us| state.workload.arrival_us.get(task).saturating_add(age_us));
     Keys { work_us: work.is_finite().then(|| work.round() as i64), kill_us, place }
 }
 
