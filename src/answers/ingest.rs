@@ -19,11 +19,11 @@ use crate::lake::manifest::ranges;
 use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::progress;
 use crate::schema::{Source, Table};
-use crate::sources::kubernetes::pods::UserFrom;
 use crate::sources::mapped::map::Map;
 use crate::sources::mapped::ready;
 use crate::sources::mask::{KeyError, Mask};
 use crate::sources::reading::Reading;
+use crate::sources::reading::UserFrom;
 use crate::sources::zone::Zone;
 use crate::sources::{TraceFolder, check_begin, open_trace};
 

@@ -1,10 +1,11 @@
 //! What a user says of how a log is to be read, and what the files of a log know of each other.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::SourceError;
-use super::kubernetes::pods::UserFrom;
 use super::mapped::map::Map;
 use super::mask::Mask;
 use super::repeats::Repeats;
@@ -70,3 +71,34 @@ impl PartialEq for Files {
 }
 
 impl Eq for Files {}
+
+/// What stands for the user of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum UserFrom {
+    /// Its namespace.
+    #[default]
+    Namespace,
+    /// A label of it, by its key.
+    Label(String),
+}
+
+impl fmt::Display for UserFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace => f.write_str("namespace"),
+            Self::Label(key) => write!(f, "label:{key}"),
+        }
+    }
+}
+
+impl FromStr for UserFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("label:") {
+            Some(key) if !key.is_empty() => Ok(Self::Label(key.to_owned())),
+            None if text == "namespace" => Ok(Self::Namespace),
+            _ => Err(format!("`{text}` is neither `namespace` nor `label:KEY`")),
+        }
+    }
+}

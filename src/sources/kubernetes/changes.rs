@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::records::{EVICT, Fault, KILL, Life, Remarks};
-use super::objects::Event;
-use super::pods::time;
+use super::objects::{Event, time};
 
 /// A pod as its changes tell it.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::super::records::Fault;
+use super::super::zone::{Stamp, Zone};
+use super::RejectReason;
+
 /// Any object, by its kind.
 #[derive(Debug, Deserialize)]
 pub(super) struct Head {
@@ -183,4 +187,11 @@ pub(super) fn quantity(value: &serde_json::Value) -> Option<f64> {
     let (digits, factor) = found.unwrap_or((text, 1.0));
     let amount = crate::sources::fields::careful_f64(digits.as_bytes())? * factor;
     (0.0 <= amount && amount.is_finite()).then_some(amount)
+}
+
+/// A time as Kubernetes writes it, µs since 1970.
+pub(super) fn time(text: Option<&str>, column: &'static str) -> Result<Option<i64>, Fault> {
+    let Some(text) = text else { return Ok(None) };
+    let stamp = Stamp::iso(text.as_bytes()).ok_or((column, RejectReason::BadValue))?;
+    Ok(Some(stamp.instant_us(&Zone::utc()).first()))
 }

@@ -1,48 +1,14 @@
 //! A pod as a list or a request shows it, made into attempts.
 
-use std::fmt;
-use std::str::FromStr;
-
 use rustc_hash::FxHashSet;
 
+use super::super::reading::UserFrom;
 use super::super::records::{
     EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Record, Remarks, hash, machine_id, number_of_name,
 };
-use super::super::zone::{Stamp, Zone};
 use super::changes::{Change, Changes};
-use super::objects::{Amounts, Event, Head, Pod, Span, Status, quantity};
+use super::objects::{Amounts, Event, Head, Pod, Span, Status, quantity, time};
 use super::{Cell, RejectReason, Table};
-
-/// What stands for the user of a pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum UserFrom {
-    /// Its namespace.
-    #[default]
-    Namespace,
-    /// A label of it, by its key.
-    Label(String),
-}
-
-impl fmt::Display for UserFrom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Namespace => f.write_str("namespace"),
-            Self::Label(key) => write!(f, "label:{key}"),
-        }
-    }
-}
-
-impl FromStr for UserFrom {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix("label:") {
-            Some(key) if !key.is_empty() => Ok(Self::Label(key.to_owned())),
-            None if text == "namespace" => Ok(Self::Namespace),
-            _ => Err(format!("`{text}` is neither `namespace` nor `label:KEY`")),
-        }
-    }
-}
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,13 +224,6 @@ fn change_record<'a>(change: &'a Change, job: &'a mut String, remarks: &mut Rema
             node.into(),
         ],
     }
-}
-
-/// A time as Kubernetes writes it, µs since 1970.
-pub(super) fn time(text: Option<&str>, column: &'static str) -> Result<Option<i64>, Fault> {
-    let Some(text) = text else { return Ok(None) };
-    let stamp = Stamp::iso(text.as_bytes()).ok_or((column, RejectReason::BadValue))?;
-    Ok(Some(stamp.instant_us(&Zone::utc()).first()))
 }
 
 fn pod_hash(namespace: &str, name: &str) -> u64 {

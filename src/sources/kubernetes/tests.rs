@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::reading::Reading;
+use super::super::reading::{Reading, UserFrom};
 use super::super::tests::{Rows, parsed, parsed_part};
-use super::pods::UserFrom;
 use crate::schema::{Source, Table};
 
 /// A second of 2024-01-01.
