@@ -58,12 +58,13 @@ const WRITTEN: [&str; 15] = [
 ];
 
 /// Names of values that may be any text: places, names of columns, settings of others.
-const FREE: [&str; 14] = [
+const FREE: [&str; 15] = [
     "COUNT|NAME,...",
     "DIR",
     "FILE",
     "FILE.toml",
     "FIRST",
+    "KEYFILE",
     "KEY=VALUE",
     "KEY=VALUE,...",
     "NAME",
