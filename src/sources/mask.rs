@@ -198,11 +198,10 @@ impl<'m> Masker<'m> {
                 }
                 "exit_code" if !text.contains(char::is_alphabetic) => hidden.push_str(&text),
                 "node_list" => {
-                    let mut hosts = Vec::new();
-                    expand_nodes(&text, &mut |host| hosts.push(host.to_owned()));
-                    let hosts: Vec<String> =
+                    let hosts = hosts_of(&text);
+                    let hashes: Vec<String> =
                         hosts.iter().map(|host| self.name("machine_name", host)).collect();
-                    hidden.push_str(&hosts.join(","));
+                    hidden.push_str(&hashes.join(","));
                 }
                 _ => hidden.push_str(&self.name(kind_of(column), &text)),
             }
@@ -233,6 +232,21 @@ impl<'m> Masker<'m> {
     }
 }
 
+/// Machines of one list that are hashed each; a longer list has one hash, or a few bytes in brackets
+/// would become megabytes in every row.
+const HOSTS_MAX: usize = 256;
+
+/// The machines of a list, or the list as one name.
+fn hosts_of(list: &str) -> Vec<String> {
+    let mut hosts = Vec::new();
+    expand_nodes(list, &mut |host| {
+        if hosts.len() <= HOSTS_MAX {
+            hosts.push(host.to_owned());
+        }
+    });
+    if HOSTS_MAX < hosts.len() { vec![list.to_owned()] } else { hosts }
+}
+
 /// What a column names: the same name has one hash in all columns of a kind.
 fn kind_of(column: &'static str) -> &'static str {
     match column {
@@ -246,6 +260,15 @@ fn kind_of(column: &'static str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a row takes is bounded, however many machines a few bytes name.
+    #[test]
+    fn a_long_list_of_machines_has_one_hash() {
+        assert_eq!(hosts_of("n[1-3],m"), ["n1", "n2", "n3", "m"]);
+        assert_eq!(hosts_of("n[1-256]").len(), HOSTS_MAX);
+        assert_eq!(hosts_of("n[1-257]"), ["n[1-257]"]);
+        assert_eq!(hosts_of("n[1-131072]"), ["n[1-131072]"]);
+    }
 
     /// Test cases 1, 2, 3, 6 and 7 of RFC 4231.
     #[test]
