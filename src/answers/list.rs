@@ -56,7 +56,7 @@ pub static STUDIES: [Study; 12] = [
         topic: &Topic {
             file: "load.html",
             title: "Load over time",
-            question: "How much of the cluster was asked for, used and waited for, when?",
+            question: "How much of the cluster was requested, used and waited for, and when?",
         },
         results: &[load::KIND],
         step: Some(load::step::STEP),
@@ -88,12 +88,12 @@ pub static STUDIES: [Study; 12] = [
     },
     Study {
         name: "predict",
-        answers: "at submission, whether a job will finish, from what had ended by then: accuracy, \
-        precision, recall, calibration, ROC",
+        answers: "whether a job will finish, predicted at its submission from the jobs that had ended by \
+        then: accuracy, precision, recall, calibration, ROC",
         topic: &Topic {
             file: "prediction.html",
             title: "Prediction",
-            question: "Could it have been known at submission which jobs do not finish?",
+            question: "Can it be predicted at submission which jobs do not finish?",
         },
         results: &[predict::KIND],
         step: Some(predict::step::STEP),
@@ -105,7 +105,7 @@ pub static STUDIES: [Study; 12] = [
         topic: &Topic {
             file: "stragglers.html",
             title: "Straggler detectors",
-            question: "Which tasks would each detector have flagged, knowing only what was known \
+            question: "Which tasks would each detector have flagged, given only what was known \
             at the time, and was it right?",
         },
         results: &[detect::KIND],
