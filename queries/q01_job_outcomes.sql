@@ -5,14 +5,14 @@
 --           sequence           the event types in (time_us, row_id) order, one digit each (10 is A);
 --                              exact up to 65,536 events
 --           event_count
---           outcome_sequence   finished 014, failed 013, killed 015, running 01, all else other
+--           outcome_sequence   finished 014, failed 013, killed 015, running 01, everything else other
 --           outcome_terminal   by the last terminal event, unless a SUBMIT or SCHEDULE follows it
 --           first_event_us, first_submit_us, first_schedule_us, last_event_us   µs; null where there was none
 --           user, job_name     the largest where a job has several
 --           scheduling_class   the last seen (packed below its position, as any 32-bit number)
 -- Used by:  classify, account, describe, sweep
--- The sequence is put together sixteen pieces at a time, in four steps, because no aggregate
--- that joins strings in a stated order is spelt alike in the engines this must run on.
+-- The sequence is joined sixteen pieces at a time, in four steps, because the engines have no
+-- common aggregate that joins strings in a given order.
 WITH numbered AS (
   SELECT *,
          CAST(row_number() OVER (PARTITION BY job_id ORDER BY time_us, row_id) - 1 AS BIGINT) AS position

@@ -14,9 +14,9 @@
 --           wait_end           how the wait ended: started; ended (with the last event of the task, or
 --                              with its job, before any attempt); open (cut at the end of the window)
 -- Used by:  classify, describe, sweep
--- A task without an end of its own ends with its job, as in q03. The first SCHEDULE of all may lie
--- before the first SUBMIT, where that is in a part that is not loaded: first_schedule_us less
--- first_submit_us is no wait.
+-- A task without a recorded end ends with its job, as in q03. The first SCHEDULE may lie before
+-- the first recorded SUBMIT, if an earlier SUBMIT is in a part that is not loaded. So
+-- first_schedule_us minus first_submit_us is not a wait.
 WITH numbered AS (
   SELECT *,
          CAST(row_number() OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) - 1 AS BIGINT) AS position

@@ -1,12 +1,12 @@
--- Question: how much CPU did each task hold while it ran: slots, and what it had asked for?
+-- Question: how much CPU did each task hold while it ran: slots, and the CPU that it requested?
 -- Tables:   q03_attempts, settings
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           attempt_count
 --           slots_s                    s, time running over all attempts
 --           requested_s                NCU-s, CPU request times running time; no request is 0
---           attempts_without_request   attempts counted as 0 for want of a request
---           attempts_closed_with_job   without an end of their own, closed at the end of their job
+--           attempts_without_request   attempts counted as 0 because they have no request
+--           attempts_closed_with_job   without a recorded end, closed at the end of their job
 --           closed_slots_s, closed_requested_s   what these hold of slots_s and requested_s
 -- Used by:  account --cpu slots, --cpu requested
 -- A job of Slurm that was suspended is charged from its start to its end here; `account` without

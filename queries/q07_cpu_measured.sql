@@ -3,7 +3,7 @@
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           window_count
---           windows_without_rate   counted as 0 for want of a mean CPU rate
+--           windows_without_rate   counted as 0 because they have no mean CPU rate
 --           windows_overlapping    start before an earlier window of the task has ended
 --           measured_s             NCU-s inside attempts
 --           outside_s              NCU-s outside attempts

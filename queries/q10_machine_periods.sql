@@ -1,4 +1,4 @@
--- Question: from when to when did each machine have which capacity?
+-- Question: which capacity did each machine have, and during which period?
 -- Tables:   machine_events
 -- Key:      machine_id, start_us, period
 -- Columns:  machine_id
@@ -7,7 +7,7 @@
 --           event_type        what began it: 0 ADD, 1 REMOVE (the machine is away), 2 UPDATE
 --           cpu_capacity, memory_capacity   share of the largest machine; 0 while the machine is
 --                             away, null where unknown
--- Used by:  whoever adds up the capacity at an instant
+-- Used by:  users who add up the capacity at an instant
 SELECT machine_id,
        CAST(row_number() OVER (PARTITION BY machine_id ORDER BY time_us, row_id) AS BIGINT) AS period,
        time_us AS start_us,

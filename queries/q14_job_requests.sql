@@ -1,4 +1,4 @@
--- Question: what did the log say of each job besides its events?
+-- Question: what does the log record of each job in addition to its events?
 -- Sources:  swf, gwf, slurm, mapped
 -- Tables:   job_events
 -- Key:      job_id
@@ -11,8 +11,8 @@
 --           cpu_time_us            µs, mean CPU time used per processor
 --           used_memory_kib        KiB, mean used per processor
 -- Used by:  notebooks; the studies read the same columns
--- Only logs of parallel jobs have these columns. Every event of a job repeats its line; the parts
--- of a run that was logged in pieces may differ, and then the largest counts.
+-- Only logs of parallel jobs have these columns. Every event of a job repeats the values of its
+-- line. If a run was logged in parts, their values may differ; then the largest counts.
 SELECT job_id,
        MAX(user_group) AS user_group,
        MAX(executable) AS executable,

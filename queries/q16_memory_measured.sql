@@ -4,7 +4,7 @@
 -- Columns:  job_id, task_index
 --           window_count
 --           windows_overlapping           start before an earlier window of the task has ended
---           windows_without_canonical     counted as 0 for want of a canonical memory
+--           windows_without_canonical     counted as 0 because they have no canonical memory
 --           canonical_memory_s            NMU-s inside attempts
 --           outside_canonical_memory_s    NMU-s outside attempts
 --           closed_canonical_memory_s     what of it lies in attempts that are closed with their job

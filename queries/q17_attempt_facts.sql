@@ -6,8 +6,8 @@
 --           is_open            whether it is closed there
 --           ended              how it ended, by name: evicted, failed, finished, killed, lost; rescheduled (by
 --                              the next SCHEDULE), with job, or open
---           submit_us          the SUBMIT that it waited from: the last event of its task before it, of those
---                              that decide, if that is a SUBMIT; null otherwise
+--           submit_us          the SUBMIT from which it waited: the last event of its task before it (UPDATE
+--                              events apart), if that is a SUBMIT; null otherwise
 --           wait_us            from there to its SCHEDULE; null where it was submitted before the window or
 --                              scheduled after it
 --           memory_request     NMU (or what the log has), on the SCHEDULE row
@@ -15,9 +15,9 @@
 --           requested_s        NCU-s, CPU request times running time; no request is 0
 --           priority, task_outcome_sequence, task_outcome_terminal   of its task, as in q02
 --           "user", scheduling_class, job_name, job_outcome_sequence, job_outcome_terminal   of its job, as in q01
--- Used by:  whoever asks anything of attempts
--- An attempt that begins after the window (at 2^63-1) ends there at once.
--- Measured CPU of an attempt is the sum of mean_cpu_rate times length over its windows in q06.
+-- Used by:  users with questions about attempts
+-- An attempt that begins after the window (at 2^63-1) ends there at once. Measured CPU of an
+-- attempt is the sum of mean_cpu_rate times length over its windows in q06.
 WITH deciding AS (
   SELECT job_id, task_index, event_type, time_us, memory_request,
          lag(time_us) OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) AS before_us,

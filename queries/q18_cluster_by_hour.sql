@@ -5,7 +5,7 @@
 --           slots_s          task-s: running time of all attempts within the hour
 --           requested_s      NCU-s: CPU requests times running time within the hour; no request is 0
 --           submitted, started, evicted, failed, finished, killed, lost   events of tasks in the hour
--- Used by:  whoever draws load over time; load --interval 1h has the same sums
+-- Used by:  users who draw load over time; load --interval 1h has the same sums
 -- An hour in which nothing happens to any task, and no attempt is closed, has no row. What holds at the
 -- start of an hour is the sum of all earlier changes; what changes within it counts from then on.
 WITH changes AS (

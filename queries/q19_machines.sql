@@ -2,7 +2,7 @@
 -- Tables:   q03_attempts, q10_machine_periods, settings
 -- Key:      machine_id
 -- Columns:  machine_id        of machine_events
---           up_s              s that it was there, up to the end of the window
+--           up_s              s in service, up to the end of the window
 --           outage_count      times that it left
 --           attempt_count     attempts that ran on it
 --           job_count         jobs with an attempt on it
@@ -10,8 +10,9 @@
 --           slots_s           s, running time of all attempts on it
 --           requested_s       NCU-s, CPU requests times running time; no request is 0
 --           not_finished_s    NCU-s, the same of attempts that ended with EVICT, FAIL, KILL or LOST
--- Used by:  whoever compares machines
--- Attempts that begin after the window (at 2^63-1) are left out. The window ends where that of jobs or that of tasks ends, whichever is later.
+-- Used by:  users who compare machines
+-- Attempts that begin after the window (at 2^63-1) are left out. The window ends where that of jobs or
+-- that of tasks ends, whichever is later.
 WITH windows AS (
   SELECT CASE WHEN job_window_end_us < task_window_end_us THEN task_window_end_us ELSE job_window_end_us END AS end_us
   FROM settings

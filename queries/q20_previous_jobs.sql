@@ -1,4 +1,4 @@
--- Question: which job did the same user submit before each job, and what became of that?
+-- Question: which job did the same user submit before each job, and what became of that job?
 -- Tables:   q01_job_outcomes
 -- Key:      first_submit_us, job_id
 -- Columns:  job_id, "user", first_submit_us, outcome_terminal   as in q01
@@ -8,7 +8,7 @@
 --           previous_last_us           its last event
 --           is_known                   whether it has ended, and its last event lies before the submission of
 --                                      this job: only then could anyone have known its outcome
--- Used by:  whoever predicts from the past of a user
+-- Used by:  users who predict from the past of a user
 -- Jobs without a user or without a SUBMIT are left out. The first job of a user has no previous one.
 WITH ordered AS (
   SELECT job_id, "user", first_submit_us, outcome_terminal, last_event_us,

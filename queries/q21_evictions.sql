@@ -1,4 +1,4 @@
--- Question: who was evicted where, what had it asked for and held, and when did it run again?
+-- Question: which task was evicted where, what had it requested and held, and when did it run again?
 -- Tables:   q17_attempt_facts
 -- Key:      job_id, task_index, attempt
 -- Columns:  job_id, task_index, attempt, machine_id, "user", priority, scheduling_class, cpu_request,
@@ -9,7 +9,7 @@
 --           restart_us       when its task was scheduled again; null where it was not
 --           restart_machine_id   where
 --           away_us          from the EVICT to then; null where that is after the window (at 2^63-1)
--- Used by:  whoever asks what evictions cost
+-- Used by:  users who study what evictions cost
 WITH all_attempts AS (
   SELECT *,
          lead(start_us) OVER (PARTITION BY job_id, task_index ORDER BY attempt) AS restart_us,

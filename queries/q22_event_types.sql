@@ -1,11 +1,11 @@
--- Question: what is each type of event called, and how many are there of jobs and of tasks?
+-- Question: what is each type of event called, and how many events of it do jobs and tasks have?
 -- Tables:   task_events
 -- Optional: job_events
 -- Key:      event_type
 -- Columns:  event_type       its number
 --           event            its name in the trace
 --           job_event_count, task_event_count   rows of that type
--- Used by:  whoever reads event types
+-- Used by:  users who read event types
 WITH counted AS (
   SELECT event_type, CAST(0 AS BIGINT) AS job_event_count, CAST(count(*) AS BIGINT) AS task_event_count
   FROM task_events

@@ -311,24 +311,24 @@ fn queries_are_listed_shown_and_kept() {
         q02_task_outcomes            what became of each task? (task_events)
         q03_attempts                 when and where did each attempt of each task run, and how did it end? (task_events)
         q04_job_sizes                how many tasks does each job have? (task_events)
-        q05_cpu_held                 how much CPU did each task hold while it ran: slots, and what it had asked for? (task_events)
+        q05_cpu_held                 how much CPU did each task hold while it ran: slots, and the CPU that it requested? (task_events)
         q06_windows_in_attempts      which part of each usage window lies inside an attempt of its task? (task_events, task_usage)
         q07_cpu_measured             how much CPU was measured of each task, inside its attempts and outside them? (task_events, task_usage)
         q08_crossings                when does each task exceed each threshold of events? (task_events)
         q09_held_after_crossings     how much CPU did each condemned task hold after each crossing? (task_events)
-        q10_machine_periods          from when to when did each machine have which capacity? (machine_events)
+        q10_machine_periods          which capacity did each machine have, and during which period? (machine_events)
         q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017? (job_events, task_usage, machine_events)
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing? (task_events, task_usage)
         q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended? (job_events, task_events)
-        q14_job_requests             what did the log say of each job besides its events? (job_events; swf, gwf, slurm, mapped only)
-        q15_memory_held              how much memory had each task asked for while it ran? (task_events)
+        q14_job_requests             what does the log record of each job in addition to its events? (job_events; swf, gwf, slurm, mapped only)
+        q15_memory_held              how much memory had each task requested while it ran? (task_events)
         q16_memory_measured          how much memory was measured of each task, inside its attempts and outside them? (task_events, task_usage)
         q17_attempt_facts            what belongs to each attempt: its task, its job, how long it waited, how it ended, what it cost? (job_events, task_events)
         q18_cluster_by_hour          how much ran in each hour, and what happened? (task_events)
         q19_machines                 what did each machine do: how long was it up, what ran on it, and how did that end? (task_events, machine_events)
-        q20_previous_jobs            which job did the same user submit before each job, and what became of that? (job_events)
-        q21_evictions                who was evicted where, what had it asked for and held, and when did it run again? (job_events, task_events)
-        q22_event_types              what is each type of event called, and how many are there of jobs and of tasks? (task_events)
+        q20_previous_jobs            which job did the same user submit before each job, and what became of that job? (job_events)
+        q21_evictions                which task was evicted where, what had it requested and held, and when did it run again? (job_events, task_events)
+        q22_event_types              what is each type of event called, and how many events of it do jobs and tasks have? (task_events)
         --- stderr
     ");
     let shown = place.run(&["query", "q04", "--show"]).ok();
@@ -467,7 +467,7 @@ fn analyze_does_everything_in_one_go() {
         [7/11] sweep
         skipped: sweep: the lake has no table `task_events`
         [8/11] predict
-        of 15 jobs, 0 submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; ends of both are learnt from
+        of 15 jobs, 0 submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both
         [9/11] detect
         skipped: detect: the lake has no table `task_events`
         [10/11] replay
