@@ -121,20 +121,18 @@ impl Tasks {
         further: &[&'static str],
         mut take: impl FnMut(&RecordBatch),
     ) -> Result<Self, FactError> {
+        let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
+        let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
+        let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
         let mut columns = columns_of(lake, usage);
+        let of_used = [(tells_memory, USED_MEMORY), (tells_used, CPU_TIME)];
+        for (_, column) in of_used.into_iter().filter(|(is_told, _)| *is_told) {
+            columns.extend([column, "processors", "requested_processors"]);
+        }
         for column in further {
             if !columns.contains(column) {
                 columns.push(column);
             }
-        }
-        let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
-        let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
-        let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
-        if tells_memory {
-            columns.extend([USED_MEMORY, "processors", "requested_processors"]);
-        }
-        if tells_used {
-            columns.extend([CPU_TIME, "processors", "requested_processors"]);
         }
         // Room for all of them at once: what grows is copied again and again.
         let count = lake.rows_of(Table::TaskEvents, bucket);

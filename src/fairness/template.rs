@@ -185,22 +185,7 @@ impl File {
         if let Some((_, spot)) = formula {
             return Err(wrong(spot, "only template `free` takes a `formula`".to_owned()));
         }
-        for (name, _, spot) in &given {
-            if !template.parameters.iter().any(|known| known.0 == name) {
-                let known: Vec<&str> = template.parameters.iter().map(|known| known.0).collect();
-                let problem = format!(
-                    "template `{}` has no parameter `{name}` (it takes: {})",
-                    template.name,
-                    known.join(", ")
-                );
-                return Err(wrong(spot.clone(), problem));
-            }
-        }
-        for (name, value, spot) in &given {
-            if matches!(name.as_str(), "half_life_s" | "period_s") && *value <= 0.0 {
-                return Err(wrong(spot.clone(), format!("`{name}` must be a time above 0")));
-            }
-        }
+        check_parameters(template, &given).map_err(|(spot, problem)| wrong(spot, problem))?;
         let value = |name: &str, default| {
             given.iter().find(|given| given.0 == name).map_or(default, |given| given.1)
         };
@@ -211,6 +196,30 @@ impl File {
             .collect();
         Ok(Self { name, formula: template.formula.to_owned(), parameters, charges, factors })
     }
+}
+
+/// Refuses a parameter that the template does not have, and a time that is not above 0.
+fn check_parameters(
+    template: &Template,
+    given: &[(String, f64, Spot)],
+) -> Result<(), (Spot, String)> {
+    for (name, _, spot) in given {
+        if !template.parameters.iter().any(|known| known.0 == name) {
+            let known: Vec<&str> = template.parameters.iter().map(|known| known.0).collect();
+            let problem = format!(
+                "template `{}` has no parameter `{name}` (it takes: {})",
+                template.name,
+                known.join(", ")
+            );
+            return Err((spot.clone(), problem));
+        }
+    }
+    for (name, value, spot) in given {
+        if matches!(name.as_str(), "half_life_s" | "period_s") && *value <= 0.0 {
+            return Err((spot.clone(), format!("`{name}` must be a time above 0")));
+        }
+    }
+    Ok(())
 }
 
 /// The table of parameters: name, value and place of each.

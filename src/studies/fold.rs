@@ -410,17 +410,10 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Adds a task to its job's row and returns its CPU outside of attempts.
-    fn add(
-        &mut self,
-        task: &TaskView<'_>,
-        asked: &Asked,
-        ends: &[JobEnds],
-        source: Source,
-        row: &mut JobRow<'_>,
-    ) -> Result<CpuTime, RuleError> {
+    /// Lays out over time what the attempts of a task spent.
+    fn lay_out(&mut self, task: &TaskView<'_>, meter: Meter, source: Source) {
         use CpuDefinition::{Measured, Published, Requested, Slots};
-        match asked.meter {
+        match meter {
             Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, Attempt::slot_rate),
             Meter::Cpu(Requested) => {
                 self.spent.of_attempts(task.attempts, Attempt::requested_rate);
@@ -436,6 +429,18 @@ impl Scratch {
                 self.spent.of_windows(task.windows, task.attempts);
             }
         }
+    }
+
+    /// Adds a task to its job's row and returns its CPU outside of attempts.
+    fn add(
+        &mut self,
+        task: &TaskView<'_>,
+        asked: &Asked,
+        ends: &[JobEnds],
+        source: Source,
+        row: &mut JobRow<'_>,
+    ) -> Result<CpuTime, RuleError> {
+        self.lay_out(task, asked.meter, source);
         let total = self.spent.total();
         let finish_us = task.finish_us();
         row.task_count += 1;

@@ -102,18 +102,7 @@ fn mark(mark: &Mark) -> String {
     match mark {
         Mark::Path { points: at, width, dash, ink } => {
             let dash = dash.iter().map(|length| number(length * width)).collect::<Vec<String>>();
-            let dash = if dash.is_empty() {
-                String::new()
-            } else {
-                format!(" stroke-dasharray=\"{}\"", dash.join(" "))
-            };
-            format!(
-                "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{} points=\"{}\"/>\n",
-                color(*ink),
-                number(*width),
-                opacity(*ink),
-                points(at)
-            )
+            path(at, *width, &dash, *ink)
         }
         Mark::Area { points: at, ink } => {
             format!(
@@ -155,19 +144,32 @@ fn mark(mark: &Mark) -> String {
                 Align::Middle => "middle",
                 Align::Right => "end",
             };
-            let turned = if *is_turned {
-                format!(" transform=\"rotate(-90 {x} {y})\"")
-            } else {
-                String::new()
-            };
+            let turn = format!(" transform=\"rotate(-90 {x} {y})\"");
             format!(
-                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{turned}>{}</text>\n",
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{}>{}</text>\n",
                 number(*size),
                 color(*ink),
+                if *is_turned { &turn } else { "" },
                 escaped(text)
             )
         }
     }
+}
+
+/// A line through points, with the lengths of its dashes.
+fn path(at: &[At], width: f64, dash: &[String], ink: Ink) -> String {
+    let dash = if dash.is_empty() {
+        String::new()
+    } else {
+        format!(" stroke-dasharray=\"{}\"", dash.join(" "))
+    };
+    format!(
+        "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{} points=\"{}\"/>\n",
+        color(ink),
+        number(width),
+        opacity(ink),
+        points(at)
+    )
 }
 
 /// Pixels around a point in which a pointer finds it.

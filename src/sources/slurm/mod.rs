@@ -242,6 +242,23 @@ fn job_number(
     }))
 }
 
+/// The machine of an attempt that ran on a single one.
+fn only_machine(nodes: &str, remarks: &mut Remarks) -> Option<i64> {
+    let is_one = !nodes.contains([',', '[']);
+    if !is_one {
+        remarks.add("ran on several machines: all in `node_list`, none in `machine_id`");
+    }
+    is_one.then(|| machine_id(nodes))
+}
+
+/// The array that a job is an element of.
+fn array_of(name: Option<&str>, remarks: &mut Remarks) -> values::Array {
+    if name.is_some_and(|name| name.contains("_[")) {
+        remarks.add("records that stand for several elements of an array: each counts as one job");
+    }
+    values::array(name)
+}
+
 /// An attempt of a job.
 fn record<'a>(
     row: &Row<'a>,
@@ -253,10 +270,6 @@ fn record<'a>(
     let told = life::life(row, &cpus, remarks)?;
     let has_run = told.life.start_us.is_some();
     let nodes = row.text(Col::NodeList)?.filter(|_| has_run);
-    let is_one = nodes.is_none_or(|nodes| !nodes.contains([',', '[']));
-    if !is_one {
-        remarks.add("ran on several machines: all in `node_list`, none in `machine_id`");
-    }
     let processors = cpus.had.filter(|_| has_run);
     let cpu = processors.or(cpus.asked).or(cpus.had);
     if cpu.is_none() {
@@ -269,10 +282,7 @@ fn record<'a>(
     let (gpus, gpu_model) = values::gpus(row)?;
     let (account, group) = (row.text(Col::Account)?, row.text(Col::Group)?);
     let (partition, job_title) = (row.text(Col::Partition)?, row.text(Col::JobName)?);
-    let array = values::array(name);
-    if name.is_some_and(|name| name.contains("_[")) {
-        remarks.add("records that stand for several elements of an array: each counts as one job");
-    }
+    let array = array_of(name, remarks);
     Ok(Record {
         job_id,
         task_index: 0,
@@ -283,7 +293,7 @@ fn record<'a>(
         logical_name: job_title,
         scheduling_class: None,
         priority: None,
-        machine_id: nodes.filter(|_| is_one).map(machine_id),
+        machine_id: nodes.and_then(|nodes| only_machine(nodes, remarks)),
         cpu: cpu_request,
         memory: memory.total,
         end_reason: told.state.reason,
