@@ -1,9 +1,9 @@
 //! jobfate: what became of every job in a cluster trace, what it cost, and what another policy
 //! would have made of it.
 //!
-//! A raw trace is ingested once into a *lake*, a folder of Parquet tables. Questions are asked of
-//! the lake, as builders in the order in which they are said. `use jobfate::prelude::*` brings all
-//! that most programs need; the programs of `examples/` are a start.
+//! A raw trace is ingested once into a *lake*, a folder of Parquet tables. A question about the
+//! lake is a builder: its calls follow the order of the question. `use jobfate::prelude::*` imports
+//! all that most programs need; the programs in `examples/` are a good start.
 //!
 //! ```text
 //!  raw trace ─► lake ─► facts per job, task, attempt ─► answers
@@ -23,7 +23,7 @@
 //! | the rows themselves | [`Lake::batches`](prelude::Lake::batches)`(table).columns([..])` | record batches |
 //! | a lake of a raw trace | [`Ingest::of`](prelude::Ingest::of)`(trace).into(lake).run()` | [`Ingested`](prelude::Ingested) |
 //!
-//! The reasons behind the design stand in [`decisions`]. What is not on these pages is for the
+//! [`decisions`] gives the reasons behind the design. Items that are not on these pages serve the
 //! `jobfate` program, and may change with any version.
 //!
 //! # What became of jobs, and what it cost
@@ -42,7 +42,7 @@
 //!
 //! # A custom kill rule
 //!
-//! It is swept beside the others, and refused if it looks into the future.
+//! It is swept together with the other rules, and refused if it uses later events.
 //!
 //! ```
 //! use jobfate::prelude::*;
@@ -76,7 +76,7 @@
 //!     }
 //! }
 //!
-//! // Scored on recorded history, beside another:
+//! // Scored on recorded history, together with another:
 //! let own = DetectorPlan::own("too-long", TooLong(150.0)).parameter("seconds", 150);
 //! let lake = Sample::lake()?;
 //! let found = lake.detect([own.clone(), "late".parse()?]).run()?;
@@ -95,7 +95,7 @@
 //!
 //! # Usage, and an index of fairness
 //!
-//! `examples/own_index.rs` is a custom one; its errors keep their cause
+//! `examples/own_index.rs` has a custom index; its errors keep their cause
 //! ([`FairnessError::own`](prelude::FairnessError::own)).
 //!
 //! ```
@@ -111,7 +111,7 @@
 //!
 //! # An ingest with progress, and a way to stop
 //!
-//! Whoever stops a call keeps what is whole: of an ingest every part that was stored.
+//! If you stop a call, complete work is kept: of an ingest, every part that was stored.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -174,14 +174,15 @@
 //!
 //! # Adding to the program itself
 //!
-//! - **An index**: a file in `src/fairness/indices/`, and two lines in `mod.rs` there: `mod`, and its
-//!   entry in `built_in!`. A measure of equality, one number for all users, is a function of what
-//!   each used over their share (`hoover.rs` is one); any other implements `Index` (`metered.rs`).
-//!   Then its name in the help of `fairness` (`src/cli/fairness/mod.rs`).
+//! - **An index**: a file in `src/fairness/indices/`, and two lines in `mod.rs` there: `mod`, and
+//!   its entry in `built_in!`. A measure of equality, with one number for all users, is a function
+//!   of each user's usage divided by their share (such as `hoover.rs`); any other index implements
+//!   `Index` (such as `metered.rs`). Then its name in the help of `fairness`
+//!   (`src/cli/fairness/mod.rs`).
 //! - **A detector**: a file in `src/replay/detectors/` with its `KIND`, and its lines in `mod.rs`
-//!   there: `mod` and `KINDS`. The suite of that folder then tests it with the others. Then its name
-//!   in the help of `detect`. `flink.rs`, which looks at ages alone, is a short one to start from.
-//!   By default `detect` and `analyze` compare every detector: their golden answers and pages get a
+//!   there: `mod` and `KINDS`. The suite of that folder then tests it with the others. Then its
+//!   name in the help of `detect`. `flink.rs`, which looks only at ages, is a short example. By
+//!   default `detect` and `analyze` compare every detector: their golden answers and pages get a
 //!   row.
 //! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there.
 //! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in
@@ -198,10 +199,10 @@
 //!   5. `src/cli/commands.rs`: its line in `commands!`. Help, completions and manual pages follow.
 //!   6. `README.md`: its row in the table of commands, in the words of the list.
 //!
-//!   Each folder names its new file with a `mod` line. A command that answers nothing from a lake
-//!   needs 4 to 6 only.
+//!   Each folder names its new file with a `mod` line. A command that does not answer a question
+//!   about a lake needs only 4 to 6.
 //!
-//! Each has its test beside it; help and its golden texts follow from the list it stands in.
+//! Put the test of each next to it; help and its golden texts follow from the list.
 //!
 //! # Glossary
 //!
@@ -213,16 +214,16 @@
 //! | attempt | from SCHEDULE to the next terminal event (or SCHEDULE) of a task |
 //! | outcome | what became of a job: finished, failed, killed, running, ... |
 //! | condemned | a task that a kill rule would have killed; harmed: a finished job with one |
-//! | log | a trace of another kind than Google's, which is mostly one file: SWF, GWF, Rumen, Slurm |
-//! | remark | an assumption that a log left open, counted in the manifest |
+//! | log | a trace that is not Google's, usually one file: SWF, GWF, Rumen, Slurm |
+//! | remark | an assumption about something that a log does not record, counted in the manifest |
 //! | window | a row of `task_usage`; also the span of time that a trace covers |
 //! | part, segment | a file of the raw trace; consecutive parts that share a file in the lake |
 //! | stretch | the rows of a bucket in a file of the lake |
 //! | bucket | the share of the jobs that a hash of their id gives |
-//! | group | the tasks of a job, or of a phase of it where the trace knows phases |
-//! | straggler | a task that took longer than a line drawn by its group; flag: a detector's word that one is |
-//! | copy, restart | a second attempt beside a flagged one, or in its place |
-//! | index | a number per user that says who may come next, or one for all that says how equal they are |
+//! | group | the tasks of a job, or of a phase of it if the trace records phases |
+//! | straggler | a task that took longer than a limit that its group sets; flag: a detector's statement that a task is one |
+//! | copy, restart | a second attempt that runs next to a flagged one, or replaces it |
+//! | index | a number per user that decides who is served next, or one number for all users that says how equal they are |
 //! | reject | a line of a raw file that gave no row, kept with its reason |
 //! | left-censored, censored | begun before the window; not ended at its end |
 
