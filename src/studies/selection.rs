@@ -51,6 +51,8 @@ pub struct Selection {
     pub train_jobs: u64,
     /// Jobs with tasks loaded that were submitted after it.
     pub test_jobs: u64,
+    /// Those of them that finished.
+    pub test_finished_jobs: u64,
     /// The best parameter of each rule.
     pub rules: Vec<Choice>,
     /// The best of all rules and parameters together.
@@ -85,6 +87,7 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         price,
         train_jobs: split.past.jobs,
         test_jobs: split.future.jobs,
+        test_finished_jobs: split.future.finished_jobs,
         rules: choices,
         chosen: choice("all rules", &all_past, &all_future),
     })

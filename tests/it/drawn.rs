@@ -457,7 +457,8 @@ fn the_past_begins_with_the_first_event() {
     let begin = 20 * DAY;
     let (mut of_jobs, mut of_tasks) = (Vec::new(), Vec::new());
     for id in 0..10 {
-        for (offset, kind) in [(0, 0), (10, 1), (100, 3)] {
+        // The last two finish.
+        for (offset, kind) in [(0, 0), (10, 1), (100, if id < 8 { 3 } else { 4 })] {
             let time = begin + id * DAY / 10 + offset;
             of_jobs.push((time, format!("{time}000000,,{id},{kind},u,0,n,l\n")));
             of_tasks.push((time, format!("{time}000000,,{id},0,5,{kind},u,0,1,0.5,,,\n")));
@@ -474,6 +475,7 @@ fn the_past_begins_with_the_first_event() {
     let half = sweep("0.5").ok().json();
     let selection = &half["selection"];
     assert_eq!((&selection["train_jobs"], &selection["test_jobs"]), (&5.into(), &5.into()));
+    assert_eq!(selection["test_finished_jobs"], 2);
     #[expect(clippy::cast_precision_loss, reason = "a time")]
     let split_s = begin as f64 + 0.5 * DAY as f64;
     assert_eq!(selection["split_s"], split_s);

@@ -20,7 +20,7 @@ pub(super) fn detector(stored: &Value) -> Option<Told> {
     let Some((earlier, copy)) = best else { return by_score(answer, &stragglers) };
     if earlier <= 0.0 {
         return Some(Told::NotShown(format!(
-            "No detector is worth having: of {stragglers}, the copies of none end any job earlier"
+            "No detector is worth having: with {stragglers}, no detector's copies end any job earlier"
         )));
     }
     let name = copy["detector"].as_str()?;

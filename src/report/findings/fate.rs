@@ -67,7 +67,9 @@ pub(super) fn waste(stored: &Value) -> Option<Told> {
     let one = of_one_job(largest(answer, "finished"), "what finished jobs used");
     let finished = format!("{}{one}", percent(share("finished")));
     let open = match share("running") {
-        open if 0.0 < open => format!("; {} is open: its jobs still ran at the end", percent(open)),
+        open if 0.0 < open => {
+            format!("; {} belongs to jobs that still ran at the end", percent(open))
+        }
         _ => String::new(),
     };
     if lost.is_empty() {
@@ -90,8 +92,7 @@ fn joined(parts: &[String]) -> String {
 /// Why nothing is known of the outcomes of a log.
 fn no_status(jobs: u64) -> String {
     format!(
-        "The log records no status: its {} ran to an end of which nothing is known, so what failed \
-        and what was wasted cannot be told",
+        "The log records no status: how its {} ended is unknown, and so are failures and waste",
         counted(jobs, "job")
     )
 }

@@ -35,13 +35,18 @@ fn selected(answer: &Value, selection: &Value, unit: &str) -> Option<Told> {
     let threshold = &chosen["train"]["threshold"];
     let what = condition(rule, threshold);
     let (net, gain) = (test["net_cpu"].as_f64()?, test["gain"].as_f64()?);
-    let harmed = counted(count(test, "harmed_jobs")?, "finished job");
+    let harmed = count(test, "harmed_jobs")?;
+    // Results of an earlier version lack the number of finished jobs.
+    let harmed = match count(selection, "test_finished_jobs") {
+        Some(finished) => format!("{} of the {} that finished", grouped(harmed), grouped(finished)),
+        None => counted(harmed, "finished job"),
+    };
     let later = format!(
-        "chosen on {} that ended first, killing tasks {what} saves a net {} {unit} on the {} \
+        "chosen on {} that ended first, killing tasks {what} saves a net {} {unit} on {} \
         submitted later and harms {harmed}",
         counted(train_jobs, "job"),
         six_digits(net),
-        grouped(test_jobs),
+        counted(test_jobs, "job"),
     );
     let row = row_of(answer, rule, threshold);
     let over_all = row.and_then(over_all).unwrap_or_default();
@@ -86,7 +91,7 @@ fn in_hindsight(answer: &Value) -> Option<Told> {
             "No kill rule is shown to pay; the best in hindsight: {said}"
         )));
     }
-    Some(Told::Shown(format!("In hindsight, {said}: no later jobs were there to test it")))
+    Some(Told::Shown(format!("In hindsight, {said}; there were no later jobs to test it on")))
 }
 
 /// `; over all jobs it saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`.

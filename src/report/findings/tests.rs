@@ -98,8 +98,8 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     assert_eq!(
         said(waste(&stored)),
         "shown: Of 2,000 NCU-s, killed jobs used 40.0 % and failed jobs 30.0 % (one \
-        job makes up 97.0 % of what failed jobs used); finished jobs 10.0 %; 20.0 % is open: its \
-        jobs still ran at the end"
+        job makes up 97.0 % of what failed jobs used); finished jobs 10.0 %; 20.0 % belongs to \
+        jobs that still ran at the end"
     );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_sweep(gain: f64, [low, net, high]: [f64; 3], largest: f64) -> Value {
         "rules": [{"rule": "restarts", "rows": [{"threshold": 1, "harmed_jobs": 7,
             "net_share": net, "largest_saved_in_all": largest,
             "interval": {"net_share_low": low, "net_share_high": high}}]}],
-        "selection": {"train_jobs": 950, "test_jobs": 860, "chosen": {
+        "selection": {"train_jobs": 950, "test_jobs": 860, "test_finished_jobs": 640, "chosen": {
             "train": {"rule": "restarts", "threshold": 1},
             "test": {"net_cpu": 3300.0, "harmed_jobs": 12, "gain": gain}}}}})
 }
@@ -122,8 +122,8 @@ fn a_sweep(gain: f64, [low, net, high]: [f64; 3], largest: f64) -> Value {
 #[test]
 fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
     let chosen = "chosen on 950 jobs that ended first, killing tasks after 1 restart within an \
-        hour saves a net 3,300 task-s on the 860 submitted later and harms 12 finished jobs; over \
-        all jobs it saves a net 10.0 % of the CPU of jobs that did not finish (95 % interval ";
+        hour saves a net 3,300 task-s on 860 jobs submitted later and harms 12 of the 640 that finished; \
+        over all jobs it saves a net 10.0 % of the CPU of jobs that did not finish (95 % interval ";
     assert_eq!(
         said(kill(&a_sweep(5.0, [0.05, 0.1, 0.2], 0.2))),
         format!("shown: C{}5.0 % to 20.0 %)", &chosen[1..])
@@ -145,7 +145,7 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
     let text = said(kill(&hindsight));
     assert!(text.starts_with("shown: In hindsight, killing tasks after 1 restart "), "{text}");
     assert!(text.contains(" harms 7 of 14 finished jobs and saves a net 10.0 % "), "{text}");
-    assert!(text.ends_with("no later jobs were there to test it"), "{text}");
+    assert!(text.ends_with("there were no later jobs to test it on"), "{text}");
 }
 
 #[test]
