@@ -3,7 +3,7 @@
 //!
 //! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
 
-use super::{Loaded, table};
+use super::{Length, Loaded, table};
 use crate::answers::edges;
 use crate::charts::{
     Area, AreaChart, Bar, BarChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke,
@@ -73,6 +73,12 @@ impl Joined {
         Self { each, edges: ends.map(since).collect(), axis }
     }
 
+    /// How long a value of the chart is, in words.
+    fn length(&self, loaded: &Loaded) -> String {
+        let each = i64::try_from(self.each).unwrap_or(i64::MAX);
+        Length(loaded.plan.interval.micros().saturating_mul(each)).words()
+    }
+
     /// Means over the joined intervals; of known ones only.
     fn means(&self, loaded: &Loaded, values: &[Option<f64>]) -> Vec<Option<f64>> {
         let at = loaded.load.asked.at;
@@ -122,9 +128,8 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     Chart::Areas(AreaChart {
         title: format!("{title} {what} over time, by {}", by.noun()),
         caption: format!(
-            "{said}, means over {}.{share}{}",
-            digits::counted(joined.each as u64, "interval").replace("1 interval", "intervals")
-                + &format!(" of {}", loaded.plan.interval),
+            "{said}; each value is the mean over {}.{share}{}",
+            joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: joined.axis.to_owned(),
@@ -171,8 +176,8 @@ fn tasks(loaded: &Loaded) -> Chart {
     Chart::Areas(AreaChart {
         title: format!("Running and waiting {noun} over time"),
         caption: format!(
-            "Means over intervals of {}. Waiting is from each SUBMIT to the next SCHEDULE or end.{}",
-            loaded.plan.interval,
+            "Each value is the mean over {}. Waiting is from each SUBMIT to the next SCHEDULE or end.{}",
+            joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: joined.axis.to_owned(),
@@ -209,7 +214,7 @@ fn hours(loaded: &Loaded) -> Chart {
     Chart::Heat(HeatChart {
         title: "When jobs are submitted".to_owned(),
         caption: format!(
-            "{clock}. {} in the window; {} before it left out.",
+            "{clock}. {} in the window; {} submitted before it are left out.",
             digits::counted(arrivals.jobs, "job"),
             digits::grouped(arrivals.left_censored_out)
         ),
@@ -241,7 +246,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
     };
     let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
         let variation = digits::six_digits(variation);
-        format!(" The times between submissions vary by {variation} times their mean (Poisson: 1).")
+        format!(" The standard deviation of the times between submissions is {variation} times their mean (Poisson process: once).")
     });
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let poisson = vec![(first.0, 1.0), (last.0, 1.0)];
@@ -268,7 +273,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             Chart::Lines(LineChart {
                 title: "How much submissions of one hour say about later hours".to_owned(),
                 caption:
-                    "Autocorrelation of the submitted jobs per hour; days show at multiples of 24."
+                    "Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at multiples of 24."
                         .to_owned(),
                 x_axis: "lag (h)".to_owned(),
                 y_axis: "autocorrelation".to_owned(),
@@ -333,7 +338,7 @@ fn sizes(loaded: &Loaded) -> Vec<(String, Chart)> {
             "load-size-slowdown".to_owned(),
             chart(
                 "How much waiting slows jobs of each size down",
-                "Mean bounded slowdown: wait and run over the run (10 s at least), 1 at least.",
+                "Mean bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at least 1.",
                 "mean bounded slowdown",
                 bars(|row| row.slowdown_mean, digits::six_digits),
             ),

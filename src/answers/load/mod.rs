@@ -85,6 +85,19 @@ impl Length {
     pub const fn micros(self) -> i64 {
         self.0
     }
+
+    /// `12 hours`, `an hour`, `1.5 s`: the largest unit that gives a whole number.
+    fn words(self) -> String {
+        let names = ["day", "hour", "minute", "second"];
+        let unit = UNITS.iter().zip(names).find(|((_, micros), _)| self.0 % micros == 0);
+        match unit {
+            Some(((_, micros), name)) if self.0 == *micros => {
+                format!("{} {name}", if name == "hour" { "an" } else { "a" })
+            }
+            Some(((_, micros), name)) => digits::counted((self.0 / micros).unsigned_abs(), name),
+            None => format!("{} s", micros_to_seconds(self.0)),
+        }
+    }
 }
 
 /// A text that is not a length of time.
@@ -143,18 +156,19 @@ pub struct LoadPlan {
 
     /// Rows per group, for example per user or priority band
     ///
-    /// Rows are then of an interval and a group, and those of an interval add up to the row without
-    /// groups. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and monitoring and
-    /// infrastructure (10, 11); those of 2019 are free (to 99), best-effort batch (to 115), mid (to
-    /// 119), production (to 359) and monitoring. Without --by there is a row per interval, and
-    /// charts stack priority bands, or the outcomes of the jobs of a log.
+    /// There is then a row for each interval and group; the rows of an interval add up to the row
+    /// that it has without --by. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and
+    /// monitoring and infrastructure (10, 11); those of 2019 are free (to 99), best-effort batch
+    /// (to 115), mid (to 119), production (to 359) and monitoring. Without --by there is a row per
+    /// interval; charts then show priority bands for the Google traces, and the outcomes of jobs
+    /// for all others.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
     pub by: Option<By>,
 
-    /// Users or accounts with a group of their own
+    /// Number of users or accounts that get a group
     ///
-    /// For --by user and --by account: those with the most requested CPU time. The others are one
-    /// group, `(others)`.
+    /// For --by user and --by account. The ones with the most requested CPU time get a group each;
+    /// the rest share the group `(others)`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 6))]
     pub groups: usize,
 
@@ -243,8 +257,16 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     lake.require(Table::TaskEvents)?;
     let [start_us, end_us] = span_of(lake, windows);
     let at = Intervals { start_us, length_us: plan.interval.0, end_us };
-    let usual = if lake.source().is_log() { By::Outcome } else { By::PriorityBand };
+    // Bands of priority are those of the Google traces.
+    let usual = if lake.source().is_google() { By::PriorityBand } else { By::Outcome };
     let by = plan.by.unwrap_or(usual);
+    if by == By::PriorityBand && by != usual {
+        let text = format!(
+            "--by priority-band is only for the Google traces: {} has no such bands",
+            lake.source().name()
+        );
+        return Err(Usage(text).into());
+    }
     let most = match by {
         By::User | By::Account => plan.groups + 1,
         _ => 9,
@@ -299,7 +321,9 @@ impl Loaded {
         let without = |count: u64, what: &str| {
             let attempts = digits::grouped(counts.attempts);
             let count_text = digits::grouped(count);
-            (0 < count).then(|| format!("{count_text} of {attempts} attempts without {what} (0)"))
+            (0 < count).then(|| {
+                format!("{count_text} of {attempts} attempts without {what}, counted as 0")
+            })
         };
         notes.extend(without(counts.without_cpu_request, "a CPU request"));
         let no_memory = counts.without_memory_request;
@@ -432,6 +456,16 @@ mod tests {
             ("0.5", "0.5s"),
         ] {
             assert_eq!(text.parse::<Length>().unwrap().to_string(), printed);
+        }
+        for (text, words) in [
+            ("5m", "5 minutes"),
+            ("60", "a minute"),
+            ("12h", "12 hours"),
+            ("1h", "an hour"),
+            ("90", "90 seconds"),
+            ("0.5", "0.5 s"),
+        ] {
+            assert_eq!(text.parse::<Length>().unwrap().words(), words);
         }
         for text in ["", "m", "0", "0h", "-5m", "5 m", "5w", "1e3", "99999999999999d"] {
             assert!(text.parse::<Length>().is_err(), "{text}");

@@ -123,23 +123,23 @@ pub(super) fn intervals(plan: &LoadPlan, load: &Load) -> RecordBatch {
         frame = frame
             .float(&format!("{name}_capacity"), capacity.iter().copied())
             .unit(unit)
-            .about("What the machines had that were there, the mean over the interval");
+            .about("Capacity of the machines in service, the mean over the interval");
         frame = amount_columns(frame, name, unit, [&allocated, &used, &pending]);
         frame = frame
             .float(&format!("{name}_allocated_share"), over(&allocated, &capacity))
-            .about("Requests of running attempts over the capacity; above 1 where overcommitted")
+            .about("Requests of running attempts over the capacity; above 1 if overcommitted")
             .float(&format!("{name}_used_share"), over(&used, &allocated))
             .about("What was used over the requests of running attempts")
             .float(&format!("{name}_free"), less(&capacity, &allocated))
             .unit(unit)
-            .about("Capacity less requests of running attempts; below 0 where overcommitted")
+            .about("Capacity minus requests of running attempts; below 0 if overcommitted")
             .float(&format!("{name}_idle"), less(&capacity, &used))
             .unit(unit)
-            .about("Capacity less what was used");
+            .about("Capacity minus what was used");
     }
     frame = frame
         .float("machines", capacity(load, load.capacity.machines.as_ref()))
-        .about("Machines that were there, the mean over the interval");
+        .about("Machines in service, the mean over the interval");
     frame = task_columns(frame, load, &[&load.all]);
     frame = frame
         .maybe_count(
@@ -272,11 +272,11 @@ pub(super) fn fates(key: &str, fates: &[FateRow]) -> RecordBatch {
         .float("run_s_median", of(|row| row.run_s_median))
         .about("First SCHEDULE to the end, the median")
         .float("slowdown_mean", of(|row| row.slowdown_mean))
-        .about("Wait and run over the run (10 s at least), 1 at least; the mean")
+        .about("Wait plus run time over the run time (at least 10 s), at least 1; the mean")
         .float("slowdown_median", of(|row| row.slowdown_median))
-        .about("Wait and run over the run (10 s at least), 1 at least; the median")
+        .about("Wait plus run time over the run time (at least 10 s), at least 1; the median")
         .float("slowdown_p95", of(|row| row.slowdown_p95))
-        .about("Wait and run over the run (10 s at least), 1 at least; the 95 % quantile (R-7)")
+        .about("Wait plus run time over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
         .batch()
 }
 
@@ -285,9 +285,7 @@ pub(super) fn hours(arrivals: &ArrivalStudy) -> RecordBatch {
     let rows = || arrivals.hours.iter();
     Frame::default()
         .text("day", rows().map(|row| row.day.as_str()))
-        .about(
-            "Day of the week in local time; `day 1` begins with the log where it does not say it",
-        )
+        .about("Day of the week in local time; `day 1` is the first day of a log that has no dates")
         .count("hour", rows().map(|row| row.hour as u64))
         .about("Hour of the day, 0 to 23")
         .count("jobs", rows().map(|row| row.jobs))
