@@ -268,8 +268,8 @@ fn computed(result: &Stored) -> String {
     text
 }
 
-/// Settings as names and texts: what is within another has both names, times are in seconds, and
-/// what was left open is left out.
+/// Settings as names and texts: a setting inside another has both names, times have their unit, and
+/// settings that were left open are left out.
 fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
     let is_plain = |value: &Value| !value.is_object() && !value.is_array();
     let word = |value: &Value| match value {
@@ -291,11 +291,30 @@ fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
             pairs.push((name.to_owned(), words.join(", ")));
         }
         Value::Number(number) if name.ends_with(" us") => {
-            let seconds = number.as_f64().unwrap_or(f64::NAN) / 1e6;
-            pairs.push((name.trim_end_matches(" us").to_owned() + ", s", figure_text(seconds)));
+            let micros = number.as_f64().unwrap_or(f64::NAN);
+            let time = if micros != 0.0 && micros.abs() < 1e3 {
+                format!("{} µs", figure_text(micros))
+            } else {
+                format!("{} s", figure_text(micros / 1e6))
+            };
+            pairs.push((spoken(name.trim_end_matches(" us")), time));
         }
-        other => pairs.push((name.to_owned(), word(other))),
+        other => pairs.push((spoken(name), word(other))),
     }
+}
+
+/// Settings whose keys do not say enough, in words.
+const SPOKEN: [(&str, &str); 4] = [
+    ("windows: first", "window starts at"),
+    ("windows: job end", "window of job events ends at"),
+    ("windows: task end", "window of task events ends at"),
+    ("windows: open attempts", "attempts without an end are closed at"),
+];
+
+/// The name of a setting in the words of a reader.
+fn spoken(name: &str) -> String {
+    let known = SPOKEN.iter().find(|(key, _)| *key == name);
+    known.map_or(name, |(_, words)| words).to_owned()
 }
 
 #[cfg(test)]
@@ -309,5 +328,25 @@ mod tests {
         let why = "Not run: the lake has no table `task_events`.";
         assert_eq!(nothing(&json!({"nothing": why})), Some(why));
         assert_eq!(nothing(&json!({"rows": []})), None);
+    }
+
+    #[test]
+    fn settings_are_said_in_words_and_times_with_their_unit() {
+        let mut pairs = Vec::new();
+        let windows = json!({"windows": {"first_us": 1, "job_end_us": 2_506_200_000_000_i64,
+            "task_end_us": 0, "open_attempts": "job-end"}, "cpu": "slots"});
+        flatten("", &windows, &mut pairs);
+        let expected = [
+            ("cpu", "slots"),
+            ("window starts at", "1 µs"),
+            ("window of job events ends at", "2,506,200 s"),
+            ("attempts without an end are closed at", "job-end"),
+            ("window of task events ends at", "0 s"),
+        ];
+        let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        pairs.sort();
+        let mut expected = expected.to_vec();
+        expected.sort();
+        assert_eq!(pairs, expected);
     }
 }
