@@ -20,15 +20,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve 
 /// /api/COMMAND` gives the same answers as `--format json`; `/api/openapi.json` describes them.
 /// `/healthz` and `/metrics` are for monitoring.
 ///
-/// By default only this machine can connect. For another address every client must know a token:
-/// the one of --token-file or of the variable `JOBFATE_TOKEN`, and otherwise a new one, which is
+/// By default only this machine can connect. With any other --listen address every client needs a
+/// token: that of --token-file or of the variable `JOBFATE_TOKEN`, or otherwise a new one, which is
 /// printed once. The portal speaks plain HTTP: put a proxy with TLS in front of it, and name the
 /// proxy's host with --host.
 ///
-/// Every question runs as a process of its own with limits on time and memory. SIGTERM ends the
+/// Every question runs in a separate process with limits on time and memory. SIGTERM ends the
 /// portal within 2 seconds; saved indices survive a kill at any time.
 ///
-/// Memory: 50 MB, and that of the questions, at most --memory for each of the --workers.
+/// Memory: 50 MB, and for the questions at most --memory for each of the --workers.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
@@ -40,9 +40,10 @@ pub(crate) struct ServeArgs {
 
     /// A log or a folder of parts that grows, or NAME=PATH
     ///
-    /// It is read into a lake of its own in --state, and pages follow it. Of a log (SWF, GWF, Slurm;
-    /// not packed) whole lines are read as they come, also over a rotation. Of a folder every file is
-    /// read once it has not changed for 2 seconds. A log is read anew as a whole each time.
+    /// It is read into a separate lake in --state, and open pages follow it. A log (SWF, GWF,
+    /// Slurm; not compressed) is read up to its last complete line, also after a rotation; after
+    /// each change the whole log is read again. A file in a folder is read once it has not changed
+    /// for 2 seconds.
     #[arg(long, value_name = "PATH")]
     pub watch: Vec<String>,
 
@@ -68,7 +69,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,
 
-    /// File with the token that clients must know
+    /// File with the token that clients need
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
@@ -79,7 +80,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME=PROGRAM")]
     pub index_program: Vec<String>,
 
-    /// Questions that are worked on at once
+    /// Questions that run at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=256))]
     pub workers: u64,
 

@@ -44,7 +44,7 @@ pub(super) fn question(
 /// Answers a question.
 pub(super) async fn answer(portal: &Portal, name: &str, pairs: &Pairs) -> Reply {
     if !ANSWERS.contains(&name) {
-        let said = format!("no answer is called so (known: {})", ANSWERS.join(", "));
+        let said = format!("there is no such answer (known: {})", ANSWERS.join(", "));
         return reply::json_error(StatusCode::NOT_FOUND, None, &said);
     }
     let (mut words, versions) = match question(portal, name, pairs) {

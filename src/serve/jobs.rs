@@ -30,7 +30,7 @@ pub(super) fn list(portal: &Portal, reader: &Reader) -> Markup {
 fn table(all: &[(String, Job)]) -> Markup {
     html! {
         div class="table" { table class="data" {
-            caption { "Questions, the last first" }
+            caption { "Questions, the newest first" }
             thead { tr { th scope="col" { "Question" } th scope="col" { "Lakes" } th scope="col" { "State" }
                 th scope="col" class="number" { "Seconds" } th scope="col" { "Asked (UTC)" } th scope="col" { "Flags" } } }
             tbody {

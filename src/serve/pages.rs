@@ -84,7 +84,7 @@ pub(super) fn page(reader: Option<&Reader>, within: &str, title: &str, body: &Ma
 /// Where the token is asked for.
 pub(super) fn login(status: StatusCode, said: Option<&str>) -> Reply {
     let body = html! {
-        p { "This portal is not for everybody: its operator has the token." }
+        p { "This portal needs a token: ask its operator." }
         form class="ask" method="post" action="/login" {
             label for="token" { "Token" }
             input id="token" name="token" type="password" autocomplete="current-password" required;

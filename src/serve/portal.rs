@@ -130,10 +130,10 @@ impl Portal {
         #[expect(clippy::cast_precision_loss, reason = "a handful")]
         let count = |count: usize| count as f64;
         vec![
-            ("workers_busy", "Questions that are worked on", busy),
+            ("workers_busy", "Questions that run now", busy),
             ("jobs_waiting", "Jobs that wait", count(waiting)),
             ("jobs_running", "Jobs that run", count(running)),
-            ("pages_listening", "Pages that are told what happens", count(self.hub.listeners())),
+            ("pages_listening", "Open pages that get updates", count(self.hub.listeners())),
             ("saved_indices", "Indices that users saved", count(self.saved.all().len())),
         ]
     }

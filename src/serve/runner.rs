@@ -104,7 +104,7 @@ async fn look(portal: Arc<Portal>) {
 pub(super) fn grown(portal: &Portal, lake: &str) {
     for (id, spec) in portal.queue.followed(lake) {
         if let Err(error) = ask(portal, &spec) {
-            (portal.say)(&format!("warning: job {id} was not worked on again: {error}"));
+            (portal.say)(&format!("warning: job {id} could not be run again: {error}"));
         }
     }
     portal.hub.tell(Event::Lake { name: lake.to_owned() });

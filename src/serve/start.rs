@@ -15,7 +15,7 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
         (lakes(portal))
         h2 { "Ask" }
         ul class="ways" {
-            li { a href="/fairness" { "Fairness" } " of users or groups: built-in indices beside your own, as a template, a formula or a program." }
+            li { a href="/fairness" { "Fairness" } " of users or groups: built-in indices, and custom ones as a template, a formula or a program." }
             li { a href="/find" { "Search" } " for a job, a user or a machine." }
             @for name in FORMS {
                 li { a href={ "/ask/" (name) } { (titled(name)) } ": " (portal.asks.about(name)) "." }

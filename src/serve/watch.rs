@@ -46,8 +46,10 @@ impl Followed {
         let folder = portal.state.followed(name).with_context(failed)?;
         let is_packed = from.extension().is_some_and(|end| end == "gz");
         if is_packed && about.is_file() {
-            let said =
-                format!("`{}` is packed: --watch follows plain files and folders", from.display());
+            let said = format!(
+                "`{}` is compressed: --watch follows plain files and folders",
+                from.display()
+            );
             return Err(Usage(said).into());
         }
         // Lakes of an earlier portal are made anew from what it has copied.
@@ -70,7 +72,8 @@ impl Followed {
         match self.ingest(portal).await {
             Ok(version) => Ok(version),
             Err(said) => {
-                let said = format!("what `{}` follows gives no lake yet: {said}", self.name);
+                let said =
+                    format!("what `{}` follows cannot be read as a lake yet: {said}", self.name);
                 Err(Hindered(said).into())
             }
         }
@@ -148,7 +151,7 @@ pub(super) async fn follow(portal: Arc<Portal>, mut followed: Followed) {
             }
             Err(_) if *portal.stopped().borrow() => return,
             Err(said) => {
-                (portal.say)(&format!("warning: `{}` was not read anew: {said}", followed.name));
+                (portal.say)(&format!("warning: `{}` was not read again: {said}", followed.name));
             }
         }
     }

@@ -81,7 +81,7 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
         fieldset {
             legend { "Indices" }
             (problem(said(wrong, "use")))
-            p class="help" { "Tick several to compare them. Without any: metered and condor with half-lives of 6 hours, a day and a week." }
+            p class="help" { "Select several to compare them. Without any: metered and condor with half-lives of 6 hours, a day and a week." }
             div class="fields" {
                 @for index in BuiltIn::ALL {
                     @let name = index.name();
@@ -224,7 +224,7 @@ fn saved(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
             }
         }
         @if own::is_entered(pairs) && all.is_empty() {
-            p class="help" { "A saved index can be ticked beside others, and loaded by everybody who can open this portal." }
+            p class="help" { "A saved index can be selected together with others, and loaded by everyone who can open this portal." }
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::serve::runner;
 use crate::serve::state::id_of;
 
 /// What the page says first.
-const LEAD: &str = "Choose clusters, a window and indices, or enter an index of your own; then compare what each says of the users.";
+const LEAD: &str = "Choose clusters, a window and indices, or enter a custom index; then compare the users under each index.";
 
 /// The page of an address.
 pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Reply {
