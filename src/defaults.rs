@@ -160,8 +160,7 @@ fn by_source(value: impl Fn(&Family) -> String) -> String {
 pub fn cpu_help() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
-        "What CPU time means\n\nThe default depends on the source: measured if the lake has a \
-        table task_usage or a log records the CPU time that jobs used (jobs without it count as requested, and the share of the others is shown), and otherwise {known}. `published` is known per job, not over time."
+        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without that record count as requested, and the share of the others is shown. Otherwise the default depends on the source: {known}. `published` is known per job, not over time."
     )
 }
 
@@ -169,16 +168,14 @@ pub fn cpu_help() -> String {
 pub fn overcommit_help() -> String {
     let factors = by_source(|row| row.overcommit.to_string());
     format!(
-        "Factor of the capacities of the lake's machines\n\nSome clusters allocate more than \
-        their capacity, because tasks request more than they use. The default depends on the source: {factors}."
+        "Factor by which the machines of the lake are larger\n\nSome clusters allocate more than their capacity, because tasks request more than they use. The default depends on the source: {factors}."
     )
 }
 
 /// The default of `--killed`, for its help.
 pub fn killed_help() -> String {
     format!(
-        "When to kill a task that was killed while running\n\nA task that was killed while it \
-        waited leaves at its recorded age; if its turn comes before then, it ends at once under run-time, and runs until that age under age. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
+        "When to kill a task that was killed while running\n\nA task that was killed while it waited leaves at its recorded age. If its turn comes before then, it ends at once under `run-time`, and runs until that age under `age`. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
         by_source(|row| killed_name(row.killed).to_owned())
     )
 }

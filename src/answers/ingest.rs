@@ -35,29 +35,30 @@ pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
     /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018,
-    /// kubernetes, or mapped with --map;
-    /// google-2019-alloc-sets reads the alloc sets of that trace as jobs, and leaves the jobs out.
+    /// kubernetes, or mapped with --map; google-2019-alloc-sets reads the alloc sets of the trace
+    /// of 2019 as jobs, and leaves its jobs out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
 
     /// Map of the columns of any table of jobs or attempts
     ///
-    /// A file that `jobfate map FILE` has proposed, or the name of a map that comes with the program
+    /// A file made by `jobfate map FILE`, or the name of a map that comes with the program
     /// (`jobfate map --list`). Implies --source mapped.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<PathBuf>,
 
-    /// Time zone of times that name none, UTC by default
+    /// Time zone of times without a zone, UTC by default
     ///
-    /// Only for slurm and mapped. `UTC`, an offset such as `+01:00`, or a name such as `Europe/Berlin`.
-    /// `sacct` prints the times of the machine it runs on, unless it is called with `TZ=UTC`.
+    /// Only for slurm and mapped. `UTC`, an offset such as `+01:00`, or a name such as
+    /// `Europe/Berlin`. `sacct` prints times in the zone of its machine, unless it is called with
+    /// `TZ=UTC`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 
-    /// What stands for the user of a pod, `namespace` by default
+    /// What counts as the user of a pod, `namespace` by default
     ///
     /// Only for kubernetes. `namespace`, or `label:KEY` for the value of a label, such as `label:team`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FROM"))]
@@ -66,16 +67,16 @@ pub struct IngestChoice {
 
     /// Key that replaces names, so that the lake can be shared
     ///
-    /// A file of at least 16 bytes, such as `head -c 32 /dev/urandom | base64 > key`. Users, accounts,
-    /// groups, queues, machines and the names of jobs become keyed hashes (HMAC-SHA-256): the same
-    /// name is the same hash in all lakes made with the key, and without the key no guess can be
-    /// checked. Lines that give no row are kept without their text, headers without names. Whoever has
-    /// the key can check guesses: keep it apart from the lake.
+    /// A file of at least 16 bytes, such as `head -c 32 /dev/urandom | base64 > key`. Users,
+    /// accounts, groups, queues, machines and the names of jobs become keyed hashes (HMAC-SHA-256):
+    /// the same name gives the same hash in all lakes made with the key. Lines that give no row are
+    /// kept without their text, and headers without names. Anyone with the key can test whether a
+    /// guessed name is in the lake, so store the key separately.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEYFILE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anonymize: Option<PathBuf>,
 
-    /// Table whose parts lie flat in `TRACE_DIR`
+    /// The only table, if `TRACE_DIR` directly contains its parts
     ///
     /// Only for the Google trace.
     #[cfg_attr(feature = "cli", arg(long, value_name = "TABLE", conflicts_with = "tables"))]
@@ -101,19 +102,20 @@ pub struct IngestChoice {
     #[serde(with = "maybe")]
     pub parts: Option<PartNumbers>,
 
-    /// How many lines of a part may give no row [default: 0.1%]
+    /// Lines of a part that may be rejected [default: 0.1%]
     ///
-    /// A count (`100`) or a share of the part's lines (`0.1%`). Lines that give no row are kept
-    /// under `rejects/` in the lake with line, column and reason, the first 256 MB of each part;
-    /// all are counted. A part with more such lines is not ingested, and the exit code is 3.
+    /// A count (`100`) or a share of the part's lines (`0.1%`). A line that gives no row is a
+    /// reject. All rejects are counted, and the first 256 MB of each part are kept under `rejects/`
+    /// in the lake with line, column and reason. A part with more rejects is not ingested, and the
+    /// exit code is 3.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT|PERCENT"))]
     #[serde(with = "maybe")]
     pub max_rejects: Option<MaxRejects>,
 
     /// Number of buckets of a new lake, by size by default
     ///
-    /// Rows are spread over buckets by job. With more buckets commands need less memory; with
-    /// fewer, files are larger.
+    /// Rows are spread over buckets by job. More buckets mean less memory for commands and smaller
+    /// files.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = parse_buckets))]
     #[serde(deserialize_with = "buckets")]
     pub buckets: Option<u32>,
@@ -128,8 +130,8 @@ pub struct IngestChoice {
 
     /// Start even if disk or memory seem too small
     ///
-    /// Before it starts, ingest estimates from the sizes of the files how much of both it will
-    /// take, and stops if there is less.
+    /// Before it starts, ingest estimates from the file sizes how much disk and memory it needs,
+    /// and stops if there is less.
     #[cfg_attr(feature = "cli", arg(long))]
     #[serde(skip)]
     pub force: bool,

@@ -37,7 +37,8 @@ pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
 /// Fails where nothing that is written to stdout can reach anybody.
 pub(crate) fn check_stdout() -> io::Result<()> {
     if is_stdout_closed() {
-        let problem = "stdout is closed, and the answer goes there: give it a file, or `/dev/null`";
+        let problem =
+            "stdout is closed, but the answer goes there: redirect it to a file or to `/dev/null`";
         return Err(io::Error::new(io::ErrorKind::NotConnected, problem));
     }
     Ok(())

@@ -18,23 +18,23 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 
 /// Describe how long, how many and how often
 ///
-/// A table of count, mean, variance (of the population), quantiles (R-7) and maximum, for all
-/// jobs or tasks and per outcome of the job (or of the task: `--by-own-end`), with a cumulative
-/// chart. A job or task began before the window if its first event lies before it (at time 0 in the
-/// trace of 2011); its times are taken as written, and it is counted as `left_censored`. Jobs that
-/// were never scheduled have no duration and are left out of `job-durations`.
+/// Prints count, mean, variance (of the population), quantiles (R-7) and maximum, for all jobs or
+/// tasks and per outcome of the job (or of the task: `--by-own-end`), and draws a cumulative chart.
+/// A job or task began before the window if its first event lies before it (at time 0 in the trace
+/// of 2011); its times are taken as written, and it is counted as `left_censored`. Jobs that were
+/// never scheduled have no duration and are left out of `job-durations`.
 ///
 /// `censored` counts values that the end of the window cuts off: jobs and waits with their time up
 /// to that end, pending and running tasks with their events and attempts so far. Such a value can
 /// only grow. `at_least` names the statistics of the row that are lower bounds because of this; the
 /// others do not change, except that the variance is then unknown. `--censored exclude` leaves
-/// these values out, which favours short ones; `job-survival` needs neither.
+/// these values out, so short values count for more; `--what job-survival` avoids both problems.
 ///
 /// A wait is the time from the first SUBMIT of a task to the first SCHEDULE after it. A task that
 /// never starts waits until its last event, if that ends it, or until its job ends: such waits
-/// count as `ended_waiting`. A task that ends before it starts and is submitted again waits on, from its
-/// first SUBMIT. A wait that is still open at the window's end is censored. `wait_us`
-/// of `query q02` has the same definition.
+/// count as `ended_waiting`. If a task ends before it starts and is submitted again, its wait
+/// continues and still counts from the first SUBMIT. A wait that is still open at the window's end
+/// is censored. `wait_us` of `query q02` has the same definition.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest
 /// bucket, per thread.

@@ -10,14 +10,14 @@ use jobfate::export::{ExportPlan, Form, KIND, export};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
 
-/// Write the tasks of a lake in a format of simulators
+/// Write the tasks of a lake in the format of a simulator
 ///
-/// Every task of `task_events` is written with its submit, its last attempt, what became of it and
-/// what it asked for. What the format cannot hold is counted on stderr and in `result.json`.
+/// Every task of `task_events` is written with its submission, its last attempt, its outcome and
+/// its request. What the format cannot hold is counted on stderr and in `result.json`.
 ///
 /// Memory: 100 MB, 600 bytes for each row of `task_events` in the lake's largest bucket, and for
-/// names, dependencies and --journal 200 bytes for each task. Disk: 256 bytes for each task while it
-/// runs.
+/// names, dependencies and --journal 200 bytes for each task. While it runs, it also takes 256
+/// bytes of disk for each task.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate export --lake lake --as swf --out exported\n  jobfate export --lake lake --as batsim --cores 64 --out exported\n  jobfate export --lake lake --journal results/journal-1.parquet --as swf --out replayed"
@@ -42,8 +42,8 @@ pub(crate) struct ExportArgs {
 
     /// Journal of a replay of this lake, as Parquet
     ///
-    /// `jobfate replay --journal` stores it. Submits, starts, ends and outcomes are then those of
-    /// the replay; what the tasks asked for comes from the lake.
+    /// `jobfate replay --journal` stores it. Submissions, starts, ends and outcomes are then those
+    /// of the replay; requests come from the lake.
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
 

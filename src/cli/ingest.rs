@@ -20,38 +20,38 @@ use jobfate::studies::checks;
 
 /// Read a downloaded trace into a lake of Parquet tables
 ///
-/// The Google trace of 2011 or of 2019, a log in the standard or grid workload format (SWF, GWF),
-/// a Rumen trace of Hadoop jobs with its topology file in the same folder, or the accounting of
-/// Slurm, one file or a folder of them; plain or .gz. A log fills `job_events` and `task_events`,
-/// where each job of SWF, GWF and Slurm is one task, and `machine_events`.
+/// Reads the Google traces of 2011 and 2019, logs in the standard or grid workload format (SWF,
+/// GWF), Rumen traces of Hadoop jobs with the topology file in the same folder, and the accounting
+/// of Slurm (a file or a folder of files); plain or .gz. A log fills `job_events`, `task_events`
+/// and `machine_events`; each job of SWF, GWF and Slurm is one task.
 ///
-/// Of Alibaba: the pods of its GPU cluster of 2023 (openb) with the list of nodes in the same
-/// folder, `batch_task.csv` of 2017, and of 2018 the folder of `batch_task.csv`,
-/// `batch_instance.csv` and `machine_meta.csv`, or one of the first two alone.
+/// Alibaba: the pods of the GPU cluster of 2023 (openb) with the list of nodes in the same folder;
+/// `batch_task.csv` of 2017; the folder of `batch_task.csv`, `batch_instance.csv` and
+/// `machine_meta.csv` of 2018, or one of the first two alone.
 ///
-/// Of Kubernetes: what `kubectl get pods --all-namespaces -o json` or `kubectl get events
-/// --all-namespaces -o json` prints, or the lines of an audit log. Pods are known as long as the
-/// server keeps them, so save them often: the same pod in several prints is one.
+/// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
+/// --all-namespaces -o json`, or the lines of an audit log. The server soon deletes what has ended,
+/// so save its output often; a pod that is in several outputs counts once.
 ///
-/// To export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates
-/// --starttime 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any choice of columns
-/// with a header is read, and the 26 fields of Open `XDMoD` without one; what is missing is derived
-/// where it follows, and counted.
+/// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
+/// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read
+/// if the file has a header; without one, the 26 fields of Open `XDMoD` are expected. Missing
+/// values are derived from other columns where possible, and counted.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large
-/// the trace is. In addition, a log takes 20 bytes for each job (of Slurm 100) and at most 64 MB for runs that are
-/// logged in parts, a Rumen trace the text of its largest job (at most 256 MB), and the trace of
-/// 2019 40 bytes for each collection. Of Alibaba 2018, 24 bytes for each task and 150 for each job, of
-/// Kubernetes 300 for each pod.
+/// the trace is. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB
+/// for runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256
+/// MB), the Google trace of 2019 40 bytes for each collection, the trace of Alibaba of 2018 24
+/// bytes for each task and 150 for each job, and Kubernetes 300 bytes for each pod.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
     /// Folder of the downloaded trace, or its file
     ///
-    /// For the Google trace of 2011, the folder with the tables in the layout of the trace, any
-    /// subset of tables and parts: `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv` is
-    /// read too. With --table, a flat folder of parts of one table. For the trace of 2019, the
-    /// folder of the exported files: `instance_events-000000000000.json.gz`, `.json`, `.parquet`.
+    /// For the Google trace of 2011, the folder of the download, with any subset of tables and
+    /// parts: `job_events/part-00000-of-00500.csv.gz`, ... Plain `.csv` is read too. With --table,
+    /// a folder that directly contains the parts of one table. For the trace of 2019, the folder of
+    /// the exported files: `instance_events-000000000000.json.gz`, `.json`, `.parquet`.
     #[arg(value_name = "TRACE_DIR")]
     pub trace: PathBuf,
 
@@ -198,7 +198,7 @@ fn tables_help() -> String {
         lines.extend(first.iter().map(explain));
         let own = own_columns(table);
         if !own.is_empty() {
-            lines.push("   in lakes of other traces, in addition or instead:".to_owned());
+            lines.push("   additional or different columns in lakes of other traces:".to_owned());
         }
         lines.extend(
             own.iter()

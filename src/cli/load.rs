@@ -15,22 +15,22 @@ const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --
 
 /// Show capacity, requests, use and queue over time
 ///
-/// A row per interval: the capacity of the machines that were there, the requests of running
-/// attempts (allocated), what they used as far as a table or log says it, the requests of waiting
-/// tasks, running and waiting tasks, and events. Amounts are means over the interval: the integral
-/// over its time divided by its length, not samples. So `cpu_allocated` times the length, added up
-/// over all rows, is the total of `account --cpu requested`, `cpu_used` times the length its measured
-/// CPU inside attempts, and `running_tasks` times the length its `slots`, whatever the interval;
-/// `totals` in JSON holds these sums. An amount is null where nothing is known of it.
+/// Each row is an interval: the capacity of the machines in service, the requests of running
+/// attempts (allocated), what these attempts used (if a table or log records it), the requests of
+/// waiting tasks, the numbers of running and waiting tasks, and events. Amounts are exact means
+/// over the interval, not samples. So the sum over all rows of `cpu_allocated` times the length of
+/// the interval is the total of `account --cpu requested`. In the same way `cpu_used` gives its
+/// measured CPU inside attempts, and `running_tasks` its `slots`. This holds for every --interval;
+/// `totals` in JSON holds the sums. An unknown amount is null.
 ///
-/// A task waits from each SUBMIT until it is scheduled or ended, or until its job ends, at the
-/// request that is known by then. A machine has the capacity last seen; it is there from ADD to
-/// REMOVE.
+/// A task waits from each SUBMIT until it is scheduled or ends, or until its job ends; its request
+/// is the last one known at that time. A machine is in service from ADD to REMOVE, with the
+/// capacity of its last event.
 ///
 /// JSON and --out also hold: submissions by hour of the week, their index of dispersion and
 /// autocorrelation (from `job_events`, which may cover more time than the loaded `task_events`);
 /// and wait, run time and bounded slowdown of jobs by size and by user. The size of a job is its
-/// number of tasks, and for a log its processors.
+/// number of tasks, or in a log its number of processors.
 ///
 /// Memory: 100 MB, 150 bytes for each row of the tables of events and usage in the lake's largest
 /// bucket, and 400 bytes for each interval and group, per thread.

@@ -25,8 +25,8 @@ const HEADS: [&str; 9] =
 /// Propose a map for a table of jobs, or show a ready one
 ///
 /// For tables that no other source reads: any table with one row per job or per attempt (csv, tsv,
-/// .csv.gz, Parquet, or JSON, one object a line). A map is a TOML file that says which column is
-/// what, in which unit, and what its states mean; `ingest --map` reads the table with it.
+/// .csv.gz, Parquet, or JSON with one object per line). A map is a TOML file that names the
+/// columns, their units and the meaning of each state; `ingest --map` reads the table with it.
 ///
 /// `jobfate map FILE` looks at the names of the columns and the first rows, and prints a map to
 /// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the first
@@ -35,7 +35,7 @@ const HEADS: [&str; 9] =
 ///
 /// `jobfate map NAME` prints a map that comes with the program; `--list` lists them.
 ///
-/// Memory: 100 MB; of a Parquet file, one of its row groups besides.
+/// Memory: 100 MB, and one row group of a Parquet file.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub(crate) struct MapArgs {
@@ -53,7 +53,7 @@ pub(crate) struct MapArgs {
     #[arg(long, conflicts_with = "what")]
     pub list: bool,
 
-    /// Zone of times that name none; by default that of the map
+    /// Time zone of times without one; that of the map by default
     #[arg(long, value_name = "ZONE", conflicts_with = "list")]
     pub timezone: Option<Zone>,
 }
@@ -67,12 +67,10 @@ fn help() -> String {
     }
     text.push_str(
         "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
-        \"%d.%m.%Y %H:%M\" }; a length of time may have the format `clock`, [D-]HH:MM:SS; `optional = \
-        true` reads a table without it. In JSON a column may lie deeper: `attempts[-1].end`.\n\
-        [table] has separator, decimal (`,` or `.`), timezone, missing (cells that say nothing) and \
+        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON a column may be nested: `attempts[-1].end`.\n\
+        [table] has separator, decimal (`,` or `.`), timezone, missing (the texts that stand for a missing value) and \
         columns (names, where there is no header). [states] says what each state means: finished, \
-        failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches what begins so, \
-        and `*` all others.\n\n\
+        failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches every state with that beginning, and `*` all others.\n\n\
         Examples:\n  jobfate map jobs.csv > jobs.toml\n  jobfate map jobs.csv --map jobs.toml\n  \
         jobfate ingest jobs.csv --map jobs.toml --lake lake\n  jobfate map helios > helios.toml",
     );
@@ -138,7 +136,7 @@ fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
     }
     if 0 < proposal.checks {
         let lines = counted(proposal.checks as u64, "line");
-        console::note(format!("{lines} of the map ask you to CHECK what was assumed"));
+        console::note(format!("{lines} of the map hold assumptions, marked CHECK"));
     }
     Ok(())
 }

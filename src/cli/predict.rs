@@ -15,13 +15,13 @@ const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate pred
 
 /// Predict at submission whether jobs will finish
 ///
-/// Each rule predicts the fate of a job when it is submitted, from the jobs that had ended by then:
-/// no later event can change a prediction. A job is said not to finish if its chance is larger than
-/// one half; not finishing (FAIL or KILL) is the positive class. Jobs are counted that were
-/// submitted within the window and whose last event is FINISH, FAIL or KILL; rules learn from all
-/// of these events.
+/// Each rule predicts, when a job is submitted, whether it will finish. It uses only jobs that had
+/// ended by then, so no later event can change a prediction. The positive class is not finishing
+/// (FAIL or KILL); a rule predicts it if its chance is larger than one half. Counted are the jobs
+/// that were submitted within the window and whose last event is FINISH, FAIL or KILL. Rules learn
+/// from every such event.
 ///
-/// With --out: the same by outcome, by day of submission and by predicted chance (calibration), and
+/// --out adds scores by outcome, by day of submission and by predicted chance (calibration), and
 /// the ROC and precision-recall curves, as CSV, Parquet and charts.
 ///
 /// Memory: 100 MB, and 200 bytes for each row of `job_events`.

@@ -21,12 +21,12 @@ use jobfate::schema::Source;
 /// Every query that the tables allow.
 const ALL: &str = "all";
 
-/// Run one of the facts' queries
+/// Run one of the queries that define the facts
 ///
 /// The queries define every fact that the studies use; their text is in `queries/` and runs
 /// unchanged on `DuckDB` and Spark. Without a name, the command lists the queries.
 ///
-/// Memory: 200 MB, and 700 bytes for each row of the tables that the query reads, whole.
+/// Memory: 200 MB, and 700 bytes for each row of all tables that the query reads.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate query --list\n  jobfate query q03 --lake lake --format csv > attempts.csv\n  jobfate query q01 --lake lake --format parquet --out facts\n  jobfate query all --lake lake --out facts --engine spark --master spark://host:7077"

@@ -35,12 +35,12 @@ pub(crate) struct ReportArgs {
 
     /// Compare two folders of results instead
     ///
-    /// Reports for every table which rows are in only one of the two and which numbers changed, and
-    /// which settings and inputs differ: a table on stdout, and with --out the page
-    /// `comparison.html` with every change, and `comparison.json`. Rows are paired by the first
-    /// columns that identify them, which must be the same in both; if rows repeat, equal ones are
-    /// counted. Rows with different meanings and numbers with different units are listed as not
-    /// compared.
+    /// For every table, shows which rows are in only one folder, which numbers changed, and which
+    /// settings and inputs differ. A summary goes to stdout; with --out, the page `comparison.html`
+    /// and `comparison.json` have every change. Rows are paired by their first columns, as many as
+    /// identify them; the names of these columns must be the same in both. If rows repeat, equal
+    /// rows are counted. Rows with different meanings and numbers with different units are listed
+    /// as not compared.
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with = "results")]
     pub compare: Option<Vec<PathBuf>>,
 

@@ -25,16 +25,16 @@ use jobfate::sources::{RawPart, open_trace};
 
 /// Check a downloaded trace or a lake
 ///
-/// On a raw folder: the checksum of every part against the folder's SHA256SUM, SHA1SUM or
-/// MD5SUM; whether every part can be read; lines that would give no row; absent parts. On a lake:
-/// every file against the manifest; types, ranges and order of all cells; whether each part has
-/// each of its rows exactly once; the published counts of the whole trace of 2011, for complete
-/// tables; and a report on data quality. A file that was changed ends with 3, a check that fails
-/// with 1. Absent parts are listed but are not a failure. Data that looks wrong but could be right
-/// (the same file as two parts, every time 0, a log of one user) is a warning.
+/// On a raw folder: the checksum of every part against the folder's SHA256SUM, SHA1SUM or MD5SUM;
+/// whether every part can be read; lines that would give no row; absent parts. On a lake: every
+/// file against the manifest; types, ranges and order of all cells; whether each part has each of
+/// its rows exactly once; the published counts of the whole trace of 2011, for complete tables; and
+/// a report on data quality. The exit code is 3 if a file was changed, and 1 if a check fails.
+/// Absent parts are listed but are not a failure. Data that looks wrong but could be right (the
+/// same file as two parts, every time 0, a log of one user) gives a warning.
 ///
-/// Memory: for a raw part as much as `ingest` takes per thread; for a lake about 60 bytes for each
-/// row of its largest bucket, per thread.
+/// Memory, per thread: for a raw folder as much as `ingest`; for a lake about 60 bytes for each row
+/// of its largest bucket.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
@@ -51,7 +51,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "KIND", requires = "trace")]
     pub source: Option<Source>,
 
-    /// Table whose parts lie flat in `TRACE_DIR`
+    /// The only table, if `TRACE_DIR` directly contains its parts
     #[arg(long, value_name = "TABLE", requires = "trace")]
     pub table: Option<Table>,
 

@@ -131,10 +131,10 @@ pub(super) const TASK_CONSTRAINTS: &[Column] = &[
 const V3_JOB_EXTRA: &[Column] = &[
     may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring"),
     may("alloc_collection_id", Id, "", "the alloc set it runs in"),
-    may("parent_collection_id", Id, "", "the job that ends it"),
+    may("parent_collection_id", Id, "", "parent job; when it ends, this job is ended too"),
     may("start_after_collection_ids", Text, "", "jobs it waits for, joined by spaces"),
-    may("max_per_machine", Int, "", "most of its tasks on one machine"),
-    may("max_per_switch", Int, "", "most of its tasks behind one switch"),
+    may("max_per_machine", Int, "", "largest number of its tasks on one machine"),
+    may("max_per_switch", Int, "", "largest number of its tasks behind one switch"),
     may("vertical_scaling", Int, "", "0 unknown, 1 off, 2 by user constraint, 3 full"),
     may("scheduler", Int, "", "0 default, 1 batch"),
 ];
@@ -226,7 +226,12 @@ pub(super) const LOG_EXTRA: &[Column] = &[
     may("queue", Text, "", "queue it was submitted to"),
     may("partition", Text, "", "partition of the system it ran on"),
     may("status", Int, "", "as logged: 1 completed, 0 failed, 5 cancelled; 2-4 parts of a run"),
-    may("wait_us", Long, "µs", "wait as logged, negative where it was submitted late"),
+    may(
+        "wait_us",
+        Long,
+        "µs",
+        "wait as logged, negative if the log has the submission after the start",
+    ),
     may("run_us", Long, "µs", "run time as logged"),
     may("processors", Int, "", "processors allocated"),
     may("requested_processors", Int, "", "processors requested"),
@@ -245,9 +250,14 @@ const SWF_EXTRA: &[Column] = &[
 /// What only the grid workload format knows.
 const GWF_EXTRA: &[Column] = &[
     may("site", Text, "", "site it was submitted at"),
-    may("last_run_site", Text, "", "site it ran at last"),
+    may("last_run_site", Text, "", "last site that it ran at"),
     may("job_structure", Text, "", "UNITARY, or BoT for a bag of tasks"),
-    may("job_structure_params", Text, "", "the bag it belongs to, for example"),
+    may(
+        "job_structure_params",
+        Text,
+        "",
+        "parameters of the structure, such as the bag it belongs to",
+    ),
     may("used_network", Float, "KiB/s", "network used"),
     may("used_disk_mib", Float, "MiB", "local disk used"),
     may("used_resources", Text, "", "other resources used"),

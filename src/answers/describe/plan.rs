@@ -28,7 +28,7 @@ pub struct DescribePlan {
     #[serde(skip)]
     pub classes: Classes,
 
-    /// Split by the end of each task, not of its job
+    /// Split by how each task ended, not by how its job ended
     ///
     /// For --what events-per-task, waiting and attempts. The outcome of a task is its last terminal
     /// event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes terminal`
@@ -38,12 +38,12 @@ pub struct DescribePlan {
 
     /// Whether to include values cut off by the window's end
     ///
-    /// A job that has not ended counts with its time up to the window's end, and is counted as
-    /// censored. `exclude` leaves it out.
+    /// By default a job that has not ended is included with its time up to the window's end, and
+    /// counted in the column `censored`.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub censored: Censored,
 
-    /// Which waits are described, by how they ended
+    /// Which waits to describe, by how they ended
     ///
     /// For --what waiting.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
@@ -87,10 +87,10 @@ impl Plan for DescribePlan {
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Censored {
-    /// In, up to the window's end, and counted
+    /// Include them with their time up to the window's end
     #[default]
     Include,
-    /// Left out
+    /// Leave them out
     Exclude,
 }
 

@@ -85,13 +85,13 @@ pub struct DetectAsked {
     #[serde(deserialize_with = "min_tasks")]
     pub min_tasks: usize,
 
-    /// How long the replacement of a flagged task takes
+    /// How long the copy of a flagged task takes
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub replacement: Replacement,
 
     /// Precision and recall over each main parameter
     ///
-    /// Adds every detector once per value of the parameter that trades precision for recall.
+    /// Adds each detector once for each value of the parameter that trades precision for recall.
     #[cfg_attr(feature = "cli", arg(long))]
     pub curve: bool,
 

@@ -41,8 +41,8 @@ pub struct FairnessPlan {
 
     /// What is charged
     ///
-    /// With `memory`, memory times the time for which it was requested or used stands wherever CPU
-    /// time would: in usage, waiting, capacity and every index.
+    /// `memory` replaces CPU time by memory times the time for which it was requested or used: in
+    /// usage, waiting, capacity and every index.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub resource: Resource,
 
@@ -72,15 +72,15 @@ pub struct FairnessPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
     pub interval: Option<f64>,
 
-    /// First day that is shown, from the first event
+    /// First day to show, counted from the first event
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
     pub from: f64,
 
-    /// Days that are shown; all by default
+    /// Number of days to show; all by default
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
     pub days: Option<f64>,
 
-    /// Days before --from that the indices see
+    /// Days before --from that the indices also use
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
     pub warm_up: f64,
 
@@ -90,24 +90,24 @@ pub struct FairnessPlan {
     /// have lines `KIND NAME FACTOR`; KIND is machine, platform, capacity, site, cluster, user or
     /// group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a user on some
     /// machines: condor and htcondor then have the additional columns `eup_on_KIND_NAME` and
-    /// `share_on_...`. A value at the end of an interval never depends on later events: a user has
-    /// values from the first submission on. The share of a user depends on running and waiting
-    /// tasks; `charged_cpu_s` is the CPU time charged in the interval.
+    /// `share_on_...`. Values never depend on later events, so a user has values only from the
+    /// first submission on. Shares are computed among users who run or wait; `charged_cpu_s` is the
+    /// CPU time charged in the interval.
     #[cfg_attr(feature = "cli", arg(long, value_name = "INDEX"))]
     pub index: Vec<String>,
 
-    /// A custom index: a TOML file as `new` writes it
+    /// A custom index: a TOML file written by `fairness new`
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub index_file: Vec<PathBuf>,
 
     /// A custom index: NAME=FILE with a formula
     ///
     /// Statements `state NAME = X`, `update NAME = X`, `display [NAME =] X`, `let NAME = X`,
-    /// `heavier larger|smaller`, one per line or separated by `;`. Names: usage (charged), ran,
-    /// cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity; `sum(X)` over
-    /// machines with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over users; user,
-    /// group, machine, platform, site and cluster compared with a text in quotes. A state begins
-    /// with the user's first submission.
+    /// `heavier larger|smaller`, one per line or separated by `;`. Names: usage (as charged), ran
+    /// (as it ran), cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity;
+    /// `sum(X)` over machines with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over
+    /// users; user, group, machine, platform, site and cluster can be compared with a text in
+    /// quotes. A state starts with the user's first submission.
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=FILE"))]
     pub formula: Vec<String>,
 
@@ -144,12 +144,13 @@ pub struct FairnessPlan {
     /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
     /// and users in the file exist from the start; a line without lines below it is a user. SHARES
     /// is a number or `parent`: a user then has the account's shares, and an account is merged into
-    /// the one above. By default the accounts are the groups of the log (of each user's first
-    /// submission), with one share each; an account or user exists from its first submission.
+    /// the one above. By default each group of the log is an account with one share, and a user
+    /// belongs to the group of their first submission; an account or user exists from its first
+    /// submission.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub accounts: Option<PathBuf>,
 
-    /// Whether the same name on two lakes is one user
+    /// Whether the same name in two lakes is the same user
     #[cfg_attr(feature = "cli", arg(long, value_name = "YES_OR_NO", value_parser = parse_yes, default_value = "yes", action = clap::ArgAction::Set))]
     #[serde(serialize_with = "yes_or_no", deserialize_with = "is_yes")]
     pub same_users: bool,
@@ -169,26 +170,29 @@ pub struct FairnessPlan {
 
     /// Compare the orders of users under all indices
     ///
-    /// Without --index: metered, and condor with half-lives of 6 hours, a day and a week. A table
-    /// of pairs of indices; `--show places` names every user with the place under each.
+    /// Prints a row per pair of indices; `--show places` lists every user with the place under each
+    /// index. Without --index it compares metered, and condor with half-lives of 6 hours, a day and
+    /// a week.
     #[cfg_attr(feature = "cli", arg(long))]
     #[serde(skip)]
     pub what_if: bool,
 
-    /// Usage of a user that is too high, CPU-seconds or N%
+    /// Usage above which a user should be limited
     ///
-    /// It applies to the usage that ran in the span, whenever it is charged; so do all suggestions.
+    /// In CPU-seconds, or N% of the usage of all users. The ceiling applies to usage when it runs, not when
+    /// it is charged; so do all suggestions.
     #[cfg_attr(feature = "cli", arg(long, value_name = "CPU_SECONDS", default_value = "10%"))]
     #[serde(with = "text")]
     pub ceiling: Ceiling,
 
-    /// Days within which the ceiling is passed early
+    /// Passing the ceiling within this many days counts as early
     ///
-    /// By default half of the span.
+    /// By default half of the days shown. Users who pass the ceiling early are suggested for a
+    /// limit.
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
     pub early: Option<f64>,
 
-    /// Share of the capacity below which capacity counts as free
+    /// Capacity counts as free below this share of use
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5))]
     pub free: f64,
 }

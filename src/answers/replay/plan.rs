@@ -29,22 +29,30 @@ use crate::schema::Table;
 pub struct ReplayPlan {
     /// Policies, one word each; the first is the baseline
     ///
-    /// Each is an order, a placement, a rule about running tasks and a kill rule joined by `+`,
-    /// all optional: `priority:preempt=yes+best-fit+late+kill:events=20`. Orders: fifo, random,
-    /// shortest (by the work of the task in the replay, up to its kill if it is killed), priority,
-    /// easy, conservative, fair, drf; by what a task requested: sjf, ljf (time), smallest, largest
-    /// (CPU), wfp3, unicep, f1, f2, f3, f4. `backfill=easy` or `backfill=conservative` lets later
-    /// tasks of any order start early if they delay no reservation, as in `sjf:backfill=easy`.
+    /// A policy is an order, a placement, one or two rules about running tasks and a kill rule,
+    /// joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`.
+    ///
+    /// Orders: fifo, random, shortest (by the work of the task in the replay, up to its kill if it
+    /// is killed), priority, easy, conservative, fair, drf. Orders by request: sjf and ljf
+    /// (requested time), smallest and largest (CPU), wfp3, unicep, f1, f2, f3, f4; a requested time
+    /// under 1 s counts as 1 s. `backfill=easy` or `backfill=conservative` lets later tasks of any
+    /// order start early if they delay no reservation, as in `sjf:backfill=easy`. `depth=N` lets an
+    /// order skip N tasks that fit nowhere (`easy` skips any number by default); `depth_cuts` then
+    /// counts the instants at which tasks waited behind the skipped ones although a machine had free
+    /// capacity.
+    ///
     /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
-    /// `depth=N` lets an order skip N tasks that fit nowhere (`easy` skips any number by default);
-    /// `depth_cuts` then counts the instants at which tasks waited behind those although a machine
-    /// had free capacity. Running tasks: none, oracle, wqr, dolly, and every detector of `jobfate
-    /// detect`; two of them can be combined, as in `poisson+yarn`: the first judges first, and its
-    /// copies start before those of the second; a task that one of them restarts gets no copy that
-    /// the other requested before. Write a grid in braces: `fifo+late:cap={0.05,0.1,0.2}`. The last
-    /// part may be `kill:` and a rule of `jobfate sweep --rules` with one threshold: it kills the
-    /// tasks that the rule condemns. `kill:events=20`, `kill:failures=3+dead-time=3600` (both, s),
-    /// `kill:restarts=4~priority=9` (within an hour; spares priority 9), `kill:{events=10,events=20}`.
+    ///
+    /// Rules about running tasks: none, oracle, wqr, dolly, and every detector of `jobfate detect`.
+    /// Two of them can be combined, as in `poisson+yarn`: the first judges first, and its copies
+    /// start before those of the second. If one restarts a task, a copy of it that the other
+    /// requested earlier is dropped.
+    ///
+    /// Kill rules: `kill:` and a rule of `jobfate sweep --rules` with one threshold; the rule kills
+    /// the tasks that it condemns. Examples: `kill:events=20`, `kill:failures=3+dead-time=3600`
+    /// (both; 3600 s), `kill:restarts=4~priority=9` (within an hour; spares priority 9).
+    ///
+    /// Braces give a grid: `fifo+late:cap={0.05,0.1,0.2}`, `fifo+kill:{events=10,events=20}`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
     pub policies: Vec<PolicyList>,
 
@@ -95,12 +103,13 @@ pub struct ReplayPlan {
     ///
     /// `requested`: the time its user requested, or the recorded running time if no request is
     /// known; `exact`: the recorded running time; `factor:F`: F times the recorded running time.
-    /// `easy`, `conservative`, `backfill=` and the orders by request use it. Estimates scale with the speed of the machine.
+    /// `easy`, `conservative`, `backfill=` and the orders by requested time use the estimate. It
+    /// scales with the speed of the machine.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE", default_value_t = Estimates::Requested))]
     #[serde(with = "text")]
     pub estimates: Estimates,
 
-    /// Factor of the arrival rate
+    /// Factor by which tasks arrive faster
     #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load))]
     #[serde(deserialize_with = "load")]
     pub load: f64,
@@ -109,7 +118,7 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     pub seed: u64,
 
-    /// Number of seeds to replay under, from --seed on
+    /// Number of seeds to replay with, starting at --seed
     ///
     /// The table then has means over the seeds, with 95 % confidence intervals of the mean response
     /// and of its difference to that of the first policy under the same seed. Charts and journals
@@ -118,10 +127,11 @@ pub struct ReplayPlan {
     #[serde(deserialize_with = "seeds")]
     pub seeds: u64,
 
-    /// Give a row per policy and size of jobs, or user
+    /// Give a row per policy and job size, or policy and user
     ///
-    /// Tasks, waits, responses, bounded slowdowns and CPU time by group, under the first seed. The
-    /// size of a job is the number of its tasks; in a log, the processors that it requested.
+    /// Counts tasks and gives waits, responses, bounded slowdowns and CPU time by group, under the
+    /// first seed. The size of a job is the number of its tasks; in a log, the processors that it
+    /// requested.
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum))]
     pub group_by: Option<GroupedBy>,
 

@@ -37,8 +37,8 @@ pub struct SweepPlan {
     ///
     /// events (more than T events), failures (T FAIL in a row), dead-time (T seconds in
     /// unsuccessful attempts), restarts (T within an hour). A rule is swept over its usual grid
-    /// (that of `events` is --thresholds), over its own as in `failures={2,3,5}`, or has one
-    /// threshold, `failures=3`. `events+failures=3` requires both; `events~priority=9~class=3`
+    /// (that of `events` is --thresholds), over a given grid as in `failures={2,3,5}`, or has one
+    /// threshold as in `failures=3`. `events+failures=3` requires both; `events~priority=9~class=3`
     /// spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a
     /// blank). Limits as in other systems: `k8s:backoff_limit=6` (the job fails with its seventh
     /// failure; `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends
@@ -47,8 +47,8 @@ pub struct SweepPlan {
     /// `slurm:limit=150,of=requested` (% of the requested time). `history:p=0.95,after=60` kills
     /// tasks 60 s after their first SCHEDULE if the chance that their job does not finish was at
     /// least 0.95 at its submission (rule `rate` of `jobfate predict`); with `per=job,tasks=3` a
-    /// job ends once three of its tasks are condemned. A job that ends takes all of its
-    /// tasks with it, finished ones too. A policy of `jobfate replay` takes the same rule behind `kill:`.
+    /// job ends once three of its tasks are condemned. A rule that ends a job condemns all of its
+    /// tasks, finished ones too. A policy of `jobfate replay` takes the same rule behind `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,
@@ -76,8 +76,8 @@ pub struct SweepPlan {
 
     /// Resamplings of jobs for confidence intervals, 0 for none
     ///
-    /// Each parameter of each rule gets its 95 % interval (columns `_low` and `_high`, bands and
-    /// whiskers in the charts). 1000 is usual, 100,000 is the maximum.
+    /// Each parameter of each rule gets a 95 % interval (columns `_low` and `_high`, bands and
+    /// whiskers in charts). 1000 is usual; the maximum is 100,000.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds))]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,

@@ -42,14 +42,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 /// run the same command again to continue an analysis that was stopped. The folder of --out holds
 /// one analysis, and only one process at a time writes into it.
 ///
-/// --config names a TOML file with the whole analysis: `steps`, and a section per command (`trace`
-/// for `ingest`, `describe`, `account`, `load`, `machines`, `sweep`, `predict`, `detect`, `replay`,
-/// `fairness`) whose keys are that command's options; cpu, classes, window-end and open-attempts are set in `definitions`, for
-/// all of them. Every analysis writes such a file, `analysis.toml` in --out, with every setting.
+/// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
+/// command (`trace` for `ingest`, `describe`, `account`, `load`, `machines`, `sweep`, `predict`,
+/// `detect`, `replay`, `fairness`); the keys of a section are the options of its command. cpu,
+/// classes, window-end and open-attempts are in the section `definitions` and apply to all
+/// commands. Every analysis writes such a file with every setting, `analysis.toml` in --out.
 ///
-/// Memory: 150 MB, and 170 bytes for each row of the tables of events and usage in the lake's largest
-/// bucket, per thread; in addition 500 bytes for each task that is replayed. Where a trace is
-/// ingested first, that step takes what the help of `ingest` says.
+/// Memory: 150 MB, and 170 bytes for each row of the tables of events and usage in the lake's
+/// largest bucket, per thread; in addition 500 bytes for each task that is replayed. If the trace
+/// is ingested first, that step takes the memory named in the help of `ingest`.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = format!("{}\n\n{EXAMPLES}", jobfate::defaults::help())

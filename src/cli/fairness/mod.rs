@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested
 /// a TOML file or a program.
 ///
 /// Memory: 100 MB, and 170 bytes for each row of the tables of events and usage in the lake's
-/// largest bucket, per thread; in addition the values that --interval limits.
+/// largest bucket, per thread; in addition the values described at --interval.
 #[derive(Args, Debug, Default)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -18,8 +18,9 @@ use jobfate::faults::{BadFile, Context, Failure, Hindered, Result};
 
 /// Print the journal of a replay
 ///
-/// `jobfate replay --journal` stores one per policy. Every event is a line: seconds of the trace
-/// clock, the event, job and number of the task within it, attempt, and machine.
+/// `jobfate replay --journal` stores a journal per policy. Each line is an event: the time in
+/// seconds of the trace clock, the event, the job, the number of the task within it, the attempt,
+/// and the machine.
 ///
 /// Memory: 100 MB, however long the journal is.
 #[derive(Args, Debug)]

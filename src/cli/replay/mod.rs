@@ -26,12 +26,12 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// Runs the tasks of the lake on the machines of the lake, or on a simulated cluster, once per
 /// policy. Tasks arrive at their recorded times and run for their recorded times; failed attempts
 /// are replayed; `--killed` sets when killed tasks are killed. Assumptions are printed on stderr
-/// and stored with the result. Jobs are paired with the same jobs under the first policy: a job
+/// and stored with the result. Each job is compared with the same job under the first policy. A job
 /// that ends under both is hurt or helped if its response differs by more than --tolerance-s and
-/// --tolerance-share; a job is harmed if it finishes under the first policy only. Heartbeats skip
-/// long idle periods: after a million of them at which no attempt started or ended, or while no
-/// running task can be judged, the next one is just before the next event. A policy that would need
-/// more than a billion heartbeats is refused.
+/// --tolerance-share; a job that finishes only under the first policy is harmed. Heartbeats are
+/// skipped in long idle periods: while no running task can be judged, and after a million
+/// heartbeats at which no attempt started or ended. The next heartbeat is then just before the next
+/// event. A policy that would need more than a billion heartbeats is refused.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread; in addition 500 bytes for each task that is replayed.

@@ -126,7 +126,7 @@ fn stored(folder: &Path, study: StudyName) -> Result<Result<Tally, String>> {
     let name = study.answer();
     let path = folder.join(name).join(format!("{name}.csv"));
     if !path.is_file() {
-        return Ok(Err(format!("no stored claims: `{}` is not there", path.display())));
+        return Ok(Err(format!("no stored claims: `{}` does not exist", path.display())));
     }
     let at = || format!("could not read `{}`", path.display());
     let bad = |why: &str| BadFile {

@@ -28,8 +28,9 @@ mod study;
 /// parameter is tuned.
 ///
 /// ota: Ota, Aida (2009), fairness among the users of a grid, on a week of any log. The paper does
-/// not name its week of Grid'5000. So its worked examples check a formula, its figures are drawn
-/// for another week, and what a reader must see in them is stated in sentences, each checked.
+/// not name its week of Grid'5000. So its worked examples check the formulas, and its figures are
+/// drawn for another week. The patterns that the paper sees in its figures are stated as sentences,
+/// and each sentence is checked.
 ///
 /// tan, asahara, cui: experiments that are simulated again. Each claim of the paper has a row: the
 /// published number, ours with the 95 % interval that decides, and the verdict (reproduced,
@@ -37,16 +38,16 @@ mod study;
 /// given by the paper, open, or fitted to one of its numbers.
 ///
 /// literature: what others published about the Google trace of 2011 (durations, users, machines,
-/// capacity lost, predictors), each number beside ours. Where a definition is not published each
-/// reading has a row; scores on other samples are shown and not judged.
+/// capacity lost, predictors), each number next to ours. If a definition was not published, each
+/// possible one has a row. Scores on other samples are shown but not judged.
 ///
 /// all: the five studies one after the other, and a table that counts the claims by verdict. A
 /// study whose trace is missing is left out, with a message that says what it needs. With a day of
 /// the Google trace and the log LCG it took 13 seconds on two cores.
 ///
-/// Memory: of tan, asahara and cui 100 MB, per thread; of mandai and ota 150 MB, and 170 bytes for
-/// each row of the tables of events and usage in the lake's largest bucket, per thread. Where a trace
-/// is ingested first, that takes what the help of `ingest` says.
+/// Memory: tan, asahara and cui take 100 MB per thread. mandai and ota take 150 MB, and 170 bytes
+/// for each row of the tables of events and usage in the lake's largest bucket, per thread. If the
+/// trace is ingested first, that step takes the memory named in the help of `ingest`.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce literature --lake lake\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan\n  jobfate reproduce cui --vary slow_speed=0.1,0.2,0.4 --vary slow_nodes=1,2,3 --out maps"
@@ -76,7 +77,8 @@ pub(crate) struct ReproduceArgs {
 
     /// Lake of the log that ota reads, for `all`
     ///
-    /// By default --lake, if it holds a log; then mandai, which needs the Google trace, is left out.
+    /// By default --lake, if it holds a log; mandai is then left out, because it needs the Google
+    /// trace.
     #[arg(long, value_name = "DIR")]
     pub ota_lake: Option<PathBuf>,
 
