@@ -153,14 +153,14 @@ pub fn closing_line(ledger: &Ledger) -> String {
 pub fn counts_line(ledger: &Ledger) -> Option<String> {
     let requested = || {
         format!(
-            "{} attempts: {} without a request (0)",
+            "{} attempts: {} without a request, counted as 0",
             digits::grouped(ledger.attempts),
             digits::grouped(ledger.attempts_without_request)
         )
     };
     let windows = |what: &str| {
         format!(
-            "{} usage windows: {} without a {what} (0), {} overlap an earlier one (counted)",
+            "{} usage windows: {} without a {what}, counted as 0; {} overlap an earlier one, and count",
             digits::grouped(ledger.windows),
             digits::grouped(ledger.windows_without_rate),
             digits::grouped(ledger.windows_overlapping)
@@ -178,7 +178,7 @@ pub fn counts_line(ledger: &Ledger) -> Option<String> {
             Some(requested())
         }
         Meter::Memory(MemoryDefinition::Used) => Some(format!(
-            "{} attempts: for {} the log does not record the memory (0)",
+            "{} attempts: for {} the log does not record the memory, counted as 0",
             digits::grouped(ledger.attempts),
             digits::grouped(ledger.attempts_without_request)
         )),
@@ -329,7 +329,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     Chart::Bars(BarChart {
         title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
-            "{title_noun} by the definition \"{}\", total {} {}; outcomes told by {}.{}",
+            "{title_noun} by the definition \"{}\", total {} {}; outcomes classified by {}.{}",
             ledger.meter,
             digits::six_digits(ledger.total),
             ledger.unit,

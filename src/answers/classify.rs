@@ -270,7 +270,7 @@ pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
     let chart = Chart::Bars(BarChart {
         title: format!("Why {} {} ended", grouped(total), by.plural()),
         caption: format!(
-            "Outcomes of {} by the reason that the log gives for their end.",
+            "Outcomes of {}, by the reason that the log gives for their end.",
             by.plural()
         ),
         value_axis: by.plural().to_owned(),
@@ -413,7 +413,7 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} told {how}.{} Made from {} rows.",
+            "Outcomes of {} {how}.{} Made from {} rows.",
             by.plural(),
             edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())

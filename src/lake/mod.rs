@@ -198,7 +198,7 @@ pub enum LakeErrorKind {
         wanted: String,
     },
     /// Names would be those of two keys, or of none.
-    #[error("the names in the lake were replaced by another key, or by none")]
+    #[error("the names in the lake were replaced with another key, or not at all")]
     OtherKey,
     /// A file is gone or is not the one that was recorded.
     #[error("the file is not the one recorded in the manifest: {0}")]
@@ -245,7 +245,7 @@ pub enum LakeErrorKind {
         found: String,
     },
     /// The machine is too small for what is asked.
-    #[error("it needs about {} of {what}, and {} are free", told(*needed), told(*free))]
+    #[error("it needs about {} of {what}, but only {} are free", told(*needed), told(*free))]
     TooLittle {
         /// Disk or memory.
         what: &'static str,
@@ -365,7 +365,7 @@ impl LakeErrorKind {
                     Some("give a folder that you may write to with `--lake`")
                 }
                 io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-                    Some("there is a file of that name; give a folder with `--lake`")
+                    Some("a file has that name; give a folder with `--lake`")
                 }
                 _ => None,
             },

@@ -210,7 +210,7 @@ pub enum SourceErrorKind {
     #[error("it contains no table of the trace")]
     NoTable,
     /// A file of 0 bytes that should be gzip.
-    #[error("the file is empty, not even a gzip header")]
+    #[error("the file is empty, without even a gzip header")]
     EmptyGzip,
     /// The name says gzip, the first bytes do not.
     #[error("the file is not gzip, although its name ends in `.gz`")]

@@ -21,7 +21,7 @@ fn a_lake_that_cannot_be_a_folder() {
         error: could not use `lake`
         cause: reading or writing failed
         cause: File exists (os error 17)
-        hint: there is a file of that name; give a folder with `--lake`
+        hint: a file has that name; give a folder with `--lake`
     ");
     fs::remove_file(place.path("lake")).unwrap();
     assert_repaired(&place, &[]);

@@ -134,7 +134,7 @@ fn an_empty_file_that_should_be_gzip() {
         --- stderr
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
-        cause: the file is empty, not even a gzip header
+        cause: the file is empty, without even a gzip header
         hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
         error: 1 of 2 parts could not be ingested; the lake contains the others
     ");

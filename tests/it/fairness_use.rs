@@ -160,7 +160,7 @@ fn one_user_is_a_sentence_and_what_if_names_the_users() {
     );
     let json = place.run(&[&args[..], &["--format", "json"]].concat()).ok();
     assert_eq!(json.json()["what_if_places"][0]["user"], "1");
-    assert!(json.stderr.contains("sge beside metered: heavier nobody; lighter nobody"));
+    assert!(json.stderr.contains("sge compared with metered: heavier none; lighter none"));
 }
 
 #[test]

@@ -227,7 +227,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     };
     let events = || "events".parse::<KillRule>().unwrap();
     let swept = |grid: &[i64]| sample.study().rule(events().over(grid.to_vec())).sweeps().map(drop);
-    check(swept(&[40, 10]), "threshold 10 follows 40, but thresholds ascend");
+    check(swept(&[40, 10]), "threshold 10 comes after 40, but thresholds must ascend");
     check(swept(&[10, 10]), "threshold 10 follows 10");
     check(swept(&[]), "kill rule `events` has no thresholds");
     check(sample.study().sweeps().map(drop), "there is no kill rule to sweep");
@@ -241,7 +241,10 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     check(slowdown, "reads the ends of tasks, which this usage does not contain");
     let late = || "late".parse::<DetectorPlan>().unwrap();
     check(sample.detect([late()]).truths([]).run().map(drop), "0 ground truths");
-    check(sample.detect([late()]).heartbeat(0).run().map(drop), "a heartbeat every 0 µs");
+    check(
+        sample.detect([late()]).heartbeat(0).run().map(drop),
+        "the time between heartbeats is 0 µs",
+    );
     check(sample.detect([late(), late()]).run().map(drop), "two detectors are called `late`");
     let rows = || sample.batches(Table::TaskEvents);
     check(rows().bucket(99).columns(["time_us"]).map(drop), "no bucket 99: the lake has 4, from 0");

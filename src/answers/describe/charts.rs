@@ -92,7 +92,7 @@ pub(crate) fn chart(
         ""
     };
     let spread = match (group_by, outcome_of) {
-        (None, OutcomeOf::Job) => format!(" by outcome of the job (told by {classes})"),
+        (None, OutcomeOf::Job) => format!(" by outcome of the job (classified by {classes})"),
         (None, OutcomeOf::Task) => " by the last event of the task itself".to_owned(),
         (Some(_), _) => by_group(group_by),
     };

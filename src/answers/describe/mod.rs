@@ -44,8 +44,8 @@ pub const SHARES: [Share; 3] = [
     share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
     share(
         "chance",
-        "those of them whose job finished",
-        "tasks with at least so many events, of jobs that have ended",
+        "tasks among them whose job finished",
+        "tasks with at least this many events, of jobs that have ended",
     ),
     share("share_at_or_below", "values at or below value", "values of the row: count"),
 ];
@@ -354,7 +354,7 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "Share of the tasks with at least so many events, of jobs that have ended, whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{}",
+            "Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{}",
             by_group(group_by),
             edges::ending(&edges::sentence(&censoring)),
         ),

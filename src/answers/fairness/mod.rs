@@ -241,9 +241,7 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     }
     if 0 < counts.users_without_attempts {
         let count = digits::counted(counts.users_without_attempts, "more user");
-        notes.push(format!(
-            "{count} submitted jobs, of whose tasks no attempt is in the loaded parts"
-        ));
+        notes.push(format!("{count} submitted jobs, but have no attempt in the loaded parts"));
     }
     if meter == Meter::Cpu(CpuDefinition::Measured) && 0 < counts.with_cpu_time {
         notes.push(cpu_time_line(counts.with_cpu_time, counts.attempts));

@@ -49,7 +49,7 @@ pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> Record
         .about("Share of all CPU time that is charged in the span")
         .float("ran_cpu_s", named.iter().map(|user| Some(user.ran_cpu_s)))
         .unit(unit)
-        .about("CPU time that ran in the span, whenever it is charged")
+        .about("CPU time that ran in the span, even if it is charged at another time")
         .float("peak_cores", named.iter().map(|user| Some(user.peak_cores)))
         .float("peak_at_s", named.iter().map(|user| Some(user.peak_at_s)))
         .float("first_use_s", named.iter().map(|user| Some(user.first_use_s)))
@@ -123,7 +123,7 @@ fn load_table(found: &Found) -> RecordBatch {
     Frame::default()
         .float("end_s", ends)
         .float("load", load.iter().map(|&load| Some(load)))
-        .about("CPU in use over the CPU that is there, in the interval")
+        .about("CPU in use over the available CPU, in the interval")
         .batch()
 }
 
@@ -164,7 +164,7 @@ fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -
         .text("index", index)
         .float("end_s", end_s)
         .maybe_text("user", user)
-        .about("The user; null for what an index says of all together")
+        .about("The user; null for values of an index for all users together")
         .text("column", name)
         .float("value", value)
         .batch()

@@ -112,10 +112,10 @@ pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
                     format!("{name} ({} to {})", place.place_one, place.place_other)
                 })
                 .collect();
-            if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         };
         format!(
-            "{} beside {first}: heavier {}; lighter {}",
+            "{} compared with {first}: heavier {}; lighter {}",
             own[0].other,
             moved(true),
             moved(false)

@@ -83,7 +83,7 @@ fn away_over_time(studied: &Studied) -> Chart {
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "Means over {} columns. {} of {} machines were away at least once, {} times in all; \
+            "Each of the {} columns is a mean over its time. {} of {} machines were away at least once, {} times in all; \
             {} did not come back.",
             count,
             digits::grouped(fleet.machines_down),
@@ -182,9 +182,9 @@ fn strips(studied: &Studied) -> Chart {
         HeatRow { name, values: own.map(share).collect() }
     };
     Chart::Heat(HeatChart {
-        title: "When the machines were away that left most often".to_owned(),
+        title: "When the machines that left most often were away".to_owned(),
         caption: format!(
-            "A strip per machine, the {} that left most often, from {} to {} times.",
+            "Each strip is a machine: the {} that left most often, {} to {} times.",
             longest.len(),
             longest.first().map_or(0, |own| own.1.1.len()),
             longest.last().map_or(0, |own| own.1.1.len()),

@@ -50,12 +50,12 @@ pub const SHARES: [Share; 3] = [
     share(
         "capacity_lost_share",
         "lost_cpu_s: CPU x time of outages that ended",
-        "CPU x time of machines that were there, and lost_cpu_s",
+        "CPU x time of machines in service, and lost_cpu_s",
     ),
     share(
         "capacity_away_share",
         "lost_cpu_s and gone_cpu_s: CPU x time after the last REMOVE of machines that did not come back",
-        "CPU x time of machines that were there, lost_cpu_s and gone_cpu_s",
+        "CPU x time of machines in service, lost_cpu_s and gone_cpu_s",
     ),
     share("share", "spells that last longer than time_s (Kaplan-Meier)", "spells of the kind"),
 ];
@@ -68,7 +68,7 @@ pub struct MachinesPlan {
     /// Longest gap between machines that leave together
     ///
     /// A length such as 90s, 5m or 1h; a number without a unit is in seconds. A machine that leaves
-    /// at most this long after the one before leaves with it.
+    /// at most this long after the previous one counts as leaving together with it.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "1s"))]
     pub together: Length,
 }
@@ -195,7 +195,7 @@ fn configurations(fleet: &Fleet) -> RecordBatch {
         .float("lost_cpu_s", float(|row| Some(row.lost.seconds())))
         .about("CPU x time of outages that ended")
         .float("up_cpu_s", float(|row| Some(row.up.seconds())))
-        .about("CPU x time of machines that were there")
+        .about("CPU x time of machines in service")
         .float("capacity_lost_share", float(|row| row.lost.share_of(row.lost + row.up)))
         .about("lost_cpu_s over itself and up_cpu_s")
         .view(&[
@@ -242,17 +242,16 @@ impl Studied {
         let at = |share: f64| rows().map(|own| quantile(&own.points, share)).collect::<Vec<_>>();
         Frame::default()
             .text("spell", rows().map(|own| own.kind))
-            .about("`up`: from when a machine is first seen or comes back until it leaves; \
-            `up_after_return`: those after a return alone; `away`: from REMOVE to ADD")
+            .about("`up`: from when a machine is first seen or comes back until it leaves; `up_after_return`: only those after a return; `away`: from REMOVE to ADD")
             .count("count", rows().map(|own| own.count as u64))
             .count("censored", rows().map(|own| own.censored as u64))
             .about("Spells that are cut off by the end of the window")
             .float("p25_s", at(0.75))
-            .about("Length by which a quarter has ended (Kaplan-Meier); null where it never comes to that")
+            .about("Length within which a quarter of the spells ends (Kaplan-Meier); null if fewer end")
             .float("median_s", at(0.5))
-            .about("Length by which half has ended (Kaplan-Meier); null where it never comes to that")
+            .about("Length within which half of the spells end (Kaplan-Meier); null if fewer end")
             .float("p75_s", at(0.25))
-            .about("Length by which three quarters have ended (Kaplan-Meier)")
+            .about("Length within which three quarters of the spells end (Kaplan-Meier)")
             .float("shape", fits(|fit| fit.shape))
             .about("Shape of the Weibull distribution; below 1 spells end less often as they last")
             .float("shape_low", fits(|fit| fit.shape_low))
@@ -297,7 +296,7 @@ impl Studied {
             .count("machines", rows().map(|own| own.machines))
             .about("Machines that left together")
             .count("platforms", rows().map(|own| own.platforms))
-            .about("Platforms that they are of")
+            .about("Their platforms")
             .batch()
     }
 
@@ -340,7 +339,7 @@ impl Studied {
         let fleet = &self.fleet;
         let away = fleet.outages.len() - fleet.lengths_us().len();
         let mut notes = vec![format!(
-            "{} of {} machines were away at least once; {} in all, {} of which did not come back",
+            "{} of {} machines were away at least once; {} in all, after {} of which the machine did not come back",
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
             digits::counted(fleet.outages.len() as u64, "outage"),
@@ -356,7 +355,7 @@ impl Studied {
         }
         if 0 < fleet.without_capacity {
             notes.push(format!(
-                "{} without a capacity: the last that was said of the machine is taken",
+                "{} without a capacity: the last known capacity of the machine is taken",
                 digits::counted(fleet.without_capacity, "event")
             ));
         }

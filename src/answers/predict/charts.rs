@@ -21,7 +21,7 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
     let chart = |title: &str, caption: &str, axes: [&str; 2], lines: Vec<Line>| {
         Chart::Lines(LineChart {
             title: title.to_owned(),
-            caption: format!("{caption} Learnt from nothing but what had ended; {edges}."),
+            caption: format!("{caption} Rules learn only from jobs that had ended; {edges}."),
             x_axis: axes[0].to_owned(),
             y_axis: axes[1].to_owned(),
             x_scale: Scale::Linear,
@@ -33,7 +33,7 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
             "predict-roc".to_owned(),
             chart(
                 "Jobs that do not finish, found at submission (ROC)",
-                "Each point: jobs with at least some chance are said not to finish.",
+                "Each point is a smallest chance from which jobs are predicted not to finish.",
                 ["false positive rate (%)", "recall (%)"],
                 roc(scores),
             ),
@@ -42,7 +42,7 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
             "predict-precision-recall".to_owned(),
             chart(
                 "Precision against recall at submission",
-                "Each point: jobs with at least some chance are said not to finish.",
+                "Each point is a smallest chance from which jobs are predicted not to finish.",
                 ["recall (%)", "precision (%)"],
                 tradeoff(scores),
             ),
@@ -50,8 +50,8 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
         (
             "predict-calibration".to_owned(),
             chart(
-                "Predicted chance against what came true",
-                "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule that is right lies on the diagonal.",
+                "Predicted chance against what happened",
+                "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule whose chances are right lies on the diagonal.",
                 ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"],
                 calibration(scores),
             ),

@@ -28,12 +28,12 @@ pub(crate) mod step;
 
 /// The shares that a prediction gives.
 pub const SHARES: [Share; 6] = [
-    share("accuracy", "jobs of which the right thing was said", "jobs that are counted"),
-    share("precision", "jobs that did not finish", "jobs that were said not to finish"),
-    share("recall", "jobs that were said not to finish", "jobs that did not finish"),
-    share("false_positive_rate", "jobs that were said not to finish", "jobs that finished"),
-    share("predicted_share", "jobs that were said not to finish", "jobs of the outcome"),
-    share("not_finished_share", "jobs that did not finish", "jobs of the row"),
+    share("accuracy", "jobs that were predicted correctly", "jobs that are counted"),
+    share("precision", "jobs among them that did not finish", "jobs predicted not to finish"),
+    share("recall", "jobs among them predicted not to finish", "jobs that did not finish"),
+    share("false_positive_rate", "jobs among them predicted not to finish", "jobs that finished"),
+    share("predicted_share", "jobs among them predicted not to finish", "jobs of the outcome"),
+    share("not_finished_share", "jobs among them that did not finish", "jobs of the row"),
 ];
 
 /// What is predicted by.
@@ -43,12 +43,14 @@ pub const SHARES: [Share; 6] = [
 pub struct PredictPlan {
     /// Rules to compare
     ///
-    /// last: as the last ended job of the same user and logical name, and without one it finishes.
-    /// last-or-rate: the same, but falls back to the last ended job of the user, then to the
-    /// overall rate. last-of-user: as the last ended job of the user. rate: the rate among the
-    /// ended jobs of the same user and name, where an older one weighs half after `half_life`
-    /// ended jobs (`rate:half_life=5`); few jobs are drawn to the rate of the user, and those to
-    /// the overall rate. class: the rate of the scheduling class. overall: the rate of all jobs.
+    /// last: the job ends like the last ended job of the same user and logical name; it finishes if
+    /// there is none. last-or-rate: the same, but without such a job it takes the last ended job of
+    /// the user, then the overall rate. last-of-user: the job ends like the last ended job of the
+    /// user. rate: the share of ended jobs of the same user and name that did not finish; the
+    /// weight of a job halves with every `half_life` of them that end after it
+    /// (`rate:half_life=5`). With few jobs, this share is pulled towards that of the user, and that
+    /// towards the overall rate. class: the rate of the scheduling class. overall: the rate of all
+    /// jobs.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::ALL))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,
@@ -68,13 +70,10 @@ pub const KIND: Kind<'static> = Kind {
     figure: Some("predict-roc"),
     sentence: Some(sentences::PREDICTIONS),
     captions: &[
-        ("predict-outcomes", "What was said of jobs, by what became of them"),
+        ("predict-outcomes", "Predictions by outcome of the jobs"),
         ("predict-days", "How right the rules were, day by day"),
         ("predict-calibration", "Predicted chance against the share that did not finish"),
-        (
-            "predict-curves",
-            "Precision, recall and false alarms by the chance from which a job counts",
-        ),
+        ("predict-curves", "Precision, recall and false alarms by the smallest chance that counts"),
     ],
     ..Kind::called("predict", "How well the past of users predicts whether jobs finish")
 };
@@ -106,8 +105,7 @@ impl Predicted {
     pub fn edges(&self) -> String {
         let Past { jobs, jobs_before_window, jobs_without_end, .. } = self.past;
         format!(
-            "of {}, {} submitted before the window and {} without FINISH, FAIL or KILL as the last \
-            event are not counted; ends of both are learnt from",
+            "of {}, {} submitted before the window and {} without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both",
             digits::counted(jobs, "job"),
             digits::grouped(jobs_before_window),
             digits::grouped(jobs_without_end)
@@ -123,20 +121,20 @@ impl Predicted {
             .count("jobs", rows().map(|row| row.jobs))
             .float("accuracy", rows().map(|row| row.accuracy))
             .float("precision", rows().map(|row| row.precision))
-            .about("Share of the jobs said not to finish that did not")
+            .about("Share of the jobs predicted not to finish that did not")
             .float("recall", rows().map(|row| row.recall))
-            .about("Share of the jobs that did not finish that were said not to")
+            .about("Share of the jobs that did not finish that were predicted not to")
             .float("false_positive_rate", rows().map(|row| row.false_positive_rate))
             .float("auc", rows().map(|row| row.auc))
             .float("brier_score", rows().map(|row| row.brier_score))
             .count("true_positives", rows().map(|row| row.true_positives))
-            .about("Jobs said not to finish that did not")
+            .about("Jobs predicted not to finish that did not")
             .count("false_positives", rows().map(|row| row.false_positives))
-            .about("Jobs said not to finish that did")
+            .about("Jobs predicted not to finish that did")
             .count("true_negatives", rows().map(|row| row.true_negatives))
-            .about("Jobs said to finish that did")
+            .about("Jobs predicted to finish that did")
             .count("false_negatives", rows().map(|row| row.false_negatives))
-            .about("Jobs said to finish that did not")
+            .about("Jobs predicted to finish that did not")
             .batch()
     }
 
@@ -182,9 +180,9 @@ impl Predicted {
             .float("not_finished_share", all().map(|row| row.not_finished_share))
             .float("accuracy", all().map(|row| row.accuracy))
             .float("precision", all().map(|row| row.precision))
-            .about("Share of the jobs said not to finish that did not")
+            .about("Share of the jobs predicted not to finish that did not")
             .float("recall", all().map(|row| row.recall))
-            .about("Share of the jobs that did not finish that were said not to")
+            .about("Share of the jobs that did not finish that were predicted not to")
             .float("false_positive_rate", all().map(|row| row.false_positive_rate))
             .batch()
     }
@@ -207,9 +205,9 @@ impl Predicted {
         frame
             .float("chance_at_least", all().map(|row| Some(row.chance_at_least)))
             .float("precision", all().map(|row| row.precision))
-            .about("Share of the jobs said not to finish that did not")
+            .about("Share of the jobs predicted not to finish that did not")
             .float("recall", all().map(|row| row.recall))
-            .about("Share of the jobs that did not finish that were said not to")
+            .about("Share of the jobs that did not finish that were predicted not to")
             .float("false_positive_rate", all().map(|row| row.false_positive_rate))
             .batch()
     }

@@ -68,8 +68,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         bars: bars.collect(),
     };
     let queue = over_time("Tasks that wait", "tasks waiting", |sample| Some(sample.waiting));
-    let in_use =
-        over_time("CPU in use", "share of the CPU that is there", |sample| sample.cpu_share);
+    let in_use = over_time("CPU in use", "share of the available CPU", |sample| sample.cpu_share);
     let mut charts = Vec::new();
     // Where no task ever waits, all policies are one: bars and queues would only look like a result.
     let waits = |run: &Run| run.metrics.waiting_s.is_none_or(|waiting| 0.0 < waiting.max);

@@ -28,8 +28,7 @@ pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     let count = tasks.iter().filter(|&&tasks| cluster.machine_count() < tasks).count();
     (0 < count).then(|| {
         Said::warning(format!(
-            "{} need more different machines than there are, and block all tasks queued behind \
-            them",
+            "{} need more different machines than the cluster has, and block all tasks that wait behind them",
             digits::counted(count as u64, "job")
         ))
     })

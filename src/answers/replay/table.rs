@@ -16,7 +16,11 @@ pub const SHARES: [Share; 5] = [
         "CPU requested by attempts times their time",
         "CPU of the machines present times their time, from the first submit to the last event",
     ),
-    share("cpu_share", "the same in a period", "the same in that period (`utilisation` over time)"),
+    share(
+        "cpu_share",
+        "CPU requested by attempts in a period",
+        "CPU of the machines present in that period",
+    ),
     share("largest_used_share", "used_cpu_s of the job with the most", "used_cpu_s"),
     share("largest_wasted_share", "wasted_cpu_s of the job with the most", "wasted_cpu_s"),
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
@@ -198,11 +202,11 @@ pub fn over_time(runs: &[Run]) -> RecordBatch {
     Frame::default()
         .text("policy", rows().map(|(run, _)| run.policy.as_str()))
         .float("time_s", rows().map(|(_, sample)| Some(sample.time_s)))
-        .about("End of the stretch of time, on the trace clock")
+        .about("End of the period, on the trace clock")
         .float("waiting", rows().map(|(_, sample)| Some(sample.waiting)))
         .unit("tasks")
         .float("utilisation", rows().map(|(_, sample)| sample.cpu_share))
-        .about("Mean CPU in use over the CPU that was there, in the stretch")
+        .about("Mean CPU in use over the available CPU, in the period")
         .batch()
 }
 

@@ -13,7 +13,7 @@ type Bounded = (f64, Option<(f64, f64)>);
 /// What each rule saves and harms side by side, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
-        "CPU time: {}; outcomes told by {}.{}",
+        "CPU time: {}; outcomes classified by {}.{}",
         study.asked.meter,
         study.asked.classes,
         edges::ending(&edges::of_study(study))

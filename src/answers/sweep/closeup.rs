@@ -32,7 +32,7 @@ use crate::units::micros_to_seconds;
 pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     has_jobs: true,
-    ..Kind::called("jobs", "Jobs from close by")
+    ..Kind::called("jobs", "Jobs in detail")
 };
 
 /// Harmed jobs that are looked at, and jobs of each outcome whose tasks ran longest.

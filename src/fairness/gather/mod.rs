@@ -175,7 +175,9 @@ pub enum GatherError {
     #[error("usage over time cannot be `published`: that definition covers whole jobs only")]
     Published,
     /// Intervals without a length, or none of them.
-    #[error("{count} intervals of {interval_us} µs, not at least one of at least 1 µs")]
+    #[error(
+        "{count} intervals of {interval_us} µs are given, but at least one interval of at least 1 µs is needed"
+    )]
     Intervals {
         /// How many.
         count: u32,

@@ -195,25 +195,25 @@ pub enum DetectPlanError {
         heartbeat_us: i64,
     },
     /// Nothing says what a straggler is, or too much does.
-    #[error("{found} ground truths, not 1 to {}", score::TRUTHS_MAX)]
+    #[error("{found} ground truths are given, but there must be 1 to {}", score::TRUTHS_MAX)]
     Truths {
         /// How many there are.
         found: usize,
     },
     /// No time between heartbeats.
-    #[error("a heartbeat every {heartbeat_us} µs, not every 1 µs or more")]
+    #[error("the time between heartbeats is {heartbeat_us} µs, but must be at least 1 µs")]
     Heartbeat {
         /// The time between two, µs.
         heartbeat_us: i64,
     },
     /// The spread of the noise on progress is not a number from 0 up.
-    #[error("noise of {noise}, not a deviation of 0 or more")]
+    #[error("the noise is {noise}, but must be a deviation of 0 or more")]
     Noise {
         /// The deviation.
         noise: f64,
     },
     /// A budget that is not a share.
-    #[error("a budget of {budget}, not a share of the slot time of 0 or more")]
+    #[error("the budget is {budget}, but must be a share of the slot time of 0 or more")]
     Budget {
         /// The budget.
         budget: f64,

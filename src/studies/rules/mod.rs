@@ -359,7 +359,9 @@ pub enum RuleError {
         rule: String,
     },
     /// A grid that does not ascend.
-    #[error("kill rule `{rule}`: threshold {after} follows {before}, but thresholds ascend")]
+    #[error(
+        "kill rule `{rule}`: threshold {after} comes after {before}, but thresholds must ascend"
+    )]
     Unsorted {
         /// The rule.
         rule: String,

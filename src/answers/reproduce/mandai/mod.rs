@@ -50,9 +50,10 @@ struct Found {
 pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
-        return Err(
-            Usage(format!("the study is of google-2011, and this lake holds {source}")).into()
-        );
+        return Err(Usage(format!(
+            "the study needs a lake of google-2011, and this one is of {source}"
+        ))
+        .into());
     }
     let mut found = Found::default();
     jobs(lake, windows, &mut found)?;
@@ -341,7 +342,7 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     let study = if lake.has(Table::TaskEvents) && lake.has(Table::JobEvents) {
         Some(fold(lake, windows, &asked)?)
     } else {
-        let why = "skipped: figures 4.2.1 and 4.2.2, for want of job_events or task_events";
+        let why = "skipped: figures 4.2.1 and 4.2.2, which need job_events and task_events";
         found.notes.push(why.to_owned());
         None
     };
