@@ -91,7 +91,7 @@ fn a_disk_that_is_full() {
     // It is told before anything is written; who forces it fills the disk and goes on later.
     let refused = place.ingest(&[]);
     assert_eq!(refused.code, Some(4), "{}", refused.stderr);
-    assert!(refused.stderr.contains("of disk, and"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("of disk, but only"), "{}", refused.stderr);
     assert!(refused.stderr.contains("`--force` starts anyway"), "{}", refused.stderr);
     check(&place.ingest(&["--force"]));
     mount.remount(&full(need / 2));

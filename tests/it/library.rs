@@ -228,7 +228,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     let events = || "events".parse::<KillRule>().unwrap();
     let swept = |grid: &[i64]| sample.study().rule(events().over(grid.to_vec())).sweeps().map(drop);
     check(swept(&[40, 10]), "threshold 10 comes after 40, but thresholds must ascend");
-    check(swept(&[10, 10]), "threshold 10 follows 10");
+    check(swept(&[10, 10]), "threshold 10 comes after 10");
     check(swept(&[]), "kill rule `events` has no thresholds");
     check(sample.study().sweeps().map(drop), "there is no kill rule to sweep");
     let usage = || Usage::of(&sample);
