@@ -66,13 +66,21 @@ fn has_tables(path: &Path) -> Result<bool, SourceError> {
     Ok(names.iter().any(|name| name.parse::<Table>().is_ok() && path.join(name).is_dir()))
 }
 
-/// A folder with one log in it.
-fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceError> {
-    let fail = |kind| SourceError::new(path, kind);
-    let mut logs: Vec<(String, Source)> = Vec::new();
-    let (mut topologies, mut nodes) = (Vec::new(), Vec::new());
-    let mut ignored = Vec::new();
-    let mut seen = Vec::new();
+/// The files of a folder, by what they are.
+#[derive(Default)]
+struct Sorted {
+    logs: Vec<(String, Source)>,
+    topologies: Vec<String>,
+    nodes: Vec<PathBuf>,
+    ignored: Vec<String>,
+    /// What the ignored files seem to be.
+    seen: Vec<String>,
+}
+
+/// Looks into the files of a folder.
+fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceError> {
+    let mut files = Sorted::default();
+    let Sorted { logs, topologies, nodes, ignored, seen } = &mut files;
     for name in sorted_names(path)? {
         let file = path.join(&name);
         if source == Some(Source::Mapped) {
@@ -99,6 +107,13 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
             }
         }
     }
+    Ok(files)
+}
+
+/// A folder with one log in it.
+fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceError> {
+    let fail = |kind| SourceError::new(path, kind);
+    let Sorted { logs, topologies, nodes, ignored, mut seen } = sorted_files(path, source)?;
     if !logs.is_empty() && logs.iter().all(|(_, kind)| *kind == Source::Alibaba2018) {
         let mut tables: Vec<PathBuf> = logs.iter().map(|(name, _)| path.join(name)).collect();
         tables.extend(nodes);

@@ -222,11 +222,7 @@ impl Items {
         counts.stopped += u64::from(fate == Fate::Stopped);
         counts.killed_at_age += u64::from(carries_last);
         let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
-        let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
-        let from = self.failure_count();
-        let failed = view.attempts[..earlier].iter().filter(is_failed);
-        self.failures.extend(failed.map(|attempt| length(attempt.start_us, attempt.end_us)));
-        let failures = from..self.failure_count();
+        let failures = self.add_failures(&view.attempts[..earlier], length);
         let kept = failures.len() + view.attempts.len() - earlier;
         let is_killed = ended_by == Some(EndedBy::Event(EventType::Kill));
         let ends_here = usize::from(carries_last && is_killed);
@@ -253,6 +249,19 @@ impl Items {
                 .filter(|&requested_us| 0 < requested_us),
             phase: view.phase.map(|phase| self.phases.code(phase)),
         })
+    }
+
+    /// Adds the lengths of the attempts that failed, and returns their places.
+    fn add_failures(
+        &mut self,
+        attempts: &[Attempt],
+        length: impl Fn(i64, i64) -> i64,
+    ) -> Range<u32> {
+        let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
+        let from = self.failure_count();
+        let failed = attempts.iter().filter(is_failed);
+        self.failures.extend(failed.map(|attempt| length(attempt.start_us, attempt.end_us)));
+        from..self.failure_count()
     }
 
     fn failure_count(&self) -> u32 {
