@@ -57,7 +57,7 @@ fn table(all: &[(String, Job)]) -> Markup {
 pub(super) async fn show(portal: &Portal, reader: &Reader, id: &str) -> Reply {
     let job = is_id(id).then(|| portal.queue.get(id)).flatten();
     let Some(job) = job else {
-        let said = "This job is not kept any more.";
+        let said = "This job is no longer kept.";
         return pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", said);
     };
     let spec = &job.record.spec;
@@ -73,7 +73,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, id: &str) -> Reply {
 pub(super) fn act(portal: &Portal, reader: &Reader, id: &str, sent: &Pairs) -> Reply {
     let job = is_id(id).then(|| portal.queue.get(id)).flatten();
     let Some(job) = job else {
-        let said = "This job is not kept any more.";
+        let said = "This job is no longer kept.";
         return pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", said);
     };
     match sent.get("action") {

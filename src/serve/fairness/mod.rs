@@ -159,7 +159,7 @@ fn customs(portal: &Portal, pairs: &Pairs) -> Result<Vec<own::Custom>, Vec<Wrong
     for id in pairs.all("saved") {
         let saved: Option<Saved> = portal.saved.get(id);
         let Some(saved) = saved else {
-            return Err(vec![Wrong::of("saved", "this index is not saved any more")]);
+            return Err(vec![Wrong::of("saved", "this index is no longer saved")]);
         };
         let pairs = saved.pairs();
         let read = own::read(&portal.programs, &pairs);

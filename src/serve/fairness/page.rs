@@ -25,7 +25,7 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
     if let Some(id) = query.get("load") {
         let saved: Option<Saved> = portal.saved.get(id);
         let Some(saved) = saved else {
-            let said = "This index is not saved any more.";
+            let said = "This index is no longer saved.";
             return pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", said);
         };
         let form = form::form(portal, reader, &saved.pairs(), &[]);
