@@ -81,7 +81,9 @@ fn what_became_of_the_jobs_names_the_outcomes_that_occur() {
     assert_eq!(said(fate(&stored)), "shown: All 1,000 jobs finished");
     let mut unknown = of(vec![row("finished", 1000)]);
     unknown["inputs"] = json!([{"remarks": {"status unknown, has run: taken as finished": 1000}}]);
-    assert!(said(fate(&unknown)).starts_with("unknown: The log records no status: its 1,000 jobs"));
+    assert!(
+        said(fate(&unknown)).starts_with("unknown: The log records no status: how its 1,000 jobs")
+    );
     assert_eq!(fate(&json!({"answer": {"total": 0, "rows": []}})), None);
 }
 
@@ -162,7 +164,9 @@ fn a_detector_is_worth_having_if_its_copies_end_jobs_earlier() {
         "shown: `flink`: in a dry run, copies of the tasks that it flags, each as long as its median \
         sibling, end jobs 5.2 % earlier for 0.4 % of the slot time; it finds 58.7 % of 397 stragglers, and 80.5 % of its judged flags are right"
     );
-    assert!(said(detector(&of(0.0))).starts_with("not shown: No detector is worth having: of 397"));
+    assert!(
+        said(detector(&of(0.0))).starts_with("not shown: No detector is worth having: with 397")
+    );
 }
 
 #[test]
