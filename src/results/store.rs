@@ -259,13 +259,22 @@ impl Files {
     /// Begins a further table that comes in pieces, as `<stem>.csv` and `<stem>.parquet`, with one
     /// of no rows, which names the columns.
     pub(crate) fn rows(&self, stem: &str, empty: &RecordBatch) -> Result<Rows> {
-        let columns = self.create(format!("{stem}.parquet"))?;
-        let mut rows = Rows {
-            text: self.create(format!("{stem}.csv"))?,
-            columns: parquet_writer(columns, empty.schema(), &self.made)?,
-        };
+        let mut rows = self.in_pieces(stem, "csv", empty)?;
         rows.write(&forms::csv(empty)?)?;
         Ok(rows)
+    }
+
+    /// The same as `<stem>.txt` and `<stem>.parquet`.
+    pub(crate) fn lines(&self, stem: &str, empty: &RecordBatch) -> Result<Rows> {
+        self.in_pieces(stem, "txt", empty)
+    }
+
+    fn in_pieces(&self, stem: &str, ending: &str, empty: &RecordBatch) -> Result<Rows> {
+        let columns = self.create(format!("{stem}.parquet"))?;
+        Ok(Rows {
+            text: self.create(format!("{stem}.{ending}"))?,
+            columns: parquet_writer(columns, empty.schema(), &self.made)?,
+        })
     }
 
     /// Takes a table that came in pieces, when it is whole.
@@ -399,7 +408,12 @@ impl Rows {
     pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let lines = forms::csv(batch)?;
         let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        self.write(&lines[header..])?;
+        self.push_with(batch, &lines[header..])
+    }
+
+    /// Writes some rows, whose text is given.
+    pub(crate) fn push_with(&mut self, batch: &RecordBatch, lines: &[u8]) -> Result<()> {
+        self.write(lines)?;
         let wrote = self.columns.write(batch);
         wrote.with_context(|| could_not_write(&self.columns.inner().path))
     }

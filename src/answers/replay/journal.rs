@@ -1,6 +1,7 @@
 //! Journals of replays as tables and as text.
 //!
-//! In: the journals of a seed's replays. Out: Parquet and text, an event per line.
+//! In: the journals of a seed's replays. Out: Parquet and text, an event per line, written piece by
+//! piece: a journal of any length takes the memory of one piece besides its own.
 
 use std::fmt::Write as _;
 
@@ -9,8 +10,8 @@ use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 
 use crate::answers::replay::{Run, Setting};
-use crate::faults::Result;
-use crate::replay::journal::Line;
+use crate::faults::{Bug, Result};
+use crate::replay::journal::{Entry, Line};
 use crate::replay::workload::NONE;
 use crate::results::frame::Frame;
 use crate::results::store::Files;
@@ -45,25 +46,39 @@ pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
     Ok(text)
 }
 
+/// Lines that are held as a table and as text at a time.
+const PIECE: usize = 64 * 1024;
+
 /// The journals of a seed's replays.
 pub fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     for (number, run) in (1..).zip(runs) {
-        let rows = || run.journal.entries();
-        let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);
-        let machine = |machine: u32| (machine != NONE).then(|| setting.cluster.id(machine));
-        let table = Frame::default()
-            .int("time_us", rows().map(|entry| entry.at_us))
-            .text("event", rows().map(|entry| entry.kind.word()))
-            .maybe_int("job_id", rows().map(|entry| id(entry.task).map(|id| id.0)))
-            .maybe_int("task_index", rows().map(|entry| id(entry.task).map(|id| i64::from(id.1))))
-            .maybe_int("machine_id", rows().map(|entry| machine(entry.machine)))
-            .int("attempt", rows().map(|entry| i64::from(entry.attempt)))
-            .batch();
-        files.parquet(&format!("journal-{number}"), &table)?;
-        files.put(
-            format!("journal-{number}.txt"),
-            text_of(&table).expect("made above").as_bytes(),
-        )?;
+        let stem = format!("journal-{number}");
+        let mut rows = files.lines(&stem, &table_of(&[], setting))?;
+        let mut entries = run.journal.entries();
+        loop {
+            let piece: Vec<Entry> = entries.by_ref().take(PIECE).collect();
+            if piece.is_empty() {
+                break;
+            }
+            let table = table_of(&piece, setting);
+            rows.push_with(&table, text_of(&table).map_err(Bug)?.as_bytes())?;
+        }
+        files.take_rows(rows)?;
     }
     Ok(())
+}
+
+/// Lines as a table, with the names of the trace.
+fn table_of(entries: &[Entry], setting: &Setting) -> RecordBatch {
+    let rows = || entries.iter();
+    let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);
+    let machine = |machine: u32| (machine != NONE).then(|| setting.cluster.id(machine));
+    Frame::default()
+        .int("time_us", rows().map(|entry| entry.at_us))
+        .text("event", rows().map(|entry| entry.kind.word()))
+        .maybe_int("job_id", rows().map(|entry| id(entry.task).map(|id| id.0)))
+        .maybe_int("task_index", rows().map(|entry| id(entry.task).map(|id| i64::from(id.1))))
+        .maybe_int("machine_id", rows().map(|entry| machine(entry.machine)))
+        .int("attempt", rows().map(|entry| i64::from(entry.attempt)))
+        .batch()
 }
