@@ -385,6 +385,16 @@ fn a_job_that_its_limit_stopped_does_not_run_past_it() {
 }
 
 #[test]
+fn a_job_killed_while_it_waited_does_no_work() {
+    // Job 1 holds the processor until 10 s. Job 2 waits from 20 s until it is killed 3000 s later,
+    // and job 3 comes a second after it.
+    let place = log(1, &[(0, 0, 10, -1, 1), (20, 3000, -1, -1, 5), (21, 0, 10, -1, 1)]);
+    let makespan_s = |more: &[&str]| first_policy(&place, more).0["metrics"]["makespan_s"].clone();
+    assert_eq!(makespan_s(&[]), 31.0, "its turn comes at once, and it ends there");
+    assert_eq!(makespan_s(&["--killed", "age"]), 3030.0, "it runs until its recorded age");
+}
+
+#[test]
 fn nothing_is_refused_for_memory_that_nobody_knows() {
     let place = log(10, &[(0, 0, 100, 4_000_000_000_000, 1), (0, 0, 100, 4_000_000_000_000, 1)]);
     let (policy, told) = first_policy(&place, &[]);
