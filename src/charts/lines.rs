@@ -293,8 +293,8 @@ fn mark(canvas: &mut Canvas, (x, y): At, marker: Marker, radius: f64, ink: Ink) 
     }
 }
 
-/// Points of one curve nearer than this to the one before, in pixels, tell nothing new.
-pub(super) const APART: f64 = 3.0;
+/// Pixels between places of one curve that tell its values: a pointer is always near one of them.
+pub(super) const APART: f64 = 6.0;
 
 /// Puts where the values of a curve are told, each at its place.
 fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
