@@ -13,6 +13,7 @@ pub mod engine;
 pub mod estimates;
 pub mod event;
 pub mod experiments;
+pub mod feedback;
 pub mod history;
 pub mod inputs;
 pub mod journal;

@@ -362,6 +362,9 @@ const MEANINGS: &[(&str, &str)] = &[
     ("question", "What it answers"),
     ("attempts_closed_with_job", "Attempts without an end that are closed at the end of their job"),
     ("closed_requested_s", "CPU request times running time of attempts closed with their job"),
+    ("arrivals", "When users submit: open, as recorded; closed, in reaction to their jobs"),
+    ("jobs_submitted", "Jobs that were submitted"),
+    ("moved_s_mean", "Mean time by which jobs were submitted later than recorded"),
     ("depth_cuts", "How often the depth limit ended the search for a task to start"),
 ];
 

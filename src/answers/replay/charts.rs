@@ -29,7 +29,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let seconds = |value: f64| digits::six_digits(value.round());
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> Option<f64>| {
         let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
-            name: run.policy.clone(),
+            name: run.label.clone(),
             points: (run.metrics.samples.iter())
                 .filter_map(|sample| Some((sample.time_s / 3600.0, value(sample)?)))
                 .collect(),
@@ -49,7 +49,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let bars = runs.iter().filter_map(|run| {
         let spread = run.metrics.job_response_s?;
         Some(Bar {
-            label: run.policy.clone(),
+            label: run.label.clone(),
             value: spread.mean,
             note: format!(
                 "mean {} s, median {}, p95 {}, p99 {}",
@@ -159,7 +159,7 @@ fn gantt(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
     }
     legend.sort();
     Some(GanttChart {
-        title: format!("Who ran where under {}", run.policy),
+        title: format!("Who ran where under {}", run.label),
         caption: format!("{caption} A bar is an attempt: job/task, a row a machine."),
         time_axis: format!("seconds since {} s of the trace", micros_to_seconds(begin_us)),
         rows,

@@ -4,9 +4,10 @@
 
 use crate::answers::sentences;
 use crate::replay::cluster::{Cluster, Remark};
+use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{GroupRow, JobEnd, Metrics, Paired};
+use crate::replay::metrics::{GroupRow, JobEnd, Metrics, Moved, Paired};
 use crate::results::kind::Kind;
 use crate::schema::Table;
 
@@ -29,6 +30,12 @@ pub const KIND: Kind<'static> = Kind {
 /// One policy's replay under one seed.
 pub struct Run {
     pub policy: String,
+    /// When users submit, where that was asked.
+    pub arrivals: Option<Arrivals>,
+    /// Its name among the others.
+    pub label: String,
+    /// By how much later than recorded jobs were submitted, where users react.
+    pub moved: Moved,
     pub metrics: Metrics,
     pub jobs: Vec<JobEnd>,
     /// Its tasks by size or user, where that was asked.
@@ -47,4 +54,6 @@ pub struct Setting {
     pub history: History,
     pub cluster: Cluster,
     pub remarks: Vec<Remark>,
+    /// When users submit, where that was asked, and what jobs follow then.
+    pub arrivals: Vec<(Arrivals, Option<Feedback>)>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::replay::Setting;
 use crate::answers::study::Plan;
-use crate::answers::words::{maybe, parsed, readers, text};
+use crate::answers::words::{maybe, parsed, readers, text, texts};
 use crate::defaults::Defaults;
 use crate::digits;
 use crate::facts::window::Windows;
@@ -15,6 +15,7 @@ use crate::lake::Lake;
 use crate::notation::range;
 use crate::replay::cluster::ClusterError;
 use crate::replay::engine::heartbeats;
+use crate::replay::feedback::Arrivals;
 use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::metrics::{GroupedBy, Tolerance};
 use crate::replay::policies::PolicyPlan;
@@ -109,6 +110,19 @@ pub struct ReplayPlan {
     #[serde(with = "text")]
     pub estimates: Estimates,
 
+    /// Whether users submit as recorded or react
+    ///
+    /// `open`: at the recorded times, the default. `closed:gap_s=1200`: a job that was submitted
+    /// at most so many seconds after the end of an earlier job of its user follows the end of that
+    /// job in the replay, after the recorded think time; one that was submitted while another of
+    /// its user ran keeps its distance from that submission; other jobs begin a session at the
+    /// recorded time, but not before the job has ended that ended last before it. Where a log names
+    /// the job that had to end first, the next one follows its end. `open,closed` replays every
+    /// policy under both, and compares all of them with the first policy under the first.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...", value_delimiter = ','))]
+    #[serde(with = "texts", skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrivals>,
+
     /// Factor by which tasks arrive faster
     #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load))]
     #[serde(deserialize_with = "load")]
@@ -187,6 +201,7 @@ impl Default for ReplayPlan {
             reruns: RerunWork::default(),
             killed: None,
             estimates: Estimates::Requested,
+            arrivals: Vec::new(),
             load: 1.0,
             seed: 1,
             seeds: 1,
@@ -345,7 +360,12 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
     }
-    Ok(Setting { history, cluster, remarks })
+    let of = |&arrivals: &Arrivals| (arrivals, history.feedback(arrivals, plan.load));
+    let arrivals: Vec<_> = asked.arrivals.iter().map(of).collect();
+    let feedback = arrivals.iter().filter_map(|(_, feedback)| feedback.as_ref());
+    let told: Vec<String> = feedback.map(history::of_feedback).collect();
+    history.assumptions.extend(told);
+    Ok(Setting { history, cluster, remarks, arrivals })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
@@ -364,6 +384,7 @@ pub fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
         reruns: asked.reruns,
         killed: asked.killed.unwrap_or(usual.killed),
         estimates: asked.estimates,
+        has_feedback: asked.arrivals.iter().any(|&arrivals| arrivals != Arrivals::Open),
         seed,
     }
 }

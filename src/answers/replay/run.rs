@@ -10,8 +10,9 @@ use crate::digits;
 use crate::progress;
 use crate::replay::cluster::Cluster;
 use crate::replay::engine::{Plan, replay};
+use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
-use crate::replay::metrics::{Paired, Tolerance, measure_with_jobs, pair};
+use crate::replay::metrics::{Moved, Paired, Tolerance, measure_with_jobs, moved, pair};
 use crate::replay::policies::PolicyPlan;
 
 /// Stretches of time in the pictures.
@@ -52,15 +53,24 @@ pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
     said
 }
 
-/// Replays every policy, each beside the first.
+/// When users submit, as it was asked or not, and what jobs follow then.
+type Reaction<'a> = Option<&'a (Arrivals, Option<Feedback>)>;
+
+/// Replays every policy under all arrivals, each beside the first.
 pub fn replay_all(
     policies: &[&(String, PolicyPlan)],
     setting: &Setting,
     seed: u64,
     tolerance: Tolerance,
 ) -> Vec<Run> {
+    let reactions: Vec<Reaction<'_>> = match setting.arrivals.as_slice() {
+        [] => vec![None],
+        several => several.iter().map(Some).collect(),
+    };
+    let kinds: Vec<(&(String, PolicyPlan), Reaction<'_>)> =
+        policies.iter().flat_map(|&named| reactions.iter().map(move |&how| (named, how))).collect();
     let mut runs: Vec<Run> =
-        policies.par_iter().map(|named| replay_one(named, setting, seed)).collect();
+        kinds.par_iter().map(|&(named, how)| replay_one(named, setting, how, seed)).collect();
     let paired: Vec<Paired> =
         runs.iter().map(|run| pair(&run.jobs, &runs[0].jobs, tolerance)).collect();
     for (run, paired) in runs.iter_mut().zip(paired) {
@@ -72,18 +82,26 @@ pub fn replay_all(
 pub(crate) fn replay_one(
     (name, policy): &(String, PolicyPlan),
     setting: &Setting,
+    how: Reaction<'_>,
     seed: u64,
 ) -> Run {
     let started = progress::now();
     let Setting { history, cluster, .. } = setting;
     let workload = &history.workload;
-    let plan = Plan { seed, ..Plan::new(cluster, workload, policy) };
+    let feedback = how.and_then(|(_, feedback)| feedback.as_ref());
+    let plan = Plan { seed, feedback, ..Plan::new(cluster, workload, policy) };
     let outcome = replay(&plan);
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();
     let (metrics, jobs) = measure_with_jobs(&journal, workload, cluster, SAMPLES);
     Run {
         policy: name.clone(),
+        arrivals: how.map(|(arrivals, _)| *arrivals),
+        label: match how {
+            Some((arrivals, _)) if 1 < setting.arrivals.len() => format!("{name} ({arrivals})"),
+            _ => name.clone(),
+        },
+        moved: how.map_or_else(Moved::default, |_| moved(&journal, workload)),
         metrics,
         jobs,
         groups: Vec::new(),
@@ -100,7 +118,7 @@ pub(crate) fn replay_one(
 pub fn report(run: &Run, history: &History) -> Vec<Said> {
     let mut said = vec![Said::note(format!(
         "{}: {} events in {:.1} s",
-        run.policy,
+        run.label,
         digits::grouped(run.events),
         run.seconds
     ))];
@@ -111,7 +129,7 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
         });
         said.push(Said::warning(format!(
             "{}: larger than any machine and never started: {}, such as {}",
-            run.policy,
+            run.label,
             digits::counted(run.refused.len() as u64, "task"),
             some.collect::<Vec<String>>().join(", ")
         )));
@@ -119,8 +137,12 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
     let left = history.workload.task_count - run.metrics.over;
     if 0 < left {
         said.push(Said::warning(format!(
-            "{}: never finish, because no remaining machine can run them: {}",
-            run.policy,
+            "{}: never finish, because no remaining machine can run them{}: {}",
+            run.label,
+            match run.arrivals {
+                Some(Arrivals::Closed { .. }) => " or the jobs that they follow",
+                _ => "",
+            },
             digits::counted(left as u64, "task")
         )));
     }

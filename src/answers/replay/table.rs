@@ -79,8 +79,9 @@ const FIGURES: [Figure; 26] = [
 ];
 
 /// The columns shown by default: those in which policies differ.
-const VIEW: [&str; 14] = [
+const VIEW: [&str; 16] = [
     "policy",
+    "arrivals",
     "seeds",
     "makespan_s",
     "finished",
@@ -94,6 +95,7 @@ const VIEW: [&str; 14] = [
     "largest_wasted_share",
     "difference_s*",
     "jobs_hurt",
+    "moved_s_mean",
 ];
 
 /// The figure that intervals are given of.
@@ -128,10 +130,19 @@ fn difference_s(run: &Run, first: &Run) -> Option<f64> {
     Some(mean(run)? - mean(first)?)
 }
 
+/// The policy of each row and, where that was asked, when users submit.
+fn kinds<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Frame {
+    let frame = Frame::default().text("policy", runs.clone().map(|run| run.policy.as_str()));
+    let arrivals: Vec<String> = runs.filter_map(|run| Some(run.arrivals?.to_string())).collect();
+    if arrivals.is_empty() {
+        return frame;
+    }
+    frame.text("arrivals", arrivals.iter().map(String::as_str))
+}
+
 /// The table: `runs` are by seed and policy. Over several seeds every figure is a mean.
 pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
-    let names = runs[0].iter().map(|run| run.policy.as_str());
-    let mut frame = Frame::default().text("policy", names);
+    let mut frame = kinds(runs[0].iter());
     if runs.len() == 1 {
         for figure in &FIGURES {
             let values = runs[0].iter().map(figure.value);
@@ -143,7 +154,7 @@ pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
                 frame.float(figure.name, values).unit(figure.unit(unit))
             };
         }
-        return with_unit(frame, &runs[0], unit);
+        return with_unit(frame, runs, unit);
     }
     frame = frame.count("seeds", runs[0].iter().map(|_| runs.len() as u64));
     for figure in &FIGURES {
@@ -158,12 +169,20 @@ pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
             frame = bounds_of(frame, "difference_s", &differences);
         }
     }
-    with_unit(frame, &runs[0], unit)
+    with_unit(frame, runs, unit)
 }
 
-/// Ends the table with the unit of its CPU time.
-fn with_unit(frame: Frame, runs: &[Run], unit: &str) -> RecordBatch {
-    frame.text("unit", runs.iter().map(|_| unit)).view(&VIEW).batch()
+/// Ends the table with how submissions moved, where users react, and the unit of its CPU time.
+fn with_unit(mut frame: Frame, runs: &[Vec<Run>], unit: &str) -> RecordBatch {
+    if runs[0].iter().any(|run| run.arrivals.is_some()) {
+        let submitted = estimates(runs, |run, _| whole(run.moved.jobs_submitted));
+        let moved = estimates(runs, |run, _| run.moved.moved_s_mean);
+        let means = |found: Vec<Option<Estimate>>| {
+            found.into_iter().map(|found| found.map(|found| found.mean))
+        };
+        frame = frame.float("jobs_submitted", means(submitted)).float("moved_s_mean", means(moved));
+    }
+    frame.text("unit", runs[0].iter().map(|_| unit)).view(&VIEW).batch()
 }
 
 /// The columns of the bounds of the 95 % interval of a figure.
@@ -182,8 +201,7 @@ pub fn by_group(runs: &[Run], unit: &str) -> RecordBatch {
     let float = |frame: Frame, name, value: fn(&GroupRow) -> Option<f64>| {
         frame.float(name, rows().map(|(_, row)| value(row)))
     };
-    let mut frame = Frame::default()
-        .text("policy", rows().map(|(run, _)| run.policy.as_str()))
+    let mut frame = kinds(rows().map(|(run, _)| run))
         .text("group", rows().map(|(_, row)| row.group.as_str()))
         .count("tasks", rows().map(|(_, row)| row.tasks))
         .count("finished", rows().map(|(_, row)| row.finished));
@@ -199,8 +217,7 @@ pub fn by_group(runs: &[Run], unit: &str) -> RecordBatch {
 /// Queue and use of machines over time, as the charts show them: the first seed of every policy.
 pub fn over_time(runs: &[Run]) -> RecordBatch {
     let rows = || runs.iter().flat_map(|run| run.metrics.samples.iter().map(move |one| (run, one)));
-    Frame::default()
-        .text("policy", rows().map(|(run, _)| run.policy.as_str()))
+    kinds(rows().map(|(run, _)| run))
         .float("time_s", rows().map(|(_, sample)| Some(sample.time_s)))
         .about("End of the period, on the trace clock")
         .float("waiting", rows().map(|(_, sample)| Some(sample.waiting)))
@@ -221,6 +238,10 @@ pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
         "refused": run.refused.len(),
         "depth_cuts": run.depth_cuts,
     });
+    if let Some(arrivals) = run.arrivals {
+        json["arrivals"] = json!(arrivals);
+        json["submissions"] = json!(run.moved);
+    }
     if !run.groups.is_empty() {
         json["groups"] = json!(run.groups);
     }

@@ -206,8 +206,8 @@ impl Engine<'_> {
 
     /// Sets a timer again, unless nothing but timers and probes is left to happen.
     fn set_again(&mut self, period_us: i64, event: Event) {
-        let something_comes = self.timers + self.probes < self.queue.len() + 1
-            || (self.arrived as usize) < self.state.workload.task_count;
+        let something_comes =
+            self.timers + self.probes < self.queue.len() + 1 || self.next_arrival_us() < i64::MAX;
         // Tasks may wait although nothing runs: everything may just have ended at this instant.
         self.quiet_beats += 1;
         let is_idle = self.state.live + self.state.waiting == 0;

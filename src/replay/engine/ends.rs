@@ -166,6 +166,9 @@ impl Engine<'_> {
         if let Some(speculation) = &mut self.speculation {
             speculation.concluded(&self.state, task);
         }
+        if let Some(closed) = &mut self.closed {
+            closed.over(&mut self.state, task);
+        }
         if self.group_left.is_empty() {
             return;
         }

@@ -25,6 +25,7 @@ use super::state::{Phase, Role, State, Tasks};
 use super::workload::{Fate, NONE};
 use crate::progress;
 
+mod arrivals;
 mod backfill;
 mod changes;
 mod conservative;
@@ -34,6 +35,7 @@ mod plan;
 mod preemption;
 mod profile;
 
+use self::arrivals::Closed;
 use self::backfill::Plans;
 use self::conservative::{Bookings, passing};
 use self::plan::QUIET_PERIODS;
@@ -70,8 +72,10 @@ struct Engine<'a> {
     copies_won: u64,
     lost_copies: Sum,
     refused: Vec<u32>,
-    /// The first task that has not arrived.
+    /// How many tasks have arrived; by the workload, the first that has not.
     arrived: u32,
+    /// Only where users react.
+    closed: Option<Closed<'a>>,
     over: usize,
     until_us: i64,
     events: u64,
@@ -108,7 +112,8 @@ struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     fn new(plan: &Plan<'a>) -> Self {
-        let state = State::new(plan.workload, plan.cluster, plan.seed);
+        let mut state = State::new(plan.workload, plan.cluster, plan.seed);
+        let closed = plan.feedback.map(|feedback| Closed::new(feedback, &mut state));
         let task_count = plan.workload.task_count;
         let mut order = plan.policy.order.1.build(&state, plan.seed);
         let group_count = plan.workload.after_group.len();
@@ -152,6 +157,7 @@ impl<'a> Engine<'a> {
             lost_copies: Sum::default(),
             refused: Vec::new(),
             arrived: 0,
+            closed,
             over: 0,
             until_us: plan.until_us,
             events: 0,
@@ -201,14 +207,6 @@ impl<'a> Engine<'a> {
             && self.arrived as usize == self.state.workload.task_count
     }
 
-    fn next_arrival_us(&self) -> i64 {
-        if (self.arrived as usize) < self.state.workload.task_count {
-            self.state.workload.arrival_us.get(self.arrived)
-        } else {
-            i64::MAX
-        }
-    }
-
     /// Handles everything that happens at this instant, by rank.
     fn live_through(&mut self, now_us: i64) {
         loop {
@@ -217,8 +215,7 @@ impl<'a> Engine<'a> {
                 // An arrival brings nothing that goes before another.
                 self.stir(now_us);
                 while self.next_arrival_us() == now_us {
-                    let task = self.arrived;
-                    self.arrived += 1;
+                    let task = self.take_arrival();
                     self.arrive(task);
                 }
                 continue;

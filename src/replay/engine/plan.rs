@@ -1,6 +1,7 @@
 //! What is to be replayed, and what came out.
 
 use crate::replay::cluster::Cluster;
+use crate::replay::feedback::Feedback;
 use crate::replay::journal::{Journal, Kind};
 use crate::replay::policies::{Heartbeat, PolicyPlan};
 use crate::replay::state::Phase;
@@ -15,6 +16,8 @@ pub struct Plan<'a> {
     pub workload: &'a Workload,
     /// The rules.
     pub policy: &'a PolicyPlan,
+    /// What the jobs follow; without it tasks arrive at the times of the workload.
+    pub feedback: Option<&'a Feedback>,
     /// Where random numbers come from.
     pub seed: u64,
     /// Whether the journal is kept.
@@ -26,7 +29,15 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// A replay to the end with a journal.
     pub fn new(cluster: &'a Cluster, workload: &'a Workload, policy: &'a PolicyPlan) -> Self {
-        Self { cluster, workload, policy, seed: 0, journal: Keep::Journal, until_us: i64::MAX }
+        Self {
+            cluster,
+            workload,
+            policy,
+            feedback: None,
+            seed: 0,
+            journal: Keep::Journal,
+            until_us: i64::MAX,
+        }
     }
 }
 

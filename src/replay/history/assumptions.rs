@@ -6,6 +6,7 @@
 use super::{Counts, HistoryPlan, KilledTasks, RerunWork};
 use crate::digits::{counted, grouped};
 use crate::replay::cluster::Cluster;
+use crate::replay::feedback::{Feedback, Followed};
 use crate::replay::workload::Estimates;
 use crate::schema::Source;
 
@@ -43,6 +44,20 @@ pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
             format!("backfilling plans with {factor} times the recorded running times; {share}.")
         }
     }
+}
+
+/// What the jobs follow where users react.
+pub fn of_feedback(feedback: &Feedback) -> String {
+    let Followed { ends, submissions, sessions, recorded } = feedback.followed();
+    format!(
+        "Closed arrivals: {} after the end of an earlier job and its think time, {} at their \
+        distance from an earlier submission, {} with a session that waits for the one before, {} \
+        as recorded.",
+        counted(ends, "job"),
+        grouped(submissions),
+        grouped(sessions),
+        grouped(recorded)
+    )
 }
 
 /// What is not known of the machines and how the replay goes on without it.
@@ -113,9 +128,15 @@ fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
             }
         }
         .to_owned(),
-        "Users submit at the recorded times, whatever the outcome of their earlier \
-        jobs."
-            .to_owned(),
+        if plan.has_feedback {
+            "Under closed arrivals users submit when their earlier jobs have ended, after the \
+            recorded think times; under open ones at the recorded times, whatever becomes of \
+            these jobs."
+        } else {
+            "Users submit at the recorded times, whatever the outcome of their earlier \
+            jobs."
+        }
+        .to_owned(),
     ]
 }
 

@@ -50,6 +50,10 @@ pub(super) struct Item {
     pub(super) is_apart: bool,
     pub(super) requested_us: Option<i64>,
     pub(super) phase: Option<u32>,
+    /// When it ended as recorded, µs; `None` if it runs on at the end of the window.
+    pub(super) ended_us: Option<i64>,
+    /// The job that had to end first, if the log names one.
+    pub(super) after: Option<i64>,
 }
 
 /// Texts by number, each held once.
@@ -89,12 +93,15 @@ struct Cells {
     classes: Vec<Option<i32>>,
     /// Empty where the source knows no such times.
     requested: Vec<Option<i64>>,
+    /// Empty where the source knows no such jobs.
+    preceding: Vec<Option<i64>>,
     apart: Vec<bool>,
     users: Vec<Option<u32>>,
     names: Names,
 }
 
 const REQUESTED: &str = "requested_time_us";
+const PRECEDING: &str = "preceding_job";
 
 impl Cells {
     fn with_room(rows: usize) -> Self {
@@ -112,6 +119,9 @@ impl Cells {
         add_optional_cells::<Int32Type>(&mut self.classes, batch, "scheduling_class");
         if batch.column_by_name(REQUESTED).is_some() {
             add_optional_cells::<Int64Type>(&mut self.requested, batch, REQUESTED);
+        }
+        if batch.column_by_name(PRECEDING).is_some() {
+            add_optional_cells::<Int64Type>(&mut self.preceding, batch, PRECEDING);
         }
         let apart = batch.column_by_name("different_machines").expect("it was asked for");
         self.apart.extend(apart.as_boolean().iter().map(|cell| cell == Some(true)));
@@ -138,9 +148,8 @@ impl Items {
         plan: &HistoryPlan,
     ) -> Result<Self, FactError> {
         let mut columns = vec!["memory_request", "scheduling_class", "different_machines", "user"];
-        if lake.has_column(Table::TaskEvents, REQUESTED) {
-            columns.push(REQUESTED);
-        }
+        let known = [REQUESTED, PRECEDING].into_iter();
+        columns.extend(known.filter(|column| lake.has_column(Table::TaskEvents, column)));
         let mut cells = Cells::with_room(lake.rows_of(Table::TaskEvents, bucket));
         let take = |batch: &RecordBatch| cells.add(batch);
         let tasks = Tasks::read_beside(lake, bucket, windows, Usage::Skip, &columns, take)?;
@@ -248,6 +257,12 @@ impl Items {
                 .find_map(|row| cells.requested.get(row).copied().flatten())
                 .filter(|&requested_us| 0 < requested_us),
             phase: view.phase.map(|phase| self.phases.code(phase)),
+            ended_us: match ended_by {
+                Some(EndedBy::Nothing) => None,
+                Some(EndedBy::Job) => last.map(|attempt| attempt.end_us.max(begun_us)),
+                _ => ended.map(|event| inside(event.time_us)),
+            },
+            after: rows().find_map(|row| cells.preceding.get(row).copied().flatten()),
         })
     }
 

@@ -13,11 +13,13 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use super::feedback::{Arrivals, Feedback, Stay, submissions};
 use super::workload::{Column, Estimates, Failures, Reruns, UNITS, Workload, WorkloadError};
 use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
+use crate::units::MICROS_PER_SECOND;
 
 mod assumptions;
 mod items;
@@ -25,7 +27,7 @@ mod machines;
 
 use self::items::{Item, Items};
 
-pub use self::assumptions::{of_estimates, of_machines};
+pub use self::assumptions::{of_estimates, of_feedback, of_machines};
 pub use self::machines::{Fleet, fleet};
 
 /// What of a history is replayed.
@@ -49,6 +51,8 @@ pub struct HistoryPlan {
     pub killed: KilledTasks,
     /// What an order that plans ahead takes for the running time of a task.
     pub estimates: Estimates,
+    /// Whether users react to what becomes of their jobs in one of the replays.
+    pub has_feedback: bool,
     /// The seed.
     pub seed: u64,
 }
@@ -65,6 +69,7 @@ impl Default for HistoryPlan {
             reruns: RerunWork::Same,
             killed: KilledTasks::Age,
             estimates: Estimates::Requested,
+            has_feedback: false,
             seed: 0,
         }
     }
@@ -153,10 +158,22 @@ pub struct History {
     pub workload: Workload,
     /// Job and number within the job, task by task.
     pub ids: Vec<(i64, i32)>,
+    /// When each job was submitted and ended as recorded, at the load of the plan; only where users
+    /// react.
+    pub stays: Vec<Stay>,
     /// What was taken.
     pub counts: Counts,
     /// What was assumed, in words.
     pub assumptions: Vec<String>,
+}
+
+impl History {
+    /// What each job follows where users react; nothing where they do not.
+    pub fn feedback(&self, arrivals: Arrivals, load: f64) -> Option<Feedback> {
+        let Arrivals::Closed { gap_s } = arrivals else { return None };
+        let followed = submissions(&self.stays, scaled(gap_s * MICROS_PER_SECOND, load));
+        Some(Feedback::new(&self.workload, followed))
+    }
 }
 
 /// Reads the tasks of a lake.
@@ -224,9 +241,34 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
     Ok(History {
         workload,
         ids: items.iter().map(|item| item.id).collect(),
+        stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
         assumptions: assumptions::of(&counts, plan, source),
     })
+}
+
+/// The jobs as recorded, by number; `items` are in order of their arrival.
+fn stays(items: &[Item], load: f64) -> Vec<Stay> {
+    let start_us = items.first().map_or(0, |item| item.arrival_us);
+    let mut numbers = Numbers(FxHashMap::default());
+    let mut stays: Vec<Stay> = Vec::new();
+    let mut named = Vec::new();
+    for item in items {
+        let end_us = item.ended_us.map(|end_us| start_us + scaled(end_us - start_us, load));
+        let job = numbers.of(item.id.0) as usize;
+        if let Some(stay) = stays.get_mut(job) {
+            // A job has ended with the last of its tasks.
+            stay.end_us = stay.end_us.zip(end_us).map(|(one, another)| one.max(another));
+            continue;
+        }
+        let submit_us = arrival_us(item, start_us, load);
+        stays.push(Stay { user: item.user, submit_us, end_us, after: None });
+        named.push(item.after);
+    }
+    for (stay, after) in stays.iter_mut().zip(named) {
+        stay.after = after.and_then(|job| numbers.0.get(&job).copied());
+    }
+    stays
 }
 
 /// Counts what the tasks lack.
@@ -311,6 +353,8 @@ mod tests {
             is_apart: false,
             requested_us: None,
             phase: None,
+            ended_us: None,
+            after: None,
         }
     }
 

@@ -351,7 +351,7 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
     for task in (0..).take(workload.task_count) {
         let idx = task as usize;
         let own = Span {
-            first_us: workload.arrival_us.get(task),
+            first_us: submitted_us(fates, workload, task),
             // What was refused took no time, and its job has no end.
             last_us: fates.end_us[idx].filter(|_| !fates.is_refused[idx]),
             is_finished: fates.run_us[idx].is_some(),
@@ -369,6 +369,40 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
         }
     };
     spans.into_iter().map(end).collect()
+}
+
+/// By how much later than the workload says jobs were submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Moved {
+    /// Jobs that were submitted.
+    pub jobs_submitted: u64,
+    /// Mean over them, s; negative where they were submitted earlier.
+    pub moved_s_mean: Option<f64>,
+}
+
+/// By how much later than the workload says jobs were submitted, by the first of their tasks.
+pub fn moved(journal: &Journal, workload: &Workload) -> Moved {
+    let fates = fates(journal, workload.task_count);
+    let mut spans = vec![(i64::MAX, None::<i64>); workload.job_count()];
+    for task in (0..).take(workload.task_count) {
+        let (recorded_us, submitted_us) = &mut spans[workload.job.get(task) as usize];
+        *recorded_us = (*recorded_us).min(workload.arrival_us.get(task));
+        let known = fates.submit_us[task as usize];
+        *submitted_us = submitted_us.map_or(known, |one| Some(one.min(known.unwrap_or(one))));
+    }
+    let moved = spans.iter().filter_map(|(recorded_us, at_us)| Some((*at_us)? - recorded_us));
+    let spread = Spread::of(moved.map(micros_to_seconds).collect());
+    Moved {
+        jobs_submitted: spread.map_or(0, |spread| spread.count as u64),
+        moved_s_mean: spread.map(|spread| spread.mean),
+    }
+}
+
+/// When a task was submitted, µs: as it happened, or as recorded if it did not. One that is held
+/// back counts from its arrival on.
+fn submitted_us(fates: &Fates, workload: &Workload, task: u32) -> i64 {
+    let known = fates.submit_us[task as usize].filter(|_| workload.after_group.is_empty());
+    known.unwrap_or_else(|| workload.arrival_us.get(task))
 }
 
 /// From the first submit of some tasks to their last end.

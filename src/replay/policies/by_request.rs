@@ -47,7 +47,7 @@ impl Request {
         Self {
             r: micros_to_seconds(workload.estimate_us(task, 0)).max(1.0),
             n: workload.cpu.get(task) as f64 / 1e6,
-            s: micros_to_seconds(workload.arrival_us.get(task)).max(1.0),
+            s: micros_to_seconds(state.arrival_us(task)).max(1.0),
         }
     }
 }
@@ -116,8 +116,9 @@ impl OrderPlan for Plan {
     fn build(&self, state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let passing = Passing { depth: self.depth, ..Passing::default() };
         let (line, score) = match self.score {
-            Score::Fixed(score) => (Line::ranked(ranks(state, score)), None),
-            Score::Waiting(score) => (Line::default(), Some(score)),
+            // Who is submitted when is not known beforehand where users react.
+            Score::Fixed(score) if !state.is_closed() => (Line::ranked(ranks(state, score)), None),
+            score => (Line::default(), Some(score)),
         };
         Box::new(ByRequest { line, score, waiting: BTreeSet::new(), passing })
     }
@@ -148,8 +149,8 @@ fn ranks(state: &State<'_>, score: fn(Request) -> f64) -> Vec<u32> {
 #[derive(Debug)]
 struct ByRequest {
     line: Line,
-    /// Where the score changes with time.
-    score: Option<fn(Request, f64) -> f64>,
+    /// Where it is not known before a task waits.
+    score: Option<Score>,
     /// The waiting tasks, there.
     waiting: BTreeSet<u32>,
     passing: Passing,
@@ -188,14 +189,19 @@ impl Order for ByRequest {
 
     fn refresh(&mut self, state: &State<'_>) {
         let Some(score) = self.score else { return };
-        let waited_s =
-            |task: u32| micros_to_seconds(state.now_us - state.workload.arrival_us.get(task));
-        let mut scored: Vec<(f64, u32)> = (self.waiting.iter())
-            .map(|&task| (score(Request::of(state, task), waited_s(task)), task))
+        let waited_s = |task: u32| micros_to_seconds(state.now_us - state.arrival_us(task));
+        let score = |task: u32| match score {
+            Score::Fixed(score) => score(Request::of(state, task)),
+            Score::Waiting(score) => score(Request::of(state, task), waited_s(task)),
+        };
+        let mut scored: Vec<(f64, i64, u32)> = (self.waiting.iter())
+            .map(|&task| (score(task), state.arrival_us(task), task))
             .collect();
-        scored.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        scored.sort_by(|one, other| {
+            one.0.total_cmp(&other.0).then((one.1, one.2).cmp(&(other.1, other.2)))
+        });
         self.line = Line::default();
-        for (_, task) in scored {
+        for (_, _, task) in scored {
             self.line.push_back(task, state.ask_of(task));
         }
     }

@@ -74,7 +74,7 @@ struct Shortest {
 fn keys(state: &State<'_>, task: u32, place: i64) -> Keys {
     let work = state.work_of_next(task);
     let age_us = state.workload.fate.get(task).ends_at_age_us();
-    let kill_us = age_us.map(|age_us| state.workload.arrival_us.get(task).saturating_add(age_us));
+    let kill_us = age_us.map(|age_us| state.arrival_us(task).saturating_add(age_us));
     Keys { work_us: work.is_finite().then(|| work.round() as i64), kill_us, place }
 }
 

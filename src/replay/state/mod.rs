@@ -51,6 +51,8 @@ pub struct State<'a> {
     /// What the tasks ask for, in steps.
     pub(super) steps: Steps,
     needs: Column<Need>,
+    /// When each task arrives, µs, where that is not as the workload says.
+    pub(super) arrival_us: Vec<i64>,
     siblings: Siblings,
     noise: Draws,
     slow: Draws,
@@ -107,6 +109,7 @@ impl<'a> State<'a> {
             least: workload.least_demand(),
             needs: steps.needs(workload),
             steps,
+            arrival_us: Vec::new(),
             siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
             slow: Draws::new(seed, Purpose::Slow),
@@ -114,6 +117,17 @@ impl<'a> State<'a> {
         };
         state.roomy = (0..).take(count).map(|machine| u32::from(state.has_room(machine))).sum();
         state
+    }
+
+    /// When a task that has arrived was submitted, µs.
+    pub fn arrival_us(&self, task: u32) -> i64 {
+        let moved_us = self.arrival_us.get(task as usize).copied();
+        moved_us.unwrap_or_else(|| self.workload.arrival_us.get(task))
+    }
+
+    /// Whether tasks may arrive at other times than the workload says.
+    pub fn is_closed(&self) -> bool {
+        !self.arrival_us.is_empty()
     }
 
     /// What a task asks for, in steps.
