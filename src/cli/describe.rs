@@ -14,7 +14,7 @@ use jobfate::schema::Table;
 use jobfate::studies::samples::What;
 
 /// How it is called.
-const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority";
+const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority\n  jobfate describe --lake swf --what estimates --group-by user";
 
 /// Describe how long, how many and how often
 ///
@@ -35,6 +35,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// count as `ended_waiting`. If a task ends before it starts and is submitted again, its wait
 /// continues and still counts from the first SUBMIT. A wait that is still open at the window's end
 /// is censored. `wait_us` of `query q02` has the same definition.
+///
+/// `estimates` are running times of attempts in per cent of the time that their user requested, for
+/// logs that record it: how much of a walltime is used. `overruns` counts attempts above 100 %;
+/// attempts without a known request are left out. `--group-by user` gives a row per user.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest
 /// bucket, per thread.

@@ -59,6 +59,11 @@ fn many_jobs() -> impl Strategy<Value = Vec<Job>> {
 
 /// When each job starts under a policy, s.
 fn replayed(jobs: &[Job], policy: &str) -> Vec<i64> {
+    replayed_of(jobs, &vec![0; jobs.len()], policy)
+}
+
+/// The same with the users of the jobs.
+fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     let micros = |value: fn(&Job) -> i64| {
         Column::Each(jobs.iter().map(|job| value(job) * 1_000_000).collect())
     };
@@ -67,6 +72,7 @@ fn replayed(jobs: &[Job], policy: &str) -> Vec<i64> {
     workload.cpu = Column::Each(jobs.iter().map(|job| job.cpu * UNITS).collect());
     let asked = jobs.iter().map(|job| Some(job.asked_s * 1_000_000));
     workload.requested_us = Column::Each(asked.collect());
+    workload.user = Column::Each(users.to_vec());
     let workload = workload.check().expect("made to be valid");
     let mut cluster = Cluster::of_speeds(vec![1.0]);
     cluster.cpu = vec![ALL * UNITS];
@@ -184,6 +190,60 @@ fn simulated(jobs: &[Job], order: &str, is_easy: bool) -> Vec<i64> {
     starts
 }
 
+/// How long a job that asked for so long and is predicted to run so long is planned to run, once it
+/// has run for `age_s`.
+fn planned_s(predicted_s: i64, asked_s: i64, age_s: i64) -> i64 {
+    let mut minutes = [1, 5, 15, 30].into_iter();
+    let mut planned_s = predicted_s;
+    while planned_s <= age_s && planned_s < asked_s {
+        let more_s = minutes.next().expect("jobs are short") * 60;
+        planned_s = (planned_s + more_s).min(asked_s);
+    }
+    planned_s
+}
+
+/// Starts under EASY by the user's last two runs, s.
+fn simulated_by_last_two(jobs: &[Job], users: &[u32]) -> Vec<i64> {
+    let mut starts = vec![-1; jobs.len()];
+    let (mut waiting, mut running): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut planned = jobs.to_vec();
+    let mut runs: Vec<Vec<i64>> = vec![Vec::new(); 3];
+    let mut now_s = 0;
+    while starts.contains(&-1) {
+        let is_over = |idx: &usize| starts[*idx] + jobs[*idx].run_s == now_s;
+        let over: Vec<usize> = running.iter().copied().filter(is_over).collect();
+        running.retain(|idx| !over.contains(idx));
+        for &idx in &over {
+            runs[users[idx] as usize].push(jobs[idx].run_s);
+        }
+        let new: Vec<usize> = (0..jobs.len()).filter(|&idx| jobs[idx].submit_s == now_s).collect();
+        for &idx in &new {
+            let last: Vec<i64> = runs[users[idx] as usize].iter().rev().take(2).copied().collect();
+            let count = i64::try_from(last.len()).expect("at most two");
+            planned[idx].asked_s = match count {
+                0 => jobs[idx].asked_s,
+                _ => (last.iter().sum::<i64>() / count).min(jobs[idx].asked_s),
+            };
+        }
+        waiting.extend(&new);
+        if !over.is_empty() || !new.is_empty() {
+            let now = |&idx: &usize| {
+                let age_s = now_s - starts[idx];
+                let asked_s = planned_s(planned[idx].asked_s, jobs[idx].asked_s, age_s);
+                Started { job: Job { asked_s, ..jobs[idx] }, start_s: starts[idx] }
+            };
+            let going: Vec<Started> = running.iter().map(now).collect();
+            for idx in starts_now(&planned, &waiting, &going, true, now_s) {
+                starts[idx] = now_s;
+                running.push(idx);
+                waiting.retain(|&other| other != idx);
+            }
+        }
+        now_s += 1;
+    }
+    starts
+}
+
 /// Starts under conservative backfilling, and those promised at submission, s.
 fn conserved(jobs: &[Job], order: &str) -> (Vec<i64>, Vec<i64>) {
     let count = jobs.len();
@@ -283,6 +343,19 @@ proptest! {
     }
 
     #[test]
+    fn easy_by_the_last_two_runs_starts_as_in_a_plain_simulation(
+        jobs in prop::collection::vec((job(), 0_u32..3), 1..22),
+    ) {
+        // Even running times, so that a mean of two is a whole number.
+        let even = |job: Job| Job { run_s: 2 * job.run_s, asked_s: job.asked_s + job.run_s, ..job };
+        let mut jobs: Vec<(Job, u32)> = jobs.into_iter().map(|(job, user)| (even(job), user)).collect();
+        jobs.sort_by_key(|(job, _)| job.submit_s);
+        let (jobs, users): (Vec<Job>, Vec<u32>) = jobs.into_iter().unzip();
+        let expected = simulated_by_last_two(&jobs, &users);
+        prop_assert_eq!(replayed_of(&jobs, &users, "easy:predict=last2"), expected);
+    }
+
+    #[test]
     fn easy_is_fifo_with_backfilling(jobs in jobs()) {
         prop_assert_eq!(replayed(&jobs, "easy"), replayed(&jobs, "fifo:backfill=easy"));
         let conservative = replayed(&jobs, "conservative");
@@ -327,6 +400,30 @@ fn a_promise_holds_back_whom_easy_lets_pass() {
     assert_eq!(replayed(&early, "conservative"), [0, 10, 20, 3, 20]);
     early[3].run_s = 3;
     assert_eq!(replayed(&early, "conservative"), [0, 6, 16, 3, 16]);
+}
+
+/// The user of `d` asks for 100 s and runs for 4: by its last two runs it fits before `c`.
+#[test]
+fn the_last_two_runs_let_a_careless_user_pass() {
+    let job = |submit_s, run_s, asked_s, cpu| Job { submit_s, run_s, asked_s, cpu };
+    //  u1  a |=| 4   b |=| 4        d |=| 4 instead of 100
+    //  u0      long |=========================| 40, c behind it wants all
+    let jobs = [
+        job(0, 4, 100, 1),
+        job(5, 4, 100, 1),
+        job(10, 30, 30, 4),
+        job(11, 10, 10, 6),
+        job(12, 4, 100, 2),
+    ];
+    let users = [1, 1, 0, 0, 1];
+    assert_eq!(replayed_of(&jobs, &users, "easy"), [0, 5, 10, 40, 50]);
+    assert_eq!(replayed_of(&jobs, &users, "easy:predict=last2"), [0, 5, 10, 40, 12]);
+    assert_eq!(replayed_of(&jobs, &users, "fifo:predict=last2,backfill=easy")[4], 12);
+    // One run that has not ended when `d` is submitted is not known then.
+    let mut late = jobs;
+    late[0].submit_s = 5;
+    (late[0].run_s, late[1].run_s) = (8, 8);
+    assert_eq!(replayed_of(&late, &users, "easy:predict=last2")[4], 50);
 }
 
 /// What every formula makes of three jobs that wait for the whole machine until 100 s.

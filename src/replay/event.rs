@@ -26,6 +26,22 @@ pub enum Event {
         /// The machine.
         machine: u32,
     },
+    /// A task has waited long enough after a failure.
+    WaitOver {
+        /// The task.
+        task: u32,
+        /// Whether it goes behind its equals.
+        is_behind: bool,
+    },
+    /// An attempt has run for as long as a kill rule lets it.
+    LimitReached {
+        /// Its task.
+        task: u32,
+        /// Its number among the attempts of the task.
+        attempt: u16,
+        /// The place of the rule among those that have to fire.
+        condition: u8,
+    },
     /// A task's user kills it.
     TaskKilled {
         /// The task.
@@ -48,7 +64,8 @@ impl Event {
             Self::AttemptEnded { .. } => 0,
             Self::MachineChanged { .. } => 1,
             Self::LossNoticed { .. } => 2,
-            Self::TaskKilled { .. } => 4,
+            Self::WaitOver { .. } => ARRIVAL_RANK,
+            Self::TaskKilled { .. } | Self::LimitReached { .. } => 4,
             Self::Reorder => 5,
             Self::Heartbeat => 6,
         }

@@ -33,7 +33,6 @@ use serde::{Serialize, Serializer};
 
 use super::workload::Workload;
 use crate::notation::{Notation, NotationError, write_notation};
-use crate::units::MICROS_PER_SECOND;
 
 /// When users submit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,6 +134,7 @@ pub fn submissions(stays: &[Stay], gap_us: i64) -> Vec<Submission> {
             of_user.entry(user).or_default().push(job);
         }
     }
+    #[expect(clippy::iter_over_hash_type, reason = "each user by itself")]
     for jobs in of_user.values_mut() {
         jobs.sort_by_key(|&job| stays[job as usize].submit_us);
         follow(jobs, stays, gap_us, &mut submissions);
@@ -151,11 +151,14 @@ pub fn submissions(stays: &[Stay], gap_us: i64) -> Vec<Submission> {
     submissions
 }
 
+/// When something happened to a job, µs.
+type Point = (i64, u32);
+
 /// What each job of a user follows; `jobs` are in order of their submission.
 fn follow(jobs: &[u32], stays: &[Stay], gap_us: i64, submissions: &mut [Submission]) {
     let mut running: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     // Who ended last, and who was submitted last, before the present instant.
-    let (mut ended, mut before): (Option<(i64, u32)>, Option<(i64, u32)>) = (None, None);
+    let (mut ended, mut before): (Option<Point>, Option<Point>) = (None, None);
     let same =
         |one: &u32, other: &u32| stays[*one as usize].submit_us == stays[*other as usize].submit_us;
     for at_once in jobs.chunk_by(same) {
@@ -164,7 +167,7 @@ fn follow(jobs: &[u32], stays: &[Stay], gap_us: i64, submissions: &mut [Submissi
             ended = Some(end);
             running.pop();
         }
-        let is_near = |point: &(i64, u32)| submit_us - point.0 <= gap_us;
+        let is_near = |point: &Point| submit_us - point.0 <= gap_us;
         let near_end = ended.filter(is_near);
         let submission = match (near_end, before.filter(is_near), ended) {
             (Some((end_us, job)), _, _) => {
@@ -333,12 +336,13 @@ mod tests {
     use crate::replay::policies::PolicyPlan;
     use crate::replay::properties::{cluster, machine, notice, task, workload};
     use crate::replay::workload::Column;
+    use crate::units::MICROS_PER_SECOND;
 
     const S: i64 = MICROS_PER_SECOND;
 
     /// A job of a user: submitted and ended, s.
-    fn stay(user: u32, submit_s: i64, end_s: i64) -> Stay {
-        let end_us = (0 <= end_s).then_some(end_s * S);
+    fn stay(user: u32, submit_s: i64, over_s: i64) -> Stay {
+        let end_us = (0 <= over_s).then_some(over_s * S);
         Stay { user: Some(user), submit_us: submit_s * S, end_us, after: None }
     }
 

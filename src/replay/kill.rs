@@ -11,7 +11,9 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::journal::Kind;
+use super::retries::RetryWatch;
 use super::state::State;
+use super::workload::Workload;
 use crate::facts::events::Event;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::notation::NotationError;
@@ -52,9 +54,7 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
 /// Refuses a rule that a policy cannot follow: one with no parameter, or with several.
 pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
     let mut rules = std::iter::once(&rule.rule).chain(rule.and.iter().map(|(rule, _)| rule));
-    if let Some(only) =
-        rules.find(|rule| matches!(rule, Rule::Retries(_) | Rule::Limit(_) | Rule::History(_)))
-    {
+    if let Some(only) = rules.find(|rule| matches!(rule, Rule::History(_))) {
         return Err(NotationError::BadValue {
             kind: "policy",
             name: NAME.to_owned(),
@@ -104,13 +104,17 @@ pub(super) struct KillWatch<'a> {
     /// By task, where a rule is a custom one.
     seen: FxHashMap<u32, Seen>,
     has_own: bool,
+    /// Only where a rule is about retries or limits.
+    retries: Option<RetryWatch>,
 }
 
 impl<'a> KillWatch<'a> {
-    pub(super) fn new(plan: &'a RuleGrid, task_count: usize) -> Self {
+    pub(super) fn new(plan: &'a RuleGrid, workload: &Workload) -> Self {
         let conditions = plan.conditions().expect("a policy's kill rule has one parameter");
+        let task_count = workload.task_count;
         Self {
             plan,
+            retries: RetryWatch::new(&conditions, workload),
             has_own: conditions.iter().any(|(rule, _)| matches!(rule, Rule::Own(_))),
             conditions,
             fired: vec![0; task_count],
@@ -141,8 +145,13 @@ impl<'a> KillWatch<'a> {
     }
 
     /// An attempt that ran for `ran_us` ends.
-    pub(super) fn ended(&mut self, task: u32, how: Kind, ran_us: i64, now_us: i64) {
-        let idx = task as usize;
+    pub(super) fn ended(&mut self, state: &State<'_>, task: u32, how: Kind, ran_us: i64) {
+        let (idx, now_us) = (task as usize, state.now_us);
+        if self.retries.is_some() && !self.spares(state, task) {
+            let (retries, fired) = (self.retries.as_mut(), &mut self.fired[idx]);
+            let owner = (task, state.workload.job.get(task));
+            retries.expect("there are").ended(owner, how, |bit| *fired |= 1 << bit);
+        }
         let event = match how {
             Kind::Fail => EventType::Fail,
             Kind::Evict => EventType::Evict,
@@ -164,11 +173,37 @@ impl<'a> KillWatch<'a> {
         if self.has_own {
             self.ask_own(state, task);
         }
+        let job = state.workload.job.get(task);
+        if self.retries.as_ref().is_some_and(|retries| retries.has_ended(job)) {
+            return !self.spares(state, task);
+        }
         let all = u32::MAX >> (u32::BITS - u32::try_from(self.conditions.len()).unwrap_or(1));
         self.fired[task as usize] == all && !self.spares(state, task)
     }
 
-    fn spares(&self, state: &State<'_>, task: u32) -> bool {
+    /// What a task has to wait before it is tried again, µs.
+    pub(super) fn take_wait_us(&mut self, task: u32) -> i64 {
+        self.retries.as_mut().map_or(0, |retries| retries.take_wait_us(task))
+    }
+
+    /// The tasks of a job whose retries have just been used up, once.
+    pub(super) fn take_ended(&mut self) -> Option<Vec<u32>> {
+        self.retries.as_mut()?.take_ended()
+    }
+
+    /// How long an attempt of a task may run, µs, by the place of the condition.
+    pub(super) fn limits_us(&self, state: &State<'_>, task: u32) -> Vec<(usize, i64)> {
+        let Some(retries) = &self.retries else { return Vec::new() };
+        retries.limits_us(state.workload.requested_us.get(task)).collect()
+    }
+
+    /// An attempt of a task has reached a limit.
+    pub(super) fn reached(&mut self, task: u32, condition: usize) {
+        self.fired[task as usize] |= 1 << condition;
+    }
+
+    /// Whether a task is never killed.
+    pub(super) fn spares(&self, state: &State<'_>, task: u32) -> bool {
         let workload = state.workload;
         let user = workload.user_names.get(workload.user.get(task) as usize);
         let class = workload.class.get(task).map(i32::from);
@@ -249,8 +284,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::cluster::Cluster;
-    use super::super::workload::{Column, Workload};
+    use super::super::workload::Column;
     use super::*;
+    use crate::studies::rules::{Counted, Retries, Scope, System};
+
     fn plan(text: &str) -> Result<RuleGrid, String> {
         let (_, rule) = split(text).map_err(|error| error.to_string())?;
         rule.ok_or_else(|| "no kill rule".to_owned())
@@ -297,7 +334,7 @@ mod tests {
         let state = State::new(&workload, &cluster, 0);
         let check = |text: &str, expected: [bool; 2]| {
             let plan = plan(text).unwrap();
-            let watch = KillWatch::new(&plan, 2);
+            let watch = KillWatch::new(&plan, &workload);
             assert_eq!([0, 1].map(|task| watch.spares(&state, task)), expected, "{text}");
         };
         check("kill", [false, false]);
@@ -322,13 +359,20 @@ mod tests {
             Rule::Events => (1_i64..30).boxed(),
             Rule::Failures | Rule::Restarts => (1_i64..5).boxed(),
             Rule::DeadTime => (1_i64..8000).boxed(),
+            Rule::Retries(_) => (1_i64..6).boxed(),
             _ => (1_i64..4).boxed(),
         };
         // A custom rule beside those of the program: so many evictions.
         let own = RuleGrid::own("evicted", [1], |task: &TaskView<'_>, count: i64| {
             task.nth_within(EventType::Evict, usize::try_from(count).ok()?, i64::MAX)
         });
-        let all: Vec<Rule> = Rule::USUAL.into_iter().chain([own.rule]).collect();
+        // Retries of a task by itself; those of jobs need an engine.
+        let retries = [
+            Retries { counted: Counted::FailuresAndEvictions, ..Retries::of(System::Kubernetes) },
+            Retries::of(System::Spark),
+        ];
+        let retries = retries.map(|of| Rule::Retries(Retries { scope: Scope::Task, ..of }));
+        let all: Vec<Rule> = Rule::USUAL.into_iter().chain([own.rule]).chain(retries).collect();
         prop::sample::subsequence(all, 1..=3).prop_flat_map(move |rules| {
             rules.into_iter().map(|rule| (Just(rule.clone()), threshold(rule))).collect::<Vec<_>>()
         })
@@ -339,7 +383,7 @@ mod tests {
         let workload = Workload::plain(1, Column::Same(1));
         let cluster = Cluster::of_speeds(vec![1.0]);
         let mut state = State::new(&workload, &cluster, 0);
-        let mut watch = KillWatch::new(plan, 1);
+        let mut watch = KillWatch::new(plan, &workload);
         let (mut now_us, mut events) = (0, 1);
         watch.submitted(0, 0);
         for (number, (waits, runs, how)) in life.iter().enumerate() {
@@ -361,7 +405,7 @@ mod tests {
                 _ => Kind::Lost,
             };
             state.now_us = now_us;
-            watch.ended(0, how, runs * MICROS_PER_SECOND, now_us);
+            watch.ended(&state, 0, how, runs * MICROS_PER_SECOND);
             events += 1;
             if watch.condemns(&state, 0, events) {
                 return Some(now_us);

@@ -19,8 +19,9 @@ use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 /// Random workloads on random clusters for each property.
 const CASES: u32 = drawn(10_000);
 
-const ORDERS: [&str; 17] = [
+const ORDERS: [&str; 18] = [
     "fifo",
+    "easy:predict=last2",
     "fifo:depth=3",
     "random",
     "shortest",
@@ -72,6 +73,11 @@ fn policy() -> impl Strategy<Value = String> {
         "+kill:restarts=1",
         "+kill:dead-time=9",
         "+kill:events=4+dead-time=5~priority=150",
+        "+kill:k8s:backoff_limit=2,base_s=3,max_s=8",
+        "+kill:k8s:backoff_limit=1,on=fail+evict,per=task,base_s=2",
+        "+kill:spark:max_failures=2~priority=150",
+        "+kill:slurm:limit=9",
+        "+kill:slurm:limit=110,of=requested+events=3",
     ];
     let kill = prop::sample::select(kills.to_vec());
     (part, place, prop::sample::select(rules()), kill)
@@ -451,6 +457,31 @@ proptest! {
         asking.memory = Column::Each(memory);
         modest.memory = Column::Each(vec![0; tasks.len()]);
         prop_assert_eq!(run(&cluster, &asking, &policy), run(&cluster, &modest, &policy));
+    }
+
+    /// By the last two runs, nothing that ends after an instant changes what happens up to it.
+    #[test]
+    fn predicted_running_times_know_no_future(
+        tasks in prop::collection::vec(task(), 1..25),
+        machines in prop::collection::vec(machine(), 1..5),
+        order in prop::sample::select(vec!["easy:predict=last2", "easy:depth=2,predict=last2"]),
+        at_s in 0_i64..60,
+    ) {
+        let workload = workload(&tasks, 0.0);
+        let cluster = cluster(&machines, None, Notice::After(0), false);
+        let first = run(&cluster, &workload, order);
+        let at_us = at_s * 1_000_000;
+        let mut other = workload.clone();
+        let work_us = (0..).take(workload.task_count).map(|task| {
+            let is_known = first.end_us[task as usize].is_some_and(|end_us| end_us <= at_us);
+            workload.work_us.get(task) + if is_known { 0 } else { 1_000_000_000 }
+        });
+        other.work_us = Column::Each(work_us.collect());
+        let until = |outcome: Outcome| -> Vec<Entry> {
+            let journal = outcome.journal.expect("made to be valid");
+            journal.entries().take_while(|entry| entry.at_us <= at_us).collect()
+        };
+        prop_assert_eq!(until(first), until(run(&cluster, &other, order)));
     }
 
     /// Whoever starts on a machine for one task at a time takes the least time of all that wait,

@@ -350,6 +350,117 @@ fn a_task_is_condemned_by_every_rule_of_the_sweep() {
 }
 
 #[test]
+fn a_back_off_lets_others_go_first_and_doubles() {
+    //  m1  |t1 x|-- t2 --|        |t1 x|                    |- t1 -|
+    //      0    2        7       12   14                   34      39
+    //           |......10 s.......|    |.......20 s........|
+    let text = "machine m1
+         task t1 at=0 runs=5 fails=2/2
+         task t2 at=1 runs=5";
+    check(
+        text,
+        "kill:k8s:backoff_limit=6,base_s=10,max_s=360",
+        "0 start t1 m1
+         2 fail t1 m1
+         2 start t2 m1
+         7 finish t2 m1
+         12 start t1 m1
+         14 fail t1 m1
+         34 start t1 m1
+         39 finish t1 m1",
+    );
+    let ends = |policy: &str| run(text, policy).end_us[0].map(|end_us| end_us / 1_000_000);
+    assert_eq!(ends("kill:k8s:backoff_limit=6,max_s=12"), Some(31), "at most 12 s");
+    assert_eq!(ends("kill:k8s:backoff_limit=6,base_s=0"), ends("fifo"), "no wait");
+    // The third failure is one too many.
+    assert_eq!(ends("kill:k8s:backoff_limit=1"), Some(14));
+    assert_eq!(ends("kill:k8s:backoff_limit=2"), Some(39));
+}
+
+#[test]
+fn a_success_in_the_job_ends_the_row_of_failures() {
+    //  m1  |t1 x|.....10 s......|t1 x|......10 s......|t1|     t2 finishes between the failures
+    //  m2  |-------- t2 ---------|
+    let text = "machine m1
+         machine m2
+         task t1 at=0 job=0 runs=1 fails=2/2
+         task t2 at=0 job=0 runs=13";
+    let end_s = |policy: &str| run(text, policy).end_us[0].map(|end_us| end_us / 1_000_000);
+    assert_eq!(end_s("kill:k8s:backoff_limit=6"), Some(2 + 10 + 2 + 10 + 1));
+    // By itself the task has none.
+    assert_eq!(end_s("kill:k8s:backoff_limit=6,per=task"), Some(2 + 10 + 2 + 20 + 1));
+}
+
+#[test]
+fn retries_that_are_used_up_end_the_job() {
+    //  m1  |t1 x|t1|        the second failure of the job is one too many: t1 runs, t2 waits
+    //  m2  |-t2-x           for 10 s, t3 has not come
+    let text = "machine m1
+         machine m2
+         task t1 at=0 job=0 runs=9 fails=2
+         task t2 at=0 job=0 runs=9 fails=3
+         task t3 at=50 job=0 runs=1
+         task t4 at=60 job=1 runs=1";
+    check(
+        text,
+        "kill:k8s:backoff_limit=1,base_s=0",
+        "0 start t1 m1
+         0 start t2 m2
+         2 fail t1 m1
+         2 start t1 m1
+         3 fail t2 m2
+         3 condemn t2
+         3 condemn t1 m1
+         3 condemn t1
+         50 condemn t3
+         60 start t4 m2
+         61 finish t4 m2",
+    );
+    // Spark and Hadoop count the failures of one task; Hadoop may give up that task alone.
+    let phases = |policy: &str| run(text, policy).phase;
+    assert_eq!(phases("kill:spark:max_failures=2"), [Phase::Finished; 4]);
+    let (c, f) = (Phase::Condemned, Phase::Finished);
+    assert_eq!(phases("kill:hadoop:max_attempts=1"), [c, c, c, f]);
+    assert_eq!(phases("kill:hadoop:max_attempts=1,per=task"), [c, c, f, f]);
+    assert_eq!(phases("kill:spark:max_failures=1~priority=0"), [f; 4], "all are spared");
+}
+
+#[test]
+fn an_eviction_counts_where_it_is_said() {
+    //  m1  |- t1 -| gone |..6 s..|- t1 ---|
+    let text = "machine m1
+         task t1 runs=5
+         leave m1 at=3
+         join m1 at=4";
+    let end_s = |policy: &str| run(text, policy).end_us[0].map(|end_us| end_us / 1_000_000);
+    assert_eq!(end_s("kill:k8s:backoff_limit=6,base_s=6"), Some(9));
+    assert_eq!(end_s("kill:k8s:backoff_limit=6,base_s=6,on=fail+evict"), Some(14));
+    assert_eq!(end_s("kill:k8s:backoff_limit=0,on=fail+evict"), Some(3));
+}
+
+#[test]
+fn a_limit_cuts_off_what_runs_longer() {
+    //  m1  |- t1 50 -|-- t2 60 --|---- t3 70 ---x      t4 asked for 20 s
+    let text = "machine m1
+         task t1 runs=50
+         task t2 runs=60
+         task t3 runs=70
+         task t4 runs=30 asks=20";
+    let ends = |policy: &str| -> Vec<i64> {
+        run(text, policy).end_us.iter().map(|end_us| end_us.unwrap() / 1_000_000).collect()
+    };
+    assert_eq!(ends("kill:slurm:limit=60"), [50, 110, 170, 200]);
+    assert_eq!(ends("kill:slurm:limit=100,of=requested"), [50, 110, 180, 200]);
+    assert_eq!(ends("kill:slurm:limit=150,of=requested"), [50, 110, 180, 210]);
+    // Each attempt has the whole limit.
+    let failing = "machine m1\ntask t1 runs=60 fails=50/60";
+    assert_eq!(run(failing, "kill:slurm:limit=60").phase, [Phase::Finished]);
+    assert_eq!(run(failing, "kill:slurm:limit=59").phase, [Phase::Condemned]);
+    assert_eq!(run(failing, "kill:slurm:limit=59+failures=2").phase, [Phase::Condemned]);
+    assert_eq!(run(failing, "kill:slurm:limit=60+failures=1").phase, [Phase::Finished]);
+}
+
+#[test]
 fn a_higher_priority_makes_room() {
     //  m1  |- t1 --x|- t3 -|- t1 ----|      t1 begins anew
     //  m2  |----- t2 --------|

@@ -185,6 +185,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("value", "The value"),
     ("censored", "Values that are cut off by the end of the window"),
     ("at_least", "Statistics that are lower bounds because values are censored"),
+    ("overruns", "Attempts that ran longer than their user requested"),
     ("ended_waiting", "Waits that ended with the task or its job, before any attempt"),
     ("left_censored", "Values of jobs or tasks that began before the window (time 0)"),
     ("at_risk", "Jobs still observed just before this time"),

@@ -43,6 +43,9 @@ pub struct Summary {
     /// Waits that ended without an attempt; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_waiting: Option<u64>,
+    /// Attempts that ran longer than requested; none for other quantities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overruns: Option<u64>,
     /// Values of what began before the window (at time 0); they are in, as written.
     pub left_censored: u64,
 }
@@ -76,6 +79,7 @@ pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
         censored: values.count(Value::is_censored),
         at_least: at_least(values),
         ended_waiting: None,
+        overruns: None,
         left_censored: values.count(Value::is_left_censored),
     }
 }

@@ -320,6 +320,7 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
                     (attempts.get(&(task.job_id, task.task_index)).copied().unwrap_or(0), begun)
                 }
                 What::EventsPerTask | What::FinishGivenEvents => (task.events, begun),
+                What::Estimates => unreachable!("no query has requested times"),
             };
             let own = (task.own_end, Value::new(amount, edges));
             collector.push_task(task.job_id, task.priority, own);

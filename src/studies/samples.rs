@@ -43,6 +43,8 @@ pub enum What {
     JobSurvival,
     /// Chance that a task's job finishes, given its events so far
     FinishGivenEvents,
+    /// Running time of each attempt as a share of the requested time
+    Estimates,
 }
 
 impl What {
@@ -56,6 +58,7 @@ impl What {
             Self::Attempts => "attempts",
             Self::JobSurvival => "job-survival",
             Self::FinishGivenEvents => "finish-given-events",
+            Self::Estimates => "estimates",
         }
     }
 
@@ -66,12 +69,18 @@ impl What {
             Self::TasksPerJob => "tasks",
             Self::EventsPerTask | Self::FinishGivenEvents => "events",
             Self::Attempts => "attempts",
+            Self::Estimates => "%",
         }
     }
 
     /// How many of the stored amounts are one of the unit.
     pub fn per_unit(self) -> f64 {
-        if self.is_time() { 1e6 } else { 1.0 }
+        match self {
+            // Billionths of what was requested.
+            Self::Estimates => 1e7,
+            _ if self.is_time() => 1e6,
+            _ => 1.0,
+        }
     }
 
     /// Whether the values are lengths of time.
@@ -81,20 +90,21 @@ impl What {
 
     /// Whether the window's end can cut values off: times, and counts of what a task goes through.
     fn has_end(self) -> bool {
-        self.is_time() || matches!(self, Self::EventsPerTask | Self::Attempts)
+        self.is_time() || matches!(self, Self::EventsPerTask | Self::Attempts | Self::Estimates)
     }
 
     /// What has one value each.
     pub const fn of(self) -> &'static str {
         match self {
             Self::JobDurations | Self::TasksPerJob | Self::JobSurvival => "jobs",
+            Self::Estimates => "attempts",
             _ => "tasks",
         }
     }
 
     /// Whether each task has a value that does not depend on what becomes of its job.
     pub const fn is_of_tasks_alone(self) -> bool {
-        matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts)
+        matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts | Self::Estimates)
     }
 
     /// The tables that are read; `job_events` also tells outcomes where it is there.
@@ -410,6 +420,10 @@ impl<'a> Collector<'a> {
             is_censored: task.is_open(self.windows.task_end_us),
             is_unstarted: false,
         };
+        if what == What::Estimates {
+            self.estimates(task, begun);
+            return 0;
+        }
         let (amount, edges) = match what {
             What::Waiting => match wait_of(task, self.windows) {
                 Some(wait) => (wait.span_us, edges_of(wait)),
@@ -421,5 +435,84 @@ impl<'a> Collector<'a> {
         let own = (by_terminal(task.events), Value::new(amount, edges));
         self.push_task(task.job_id, Some(task.priority), own);
         0
+    }
+
+    /// Measures the attempts of a task whose user requested a time.
+    fn estimates(&mut self, task: &TaskView<'_>, begun: Edges) {
+        let Some(requested_us) = task.requested_us else { return };
+        for attempt in task.attempts {
+            let edges = Edges { is_censored: attempt.is_open(), ..begun };
+            let used = i128::from(attempt.length_us()) * BILLION / i128::from(requested_us);
+            let used = i64::try_from(used).unwrap_or(i64::MAX);
+            let own = (by_terminal(task.events), Value::new(used, edges));
+            self.push_task(task.job_id, Some(task.priority), own);
+        }
+    }
+}
+
+/// Shares of requested times are counted in billionths.
+const BILLION: i128 = 1_000_000_000;
+
+/// Whether an attempt ran longer than requested, by its share of the requested time.
+pub fn is_overrun(value: Value) -> bool {
+    BILLION < i128::from(value.amount())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::events::Event;
+    use crate::facts::tasks::{Attempt, EndedBy};
+    use crate::facts::window::OpenAttempts;
+    use crate::schema::EventType;
+
+    #[test]
+    fn an_estimate_is_used_up_by_a_share() {
+        //  requested 100 s   |-- 25 s --|   |----- 100 s -----|   |------ 150 s ...
+        let attempt = |start_s: i64, end_s: i64, ended_by| Attempt {
+            start_us: start_s * 1_000_000,
+            end_us: end_s * 1_000_000,
+            ended_by,
+            cpu_request: None,
+            memory: None,
+            machine_id: None,
+            cpu_used: None,
+            ran_us: None,
+            row: 0,
+        };
+        let failed = EndedBy::Event(EventType::Fail);
+        let attempts =
+            [attempt(0, 25, failed), attempt(30, 130, failed), attempt(200, 350, EndedBy::Nothing)];
+        let event = Event { time_us: 0, row_id: 0, event_type: EventType::Schedule, row: 0 };
+        let mut task = TaskView {
+            job_id: 1,
+            task_index: 0,
+            events: &[event],
+            attempts: &attempts,
+            windows: &[],
+            priority: 0,
+            phase: None,
+            requested_us: Some(100_000_000),
+            job_end_us: None,
+        };
+        let jobs = Jobs::default();
+        let split = Split { classes: Classes::Terminal, of: OutcomeOf::Job, group_by: None };
+        let windows = Windows {
+            job_end_us: i64::MAX,
+            task_end_us: i64::MAX,
+            first_us: 0,
+            open_attempts: OpenAttempts::default(),
+        };
+        let of = |task: &TaskView<'_>| {
+            let mut collector = Collector::new(&jobs, windows, split);
+            assert_eq!(collector.task(task, What::Estimates), 0);
+            collector.finish(0).of(|_| true)
+        };
+        let all = of(&task);
+        let amounts: Vec<i64> = all.runs().map(|(value, _)| value.amount()).collect();
+        assert_eq!(amounts, [250_000_000, 1_000_000_000, 1_500_000_000]);
+        assert_eq!((all.count(is_overrun), all.count(Value::is_censored)), (1, 1));
+        task.requested_us = None;
+        assert_eq!(of(&task).count(|_| true), 0, "nothing was requested");
     }
 }

@@ -39,12 +39,13 @@ const NUMBERS: [&str; 21] = [
 ];
 
 /// Names of values in a notation or from a list that the help does not show one by one.
-const WRITTEN: [&str; 15] = [
+const WRITTEN: [&str; 16] = [
     "CLASSES",
     "DETECTOR",
     "FROM",
     "INDEX",
     "KIND",
+    "KIND,...",
     "POLICY",
     "RULE,...",
     "SOURCE",

@@ -20,6 +20,7 @@ pub(crate) const fn title(what: What) -> &'static str {
         What::Waiting => "How long tasks wait for their first attempt",
         What::Attempts => "How many attempts tasks take",
         What::JobSurvival => "How many jobs last longer",
+        What::Estimates => "How much of the requested time attempts take",
         What::FinishGivenEvents => "The chance that a task's job still finishes",
     }
 }

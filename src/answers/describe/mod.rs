@@ -17,7 +17,7 @@ use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
@@ -30,7 +30,7 @@ use crate::studies::counted::{Counted, Value};
 use crate::studies::distributions::{Chance, Summary, chances, summarize};
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::of_facts;
-use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect};
+use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect, is_overrun};
 
 mod charts;
 pub mod plan;
@@ -54,7 +54,7 @@ pub const SHARES: [Share; 3] = [
 const TABLES: &[Table] = &[Table::JobEvents, Table::TaskEvents];
 
 /// The results: one for each [`What`], in the order of a page.
-pub static KINDS: [Kind<'static>; 7] = [
+pub static KINDS: [Kind<'static>; 8] = [
     Kind {
         tables: &[Table::JobEvents],
         remarks: &["status ", "wait "],
@@ -82,6 +82,7 @@ pub static KINDS: [Kind<'static>; 7] = [
             "The chance to finish, given the number of events so far",
         )
     },
+    Kind { tables: TABLES, ..Kind::called("estimates", "Running time of requested time (%)") },
 ];
 
 /// The result of what is described.
@@ -167,6 +168,7 @@ impl Described {
             json[store::NOTHING] = assumed.as_str().into();
         } else if is_empty {
             json[store::NOTHING] = match what {
+                What::Estimates => "The time that an attempt requested is not known.".into(),
                 What::FinishGivenEvents => {
                     "No task is of a job that is known to have ended.".into()
                 }
@@ -193,6 +195,10 @@ pub fn described(
         check_reasons(lake, Table::JobEvents)?;
     }
     let (what, split) = (question.what, question.split());
+    if what == What::Estimates && engine.is_some() {
+        let no_query = "no query has requested times: leave out --engine";
+        return Err(Usage(no_query.to_owned()).into());
+    }
     let mut samples = if let Some(engine) = engine {
         let queries = of_facts::queries_of_samples(lake, what, split);
         let settings = Settings { windows, thresholds: Vec::new() };
@@ -226,6 +232,7 @@ pub fn described(
             .map(|(part, values)| Summary {
                 group: question.group_by.and(part.group.clone()),
                 ended_waiting: (what == What::Waiting).then(|| values.count(Value::is_unstarted)),
+                overruns: (what == What::Estimates).then(|| values.count(is_overrun)),
                 ..summarize(part.outcome, values, what.per_unit())
             })
             .collect();

@@ -30,7 +30,7 @@ pub struct DescribePlan {
 
     /// Split by how each task ended, not by how its job ended
     ///
-    /// For --what events-per-task, waiting and attempts. The outcome of a task is its last terminal
+    /// For --what events-per-task, waiting, attempts and estimates. The outcome of a task is its last terminal
     /// event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes terminal`
     /// does. A finished task of a killed job counts as finished.
     #[cfg_attr(feature = "cli", arg(long))]
@@ -140,7 +140,7 @@ pub fn question(plan: &DescribePlan) -> Result<Question, Usage> {
         (true, true) => Ok(asked.by_own_end()),
         (true, false) => Err(Usage(format!(
             "--by-own-end splits what each task has by itself, and `{}` depends on the job: give \
-            --what events-per-task, waiting or attempts",
+            --what events-per-task, waiting, attempts or estimates",
             what.name()
         ))),
     }

@@ -12,8 +12,10 @@ pub(crate) const STEP: Step =
     Step::of::<DescribePlan>(step, &["classes", "window-end", "open-attempts"])
         .settled(settle, &[]);
 
+/// Requested times are known of few traces: an analysis describes them only where that is asked.
 fn settle(open: &mut Open<'_>) {
-    let whats = KINDS.iter().map(|kind| kind.name.to_owned()).collect();
+    let usual = KINDS.iter().filter(|kind| kind.name != What::Estimates.name());
+    let whats = usual.map(|kind| kind.name.to_owned()).collect();
     open.default_to("what", Setting::Many(whats));
 }
 

@@ -74,6 +74,9 @@ pub(crate) fn summary_table(rows: &[Summary], question: Question) -> RecordBatch
     if rows.iter().any(|row| row.ended_waiting.is_some()) {
         frame = frame.maybe_count("ended_waiting", rows.iter().map(|row| row.ended_waiting));
     }
+    if rows.iter().any(|row| row.overruns.is_some()) {
+        frame = frame.maybe_count("overruns", rows.iter().map(|row| row.overruns));
+    }
     frame
         .count("left_censored", rows.iter().map(|row| row.left_censored))
         .view(&[
@@ -90,6 +93,7 @@ pub(crate) fn summary_table(rows: &[Summary], question: Question) -> RecordBatch
             "censored*",
             "at_least",
             "ended_waiting*",
+            "overruns",
         ])
         .batch()
 }

@@ -23,7 +23,7 @@ use crate::results::store::{self, Answer, Files};
 use crate::schema::Table;
 use crate::studies::machines::ran::{ENDS, Running, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
-use crate::studies::machines::{Configuration, Fleet, fleet};
+use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
 use crate::units::{CpuTime, micros_to_seconds};
 
 mod charts;
@@ -122,9 +122,7 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
         let text = "this log does not record when machines fail: there is nothing to study";
         return Err(Usage(text.to_owned()).into());
     }
-    let last = events.events.iter().map(|event| event.time_us).filter(|&at| at < i64::MAX).max();
-    let end_us = windows.job_end_us.max(windows.task_end_us).max(last.unwrap_or(0));
-    let fleet = fleet(&events, end_us);
+    let fleet = fleet(&events, end_of(&events, windows));
     let ran = running(lake, windows, &fleet.outages)?;
     let spells = [
         Spells::of("up", &fleet.up_spells),

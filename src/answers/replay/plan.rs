@@ -9,12 +9,14 @@ use crate::answers::study::Plan;
 use crate::answers::words::{maybe, parsed, readers, text, texts};
 use crate::defaults::Defaults;
 use crate::digits;
+use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::notation::range;
 use crate::replay::cluster::ClusterError;
 use crate::replay::engine::heartbeats;
+use crate::replay::failures::{FailureModel, FailureSpec};
 use crate::replay::feedback::Arrivals;
 use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::metrics::{GroupedBy, Tolerance};
@@ -22,6 +24,7 @@ use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Table;
+use crate::studies::machines;
 
 /// What is replayed, and under which policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +45,9 @@ pub struct ReplayPlan {
     /// counts the instants at which tasks waited behind the skipped ones although a machine had free
     /// capacity.
     ///
+    /// `easy:predict=last2` plans with the mean of the user's last two runs that had ended when a
+    /// task was submitted, at most its requested time, and prolongs what outlives its plan.
+    ///
     /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
     ///
     /// Rules about running tasks: none, oracle, wqr, dolly, and every detector of `jobfate detect`.
@@ -52,6 +58,13 @@ pub struct ReplayPlan {
     /// Kill rules: `kill:` and a rule of `jobfate sweep --rules` with one threshold; the rule kills
     /// the tasks that it condemns. Examples: `kill:events=20`, `kill:failures=3+dead-time=3600`
     /// (both; 3600 s), `kill:restarts=4~priority=9` (within an hour; spares priority 9).
+    ///
+    /// Retries and limits: `kill:k8s:backoff_limit=6,base_s=10,max_s=360` gives up a job after its
+    /// seventh failure, and a failed task waits 10 s, 20 s, ... before it is tried again, which
+    /// moves what follows. `kill:spark:max_failures=4` and `kill:hadoop:max_attempts=4` likewise,
+    /// without a wait (`per=task`: the task alone; `on=fail+evict`: evictions and losses count).
+    /// `kill:slurm:limit=3600` cuts off an attempt after an hour, `limit=150,of=requested` at 150
+    /// % of its requested time.
     ///
     /// Braces give a grid: `fifo+late:cap={0.05,0.1,0.2}`, `fifo+kill:{events=10,events=20}`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
@@ -86,6 +99,16 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share))]
     #[serde(deserialize_with = "share")]
     pub machines: f64,
+
+    /// Draw failures of machines from a model of the lake's
+    ///
+    /// `failures:from=machines`: machines leave and return as drawn with the seed from what
+    /// `jobfate machines` finds: times up by its Weibull distribution, times away as recorded. The
+    /// recorded outages are left out, and all machines are there at the start. Failures are
+    /// independent of each other. With --cluster they come in place of the specification's.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
+    #[serde(with = "maybe", skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailureSpec>,
 
     /// Factor of the capacities of the lake's machines
     #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = crate::defaults::overcommit_help()))]
@@ -197,6 +220,7 @@ impl Default for ReplayPlan {
             until: None,
             sample: 1.0,
             machines: 1.0,
+            failures: None,
             overcommit: None,
             reruns: RerunWork::default(),
             killed: None,
@@ -354,8 +378,13 @@ pub fn check_heartbeats(
 /// Reads what is to be replayed under a seed.
 pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
     let plan = history_plan(asked, lake, seed);
-    let Fleet { cluster, remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
+    let Fleet { mut cluster, mut remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
     let mut history = history::workload(lake, windows, &plan)??;
+    if asked.failures.is_some() {
+        let (model, end_us) = failure_model(lake, windows)?;
+        history.assumptions.push(model.told());
+        (cluster, remarks) = model.draw(cluster, (plan.from_us, end_us), seed)?;
+    }
     history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
@@ -366,6 +395,17 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     Ok(Setting { history, cluster, remarks, arrivals })
+}
+
+/// The failures of the lake's machines as a model, and until when they are known, µs.
+fn failure_model(lake: &Lake, windows: Windows) -> Result<(FailureModel, i64)> {
+    lake.require(Table::MachineEvents)?;
+    let events = MachineEvents::read(lake)?;
+    let end_us = machines::end_of(&events, windows);
+    let model = FailureModel::fit(&machines::fleet(&events, end_us));
+    let too_few = "the machines of the lake left too rarely to fit a failure model; `jobfate \
+        machines` shows their outages";
+    Ok((model.ok_or_else(|| Usage(too_few.to_owned()))?, end_us))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]

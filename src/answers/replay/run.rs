@@ -89,7 +89,7 @@ pub(crate) fn replay_one(
     let Setting { history, cluster, .. } = setting;
     let workload = &history.workload;
     let feedback = how.and_then(|(_, feedback)| feedback.as_ref());
-    let plan = Plan { seed, feedback, ..Plan::new(cluster, workload, policy) };
+    let plan = Plan { feedback, seed, ..Plan::new(cluster, workload, policy) };
     let outcome = replay(&plan);
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();

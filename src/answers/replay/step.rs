@@ -158,7 +158,10 @@ fn runs_of(
     let tolerance = plan.tolerance();
     let mut runs = vec![replay_all(policies, first, plan.seed, tolerance)];
     // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
-    let is_drawn = plan.sample < 1.0 || plan.machines < 1.0 || plan.cluster.is_some();
+    let is_drawn = plan.sample < 1.0
+        || plan.machines < 1.0
+        || plan.cluster.is_some()
+        || plan.failures.is_some();
     let others: Result<Vec<Vec<Run>>> = (1..plan.seeds)
         .into_par_iter()
         .map(|further| {
@@ -191,6 +194,10 @@ fn first_setting(
         let History { counts, assumptions, .. } = &mut first.history;
         assumptions.push(history::of_estimates(counts, asked.estimates));
     }
+    let mut assumed: Vec<&str> =
+        policies.iter().filter_map(|(_, policy)| policy.order.1.assumes()).collect();
+    assumed.dedup();
+    first.history.assumptions.extend(assumed.into_iter().map(str::to_owned));
     screen.say_all(&tell(&first, started.elapsed().as_secs_f64()));
     screen.say_all(warning_of_apart(&first.history, &first.cluster).as_slice());
     for (name, policy) in policies {

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use super::{Engine, Role};
 use crate::replay::line::{Ask, Line};
+use crate::replay::policies::Predict;
 use crate::replay::room::Room;
 use crate::replay::state::State;
 
@@ -58,6 +59,9 @@ pub(super) fn planned_end_us(state: &State<'_>, machine: u32, estimate_us: i64) 
     state.now_us.saturating_add(takes_us)
 }
 
+/// By how much a plan is prolonged each time that an attempt outlives it, minutes.
+const PROLONGED_MIN: [i64; 11] = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000];
+
 /// When a machine has room by the plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum When {
@@ -74,6 +78,8 @@ pub(super) struct Plans {
     ends: BTreeSet<(u32, i64, u32)>,
     /// The end by slot, µs.
     end_of: Vec<i64>,
+    /// How often the plan was prolonged, by slot; only where running times are predicted.
+    prolonged: Vec<u8>,
     /// The task that machines were last asked about; what they answered, in order and by machine;
     /// and the machines on which something has changed since.
     asked_for: Option<u32>,
@@ -88,6 +94,7 @@ impl Plans {
         Self {
             ends: BTreeSet::new(),
             end_of: Vec::new(),
+            prolonged: Vec::new(),
             asked_for: None,
             answers: BTreeSet::new(),
             answer_of: vec![None; machine_count],
@@ -139,7 +146,9 @@ impl Plans {
         let end_us = planned_end_us(state, machine, state.ask_of(task).estimate_us);
         if self.end_of.len() <= idx {
             self.end_of.resize(idx + 1, 0);
+            self.prolonged.resize(idx + 1, 0);
         }
+        self.prolonged[idx] = 0;
         self.end_of[idx] = end_us;
         self.ends.insert((machine, end_us, slot));
         self.touch(machine);
@@ -151,6 +160,34 @@ impl Plans {
         let idx = slot as usize;
         self.ends.remove(&(state.attempts.machine[idx], self.end_of[idx], slot));
         self.touch(state.attempts.machine[idx]);
+    }
+
+    /// Prolongs the plans of attempts that have outlived them, as long as what was requested is not
+    /// over.
+    fn prolong(&mut self, state: &State<'_>) {
+        for machine in (0..).take(self.answer_of.len()) {
+            let overdue = self.on(machine).take_while(|&(end_us, _)| end_us <= state.now_us);
+            for (end_us, slot) in overdue.collect::<Vec<_>>() {
+                let idx = slot as usize;
+                let requested_us = state.workload.requested_us.get(state.attempts.task[idx]);
+                let latest_us = requested_us.map_or(i64::MAX, |requested_us| {
+                    let so_far_us = state.now_us - state.attempts.start_us[idx];
+                    planned_end_us(state, machine, requested_us).saturating_sub(so_far_us)
+                });
+                let mut later_us = end_us;
+                while later_us <= state.now_us && later_us < latest_us {
+                    let step = usize::from(self.prolonged[idx]).min(PROLONGED_MIN.len() - 1);
+                    later_us = (later_us + PROLONGED_MIN[step] * 60_000_000).min(latest_us);
+                    self.prolonged[idx] = self.prolonged[idx].saturating_add(1);
+                }
+                if later_us != end_us {
+                    self.ends.remove(&(machine, end_us, slot));
+                    self.ends.insert((machine, later_us, slot));
+                    self.end_of[idx] = later_us;
+                    self.touch(machine);
+                }
+            }
+        }
     }
 
     /// What is left of the plans of a machine takes `factor` times as long from now on.
@@ -188,6 +225,11 @@ impl Engine<'_> {
         let mut in_vain: Vec<Ask> = Vec::new();
         if self.order.line().is_none_or(Line::is_empty) {
             return;
+        }
+        if self.passing.predict == Predict::LastTwo
+            && let Some(plans) = &mut self.plans
+        {
+            plans.prolong(&self.state);
         }
         let largest = self.largest();
         while let Some(task) = self.next_to_start(passed, reservation.as_ref(), largest, &in_vain) {

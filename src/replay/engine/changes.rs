@@ -111,7 +111,7 @@ impl Engine<'_> {
             return;
         }
         if !self.count_event(task) {
-            self.submit(task, false);
+            self.try_again(task, false);
         }
     }
 

@@ -21,7 +21,7 @@ impl Engine<'_> {
             self.end_all(task, Kind::Cancel);
             self.state.tasks.failed[task as usize] += 1;
             if !self.count_event(task) {
-                self.submit(task, true);
+                self.try_again(task, true);
             }
             return;
         }
@@ -68,7 +68,7 @@ impl Engine<'_> {
             // A lost attempt ran until its machine went.
             let lost = attempts.is_lost[idx];
             let end_us = if lost { attempts.since_us[idx] } else { self.state.now_us };
-            kill.ended(task, kind, end_us - attempts.start_us[idx], self.state.now_us);
+            kill.ended(&self.state, task, kind, end_us - attempts.start_us[idx]);
         }
         if self.state.attempts.is_lost[idx] {
             // Its time was counted when its machine went.
@@ -77,6 +77,9 @@ impl Engine<'_> {
             return;
         }
         self.probes -= usize::from(self.is_probe_with_end(slot));
+        if !is_probe && matches!(kind, Kind::Finish | Kind::Fail | Kind::Kill) {
+            self.state.learn(slot);
+        }
         self.account(slot, kind);
         self.leave_machine(slot);
         self.state.vacate(slot);

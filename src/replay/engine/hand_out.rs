@@ -15,6 +15,9 @@ impl Engine<'_> {
     /// Hands out whatever can be handed out now.
     #[inline]
     pub(super) fn hand_out(&mut self) {
+        if self.kill.is_some() {
+            self.end_jobs();
+        }
         if self.speculation.as_ref().is_some_and(|rule| rule.goes_first()) {
             self.hand_out_copies(Turn::BeforeTasks);
         }

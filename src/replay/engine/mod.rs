@@ -18,10 +18,10 @@ use super::event::{ARRIVAL_RANK, Event};
 use super::journal::{Entry, Journal, KINDS, Kind};
 use super::kill::KillWatch;
 use super::placement::Finder;
-use super::policies::{Backfill, Depth, Order, Passing, Speculation};
+use super::policies::{Backfill, Depth, Order, Passing, Predict, Speculation};
 use super::queue::EventQueue;
 use super::room::Room;
-use super::state::{Phase, Role, State, Tasks};
+use super::state::{LastTwo, Phase, Role, State, Tasks};
 use super::workload::{Fate, NONE};
 use crate::progress;
 
@@ -34,6 +34,7 @@ mod hand_out;
 mod plan;
 mod preemption;
 mod profile;
+mod retry;
 
 use self::arrivals::Closed;
 use self::backfill::Plans;
@@ -132,7 +133,8 @@ impl<'a> Engine<'a> {
         let finder = Finder::new(plan.policy.placement, plan.seed, &state);
         let speculation = plan.policy.build_speculation(&state);
         let passing = passing(plan, order.as_ref(), speculation.is_some());
-        let Passing { preempts, backfill, .. } = passing;
+        let Passing { preempts, backfill, predict, .. } = passing;
+        state.last_two = (predict == Predict::LastTwo).then(|| LastTwo::new(plan.workload));
         let machines = plan.cluster.machine_count();
         // A search for what is not there must not be left out where it draws.
         if preempts == 0 && plan.policy.kill.is_none() && finder.most(&state).is_some() {
@@ -149,7 +151,7 @@ impl<'a> Engine<'a> {
             order,
             finder,
             speculation,
-            kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, task_count)),
+            kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, plan.workload)),
             journal: (plan.journal == Keep::Journal).then(|| Journal::with_room(lines)),
             sums: [Sum::default(); KINDS.len()],
             copies: 0,
@@ -236,6 +238,10 @@ impl<'a> Engine<'a> {
                 Event::MachineChanged { change } => self.machine_changed(change),
                 Event::LossNoticed { machine } => self.loss_noticed(machine),
                 Event::TaskKilled { task } => self.task_killed(task),
+                Event::WaitOver { task, is_behind } => self.wait_over(task, is_behind),
+                Event::LimitReached { task, attempt, condition } => {
+                    self.limit_reached(task, attempt, condition);
+                }
                 Event::Reorder => self.reorder(),
                 Event::Heartbeat => self.heartbeat(),
             }
@@ -279,6 +285,7 @@ impl<'a> Engine<'a> {
         }
         self.state.tasks.phase[task as usize] = Phase::Waiting;
         self.state.waiting += 1;
+        self.state.predict(task);
         if behind {
             self.order.push(&self.state, task);
         } else {
@@ -302,9 +309,7 @@ impl<'a> Engine<'a> {
         if !kill.condemns(&self.state, task, events) {
             return false;
         }
-        self.end_all(task, Kind::Condemn);
-        self.note(Kind::Condemn, task, NONE, 0);
-        self.conclude(task, Phase::Condemned);
+        self.condemn(task);
         true
     }
 
@@ -364,6 +369,9 @@ impl<'a> Engine<'a> {
         }
         if let Some(speculation) = &mut self.speculation {
             speculation.started(&self.state, slot);
+        }
+        if self.kill.is_some() && role != Role::Probe {
+            self.set_limits(slot);
         }
         if role == Role::Original {
             let first_start_us = &mut self.state.tasks.first_start_us[task as usize];

@@ -257,11 +257,7 @@ impl Items {
                 .find_map(|row| cells.requested.get(row).copied().flatten())
                 .filter(|&requested_us| 0 < requested_us),
             phase: view.phase.map(|phase| self.phases.code(phase)),
-            ended_us: match ended_by {
-                Some(EndedBy::Nothing) => None,
-                Some(EndedBy::Job) => last.map(|attempt| attempt.end_us.max(begun_us)),
-                _ => ended.map(|event| inside(event.time_us)),
-            },
+            ended_us: recorded_end_us(last, ended).map(inside),
             after: rows().find_map(|row| cells.preceding.get(row).copied().flatten()),
         })
     }
@@ -298,6 +294,15 @@ fn fate_of(
         (_, KilledTasks::RunTime) if ends(last, end) => (Fate::Stopped, last_us),
         (_, KilledTasks::RunTime) => (Fate::Withdrawn { age_us }, Some(0)),
         (_, KilledTasks::Age) => (Fate::Killed { age_us }, Some(0)),
+    }
+}
+
+/// When a task ended; not known if it runs on at the end of the window.
+fn recorded_end_us(last: Option<&Attempt>, ended: Option<&Event>) -> Option<i64> {
+    match last.map(|attempt| (attempt.ended_by, attempt.end_us)) {
+        Some((EndedBy::Nothing, _)) => None,
+        Some((EndedBy::Job, end_us)) => Some(end_us),
+        _ => ended.map(|event| event.time_us),
     }
 }
 

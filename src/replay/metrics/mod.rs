@@ -20,9 +20,11 @@ use crate::studies::quantile;
 use crate::units::micros_to_seconds;
 
 mod groups;
+mod moved;
 mod tally;
 
 pub use self::groups::{GroupRow, GroupedBy, SizeOf, by_group};
+pub use self::moved::{Moved, moved};
 use self::tally::{Tally, cpu_seconds};
 
 /// Runs shorter than this count as this long in the bounded slowdown, s (Feitelson and others).
@@ -369,33 +371,6 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
         }
     };
     spans.into_iter().map(end).collect()
-}
-
-/// By how much later than the workload says jobs were submitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Moved {
-    /// Jobs that were submitted.
-    pub jobs_submitted: u64,
-    /// Mean over them, s; negative where they were submitted earlier.
-    pub moved_s_mean: Option<f64>,
-}
-
-/// By how much later than the workload says jobs were submitted, by the first of their tasks.
-pub fn moved(journal: &Journal, workload: &Workload) -> Moved {
-    let fates = fates(journal, workload.task_count);
-    let mut spans = vec![(i64::MAX, None::<i64>); workload.job_count()];
-    for task in (0..).take(workload.task_count) {
-        let (recorded_us, submitted_us) = &mut spans[workload.job.get(task) as usize];
-        *recorded_us = (*recorded_us).min(workload.arrival_us.get(task));
-        let known = fates.submit_us[task as usize];
-        *submitted_us = submitted_us.map_or(known, |one| Some(one.min(known.unwrap_or(one))));
-    }
-    let moved = spans.iter().filter_map(|(recorded_us, at_us)| Some((*at_us)? - recorded_us));
-    let spread = Spread::of(moved.map(micros_to_seconds).collect());
-    Moved {
-        jobs_submitted: spread.map_or(0, |spread| spread.count as u64),
-        moved_s_mean: spread.map(|spread| spread.mean),
-    }
 }
 
 /// When a task was submitted, µs: as it happened, or as recorded if it did not. One that is held

@@ -80,7 +80,8 @@ impl OrderPlan for Plan {
             Depth::First => Depth::All,
             depth => depth,
         };
-        let passing = Passing { depth, backfill: self.backfill, preempts: 0 };
+        let predict = inner.passing().predict;
+        let passing = Passing { depth, backfill: self.backfill, preempts: 0, predict };
         let line = inner.line().is_none().then(Line::default);
         Box::new(Backfilled { inner, line, passing })
     }
@@ -93,6 +94,10 @@ impl OrderPlan for Plan {
 
     fn uses_estimates(&self) -> bool {
         true
+    }
+
+    fn assumes(&self) -> Option<&'static str> {
+        self.inner.assumes()
     }
 }
 

@@ -75,6 +75,16 @@ pub enum Backfill {
     Conservative,
 }
 
+/// What an order that plans takes for the running time of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Predict {
+    /// The estimate of the workload.
+    #[default]
+    Estimate,
+    /// The mean of the user's last two runs that had ended when the task was submitted.
+    LastTwo,
+}
+
 /// How far an order looks when its first task fits nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passing {
@@ -86,6 +96,8 @@ pub struct Passing {
     /// Among how many machines the one is chosen where tasks of lower priority make room; 0 if
     /// they do not.
     pub preempts: u32,
+    /// By what it plans.
+    pub predict: Predict,
 }
 
 /// The waiting tasks, in the order in which they are to be started.
@@ -258,6 +270,10 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
     /// Whether it asks how long tasks are expected to run.
     fn uses_estimates(&self) -> bool {
         false
+    }
+    /// What it assumes besides, in words.
+    fn assumes(&self) -> Option<&'static str> {
+        None
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Phase {
     Future,
     /// Submitted, but its group has to wait for another.
     Held,
+    /// It failed, and is not tried again yet.
+    Delayed,
     /// Waiting for a machine.
     Waiting,
     /// At least one attempt runs, or is believed to.

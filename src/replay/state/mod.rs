@@ -15,9 +15,11 @@ use super::room::Room;
 use super::workload::{Column, Fate, NONE, Workload};
 
 mod columns;
+mod last_two;
 mod siblings;
 
 pub use self::columns::{Attempts, Machines, Phase, Role, Tasks};
+pub(super) use self::last_two::LastTwo;
 use self::siblings::Siblings;
 
 /// The state of a replay.
@@ -53,6 +55,8 @@ pub struct State<'a> {
     needs: Column<Need>,
     /// When each task arrives, µs, where that is not as the workload says.
     pub(super) arrival_us: Vec<i64>,
+    /// Only where running times are predicted.
+    pub(super) last_two: Option<LastTwo>,
     siblings: Siblings,
     noise: Draws,
     slow: Draws,
@@ -110,6 +114,7 @@ impl<'a> State<'a> {
             needs: steps.needs(workload),
             steps,
             arrival_us: Vec::new(),
+            last_two: None,
             siblings: Siblings::new(workload),
             noise: Draws::new(seed, Purpose::Noise),
             slow: Draws::new(seed, Purpose::Slow),
@@ -268,7 +273,10 @@ impl<'a> State<'a> {
     /// What a waiting task asks for.
     pub(super) fn ask_of(&self, task: u32) -> Ask {
         let failed = self.tasks.failed[task as usize];
-        let estimate_us = self.workload.estimate_us(task, failed);
+        let estimate_us = match &self.last_two {
+            Some(known) => known.of(task),
+            None => self.workload.estimate_us(task, failed),
+        };
         Ask { demand: self.workload.demand(task), estimate_us }
     }
 

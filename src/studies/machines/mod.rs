@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::facts::machines::{MachineChange, MachineEvents};
+use crate::facts::window::Windows;
 use crate::units::{CpuRate, CpuTime};
 
 pub mod ran;
@@ -145,6 +146,13 @@ impl Machine {
 
 fn rate(amount: Option<f32>) -> CpuRate {
     amount.map_or(CpuRate::ZERO, CpuRate::new)
+}
+
+/// Until when machines are known: the end of the window, or their last event, µs.
+pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
+    let times = events.events.iter().map(|event| event.time_us);
+    let last = times.filter(|&at_us| at_us < i64::MAX).max();
+    windows.job_end_us.max(windows.task_end_us).max(last.unwrap_or(0))
 }
 
 /// Follows all machines to the end of the window.

@@ -25,6 +25,7 @@
 use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};
 use crate::schema::EventType;
+use crate::units::MICROS_PER_SECOND;
 
 /// Whose retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +161,12 @@ impl Retries {
             System::Kubernetes => limit.saturating_add(1),
             System::Spark | System::Hadoop => limit,
         }
+    }
+
+    /// The wait before the next try after so many failures in a row before this one, µs.
+    pub fn wait_us(self, before: u32) -> i64 {
+        let doubled = self.base_s.saturating_mul(1 << before.min(32));
+        doubled.min(self.max_s).saturating_mul(MICROS_PER_SECOND)
     }
 
     /// Whether the end of an attempt counts.

@@ -1,0 +1,215 @@
+//! Retry limits and time limits at work in a replay.
+//!
+//! In: the ends of attempts as they happen. Out: how long a failed task waits before it is tried
+//! again, and whose retries are used up. The rules are those of a sweep
+//! ([`Retries`], [`LimitOf`]): there they are laid on recorded failures, here the wait of a back-off
+//! moves all that follows.
+//!
+//! ```text
+//!  k8s:backoff_limit=6    |--x...10 s...|--x......20 s......|--x   the third failure in a row
+//!  of one job             t1            t2 or t1, any           waits for 40 s, at most max_s
+//! ```
+//! The wait doubles with each failure of the job (with `per=task` of the task) since the last
+//! success there. It is that of the failed task: those that wait for a machine already go on.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::journal::Kind;
+use super::workload::Workload;
+use crate::schema::EventType;
+use crate::studies::rules::{LimitOf, Retries, Rule, Scope};
+
+/// Who fails: a rule by its place, and a job or a task.
+type Owner = (usize, u32);
+
+/// The retries of all tasks.
+#[derive(Debug)]
+pub(super) struct RetryWatch {
+    /// The condition that fires, the rule, and how many failures are too many.
+    rules: Vec<(usize, Retries, i64)>,
+    /// The condition that fires, and the limit.
+    limits: Vec<(usize, LimitOf, i64)>,
+    failed: FxHashMap<Owner, i64>,
+    in_row: FxHashMap<Owner, u32>,
+    /// What the task that failed last has to wait, µs.
+    wait: Option<(u32, i64)>,
+    /// Jobs that are over, and those of them whose tasks have still to be ended.
+    ended: FxHashSet<u32>,
+    ended_now: Vec<u32>,
+    /// The tasks of every job; only where a rule ends jobs.
+    tasks: Vec<Vec<u32>>,
+}
+
+impl RetryWatch {
+    /// Nothing has failed; `None` where no rule is about retries or limits.
+    pub(super) fn new(conditions: &[(&Rule, i64)], workload: &Workload) -> Option<Self> {
+        let (mut rules, mut limits) = (Vec::new(), Vec::new());
+        for (bit, (rule, parameter)) in conditions.iter().enumerate() {
+            match rule {
+                Rule::Retries(retries) => rules.push((bit, *retries, retries.fatal(*parameter))),
+                Rule::Limit(limit) => limits.push((bit, *limit, *parameter)),
+                _ => {}
+            }
+        }
+        if rules.is_empty() && limits.is_empty() {
+            return None;
+        }
+        let mut tasks = Vec::new();
+        if rules.iter().any(|(_, retries, _)| retries.scope == Scope::Job) {
+            tasks = vec![Vec::new(); workload.job_count()];
+            for task in (0..).take(workload.task_count) {
+                tasks[workload.job.get(task) as usize].push(task);
+            }
+        }
+        Some(Self {
+            rules,
+            limits,
+            failed: FxHashMap::default(),
+            in_row: FxHashMap::default(),
+            wait: None,
+            ended: FxHashSet::default(),
+            ended_now: Vec::new(),
+            tasks,
+        })
+    }
+
+    /// An attempt of a task has ended; `fire` hears of the conditions that are reached.
+    pub(super) fn ended(
+        &mut self,
+        (task, job): (u32, u32),
+        how: Kind,
+        mut fire: impl FnMut(usize),
+    ) {
+        let event = match how {
+            Kind::Fail => EventType::Fail,
+            Kind::Evict => EventType::Evict,
+            Kind::Lost => EventType::Lost,
+            Kind::Finish => EventType::Finish,
+            Kind::Restart => EventType::Kill,
+            _ => return,
+        };
+        let mut wait_us = 0;
+        for (place, &(bit, retries, fatal)) in self.rules.iter().enumerate() {
+            let owner = (place, if retries.is_pooled() { job } else { task });
+            if event == EventType::Finish {
+                self.in_row.remove(&owner);
+            }
+            if !retries.counts(event) {
+                continue;
+            }
+            let in_row = self.in_row.entry(owner).or_default();
+            wait_us = wait_us.max(retries.wait_us(*in_row));
+            *in_row = in_row.saturating_add(1);
+            let failed = self.failed.entry(owner).or_default();
+            *failed += 1;
+            if *failed < fatal {
+                continue;
+            }
+            fire(bit);
+            if retries.scope == Scope::Job && self.ended.insert(job) {
+                self.ended_now.push(job);
+            }
+        }
+        self.wait = (0 < wait_us).then_some((task, wait_us));
+    }
+
+    /// What a task has to wait before it is tried again, µs.
+    pub(super) fn take_wait_us(&mut self, task: u32) -> i64 {
+        self.wait.take().filter(|wait| wait.0 == task).map_or(0, |wait| wait.1)
+    }
+
+    /// Whether the job of a task is over.
+    pub(super) fn has_ended(&self, job: u32) -> bool {
+        self.ended.contains(&job)
+    }
+
+    /// The tasks of a job that has just been ended, once.
+    pub(super) fn take_ended(&mut self) -> Option<Vec<u32>> {
+        let job = self.ended_now.pop()?;
+        Some(std::mem::take(&mut self.tasks[job as usize]))
+    }
+
+    /// How long an attempt of a task may run, µs, by the place of its condition.
+    pub(super) fn limits_us(
+        &self,
+        requested_us: Option<i64>,
+    ) -> impl Iterator<Item = (usize, i64)> + '_ {
+        let limits = self.limits.iter();
+        limits.filter_map(move |(bit, limit, parameter)| {
+            Some((*bit, limit.limit_us(*parameter, requested_us)?))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use crate::replay::cluster::Notice;
+    use crate::replay::drawn::drawn;
+    use crate::replay::engine::{Plan, replay};
+    use crate::replay::journal::Kind;
+    use crate::replay::policies::PolicyPlan;
+    use crate::replay::properties::{cluster, machine, task, workload};
+    use crate::replay::state::Phase;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// From the journal alone: whoever fails waits as long as the rule says, and nothing of a
+        /// job begins after one failure too many.
+        #[test]
+        fn jobs_end_at_one_failure_too_many_and_tries_wait_before(
+            tasks in prop::collection::vec(task(), 1..25),
+            machines in prop::collection::vec(machine(), 1..4),
+            order in prop::sample::select(vec!["fifo", "easy", "conservative", "fair:interval_s=7"]),
+            (limit, base_s, max_s) in (0_i64..4, 0_i64..6, 0_i64..20),
+            has_evictions in any::<bool>(),
+            per in prop::sample::select(vec!["job", "task"]),
+        ) {
+            let workload = workload(&tasks, 0.0);
+            let cluster = cluster(&machines, None, Notice::After(0), false);
+            let on = if has_evictions { "fail+evict" } else { "fail" };
+            let policy = format!(
+                "{order}+kill:k8s:backoff_limit={limit},base_s={base_s},max_s={max_s},on={on},per={per}"
+            );
+            let policy: PolicyPlan = policy.parse().unwrap();
+            let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &policy) });
+            let journal = outcome.journal.unwrap();
+            let owner = |task: u32| if per == "job" { workload.job.get(task) } else { task };
+            // Failures in all and in a row, by job or by task; when a task may come back, µs.
+            let (mut all, mut in_row) = (BTreeMap::<u32, i64>::new(), BTreeMap::<u32, u32>::new());
+            let (mut over, mut due) = (BTreeMap::<u32, i64>::new(), BTreeMap::<u32, i64>::new());
+            for entry in journal.entries() {
+                let counts = match entry.kind {
+                    Kind::Fail => true,
+                    Kind::Evict | Kind::Lost => has_evictions,
+                    _ => false,
+                };
+                let (task, at_us) = (entry.task, entry.at_us);
+                if counts {
+                    let row = in_row.entry(owner(task)).or_default();
+                    let wait_s = (base_s * 2_i64.pow(*row)).min(max_s);
+                    due.insert(task, at_us + wait_s * 1_000_000);
+                    *row += 1;
+                    let failed = all.entry(owner(task)).or_default();
+                    *failed += 1;
+                    if limit < *failed {
+                        over.entry(owner(task)).or_insert(at_us);
+                    }
+                } else if entry.kind == Kind::Finish {
+                    in_row.remove(&owner(task));
+                } else if entry.kind == Kind::Start {
+                    prop_assert!(over.get(&owner(task)).is_none_or(|&over_us| at_us <= over_us));
+                } else if entry.kind == Kind::Submit && let Some(due_us) = due.remove(&task) {
+                    prop_assert_eq!(at_us, due_us, "task {}", task);
+                } else if entry.kind == Kind::Condemn {
+                    prop_assert!(over.contains_key(&owner(task)), "only those are condemned");
+                }
+            }
+            prop_assert_eq!(outcome.phase.iter().filter(|phase| **phase == Phase::Delayed).count(), 0);
+        }
+    }
+}
