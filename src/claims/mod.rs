@@ -78,7 +78,7 @@ pub struct Claim {
     pub published: Option<f64>,
     /// Ours: the mean over runs. Of a sentence, the cell that is nearest to breaking it.
     pub ours: Option<f64>,
-    /// Lower end of the 95 % interval that decides.
+    /// Lower end of the 95 % interval that decides; `None` of a single value, which has none.
     #[serde(rename = "low")]
     pub ours_low: Option<f64>,
     /// Upper end of the interval.
@@ -208,8 +208,8 @@ impl Published {
     ///
     /// The interval is that of the mean of as many new runs as the paper has, in which it lies with
     /// 95 %: mean ± t · s · sqrt(1/n + 1/m), with n runs of ours, m of the paper's, and Student's t
-    /// of n - 1 degrees. Half a printed digit is allowed on top. Of one value the interval has no
-    /// width.
+    /// of n - 1 degrees. Half a printed digit is allowed on top. One value has no interval: it is
+    /// compared as it is.
     pub fn beside(&self, place: &str, claim: &str, values: &[f64]) -> Claim {
         let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         let Some(spread) = Spread::of(&values) else {
@@ -242,8 +242,8 @@ impl Published {
         Claim {
             published: Some(self.number),
             ours: Some(spread.mean),
-            ours_low: Some(low),
-            ours_high: Some(high),
+            ours_low: spread.end(low),
+            ours_high: spread.end(high),
             verdict,
             decided_by,
             judged: Judged::Number(*self, values),
@@ -296,8 +296,8 @@ pub fn direction(place: &str, claim: &str, cells: &[Cell]) -> Claim {
     let worst = if cells.len() == 1 { String::new() } else { format!("; least: {}", cell.name) };
     Claim {
         ours: Some(spread.mean),
-        ours_low: Some(lowest(spread)),
-        ours_high: Some(spread.mean + spread.half_width()),
+        ours_low: spread.end(lowest(spread)),
+        ours_high: spread.end(spread.mean + spread.half_width()),
         verdict,
         decided_by: format!("{count}{worst}"),
         judged: Judged::Direction(cells.to_vec()),
@@ -339,8 +339,8 @@ pub fn bound(place: &str, claim: &str, side: Side, limit: f64, cells: &[Cell]) -
     Claim {
         published: Some(limit),
         ours: Some(spread.mean),
-        ours_low: Some(spread.mean - spread.half_width()),
-        ours_high: Some(spread.mean + spread.half_width()),
+        ours_low: spread.end(spread.mean - spread.half_width()),
+        ours_high: spread.end(spread.mean + spread.half_width()),
         verdict: if kept == cells.len() { Verdict::Reproduced } else { Verdict::NotReproduced },
         decided_by: of_cells,
         judged: Judged::Bound(side, limit, cells.to_vec()),
@@ -386,6 +386,11 @@ impl Spread {
     /// Half the 95 % confidence interval of the mean.
     fn half_width(&self) -> f64 {
         self.t * self.deviation / self.runs.sqrt()
+    }
+
+    /// An end of an interval, where there are runs enough for one.
+    fn end(&self, end: f64) -> Option<f64> {
+        (1.0 < self.runs).then_some(end)
     }
 
     /// Half the 95 % prediction interval of the mean of some new runs.
@@ -470,6 +475,19 @@ mod tests {
             let published = Published { number, digit, runs, neutral };
             let claim = published.beside("", "", &vec![number; ours]);
             prop_assert_eq!(claim.verdict, Verdict::Reproduced);
+        }
+
+        #[test]
+        fn a_single_value_has_no_interval(ours in values(), number in -1e6_f64..1e6) {
+            let claims = [
+                Published::exact(number, 0.1).beside("", "", &ours),
+                direction("", "", &[Cell::new("", ours.clone())]),
+                bound("", "", Side::AtLeast, number, &[Cell::new("", ours.clone())]),
+            ];
+            for claim in claims {
+                prop_assert_eq!(claim.ours_low.is_some(), 1 < ours.len());
+                prop_assert_eq!(claim.ours_high.is_some(), 1 < ours.len());
+            }
         }
 
         #[test]

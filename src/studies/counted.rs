@@ -224,17 +224,26 @@ impl Counted {
         shares: [f64; N],
         per_unit: f64,
     ) -> [Option<f64>; N] {
-        let near = self.near(shares, per_unit);
+        let near = self.near(shares, self.count(|_| true), per_unit);
         near.map(|near| near.map(|(low, high, weight)| low + weight * (high - low)))
     }
 
-    /// The largest amount that each quantile depends on; nothing where there is no value.
-    pub(super) fn upper_amounts<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
-        let near = self.near(shares, 1.0);
-        near.map(|near| near.map(|(low, high, weight)| if weight == 0.0 { low } else { high }))
+    /// Which quantiles grow if the values that are cut off grow without bound.
+    pub(super) fn growing<const N: usize>(&self, shares: [f64; N]) -> [bool; N] {
+        let count = self.count(|_| true);
+        let mut rest = self.clone();
+        rest.retain(|value| !value.is_censored());
+        let (now, then) = (self.near(shares, count, 1.0), rest.near(shares, count, 1.0));
+        std::array::from_fn(|idx| {
+            let needed = |near: Option<(f64, f64, f64)>| {
+                near.map(|(low, high, weight)| (low, if weight == 0.0 { low } else { high }))
+            };
+            needed(now[idx]) != needed(then[idx])
+        })
     }
 
-    /// The two order statistics nearest to each share, and the weight of the upper one.
+    /// The two order statistics nearest to each share among `count` values, and the weight of the
+    /// upper one. Values that are there in number only are larger than all, without bound.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -244,12 +253,14 @@ impl Counted {
     fn near<const N: usize>(
         &self,
         shares: [f64; N],
+        count: u64,
         per_unit: f64,
     ) -> [Option<(f64, f64, f64)>; N] {
-        let Some(last) = self.count(|_| true).checked_sub(1) else { return [None; N] };
+        let Some(last) = count.checked_sub(1) else { return [None; N] };
         // One pass for all: by share the amounts at its place rounded down, and one further.
         let places = shares.map(|share| share * last as f64);
-        let mut near = places.map(|place| Some((0.0, 0.0, place - place.floor())));
+        let none = f64::INFINITY;
+        let mut near = places.map(|place| Some((none, none, place - place.floor())));
         let mut passed = 0;
         for (value, count) in self.runs() {
             let amount = value.amount() as f64 / per_unit;

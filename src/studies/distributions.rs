@@ -96,21 +96,15 @@ const QUANTILES: [(&str, f64); 7] = [
 ];
 
 /// The statistics that values cut off by the window's end make lower bounds: the mean, and each
-/// quantile that such a value lies at or below. A value that is cut off can only grow, so that no
-/// quantile below the first such value moves.
+/// quantile that moves if all of them grow without bound. A value that is cut off can only grow, so
+/// that no other quantile moves whatever they grow to.
 fn at_least(values: &Counted) -> String {
-    let mut censored = values.runs().filter(|run| run.0.is_censored());
-    let Some((smallest, _)) = censored.next() else { return String::new() };
-    #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53")]
-    let smallest = smallest.amount() as f64;
-    let mut names = vec!["mean"];
-    let uppers = values.upper_amounts(QUANTILES.map(|quantile| quantile.1));
-    for ((name, _), upper) in QUANTILES.into_iter().zip(uppers) {
-        if upper.is_some_and(|upper| smallest <= upper) {
-            names.push(name);
-        }
+    if values.count(Value::is_censored) == 0 {
+        return String::new();
     }
-    names.join(",")
+    let growing = values.growing(QUANTILES.map(|quantile| quantile.1));
+    let quantiles = QUANTILES.into_iter().zip(growing).filter(|(_, is_growing)| *is_growing);
+    ["mean"].into_iter().chain(quantiles.map(|((name, _), _)| name)).collect::<Vec<_>>().join(",")
 }
 
 /// Points of a curve that are kept for a picture or a table.
@@ -296,6 +290,8 @@ fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::counted::values;
     use super::*;
 
@@ -306,6 +302,9 @@ mod tests {
         assert_eq!((row.count, row.censored), (4, 1));
         // The 8 may grow: what lies between 2 and 4 does not move, such as the median.
         assert_eq!(row.at_least, "mean,p75,p90,p99,max");
+        // One of three equal values may grow: the smaller two stay, and with them the median.
+        let equal = values(&[(5, false), (5, false), (5, true)]);
+        assert_eq!(summarize("all", &equal, 1.0).at_least, "mean,p75,p90,p99,max");
         let low = values(&[(1, true), (2, false), (4, false)]);
         assert_eq!(summarize("all", &low, 1.0).at_least, "mean,min,p25,median,p75,p90,p99,max");
         assert_eq!(summarize("all", &values(&[(1, false)]), 1.0).at_least, "");
@@ -314,6 +313,32 @@ mod tests {
         // 0.9 of the way along 3 gaps is 0.7 between the third and the fourth.
         assert!((row.p90.unwrap() - 6.8).abs() < 1e-12);
         assert_eq!(summarize("all", &Counted::default(), 1.0).mean, None);
+    }
+
+    proptest! {
+        /// A statistic is a lower bound exactly if it moves when what is cut off grows.
+        #[test]
+        fn lower_bounds_are_the_statistics_that_move(
+            amounts in prop::collection::vec((0_i64..6, any::<bool>()), 1..12),
+        ) {
+            let row = summarize("all", &values(&amounts), 1.0);
+            let grown: Vec<(i64, bool)> = amounts
+                .iter()
+                .map(|&(amount, is_cut)| (if is_cut { 1000 } else { amount }, is_cut))
+                .collect();
+            let other = summarize("all", &values(&grown), 1.0);
+            let of = |row: &Summary| {
+                [row.mean, row.min, row.p25, row.median, row.p75, row.p90, row.p99, row.max]
+            };
+            let names = ["mean", "min", "p25", "median", "p75", "p90", "p99", "max"];
+            let moved: Vec<&str> = names
+                .into_iter()
+                .zip(of(&row).into_iter().zip(of(&other)))
+                .filter(|(_, (one, other))| one != other)
+                .map(|(name, _)| name)
+                .collect();
+            prop_assert_eq!(row.at_least, moved.join(","));
+        }
     }
 
     #[test]

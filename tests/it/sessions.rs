@@ -467,7 +467,7 @@ fn analyze_does_everything_in_one_go() {
         [7/11] sweep
         skipped: sweep: the lake has no table `task_events`
         [8/11] predict
-        of 15 jobs, 0 submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both
+        of 15 jobs, 0 that ended but were submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both
         [9/11] detect
         skipped: detect: the lake has no table `task_events`
         [10/11] replay

@@ -105,7 +105,8 @@ impl Predicted {
     pub fn edges(&self) -> String {
         let Past { jobs, jobs_before_window, jobs_without_end, .. } = self.past;
         format!(
-            "of {}, {} submitted before the window and {} without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both",
+            "of {}, {} that ended but were submitted before the window and {} without FINISH, FAIL or \
+            KILL as the last event are not counted; rules learn from the ends of both",
             digits::counted(jobs, "job"),
             digits::grouped(jobs_before_window),
             digits::grouped(jobs_without_end)

@@ -93,6 +93,12 @@ fn parameters() -> Vec<Parameter> {
              that ended",
         ),
         open(
+            "open_jobs",
+            "counted, and never as short",
+            "jobs that have not ended when the trace does, or never ran: they are among all jobs, \
+             and not among those that ran less than 3 minutes or 2 hours",
+        ),
+        open(
             "configuration",
             "at time 0; the last one",
             "which CPU and memory a machine is counted under: of machines that are there at time \

@@ -259,8 +259,9 @@ mod tests {
             let texts = [&claim.place, &claim.claim, &claim.decided_by];
             assert!(texts.iter().all(|text| !text.is_empty()), "{name}: {claim:?}");
             let is_compared = claim.verdict != Verdict::CannotBeCompared;
-            let numbers = [claim.ours, claim.ours_low, claim.ours_high];
-            assert!(!is_compared || numbers.iter().all(Option::is_some), "{name}: {claim:?}");
+            assert!(!is_compared || claim.ours.is_some(), "{name}: {claim:?}");
+            assert_eq!(claim.ours_low.is_some(), claim.ours_high.is_some(), "{name}: {claim:?}");
+            assert!(claim.ours_low.is_none_or(|low| Some(low) <= claim.ours), "{name}: {claim:?}");
             assert!(!is_compared || claim.judged != Judged::ByNothing, "{name}: {claim:?}");
         }
     }

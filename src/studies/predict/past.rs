@@ -98,7 +98,7 @@ pub struct Past {
     pub name_count: u32,
     /// Jobs.
     pub jobs: u64,
-    /// Jobs that are not counted since they were submitted before the window.
+    /// Jobs that ended but are not counted, since they were submitted before the window.
     pub jobs_before_window: u64,
     /// Jobs that are not counted since their last event is not FINISH, FAIL or KILL.
     pub jobs_without_end: u64,
