@@ -26,7 +26,7 @@ macro_rules! queries {
 }
 
 /// Every query, in the order of their numbers. A test compares this with the folder.
-pub static QUERIES: [Query; 22] = queries![
+pub static QUERIES: [Query; 32] = queries![
     "q01_job_outcomes",
     "q02_task_outcomes",
     "q03_attempts",
@@ -49,6 +49,16 @@ pub static QUERIES: [Query; 22] = queries![
     "q20_previous_jobs",
     "q21_evictions",
     "q22_event_types",
+    "q23_course_machines",
+    "q24_course_capacity",
+    "q25_course_classes",
+    "q26_course_evictions",
+    "q27_course_locality",
+    "q28_course_requests",
+    "q29_course_peaks",
+    "q30_course_priorities",
+    "q31_course_failures",
+    "q32_course_waits",
 ];
 
 /// The name of the answer that holds all of them.

@@ -7,6 +7,7 @@ pub mod asked;
 pub mod censoring;
 pub mod checks;
 pub mod counted;
+pub mod course;
 pub mod distributions;
 pub mod fold;
 pub mod kill_sweep;

@@ -182,3 +182,91 @@ fn the_literature_is_compared_with_what_the_real_tables_say() {
     let run = place.run(&["reproduce", "literature", "--lake", "log"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
+
+/// The rows of an answer of `reproduce course`: question, measure and group with three numbers.
+fn course_rows(answer: &Value) -> BTreeMap<(u64, String, i64), [Option<f64>; 3]> {
+    let mut found = BTreeMap::new();
+    for question in answer["questions"].as_array().unwrap() {
+        let both = [&question["answer"], &question["other_readings"]];
+        for row in both.iter().flat_map(|rows| rows.as_array().unwrap()) {
+            let key = thousandths(row["group_key"].as_f64().unwrap());
+            let measure = row["measure"].as_str().unwrap().to_owned();
+            let numbers = ["part", "whole", "value"].map(|name| row[name].as_f64());
+            let place = (question["number"].as_u64().unwrap(), measure, key);
+            assert_eq!(found.insert(place, numbers), None, "{row} stands twice");
+        }
+    }
+    found
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "small quantities")]
+fn thousandths(quantity: f64) -> i64 {
+    (quantity * 1000.0).round() as i64
+}
+
+/// The golden answers are those of the SQL: `brute_force_gives_the_golden_answers` and the engines
+/// are held to the same files.
+#[test]
+fn the_ten_questions_are_answered_as_their_queries_do() {
+    let place = Place::new().with_golden_trace();
+    for buckets in ["1", "7"] {
+        place.run(&["ingest", "trace", "--lake", buckets, "--buckets", buckets]).ok();
+        let run = place.run(&["reproduce", "course", "--lake", buckets, "--format", "json"]).ok();
+        let found = course_rows(&run.json());
+        let mut expected = BTreeMap::new();
+        for (question, query) in (1..).zip(&jobfate::facts::query::QUERIES[22..]) {
+            let path = super::support::golden(&format!("answers/{}.csv", query.name));
+            for record in csv::Reader::from_path(path).unwrap().records() {
+                let record = record.unwrap();
+                let number = |idx: usize| record[idx].parse::<f64>().ok();
+                let place = (question, record[0].to_owned(), thousandths(number(1).unwrap()));
+                expected.insert(place, [2, 3, 4].map(number));
+            }
+        }
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (place, numbers) in &found {
+            let is_near = |(one, other): (&Option<f64>, &Option<f64>)| match (one, other) {
+                (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * one.abs().max(1e-3),
+                (one, other) => one == other,
+            };
+            let other = &expected[place];
+            assert!(numbers.iter().zip(other).all(is_near), "{place:?}: {numbers:?} {other:?}");
+        }
+    }
+}
+
+/// What is loaded of the real trace, recomputed from the raw files; where a table is missing its
+/// questions say so.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn the_ten_questions_are_those_of_the_raw_files() {
+    let Some(trace) = real_trace() else {
+        return skipped("the real trace is not beside this repository");
+    };
+    let Some(python) = python("csv") else { return };
+    let place = Place::new();
+    let raw = trace.to_str().unwrap();
+    let tables = if cfg!(debug_assertions) {
+        "machine_events"
+    } else {
+        "job_events,task_events,machine_events"
+    };
+    place.run(&["ingest", raw, "--lake", "lake", "--tables", tables]).ok();
+    let run = Command::new(python)
+        .arg(repository().join("tests/scripts/course_crosscheck.py"))
+        .args([env!("CARGO_BIN_EXE_jobfate"), place.path("lake").to_str().unwrap(), raw])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.ends_with(", 0 differ\n"), "{said}");
+    let run = place.run(&["reproduce", "course", "--format", "json"]).ok();
+    assert!(run.stderr.contains("question 6 needs table task_usage"), "{}", run.stderr);
+    // What reports of courses print stands beside the reading that gives it.
+    let questions = &run.json()["questions"];
+    for said in questions[0]["published"].as_array().unwrap() {
+        assert_eq!(said["equal"], true, "{said}");
+    }
+    assert_eq!(questions[1]["published"][0]["equal"], true);
+    assert_eq!(questions[1]["published"][1]["equal"], true);
+    assert!(questions[5]["answer"].as_array().unwrap().is_empty());
+}

@@ -302,7 +302,7 @@ fn sha256(path: &Path) -> String {
 
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
-fn queries_are_listed_shown_and_kept() {
+fn queries_are_listed() {
     let place = Place::new().with_golden_trace();
     assert_snapshot!(place.run(&["query"]).text(), @r"
         exit code: 0
@@ -329,8 +329,24 @@ fn queries_are_listed_shown_and_kept() {
         q20_previous_jobs            which job did the same user submit before each job, and what became of that job? (job_events)
         q21_evictions                which task was evicted where, what had it requested and held, and when did it run again? (job_events, task_events)
         q22_event_types              what is each type of event called, and how many events of it do jobs and tasks have? (task_events)
+        q23_course_machines          how are the machines distributed by their CPU capacity? (machine_events)
+        q24_course_capacity          how much CPU capacity is lost while machines are away? (machine_events)
+        q25_course_classes           how many jobs and tasks has each scheduling class? (job_events, task_events)
+        q26_course_evictions         do tasks of a low scheduling class have a higher chance of being evicted? (task_events)
+        q27_course_locality          do tasks of one job run on the same machine? (task_events)
+        q28_course_requests          do tasks that ask for more resources use more? (task_events, task_usage)
+        q29_course_peaks             are peaks of use and evictions correlated? (task_events)
+        q30_course_priorities        which priorities are evicted how often? (task_events)
+        q31_course_failures          how often do jobs and tasks fail, by scheduling class? (job_events, task_events)
+        q32_course_waits             how long do jobs and tasks wait, by scheduling class? (job_events, task_events)
         --- stderr
     ");
+}
+
+#[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn queries_are_shown_and_kept() {
+    let place = Place::new().with_golden_trace();
     let shown = place.run(&["query", "q04", "--show"]).ok();
     assert_eq!(shown.stdout_text(), include_str!("../../queries/q04_job_sizes.sql"));
     place.ingest(&[]).ok();

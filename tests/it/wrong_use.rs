@@ -78,7 +78,7 @@ fn an_unknown_name_lists_the_known_ones() {
         exit code: 2
         --- stdout
         --- stderr
-        error: there is no query `q99` (known: q01_job_outcomes, q02_task_outcomes, q03_attempts, q04_job_sizes, q05_cpu_held, q06_windows_in_attempts, q07_cpu_measured, q08_crossings, q09_held_after_crossings, q10_machine_periods, q11_cpu_published, q12_measured_after_crossings, q13_usage_by_user_hour, q14_job_requests, q15_memory_held, q16_memory_measured, q17_attempt_facts, q18_cluster_by_hour, q19_machines, q20_previous_jobs, q21_evictions, q22_event_types)
+        error: there is no query `q99` (known: q01_job_outcomes, q02_task_outcomes, q03_attempts, q04_job_sizes, q05_cpu_held, q06_windows_in_attempts, q07_cpu_measured, q08_crossings, q09_held_after_crossings, q10_machine_periods, q11_cpu_published, q12_measured_after_crossings, q13_usage_by_user_hour, q14_job_requests, q15_memory_held, q16_memory_measured, q17_attempt_facts, q18_cluster_by_hour, q19_machines, q20_previous_jobs, q21_evictions, q22_event_types, q23_course_machines, q24_course_capacity, q25_course_classes, q26_course_evictions, q27_course_locality, q28_course_requests, q29_course_peaks, q30_course_priorities, q31_course_failures, q32_course_waits)
     ");
     assert_snapshot!(place.run(&["ingest", "trace", "--tables", "jobs"]).text(), @r"
         exit code: 2

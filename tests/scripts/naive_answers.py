@@ -14,12 +14,16 @@ from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
 
+from course_crosscheck import course, raw
+
 AFTER = 2**63 - 1
 TERMINAL = "23456"
 SEQUENCE_OUTCOMES = {"014": "finished", "013": "failed", "015": "killed", "01": "running"}
 TERMINAL_OUTCOMES = {"2": "evicted", "3": "failed", "4": "finished", "5": "killed", "6": "lost"}
 EVENTS = "SUBMIT SCHEDULE EVICT FAIL FINISH KILL LOST UPDATE_PENDING UPDATE_RUNNING QUEUE ENABLE".split()
 HOUR = 3_600_000_000
+COURSE = ("q23_course_machines q24_course_capacity q25_course_classes q26_course_evictions q27_course_locality "
+          "q28_course_requests q29_course_peaks q30_course_priorities q31_course_failures q32_course_waits").split()
 
 
 def rows(trace, table):
@@ -422,6 +426,11 @@ def main(trace, out, thresholds, log):
     write("q22_event_types", "event_type event job_event_count task_event_count",
           [[kind, EVENTS[kind], *(kinds.count(str(kind)) for kinds in kinds_of)] for kind in range(len(EVENTS))
            if any(str(kind) in kinds for kinds in kinds_of)])
+    found = course(raw(trace), job_end, task_end)
+    for number, name in enumerate(COURSE, 1):
+        write(name, "measure group_key part whole value",
+              [[measure, group, *(None if cell is None else float(cell) for cell in cells)]
+               for (question, measure, group), cells in sorted(found.items()) if question == number])
 
 
 def requests(log):

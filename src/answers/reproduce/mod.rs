@@ -2,6 +2,7 @@
 
 use crate::results::kind::Kind;
 
+pub mod course;
 pub mod experiments;
 pub mod literature;
 pub mod mandai;
@@ -10,11 +11,12 @@ pub mod study;
 pub mod varied;
 
 /// The results: a paper each, and what others published.
-pub static KINDS: [Kind<'static>; 6] = [
+pub static KINDS: [Kind<'static>; 7] = [
     Kind::called("mandai", "Mandai, Kawahara and Kasahara (2017)"),
     Kind::of("tan"),
     Kind::of("asahara"),
     Kind::of("cui"),
     Kind::called("ota", "Ota and Aida (2009)"),
     Kind::called("literature", "What others published about the trace of 2011"),
+    course::KIND,
 ];

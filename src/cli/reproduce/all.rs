@@ -117,7 +117,9 @@ fn run_one(args: &ReproduceArgs, study: StudyName) -> Result<Ran> {
             set_seed_and_runs(&mut experiment, args)?;
             Ok(Ok(study_of(&experiment, &experiment.run())))
         }
-        StudyName::Literature | StudyName::All => unreachable!("not one of each"),
+        StudyName::Literature | StudyName::Course | StudyName::All => {
+            unreachable!("not one of each")
+        }
     }
 }
 

@@ -77,7 +77,11 @@ pub(crate) fn experiment_of(study: StudyName) -> Experiment {
         StudyName::Tan => Experiment::Tan(tan::Settings::default()),
         StudyName::Asahara => Experiment::Asahara(asahara::Settings::default()),
         StudyName::Cui => Experiment::Cui(cui::Settings::default()),
-        StudyName::Mandai | StudyName::Ota | StudyName::Literature | StudyName::All => {
+        StudyName::Mandai
+        | StudyName::Ota
+        | StudyName::Literature
+        | StudyName::Course
+        | StudyName::All => {
             unreachable!("no single experiment")
         }
     }

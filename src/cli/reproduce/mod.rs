@@ -8,6 +8,7 @@ use super::ingest;
 use super::{AnswerArgs, console, stop_on_signal};
 use crate::cli::shown;
 use jobfate::answers::ingest::{IngestChoice, plan};
+use jobfate::answers::reproduce::course;
 use jobfate::answers::reproduce::literature;
 use jobfate::answers::reproduce::mandai;
 use jobfate::answers::reproduce::ota as answers_ota;
@@ -41,6 +42,10 @@ mod study;
 /// capacity lost, predictors), each number next to ours. If a definition was not published, each
 /// possible one has a row. Scores on other samples are shown but not judged.
 ///
+/// course: the ten questions that courses ask of the Google trace of 2011, each with its exact
+/// definition, the query that defines it (`query q23` to `q32`), the answer with its scope, other
+/// readings of the same words, and the answers of public reports beside the reading that gives them.
+///
 /// all: the five studies one after the other, and a table that counts the claims by verdict. A
 /// study whose trace is missing is left out, with a message that says what it needs. With a day of
 /// the Google trace and the log LCG it took 13 seconds on two cores.
@@ -50,7 +55,7 @@ mod study;
 /// trace is ingested first, that step takes the memory named in the help of `ingest`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce literature --lake lake\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan\n  jobfate reproduce cui --vary slow_speed=0.1,0.2,0.4 --vary slow_nodes=1,2,3 --out maps"
+    after_long_help = "Examples:\n  jobfate reproduce mandai clusterdata-2011-2 --lake lake --out reports/mandai\n  jobfate reproduce ota LCG.swf.gz --lake lcg --out reports/ota\n  jobfate reproduce ota --lake lcg --from 3 --days 5 --users 22,37,41\n  jobfate reproduce literature --lake lake\n  jobfate reproduce course --lake lake --out reports/course\n  jobfate reproduce all --lake lake --ota-lake lcg --out papers\n  jobfate reproduce tan --out reports/tan\n  jobfate reproduce cui --runs 3 --format csv\n  jobfate reproduce tan --vary period_s=10,30,70,100 --out reports/tan\n  jobfate reproduce cui --vary slow_speed=0.1,0.2,0.4 --vary slow_nodes=1,2,3 --out maps"
 )]
 pub(crate) struct ReproduceArgs {
     /// The study, or all of them
@@ -140,6 +145,8 @@ pub(crate) enum StudyName {
     Cui,
     /// What others published about the Google trace of 2011
     Literature,
+    /// Ten questions that courses ask of that trace
+    Course,
     /// All five papers, with the number of claims per verdict
     All,
 }
@@ -154,6 +161,7 @@ impl StudyName {
             Self::Asahara => "asahara",
             Self::Cui => "cui",
             Self::Literature => "literature",
+            Self::Course => "course",
             Self::All => "verdicts",
         }
     }
@@ -169,6 +177,7 @@ impl StudyName {
             Self::Ota => answers_ota::PAPER,
             Self::Tan | Self::Asahara | Self::Cui => experiments::experiment_of(self).paper(),
             Self::Literature => literature::PAPER,
+            Self::Course => "ten questions",
             Self::All => "five papers",
         }
     }
@@ -195,6 +204,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             parameters_in_words(&study.parameters).iter().for_each(console::note);
             study::give(&study, None, files, Some(&args.answer.form()))
         }
+        StudyName::Course => course(args),
         StudyName::Ota => {
             lake_of(args)?;
             ota::run(args)
@@ -204,16 +214,31 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
+/// The ten questions on what a lake has.
+fn course(args: &ReproduceArgs) -> Result<()> {
+    let lake = lake_of(args)?;
+    let mut files = shown::files(args.answer.out.as_deref(), args.study.answer())?;
+    let course = course::course(&lake, super::windows(&lake, &args.answer)?)?;
+    course.unanswered().iter().for_each(console::note);
+    if let Some(files) = &mut files {
+        files.table("course-readings", &course.readings())?;
+    }
+    let table = course.table();
+    shown::give(&course.answer(&table), files, &course.origin, &args.answer.form())
+}
+
 /// Checks that a study has what was asked of it.
 fn check(args: &ReproduceArgs) -> Result<()> {
     let wrong = |text: &str| Err(Usage(text.to_owned()).into());
     let is_drawn = args.seed.is_some() || args.runs.is_some();
     let is_set = !args.parameters.set.is_empty() || !args.parameters.vary.is_empty();
     match args.study {
-        StudyName::Mandai | StudyName::Literature if is_drawn || is_set => wrong(
-            "--seed, --runs, --set and --vary do not apply to this study, which draws no random \
+        StudyName::Mandai | StudyName::Literature | StudyName::Course if is_drawn || is_set => {
+            wrong(
+                "--seed, --runs, --set and --vary do not apply to this study, which draws no random \
             numbers; --window-end moves the end of the trace",
-        ),
+            )
+        }
         StudyName::Ota if is_drawn => {
             wrong("--seed and --runs apply to experiments; this study draws no random numbers")
         }

@@ -1,0 +1,76 @@
+-- Question: do tasks that ask for more resources use more?
+-- Tables:   task_events, task_usage
+-- Key:      measure, group_key
+-- Columns:  measure      what is counted, see below
+--           group_key    -1; -1 for all, -2 where it is unknown
+--           part, whole  numerator and denominator of a share; of another number part is null, and whole is
+--                        how many values it is of
+--           value        part over whole, or the number; null where whole is 0
+-- Used by:  reproduce course, question 6
+-- A task asks for the largest request of its rows, and uses the mean of its usage windows, weighted by their
+-- lengths; a window without a rate is 0. Windows without length or with an end after the trace, tasks without a
+-- request and tasks without a window are left out.
+-- CPU, memory: Pearson's correlation of request and use over tasks.
+-- CPU by row: the same over the rows of task_usage.
+-- CPU over request: the correlation of the request with use over request, of tasks that ask for more than 0.
+-- CPU used: use of CPU times time, over requests times time.
+WITH requests AS (
+  SELECT job_id, task_index,
+         MAX(CAST(cpu_request AS DOUBLE)) AS cpu, MAX(CAST(memory_request AS DOUBLE)) AS memory
+  FROM task_events
+  GROUP BY job_id, task_index
+),
+windows AS (
+  SELECT u.job_id, u.task_index,
+         CAST(u.end_time_us - u.start_time_us AS DOUBLE) / CAST(1000000 AS DOUBLE) AS length_s,
+         COALESCE(CAST(u.mean_cpu_rate AS DOUBLE), CAST(0 AS DOUBLE)) AS cpu_use,
+         COALESCE(CAST(u.canonical_memory AS DOUBLE), CAST(0 AS DOUBLE)) AS memory_use,
+         r.cpu, r.memory
+  FROM task_usage AS u
+  JOIN requests AS r ON u.job_id = r.job_id AND u.task_index = r.task_index
+  WHERE u.start_time_us < u.end_time_us AND u.end_time_us < 9223372036854775807
+),
+tasks AS (
+  SELECT job_id, task_index, MAX(cpu) AS cpu, MAX(memory) AS memory,
+         SUM(cpu_use * length_s) / SUM(length_s) AS cpu_use, SUM(memory_use * length_s) / SUM(length_s) AS memory_use
+  FROM windows
+  GROUP BY job_id, task_index
+),
+pairs AS (
+  SELECT 'CPU' AS measure, cpu AS x, cpu_use AS y FROM tasks WHERE cpu IS NOT NULL
+  UNION ALL
+  SELECT 'memory' AS measure, memory AS x, memory_use AS y FROM tasks WHERE memory IS NOT NULL
+  UNION ALL
+  SELECT 'CPU by row' AS measure, cpu AS x, cpu_use AS y FROM windows WHERE cpu IS NOT NULL
+  UNION ALL
+  SELECT 'CPU over request' AS measure, cpu AS x, cpu_use / cpu AS y FROM tasks WHERE 0 < cpu
+),
+means AS (
+  SELECT measure, SUM(x) / CAST(count(*) AS DOUBLE) AS x_mean, SUM(y) / CAST(count(*) AS DOUBLE) AS y_mean
+  FROM pairs
+  GROUP BY measure
+),
+sums AS (
+  SELECT p.measure, CAST(count(*) AS DOUBLE) AS pair_count,
+         SUM((p.x - m.x_mean) * (p.y - m.y_mean)) AS xy,
+         SUM((p.x - m.x_mean) * (p.x - m.x_mean)) AS xx, SUM((p.y - m.y_mean) * (p.y - m.y_mean)) AS yy,
+         SUM(p.x * p.x) AS x_squares, SUM(p.y * p.y) AS y_squares
+  FROM pairs AS p
+  JOIN means AS m ON p.measure = m.measure
+  GROUP BY p.measure
+),
+found AS (
+  SELECT measure, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
+         CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
+              THEN xy / SQRT(xx * yy) END AS value
+  FROM sums
+  UNION ALL
+  SELECT 'CPU used' AS measure, SUM(cpu_use * length_s) AS part, SUM(cpu * length_s) AS whole,
+         CASE WHEN 0 < SUM(cpu * length_s) THEN SUM(cpu_use * length_s) / SUM(cpu * length_s) END AS value
+  FROM windows
+  WHERE cpu IS NOT NULL
+  HAVING 0 < count(*)
+)
+SELECT measure, CAST(-1 AS DOUBLE) AS group_key, part, whole, value
+FROM found
+ORDER BY measure, group_key;

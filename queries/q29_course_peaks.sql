@@ -1,0 +1,55 @@
+-- Question: are peaks of use and evictions correlated?
+-- Tables:   q18_cluster_by_hour, task_events
+-- Optional: task_usage
+-- Key:      measure, group_key
+-- Columns:  measure      what is counted, see below
+--           group_key    -1; -1 for all, -2 where it is unknown
+--           part, whole  numerator and denominator of a share; of another number part is null, and whole is
+--                        how many values it is of
+--           value        part over whole, or the number; null where whole is 0
+-- Used by:  reproduce course, question 7
+-- All three are Pearson's correlation.
+-- hours, requested: CPU requested of the cluster in an hour, and EVICT rows in it, over the hours of q18.
+-- hours, running: the same with the time that tasks run.
+-- machines, five minutes: the largest max_cpu_rates of the tasks of a machine in five minutes, added up (a window
+--   counts where it begins), and EVICT rows of the machine in them; over the cells that have a usage window.
+WITH cells AS (
+  SELECT machine_id, start_time_us - start_time_us % 300000000 AS cell_us,
+         SUM(COALESCE(CAST(max_cpu_rate AS DOUBLE), CAST(0 AS DOUBLE))) AS peak
+  FROM task_usage
+  GROUP BY machine_id, start_time_us - start_time_us % 300000000
+),
+evictions AS (
+  SELECT machine_id, time_us - time_us % 300000000 AS cell_us, CAST(count(*) AS DOUBLE) AS evicted
+  FROM task_events
+  WHERE event_type = 2 AND machine_id IS NOT NULL
+  GROUP BY machine_id, time_us - time_us % 300000000
+),
+pairs AS (
+  SELECT 'hours, requested' AS measure, requested_s AS x, CAST(evicted AS DOUBLE) AS y FROM q18_cluster_by_hour
+  UNION ALL
+  SELECT 'hours, running' AS measure, slots_s AS x, CAST(evicted AS DOUBLE) AS y FROM q18_cluster_by_hour
+  UNION ALL
+  SELECT 'machines, five minutes' AS measure, c.peak AS x, COALESCE(e.evicted, CAST(0 AS DOUBLE)) AS y
+  FROM cells AS c
+  LEFT JOIN evictions AS e ON c.machine_id = e.machine_id AND c.cell_us = e.cell_us
+),
+means AS (
+  SELECT measure, SUM(x) / CAST(count(*) AS DOUBLE) AS x_mean, SUM(y) / CAST(count(*) AS DOUBLE) AS y_mean
+  FROM pairs
+  GROUP BY measure
+),
+sums AS (
+  SELECT p.measure, CAST(count(*) AS DOUBLE) AS pair_count,
+         SUM((p.x - m.x_mean) * (p.y - m.y_mean)) AS xy,
+         SUM((p.x - m.x_mean) * (p.x - m.x_mean)) AS xx, SUM((p.y - m.y_mean) * (p.y - m.y_mean)) AS yy,
+         SUM(p.x * p.x) AS x_squares, SUM(p.y * p.y) AS y_squares
+  FROM pairs AS p
+  JOIN means AS m ON p.measure = m.measure
+  GROUP BY p.measure
+)
+SELECT measure, CAST(-1 AS DOUBLE) AS group_key, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
+       CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
+            THEN xy / SQRT(xx * yy) END AS value
+FROM sums
+ORDER BY measure, group_key;

@@ -1,0 +1,251 @@
+//! The questions in words: what is asked, how it is defined, why published answers differ, and what
+//! public reports say. The reports are of students and named by number alone.
+
+use crate::schema::Table;
+
+/// A question.
+pub(super) struct Question {
+    /// In the words of the courses.
+    pub asked: &'static str,
+    /// What exactly is answered.
+    pub definition: &'static str,
+    /// The query that defines it.
+    pub query: &'static str,
+    /// Tables without which there is no answer.
+    pub tables: &'static [Table],
+    /// What its groups are.
+    pub group: &'static str,
+    /// The measures that are the answer; all others are other readings.
+    pub answers: &'static [&'static str],
+    /// Why published answers differ.
+    pub differ: &'static str,
+    /// What reports say.
+    pub said: &'static [Said],
+}
+
+/// A number of a public report.
+pub(super) struct Said {
+    /// The number, as a share where it is one.
+    pub value: f64,
+    /// The unit of its last printed digit.
+    pub digit: f64,
+    /// Whether it is a count: the numerator of the reading.
+    pub is_count: bool,
+    /// Measure and group of the reading that it is compared with; empty where none is known.
+    pub reading: (&'static str, f64),
+    /// What it is, in words.
+    pub about: &'static str,
+}
+
+impl Question {
+    /// Whether a measure is the answer, and no other reading.
+    pub(super) fn is_answer(&self, measure: &str) -> bool {
+        self.answers.contains(&measure)
+    }
+}
+
+const fn count(value: f64, reading: (&'static str, f64), about: &'static str) -> Said {
+    Said { value, digit: 1.0, is_count: true, reading, about }
+}
+
+const fn share(value: f64, digit: f64, reading: (&'static str, f64), about: &'static str) -> Said {
+    Said { value, digit, is_count: false, reading, about }
+}
+
+/// No reading of ours is known to be that of a report.
+const NONE: (&str, f64) = ("", -1.0);
+
+/// The ten questions.
+pub(super) static QUESTIONS: [Question; 10] = [
+    Question {
+        asked: "What is the distribution of the machines by their CPU capacity?",
+        definition: "Each machine counts once, under the capacity that was said of it last.",
+        query: "q23_course_machines",
+        tables: &[Table::MachineEvents],
+        group: "CPU",
+        answers: &["machines"],
+        differ: "machine_events has a row for each time that a machine comes, leaves or changes, three per \
+            machine on average. Reports that count its rows find 37,780 machines, of which 32 have no \
+            capacity; those that take the rows of time 0 miss the machines that came later. The shares \
+            hardly differ, since all capacities come and go about equally often: the shares alone do not \
+            show the mistake, the counts do.",
+        said: &[
+            count(35_015.0, ("rows", 0.5), "machines of CPU 0.5, reports 1 and 2"),
+            count(2_223.0, ("rows", 1.0), "machines of CPU 1, reports 1 and 2"),
+            count(510.0, ("rows", 0.25), "machines of CPU 0.25, reports 1 and 2"),
+            share(
+                0.93,
+                0.01,
+                ("machines at time 0", 0.5),
+                "machines of CPU 0.5 at time 0, report 3",
+            ),
+        ],
+    },
+    Question {
+        asked: "What share of the CPU capacity is lost to maintenance?",
+        definition: "CPU times time of outages that ended (REMOVE to the next ADD), over that and CPU times \
+            time of machines that were up, to the end of the trace.",
+        query: "q24_course_capacity",
+        tables: &[Table::MachineEvents],
+        group: "machines",
+        answers: &["lost"],
+        differ: "Reports 1, 3 and 4 have the same numerator. The denominator decides: most machines never leave, so that \
+            their last row is their first. Whoever takes the time from the first to the last row of each \
+            machine leaves out three quarters of the capacity that was there, and finds four times the \
+            loss. Whoever also counts machines that never came back finds more; whoever counts machines and \
+            not time finds 41 %. Differences of times that are not paired (REMOVE with the next ADD of the \
+            same machine) give negative shares.",
+        said: &[
+            share(0.0048, 0.0001, ("lost", -1.0), "reports 1 and 4"),
+            share(0.018_879, 0.000_001, ("lost, between first and last event", -1.0), "report 3"),
+            share(0.0186, 0.0001, NONE, "report 2"),
+            share(0.0219, 0.0001, NONE, "report 5"),
+        ],
+    },
+    Question {
+        asked: "How many jobs and tasks does each scheduling class have?",
+        definition: "Each job and task counts once, under the class that it had last.",
+        query: "q25_course_classes",
+        tables: &[Table::JobEvents, Table::TaskEvents],
+        group: "class",
+        answers: &["jobs", "tasks"],
+        differ: "A job has three rows in job_events, a task four or more in task_events. Reports that count \
+            rows find 771,302 jobs of class 0 where there are 257,275. For jobs the shares survive this, \
+            for tasks they do not: tasks that are evicted and restarted have more rows. Most reports are of five of 500 parts, and each group of students has others: a part is one and a half hours, in \
+            which one user may submit thousands of tasks.",
+        said: &[
+            count(771_302.0, ("rows of jobs", 0.0), "jobs of class 0, report 1"),
+            count(643_916.0, ("rows of jobs", 1.0), "jobs of class 1, report 1"),
+            count(582_340.0, ("rows of jobs", 2.0), "jobs of class 2, report 1"),
+            count(14_684.0, ("rows of jobs", 3.0), "jobs of class 3, report 1"),
+        ],
+    },
+    Question {
+        asked: "Do tasks of a low scheduling class have a higher chance of being evicted?",
+        definition: "Tasks with one EVICT or more, of all tasks of their last class.",
+        query: "q26_course_evictions",
+        tables: &[Table::TaskEvents],
+        group: "class",
+        answers: &["tasks"],
+        differ: "Four denominators are in use, and they order the classes differently: tasks, attempts, rows, \
+            and the evictions of all classes. Of all evictions most are of class 0 because most tasks are: \
+            that says nothing of a chance. Per attempt a task that is evicted a hundred times counts a \
+            hundred times. The class is not what decides, besides: evictions follow the priority (question \
+            8), and classes mix priorities. Reports on other parts find other numbers by the same reading.",
+        said: &[
+            share(
+                0.75,
+                0.01,
+                ("of all evictions", 0.0),
+                "class 0, of all evictions, report 3, other parts",
+            ),
+            share(0.0120, 0.0001, ("rows", 0.0), "class 0, of rows, report 2, other parts"),
+            share(0.0136, 0.0001, ("rows", 1.0), "class 1, of rows, report 2, other parts"),
+            share(0.0559, 0.0001, NONE, "low classes, report 1; it finds 7.40 % for high ones"),
+            share(0.0416, 0.0001, NONE, "low classes, report 5; it finds 2.86 % for others"),
+        ],
+    },
+    Question {
+        asked: "Do tasks of the same job run on the same machine?",
+        definition: "Of jobs with two or more tasks that ran, those of which all attempts ran on one machine.",
+        query: "q27_course_locality",
+        tables: &[Table::TaskEvents],
+        group: "jobs",
+        answers: &["one machine"],
+        differ: "Three of four jobs have one task. Counted with the others they all run on one machine, and the \
+            answer becomes yes; without them it is no. Jobs that use more machines than they have tasks are \
+            not spread further: their tasks were restarted elsewhere. A job whose tasks began before the \
+            first loaded part shows only those that were scheduled again.",
+        said: &[
+            share(
+                0.4169,
+                0.0001,
+                ("one machine, jobs of one task too", -1.0),
+                "report 2, other parts",
+            ),
+            share(0.74, 0.01, ("as many machines as tasks", -1.0), "report 3, other parts"),
+            share(0.20, 0.01, ("more machines than tasks", -1.0), "report 3, other parts"),
+            share(0.06, 0.01, ("fewer machines than tasks", -1.0), "report 3, other parts"),
+        ],
+    },
+    Question {
+        asked: "Do the tasks that request more resources use more?",
+        definition: "Pearson's correlation, over tasks, of the largest request and the mean use over its usage \
+            windows, weighted by their lengths.",
+        query: "q28_course_requests",
+        tables: &[Table::TaskEvents, Table::TaskUsage],
+        group: "tasks",
+        answers: &["CPU", "memory"],
+        differ: "Reports correlate tasks, or rows of task_usage (which weights tasks by how long they run), or the \
+            request with the share of it that is used. The last is another question: it is negative where \
+            large requests are padded, though large requests use more. Some tasks use more than they ask for, \
+            since CPU is not limited. Requests are few round numbers, so that a correlation says little; a \
+            mean of the use by request says more.",
+        said: &[
+            share(0.446_985, 0.000_001, ("CPU", -1.0), "CPU, report 2, other parts"),
+            share(0.567_810, 0.000_001, ("memory", -1.0), "memory, report 2, other parts"),
+            share(0.0, 0.1, ("CPU over request", -1.0), "about 0, report 3, other parts"),
+        ],
+    },
+    Question {
+        asked: "Are peaks of use and evictions correlated?",
+        definition: "Pearson's correlation, over the hours, of the CPU requested by running tasks and the EVICT rows \
+            in the hour.",
+        query: "q29_course_peaks",
+        tables: &[Table::TaskEvents],
+        group: "hours",
+        answers: &["hours, requested"],
+        differ: "Use can be that of a task, of a machine or of the cluster, in five minutes or an hour, and a peak a \
+            maximum or a mean. Most reports join evictions to usage windows of the same task or machine, which \
+            keeps only machines that ran something then; with few parts of task_usage there are few pairs. A \
+            correlation over hours of one day mixes the time of day into both. None of them shows what causes an eviction.",
+        said: &[share(
+            -0.025,
+            0.001,
+            ("machines, five minutes", -1.0),
+            "machines in five minutes, largest rate of one task, report 3, other parts",
+        )],
+    },
+    Question {
+        asked: "How do priorities and evictions go together?",
+        definition: "Tasks with one EVICT or more, of all tasks of their last priority.",
+        query: "q30_course_priorities",
+        tables: &[Table::TaskEvents],
+        group: "priority",
+        answers: &["tasks"],
+        differ: "As for classes, four denominators are in use. Here the order survives: priorities 0 and 1, which \
+            are free, are evicted most by every reading. But how much depends on it: per attempt the tasks \
+            that are evicted over and over weigh more than the many that never are. Priorities with a few \
+            tasks give shares of 0 or 100 %, and say nothing.",
+        said: &[],
+    },
+    Question {
+        asked: "How often do jobs and tasks fail, by scheduling class?",
+        definition: "Jobs (tasks) whose last event of an end is FAIL and which do not come back, of all.",
+        query: "q31_course_failures",
+        tables: &[Table::JobEvents, Table::TaskEvents],
+        group: "class",
+        answers: &["jobs failed", "tasks failed"],
+        differ: "FAIL is an event, not a fate: most tasks that fail are submitted again and end otherwise. Whoever \
+            counts tasks with a FAIL finds ten times more than fail in the end. Some reports add KILL, which \
+            is sixty times as frequent in class 0, and is often a user or a program that had enough. Jobs \
+            that still run are in the denominator of some and not of others; class 3, whose jobs run \
+            longest, depends most on it.",
+        said: &[],
+    },
+    Question {
+        asked: "How long do jobs and tasks wait?",
+        definition: "Median time from the first SUBMIT to the first SCHEDULE after it, of jobs and tasks that were \
+            submitted within the trace and started.",
+        query: "q32_course_waits",
+        tables: &[Table::JobEvents, Table::TaskEvents],
+        group: "class",
+        answers: &["jobs: median", "tasks: median"],
+        differ: "What began before the trace stands at time 0, SUBMIT and SCHEDULE alike, and waits 0 s in every \
+            report that keeps it. A mean is made by the few that wait for hours, a median by the many that wait \
+            for seconds: in the loaded parts they differ by a factor of twenty. Restarts wait too, and longer. A job waits until \
+            its first task starts, so that jobs wait less than tasks. Tasks that never start have no wait here, \
+            which favours short ones; `describe --what waiting` counts them.",
+        said: &[],
+    },
+];

@@ -1,0 +1,94 @@
+//! The ten questions that courses ask of the trace of 2011: the native twin of `q23` to `q32`.
+//!
+//! In: a lake. Out: for each question rows of measure, group, numerator, denominator and value, as the
+//! queries define them. Tests hold the two together. Buckets are summed up one by one, and merged in
+//! their order: the number of threads changes no digit.
+
+use serde::Serialize;
+
+use crate::facts::FactError;
+use crate::facts::machines::MachineEvents;
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::Table;
+
+mod fold;
+mod machines;
+mod sums;
+
+/// Questions.
+pub const COUNT: usize = 10;
+
+/// A number of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// What is counted.
+    pub measure: String,
+    /// Class, priority or capacity; -1 for all, -2 where it is unknown.
+    pub group_key: f64,
+    /// The numerator of a share, or the sum of a mean.
+    pub part: Option<f64>,
+    /// Its denominator, or how many values it is of.
+    pub whole: f64,
+    /// The share or number.
+    pub value: Option<f64>,
+}
+
+/// All, whatever the group.
+pub const ALL: i32 = -1;
+
+/// A group that is not known.
+pub const UNKNOWN: i32 = -2;
+
+impl Row {
+    /// A share.
+    fn share(measure: &str, group_key: f64, part: f64, whole: f64) -> Self {
+        let value = (0.0 < whole).then(|| part / whole);
+        Self { measure: measure.to_owned(), group_key, part: Some(part), whole, value }
+    }
+}
+
+/// What ran in an hour, and how many were evicted in it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HourRow {
+    /// Hour of the trace clock.
+    pub hour: f64,
+    /// CPU requested by what ran, NCU-s.
+    pub requested_s: f64,
+    /// Time for which tasks ran, s.
+    pub slots_s: f64,
+    /// EVICT rows.
+    pub evicted: f64,
+}
+
+/// The answers.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// By question; no rows where a table is missing.
+    pub questions: [Vec<Row>; COUNT],
+    /// The hours in which anything happened.
+    pub hours: Vec<HourRow>,
+}
+
+/// Answers every question that the tables of a lake allow, in their order.
+///
+/// # Errors
+/// A table does not read.
+pub fn answers(lake: &Lake, windows: Windows) -> Result<Answers, FactError> {
+    let mut all = Answers::default();
+    let answers = &mut all.questions;
+    if lake.has(Table::MachineEvents) {
+        let events = MachineEvents::read(lake)?;
+        answers[0] = machines::capacities(&events);
+        answers[1] = machines::lost(&events, windows);
+    }
+    let sums = fold::fold(lake, windows)?;
+    all.hours = sums.hours();
+    sums.write(lake, &all.hours, answers);
+    for rows in answers {
+        rows.sort_by(|one, other| {
+            one.measure.cmp(&other.measure).then(one.group_key.total_cmp(&other.group_key))
+        });
+    }
+    Ok(all)
+}
