@@ -270,3 +270,24 @@ fn the_ten_questions_are_those_of_the_raw_files() {
     assert_eq!(questions[1]["published"][1]["equal"], true);
     assert!(questions[5]["answer"].as_array().unwrap().is_empty());
 }
+
+/// The baselines and the regression, run again by a script over the raw files.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn predictions_are_those_of_a_script_over_the_raw_files() {
+    let Some(trace) = real_trace() else {
+        return skipped("the real trace is not beside this repository");
+    };
+    let Some(python) = python("csv") else { return };
+    let place = Place::new();
+    let raw = trace.to_str().unwrap();
+    place.run(&["ingest", raw, "--lake", "lake", "--tables", "job_events"]).ok();
+    let program = env!("CARGO_BIN_EXE_jobfate");
+    let lake = place.path("lake");
+    script(&python, "predict_crosscheck.py", &[program, lake.to_str().unwrap(), raw]);
+    let rules = ["predict", "--rules", "last,logistic", "--format", "json"];
+    let answer = place.run(&rules).ok().json();
+    let accuracy = |idx: usize| answer["rules"][idx]["accuracy"].as_f64().unwrap();
+    assert!((accuracy(0) - 0.921_995).abs() < 1e-6, "{answer}");
+    assert!(0.944 < accuracy(1), "{answer}");
+}

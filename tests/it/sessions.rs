@@ -438,13 +438,14 @@ fn analyze_does_everything_in_one_go() {
         other         6     1,065         322,058      500  647.500         900    1,235     1,730     2,135    2,180         2  mean,p75,p90,p99,max                             0
 
         what the past of users predicts
-        rule              jobs  accuracy  precision    recall  false_positive_rate       auc  brier_score  true_positives  false_positives  true_negatives  false_negatives
-        last                10  0.500000          1  0.166667                    0  0.583333     0.500000               1                0               4                5
-        last-or-rate        10  0.400000   0.500000  0.333333             0.500000  0.416667     0.600000               2                2               2                4
-        last-of-user        10  0.500000          1  0.166667                    0  0.583333     0.500000               1                0               4                5
-        rate:half_life=5    10  0.500000   0.600000  0.500000             0.500000  0.416667     0.514121               3                2               2                3
-        class               10  0.700000          1  0.500000                    0  0.750000     0.300000               3                0               4                3
-        overall             10  0.500000   0.600000  0.500000             0.500000  0.416667     0.512500               3                2               2                3
+        rule                jobs  accuracy  precision    recall  false_positive_rate       auc  brier_score  true_positives  false_positives  true_negatives  false_negatives
+        last                  10  0.500000          1  0.166667                    0  0.583333     0.500000               1                0               4                5
+        last-or-rate          10  0.400000   0.500000  0.333333             0.500000  0.416667     0.600000               2                2               2                4
+        last-of-user          10  0.500000          1  0.166667                    0  0.583333     0.500000               1                0               4                5
+        rate:half_life=5      10  0.500000   0.600000  0.500000             0.500000  0.416667     0.514121               3                2               2                3
+        class                 10  0.700000          1  0.500000                    0  0.750000     0.300000               3                0               4                3
+        overall               10  0.500000   0.600000  0.500000             0.500000  0.416667     0.512500               3                2               2                3
+        logistic:step=0.05    10  0.500000   0.600000  0.500000             0.500000  0.458333     0.506805               3                2               2                3
 
         Of 15 jobs, 46.7 % with another outcome, 20.0 % killed, 13.3 % finished, 13.3 % failed, 6.7 % still running at the end (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at its end).
         Half of 14 jobs took at most 820 s, the longest 2,990 s; the mean is 1,084.21 s; 4 had not ended and count with the time seen so far (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at its end).

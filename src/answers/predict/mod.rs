@@ -50,7 +50,9 @@ pub struct PredictPlan {
     /// weight of a job halves with every `half_life` of them that end after it
     /// (`rate:half_life=5`). With few jobs, this share is pulled towards that of the user, and that
     /// towards the overall rate. class: the rate of the scheduling class. overall: the rate of all
-    /// jobs.
+    /// jobs. logistic: a logistic regression on all of these (the log-odds of the rates, the last
+    /// jobs, how many ended, the class); each job that ends moves its weights a step
+    /// (`logistic:step=0.05`).
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::ALL))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,

@@ -12,6 +12,7 @@
 //! A job is counted where it was submitted within the window and its last event is FINISH, FAIL or
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
 
+mod logistic;
 pub mod past;
 pub mod rules;
 pub mod score;

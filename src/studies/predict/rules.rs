@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use rustc_hash::FxHashMap;
 
+use super::logistic::{Features, Known, Logistic};
 use super::past::{End, Past, Who};
 use crate::notation::{Notation, NotationError, write_notation};
 
@@ -34,17 +35,26 @@ pub enum Predictor {
     Class,
     /// The rate among all earlier jobs.
     Overall,
+    /// Logistic regression on all of these, learnt as jobs end.
+    Logistic {
+        /// How far each end moves the weights.
+        step: f64,
+    },
 }
+
+/// How far each end moves the weights, where nothing else is said.
+const STEP: f64 = 0.05;
 
 impl Predictor {
     /// All of them, with their usual parameters.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Last,
         Self::LastOrRate,
         Self::LastOfUser,
         Self::Rate { half_life: HALF_LIFE },
         Self::Class,
         Self::Overall,
+        Self::Logistic { step: STEP },
     ];
 
     /// The one that kill rules follow.
@@ -58,6 +68,7 @@ impl Predictor {
             Self::Rate { .. } => "rate",
             Self::Class => "class",
             Self::Overall => "overall",
+            Self::Logistic { .. } => "logistic",
         }
     }
 
@@ -72,6 +83,7 @@ impl Predictor {
             rate_of_user: vec![Rate::default(); users],
             by_class: FxHashMap::default(),
             overall: Rate::default(),
+            logistic: Logistic::default(),
         }
     }
 }
@@ -80,6 +92,7 @@ impl fmt::Display for Predictor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rate { half_life } => write_notation(f, "rate", &[("half_life", half_life)]),
+            Self::Logistic { step } => write_notation(f, "logistic", &[("step", step)]),
             other => f.write_str(other.name()),
         }
     }
@@ -99,6 +112,10 @@ impl FromStr for Predictor {
                 let expected = "a number of jobs from 0.1 to 1000000";
                 let half_life = notation.number("half_life", expected, half_life, 0.1..=1e6)?;
                 Self::Rate { half_life }
+            }
+            Self::Logistic { step } => {
+                let expected = "a number from 0.001 to 1";
+                Self::Logistic { step: notation.number("step", expected, step, 0.001..=1.0)? }
             }
             other => other,
         };
@@ -140,6 +157,12 @@ pub(super) struct Mind {
     rate_of_user: Vec<Rate>,
     by_class: FxHashMap<Option<i32>, Rate>,
     overall: Rate,
+    logistic: Logistic,
+}
+
+/// What is left of a job's weight when the next one ends.
+fn keep(half_life: f64) -> f64 {
+    (-1.0 / half_life).exp2()
 }
 
 impl Mind {
@@ -156,14 +179,43 @@ impl Mind {
                 self.overall.add(is_lost, 1.0);
             }
             Predictor::Rate { half_life } => {
-                let keep = (-1.0 / half_life).exp2();
-                self.rates.entry(pair).or_default().add(is_lost, keep);
-                self.rate_of_user[who.user as usize].add(is_lost, keep);
-                self.overall.add(is_lost, 1.0);
+                self.add_rates(who, is_lost, keep(half_life));
             }
             Predictor::Class => self.by_class.entry(who.class).or_default().add(is_lost, 1.0),
             Predictor::Overall => self.overall.add(is_lost, 1.0),
+            Predictor::Logistic { step } => {
+                let features = self.features(who);
+                self.logistic.learn(&features, is_lost, step);
+                self.add_rates(who, is_lost, keep(HALF_LIFE));
+                self.by_class.entry(who.class).or_default().add(is_lost, 1.0);
+                self.last.insert(pair, is_lost);
+                self.last_of_user[who.user as usize] = Some(is_lost);
+            }
         }
+    }
+
+    fn add_rates(&mut self, who: Who, is_lost: bool, keep: f64) {
+        self.rates.entry((who.user, who.name)).or_default().add(is_lost, keep);
+        self.rate_of_user[who.user as usize].add(is_lost, keep);
+        self.overall.add(is_lost, 1.0);
+    }
+
+    /// What the regression knows of a job.
+    fn features(&self, who: Who) -> Features {
+        let pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
+        let all = self.overall.plain();
+        let of_user = self.rate_of_user[who.user as usize].drawn_to(all);
+        let of_class = self.by_class.get(&who.class).copied().unwrap_or_default().drawn_to(all);
+        let known = Known {
+            rates: [pair.drawn_to(of_user), of_user, of_class, all],
+            last: [
+                self.last.get(&(who.user, who.name)).copied(),
+                self.last_of_user[who.user as usize],
+            ],
+            ended: pair.jobs,
+            class: who.class,
+        };
+        known.features()
     }
 
     /// The chance that a job that is submitted now does not finish.
@@ -182,6 +234,7 @@ impl Mind {
             }
             Predictor::Class => self.by_class.get(&who.class).copied().unwrap_or_default().plain(),
             Predictor::Overall => self.overall.plain(),
+            Predictor::Logistic { .. } => self.logistic.chance(&self.features(who)),
         }
     }
 }
