@@ -100,7 +100,7 @@ pub static STUDIES: [Study; 12] = [
     },
     Study {
         name: "detect",
-        answers: "which tasks each of twelve straggler detectors would have flagged, with \
+        answers: "which tasks each of thirteen straggler detectors would have flagged, with \
         precision and recall; a dry run of the copies",
         topic: &Topic {
             file: "stragglers.html",

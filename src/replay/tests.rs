@@ -919,8 +919,8 @@ fn typos_in_policies_are_errors_that_list_what_is_known() {
         "there is no policy `wqrr` (known: fifo, random, shortest, priority, easy, \
          conservative, sjf, ljf, smallest, largest, wfp3, unicep, f1, f2, f3, f4, fair, drf, \
          none, oracle, wqr, dolly, poisson, hadoop, google, late, late021, yarn, mantri, tqst, \
-         spark, flink, first-free, first-fit, best-fit, worst-fit, random-fit, kill); did you \
-         mean `wqr`?",
+         spark, flink, cubed, first-free, first-fit, best-fit, worst-fit, random-fit, kill); did \
+         you mean `wqr`?",
     );
     check("wqr:copy=1", "policy `wqr` has no parameter `copy` (it takes: copies, order, depth)");
     check(

@@ -26,7 +26,7 @@ pub struct DetectAsked {
     /// Detectors to compare, one word each; `all` for every one
     ///
     /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
-    /// late021, yarn, mantri, tqst, spark, flink. Every detector also takes `budget` (simultaneous
+    /// late021, yarn, mantri, tqst, spark, flink, cubed. Every detector also takes `budget` (simultaneous
     /// copies, as a share of the running attempts) and `min_age_s`. An unknown key is an error that
     /// lists the known ones.
     /// `late` compares rates and times left as exact fractions; of attempts with equal time left the

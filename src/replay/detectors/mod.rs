@@ -15,6 +15,7 @@ use crate::notation::{Notation, NotationError};
 
 mod changepoint;
 mod criterion;
+mod cubed;
 mod finished;
 mod flink;
 mod google;
@@ -333,6 +334,7 @@ pub const KINDS: &[Kind] = &[
     tqst::KIND,
     spark::KIND,
     flink::KIND,
+    cubed::KIND,
 ];
 
 /// A detector as it is written: `late`, `poisson:window_s=30,bin_s=15`, `late:budget=0.1`.
