@@ -8,8 +8,8 @@ Usage: detect_crosscheck.py JOBFATE LAKE [JOBS_REPLAYED]
 
 1. What is walked and judged: groups, tasks, stragglers by four truths, attempts, hours.
 2. Every score of every detector, recounted from detect-flags.parquet.
-3. The flags of spark (version 3), flink and google, by a replay that visits every heartbeat and
-   sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
+3. The flags of spark (version 3), flink, google and cubed, by a replay that visits every heartbeat
+   and sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
 Exits with 1 and says what differs.
 """
 
@@ -31,7 +31,7 @@ BEAT_US = 10_000_000
 TASKS_MIN = 10
 # Most events looked at in the replay of one job.
 COST_MAX = 3_000_000
-DETECTORS = ["spark:version=3", "flink", "google"]
+DETECTORS = ["spark:version=3", "flink", "google", "cubed"]
 
 
 def read(con, lake, table, columns):
@@ -119,9 +119,10 @@ def naive_flags(tasks, attempts, first_us):
                 waiting += state == "waiting"
                 over += state == "over"
 
-            def flag(name, limit):
+            def flag(name, limit, once_per_task=False):
+                tasks_before = {task for task, _ in copied[name]} if once_per_task else ()
                 for task, start, end, how in running:
-                    if limit(now - start) and (task, start) not in copied[name]:
+                    if limit(now - start) and (task, start) not in copied[name] and task not in tasks_before:
                         copied[name].add((task, start))
                         flags[name].add((task, start, now))
 
@@ -135,10 +136,11 @@ def naive_flags(tasks, attempts, first_us):
                 line_us = max(base_ms * 1000, 60_000_000)
                 flag("flink", lambda age: age >= line_us)
             if waiting == 0 and over >= Fraction(95, 100) * known:
-                # One backup per task, whichever attempt had it.
-                before = {task for task, _ in copied["google"]}
-                running = [run for run in running if run[0] not in before]
-                flag("google", lambda age: True)
+                flag("google", lambda age: True, once_per_task=True)
+            started = len({task for task, start, _, _ in runs if start <= now})
+            half = -(-started // 2)
+            if started >= 10 and len(done) >= half:
+                flag("cubed", lambda age: age > 3 * done[half - 1], once_per_task=True)
         now += BEAT_US
     return flags
 
