@@ -24,14 +24,7 @@ use crate::schema::Table;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DetectAsked {
     /// Detectors to compare, one word each; `all` for every one
-    ///
-    /// Each is `name` or `name:key=value,...`. Names: none, oracle, poisson, hadoop, google, late,
-    /// late021, yarn, mantri, tqst, spark, flink, cubed. Every detector also takes `budget` (simultaneous
-    /// copies, as a share of the running attempts) and `min_age_s`. An unknown key is an error that
-    /// lists the known ones.
-    /// `late` compares rates and times left as exact fractions; of attempts with equal time left the
-    /// one with the lower task index comes first.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all", long_help = detectors_help()))]
     pub detectors: Vec<DetectorList>,
 
     /// Time between heartbeats
@@ -135,6 +128,21 @@ readers! {
 
 fn window_lengths<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<u32>, D::Error> {
     parsed_list(source, parse_window)
+}
+
+/// The help of `--detectors`, with what is known of every one.
+#[cfg(feature = "cli")]
+fn detectors_help() -> String {
+    let each: Vec<String> =
+        KINDS.iter().map(|kind| format!("- {}: {}", kind.name, kind.about)).collect();
+    format!(
+        "Detectors to compare, one word each; `all` for every one\n\nEach is `name` or \
+        `name:key=value,...`. Every detector also takes `budget` (simultaneous copies, as a share of \
+        the running attempts) and `min_age_s`. An unknown key is an error that lists the known ones. \
+        `late` compares rates and times left as exact fractions; of attempts with equal time left the \
+        one with the lower task index comes first.\n\n{}",
+        each.join("\n")
+    )
 }
 
 /// Detectors in the order in which they are shown.
