@@ -9,9 +9,7 @@ use crate::digits::grouped;
 use super::Lineup;
 use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
-
-/// The family of Hadoop's detectors; the others are the second.
-const HADOOP_FAMILY: [&str; 6] = ["hadoop", "google", "late", "late021", "yarn", "tqst"];
+use crate::replay::detectors::Family;
 
 /// Draws everything that the outcome has.
 pub(crate) fn charts(
@@ -27,7 +25,7 @@ pub(crate) fn charts(
         charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
         charts.push(("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)));
     }
-    for (family, suffix) in [(true, "hadoop"), (false, "others")] {
+    for (family, suffix) in [(Family::Hadoop, "hadoop"), (Family::Others, "others")] {
         let lines = copy_lines(outcome, asked, lineup, family);
         if !lines.is_empty() {
             charts.push((format!("detect-copies-{suffix}"), copies(lines, &caption)));
@@ -92,17 +90,14 @@ fn is_bound(name: &str) -> bool {
 }
 
 /// Places of the detectors of a family, with their tones; the bounds stand in both.
-fn family(lineup: &Lineup, is_hadoop: bool) -> Vec<(usize, Tone)> {
+fn toned(lineup: &Lineup, family: Family) -> Vec<(usize, Tone)> {
     let mut tones =
         Tone::SERIES.into_iter().filter(|tone| !matches!(tone, Tone::Ink | Tone::Grey)).cycle();
     (0..lineup.asked)
-        .filter_map(|idx| match lineup.detectors[idx].name() {
-            "none" => Some((idx, Tone::Grey)),
-            "oracle" => Some((idx, Tone::Ink)),
-            name if HADOOP_FAMILY.contains(&name) == is_hadoop => {
-                Some((idx, tones.next().expect("tones go round")))
-            }
-            _ => None,
+        .filter_map(|idx| match &lineup.detectors[idx] {
+            one if one.name() == "none" => Some((idx, Tone::Grey)),
+            one if one.name() == "oracle" => Some((idx, Tone::Ink)),
+            one => (one.family() == family).then(|| (idx, tones.next().expect("tones go round"))),
         })
         .collect()
 }
@@ -111,9 +106,9 @@ fn copy_lines(
     outcome: &DetectOutcome,
     asked: &[DetectorRow],
     lineup: &Lineup,
-    is_hadoop: bool,
+    family: Family,
 ) -> Vec<Line> {
-    family(lineup, is_hadoop)
+    toned(lineup, family)
         .into_iter()
         .map(|(idx, tone)| Line {
             name: asked[idx].detector.clone(),
@@ -143,12 +138,12 @@ fn copies(lines: Vec<Line>, caption: &str) -> Chart {
     })
 }
 
-fn curve_lines(outcome: &DetectOutcome, lineup: &Lineup, is_hadoop: bool) -> Vec<Line> {
+fn curve_lines(outcome: &DetectOutcome, lineup: &Lineup, family: Family) -> Vec<Line> {
     let mut tones = Tone::SERIES.into_iter().cycle();
     lineup
         .curves
         .iter()
-        .filter(|curve| HADOOP_FAMILY.contains(&curve.kind) == is_hadoop)
+        .filter(|curve| curve.family == family)
         .map(|curve| {
             let mut points: Vec<(f64, f64)> = curve
                 .points

@@ -13,7 +13,7 @@ use crate::faults::{Failure, Result};
 use crate::lake::Lake;
 use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
-use crate::replay::detectors::{Action, DetectorPlan, End};
+use crate::replay::detectors::{Action, DetectorPlan, End, Family};
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
@@ -77,8 +77,8 @@ pub struct Lineup {
 pub struct Curve {
     /// The detector as it was asked for.
     pub name: String,
-    /// The kind of detector.
-    pub kind: &'static str,
+    /// Those that it is drawn with.
+    pub family: Family,
     /// The parameter.
     pub key: &'static str,
     /// Its values, and the position of each in the line-up.

@@ -236,8 +236,8 @@ impl Lineup {
                     points.push(((*value).to_owned(), lineup.place(&detector.with(key, value)?)));
                 }
                 if !points.is_empty() {
-                    let (name, kind) = (detector.written().to_owned(), kind.name);
-                    lineup.curves.push(Curve { name, kind, key, points });
+                    let (name, family) = (detector.written().to_owned(), kind.family);
+                    lineup.curves.push(Curve { name, family, key, points });
                 }
             }
         }

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::support::{entry, first_of_age_us, whole};
-use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
+use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -22,6 +22,7 @@ pub(super) const KIND: Kind = Kind {
     name: "cubed",
     about: "Cubed's backup tasks: 3 times the median once half of the started are complete",
     curve: ("multiplier", &["10", "5", "3", "2", "1.5", "1.1"]),
+    family: Family::Others,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

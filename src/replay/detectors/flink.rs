@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::support::{count_as_f64, first_of_age_us, whole, word};
-use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
+use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     name: "flink",
     about: "Flink's slow task detector: 1.5 times the median of the fastest three quarters",
     curve: ("multiplier", &["5", "3", "2", "1.5", "1.3", "1.1"]),
+    family: Family::Others,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

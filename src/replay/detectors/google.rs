@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::support::{WAITING, Waiting, entry, first_of_age_us, whole, word};
-use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
+use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     name: "google",
     about: "backup of everything still running near the end (OSDI'04), or Cubed's version of it",
     curve: ("share", &["0.99", "0.98", "0.95", "0.9", "0.8", "0.5"]),
+    family: Family::Hadoop,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

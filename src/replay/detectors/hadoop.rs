@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::support::{WAITING, Waiting, entry, word};
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
+use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
@@ -18,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "hadoop",
     about: "Hadoop MR1: progress 20 % under the average of all tasks, a minute after job start",
     curve: ("gap", &["0.6", "0.5", "0.4", "0.3", "0.2", "0.1", "0.05"]),
+    family: Family::Hadoop,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

@@ -27,7 +27,7 @@ use super::support::{
     ONE_TASK, WAITING, Waiting, copy_first, first_of_age_us, place_of_percentile, room_below,
     task_parts, word,
 };
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
+use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -35,6 +35,7 @@ pub(super) const KIND: Kind = Kind {
     name: "late",
     about: "LATE as published: slowest quarter by rate, longest time left first, 10 % of slots",
     curve: ("slow_task", &["2.5", "5", "10", "25", "40", "60", "80"]),
+    family: Family::Hadoop,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

@@ -17,7 +17,9 @@ use super::progress::Ratio;
 use super::support::{
     ExactSums, WAITING, Waiting, copy_first, count_as_f64, entry, first_of_age_us, word,
 };
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Progress, Running, Scene};
+use super::{
+    Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Progress, Running, Scene,
+};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -25,6 +27,7 @@ pub(super) const KIND: Kind = Kind {
     name: "late021",
     about: "Hadoop 0.21's code after LATE: rate a deviation under the mean, 10 % of running tasks",
     curve: ("slow_task", &["2.5", "2", "1.5", "1", "0.5", "0.25", "0"]),
+    family: Family::Hadoop,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use super::support::{count_as_f64, entry, keep_first};
 use super::{
-    Action, Detector, Ended, Flag, GroupInfo, Kind, Outlook as Reports, Plan, Progress, Running,
-    Scene,
+    Action, Detector, Ended, Family, Flag, GroupInfo, Kind, Outlook as Reports, Plan, Progress,
+    Running, Scene,
 };
 use crate::notation::{Notation, NotationError};
 
@@ -26,6 +26,7 @@ pub(super) const KIND: Kind = Kind {
     name: "mantri",
     about: "Mantri: restart or copy by time left against the lengths of finished tasks",
     curve: ("rho", &["30", "10", "5", "3", "1", "0"]),
+    family: Family::Others,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

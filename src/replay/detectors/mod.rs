@@ -304,6 +304,15 @@ pub trait Plan: fmt::Debug + Send + Sync {
     }
 }
 
+/// Detectors that are drawn in one chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Those of Hadoop, what they were made of and what was made of them.
+    Hadoop,
+    /// All others.
+    Others,
+}
+
 /// What is known of a detector by its name alone.
 #[derive(Debug)]
 pub struct Kind {
@@ -314,6 +323,8 @@ pub struct Kind {
     /// The parameter that trades precision for recall with values from cautious to eager; empty
     /// where there is none.
     pub curve: (&'static str, &'static [&'static str]),
+    /// Those that it is drawn with.
+    pub family: Family,
     /// Whether it keeps tasks from machines ([`Detector::standing`], [`Detector::very_slow`]): it is
     /// then asked about each task and machine in turn.
     pub steers: bool,
@@ -410,6 +421,11 @@ impl DetectorPlan {
     /// What is known of it by its name; nothing of a custom one.
     pub fn kind(&self) -> Option<&'static Kind> {
         self.kind
+    }
+
+    /// Those that it is drawn with; a custom one with the others.
+    pub fn family(&self) -> Family {
+        self.kind.map_or(Family::Others, |kind| kind.family)
     }
 
     /// A detector for one group.

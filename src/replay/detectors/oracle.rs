@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
+use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
 /// The kind.
 pub(super) const KIND: Kind = Kind {
     name: "oracle",
     about: "knows the true durations and flags exactly the stragglers",
     curve: ("", &[]),
+    family: Family::Others,
     steers: false,
     read: |_| Ok(Arc::new(Oracle)),
 };

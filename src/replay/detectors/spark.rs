@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::support::{OrOff, first_of_age_us, whole, word};
-use super::{Detector, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
+use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
 /// The kind.
@@ -18,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "spark",
     about: "Spark's speculation: 3 times the median once 90 % are done (version 3: 1.5 and 75 %)",
     curve: ("multiplier", &["5", "4", "3", "2", "1.5", "1.2"]),
+    family: Family::Others,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

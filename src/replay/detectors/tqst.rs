@@ -33,7 +33,7 @@ use super::support::{
     word,
 };
 use super::{
-    Detector, End, Ended, Flag, GroupInfo, Kind, NO_MACHINE, Outlook, Plan, Running, Scene,
+    Detector, End, Ended, Family, Flag, GroupInfo, Kind, NO_MACHINE, Outlook, Plan, Running, Scene,
     Standing,
 };
 use crate::notation::{Notation, NotationError};
@@ -44,6 +44,7 @@ pub(super) const KIND: Kind = Kind {
     name: "tqst",
     about: "Cui et al. 2014: last quarter by estimated end, no copies on slow nodes",
     curve: ("slow_task", &["2", "5", "10", "25", "50", "75", "100"]),
+    family: Family::Hadoop,
     steers: true,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

@@ -35,7 +35,7 @@ use self::probability::first_rare;
 use super::changepoint::ChangePoint;
 use super::histogram::{Histogram, bin};
 use super::support::{count_as_f64, entry};
-use super::{Action, Detector, Ended, Flag, Kind, Outlook, Running, Scene};
+use super::{Action, Detector, Ended, Family, Flag, Kind, Outlook, Running, Scene};
 use crate::units::micros_to_seconds;
 
 /// The kind.
@@ -43,6 +43,7 @@ pub(super) const KIND: Kind = Kind {
     name: "poisson",
     about: "Asahara et al. 2013: rare in a Poisson distribution above the mode of recent lengths",
     curve: ("p", &["0.00001", "0.001", "0.005", "0.05", "0.1", "0.2", "0.4"]),
+    family: Family::Others,
     steers: false,
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::criterion::{Bounds, Criterion, Rates};
 use super::support::{ExactSums, entry, word};
-use super::{Detector, End, Ended, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
+use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 use estimators::{Estimator, Memory, Mode, cut};
 
@@ -31,6 +31,7 @@ pub(super) const KIND: Kind = Kind {
     name: "yarn",
     about: "Hadoop YARN: the copy that saves most time, one per scan; three estimators",
     curve: ("min_tasks", &["1", "2", "5", "10", "20", "50", "200"]),
+    family: Family::Hadoop,
     steers: false,
     read: |notation| Ok(Arc::new(Rules::read(notation)?)),
 };
