@@ -100,8 +100,8 @@ pub static STUDIES: [Study; 12] = [
     },
     Study {
         name: "detect",
-        answers: "which tasks each of thirteen straggler detectors would have flagged, with \
-        precision and recall; a dry run of the copies",
+        answers: "which tasks each straggler detector would have flagged, with precision and recall; \
+        a dry run of the copies",
         topic: &Topic {
             file: "stragglers.html",
             title: "Straggler detectors",
