@@ -24,6 +24,8 @@ pub(super) const KIND: Kind = Kind {
     curve: ("multiplier", &["10", "5", "3", "2", "1.5", "1.1"]),
     family: Family::Others,
     steers: false,
+    #[cfg(test)]
+    variants: &["min_started=2"],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -18,6 +18,13 @@ pub(super) const KIND: Kind = Kind {
     curve: ("multiplier", &["5", "3", "2", "1.5", "1.3", "1.1"]),
     family: Family::Others,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "of=first,ratio=0.25,lower_bound_s=10",
+        "of=first,ratio=0.25,lower_bound_s=1000",
+        "ratio=0.25,lower_bound_s=2",
+        "of=first,ratio=0.4,lower_bound_s=1",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -18,6 +18,8 @@ pub(super) const KIND: Kind = Kind {
     curve: ("share", &["0.99", "0.98", "0.95", "0.9", "0.8", "0.5"]),
     family: Family::Hadoop,
     steers: false,
+    #[cfg(test)]
+    variants: &["waiting=ignored,share=0.5", "share=0.3", "share=0.1,waiting=ignored,budget=0.3"],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -20,6 +20,13 @@ pub(super) const KIND: Kind = Kind {
     curve: ("gap", &["0.6", "0.5", "0.4", "0.3", "0.2", "0.1", "0.05"]),
     family: Family::Hadoop,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "age_from=attempt,waiting=ignored,gap=0.1",
+        "age_s=2,gap=0.1",
+        "age_from=attempt,age_s=3,gap=0.05,waiting=ignored",
+        "gap=0,age_s=1",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -37,6 +37,18 @@ pub(super) const KIND: Kind = Kind {
     curve: ("slow_task", &["2.5", "5", "10", "25", "40", "60", "80"]),
     family: Family::Hadoop,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "cap=1,age_s=0,slow_task=60,waiting=ignored",
+        "slow_share=0.2,slow_rate=0.5,age_s=0,cap=1,waiting=ignored",
+        "budget=0.1,min_age_s=100",
+        "cap=1,age_s=400,slow_task=60,waiting=ignored",
+        "slow_share=0.2,slow_rate=0.9,age_s=400,cap=1,waiting=ignored",
+        "slow_share=0.4,age_s=100,cap=1",
+        "age_s=2",
+        "age_s=9,waiting=ignored,cap=0.3",
+        "age_s=0,slow_task=60,budget=0.5,min_age_s=7",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

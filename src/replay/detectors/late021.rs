@@ -29,6 +29,13 @@ pub(super) const KIND: Kind = Kind {
     curve: ("slow_task", &["2.5", "2", "1.5", "1", "0.5", "0.25", "0"]),
     family: Family::Hadoop,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "slow_task=0,min_cap=1,age_s=0,waiting=ignored",
+        "slow_task=0,min_cap=1,age_s=900,waiting=ignored",
+        "age_s=2",
+        "age_s=5,min_cap=0,min_slots=0.2,cap=0,waiting=ignored,slow_task=0",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -28,6 +28,14 @@ pub(super) const KIND: Kind = Kind {
     curve: ("rho", &["30", "10", "5", "3", "1", "0"]),
     family: Family::Others,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "gamma=1,delta=0.1,smooth=1,report_s=1",
+        "alpha=1",
+        "report_s=2",
+        "gamma=1,delta=0.1,smooth=1,report_s=1,rho=0",
+        "report_s=3,budget=0.2",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

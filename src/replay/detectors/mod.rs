@@ -328,6 +328,9 @@ pub struct Kind {
     /// Whether it keeps tasks from machines ([`Detector::standing`], [`Detector::very_slow`]): it is
     /// then asked about each task and machine in turn.
     pub steers: bool,
+    /// Parameters under which it decides in other ways than along its curve, for tests.
+    #[cfg(test)]
+    pub variants: &'static [&'static str],
     read: fn(&mut Notation) -> Result<Arc<dyn Plan>, NotationError>,
 }
 
@@ -493,4 +496,4 @@ impl<D: Detector + Clone + fmt::Debug + Sync + 'static> Plan for Prototype<D> {
 #[cfg(test)]
 mod suite;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;

@@ -13,6 +13,8 @@ pub(super) const KIND: Kind = Kind {
     curve: ("", &[]),
     family: Family::Others,
     steers: false,
+    #[cfg(test)]
+    variants: &[],
     read: |_| Ok(Arc::new(Oracle)),
 };
 

@@ -20,6 +20,15 @@ pub(super) const KIND: Kind = Kind {
     curve: ("multiplier", &["5", "4", "3", "2", "1.5", "1.2"]),
     family: Family::Others,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "version=3,efficiency=progress",
+        "threshold_s=30,executor_slots=100",
+        "quantile=0.1,budget=0.2,min_age_s=700",
+        "quantile=0.3,multiplier=1.1,min_runtime_s=1",
+        "threshold_s=5",
+        "version=3,efficiency=progress,quantile=0.2,min_runtime_s=1",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -3,9 +3,22 @@
 use std::ops::Range;
 
 use super::{
-    Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, NO_MACHINE, Progress, Running,
-    Scene,
+    Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, KINDS, NO_MACHINE, Progress,
+    Running, Scene,
 };
+
+/// Every detector as tests try it: with its defaults, at both ends of its curve, in its variants.
+pub(in crate::replay) fn tried() -> Vec<String> {
+    let mut texts = Vec::new();
+    for kind in KINDS {
+        let (key, values) = kind.curve;
+        let ends = values.first().into_iter().chain(values.last());
+        texts.push(kind.name.to_owned());
+        texts.extend(ends.map(|value| format!("{}:{key}={value}", kind.name)));
+        texts.extend(kind.variants.iter().map(|pairs| format!("{}:{pairs}", kind.name)));
+    }
+    texts
+}
 
 /// Time in seconds, converted.
 pub(super) const SECOND: i64 = 1_000_000;

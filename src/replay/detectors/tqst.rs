@@ -46,6 +46,15 @@ pub(super) const KIND: Kind = Kind {
     curve: ("slow_task", &["2", "5", "10", "25", "50", "75", "100"]),
     family: Family::Hadoop,
     steers: true,
+    #[cfg(test)]
+    variants: &[
+        "of=all,rounding=down,min_tasks=2,age_s=0,waiting=first",
+        "slow_share=0.2,slow_rate=0.5,age_s=0",
+        "of=all,rounding=down,min_tasks=2,age_s=500,waiting=first",
+        "slow_share=0.3,slow_rate=0.9,age_s=500",
+        "age_s=2",
+        "min_tasks=2,age_s=4,waiting=first",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

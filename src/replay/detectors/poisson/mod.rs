@@ -45,6 +45,14 @@ pub(super) const KIND: Kind = Kind {
     curve: ("p", &["0.00001", "0.001", "0.005", "0.05", "0.1", "0.2", "0.4"]),
     family: Family::Others,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "lambda=sample,ties=low,action=copy,verdicts=1,window_s=200,p=0.2",
+        "scale_s=60,estimates=1,verdicts=2",
+        "window_s=9,bin_s=2,p=0.2",
+        "window_s=30,bin_s=1,p=0.3,verdicts=1,action=copy",
+        "scale_s=9,verdicts=2,p=0.2,stall_s=4",
+    ],
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 

@@ -33,6 +33,20 @@ pub(super) const KIND: Kind = Kind {
     curve: ("min_tasks", &["1", "2", "5", "10", "20", "50", "200"]),
     family: Family::Hadoop,
     steers: false,
+    #[cfg(test)]
+    variants: &[
+        "estimator=exponential,retry_after_s=1",
+        "estimator=exponential,mode=intended,retry_after_s=1",
+        "estimator=simple,min_tasks=2",
+        "estimator=simple,mode=intended,skip=2,lambda_s=30,retry_after_s=0",
+        "mode=intended,sigma=0.5",
+        "slow_share=0.2,slow_rate=0.5,age_s=30",
+        "mode=intended,sigma=0.5,retry_s=37",
+        "slow_share=0.2,slow_rate=0.9,age_s=300",
+        "min_tasks=1,retry_s=1,retry_after_s=1",
+        "estimator=simple,retry_s=1,retry_after_s=1",
+        "estimator=exponential,mode=intended,retry_s=3",
+    ],
     read: |notation| Ok(Arc::new(Rules::read(notation)?)),
 };
 
