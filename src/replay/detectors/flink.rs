@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::support::{count_as_f64, first_of_age_us, whole, word};
+use super::support::{copy_slow, count_as_f64, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
@@ -121,13 +121,7 @@ impl Detector for Flink {
         let lower_bound_s = self.config.lower_bound_s;
         self.limit_s = self.baseline_s(scene).map(|baseline_s| baseline_s.max(lower_bound_s));
         let Some(limit_s) = self.limit_s else { return };
-        let mut room = scene.free_slots as usize;
-        for (position, running) in scene.running.iter().enumerate() {
-            if 0 < room && limit_s <= running.age_s(scene.now_us) && !running.has_copy {
-                room -= 1;
-                flags.push(Flag::copy(position));
-            }
-        }
+        copy_slow(scene, flags, |running| limit_s <= running.age_s(scene.now_us));
     }
 
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {

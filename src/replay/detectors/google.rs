@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::support::{WAITING, Waiting, entry, first_of_age_us, whole, word};
+use super::support::{WAITING, Waiting, copy_slow, entry, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
@@ -118,15 +118,11 @@ impl Detector for Google {
 
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let Some(limit_us) = self.limit_us(scene) else { return };
-        let mut room = scene.free_slots as usize;
-        for (position, running) in scene.running.iter().enumerate() {
+        copy_slow(scene, flags, |running| {
             #[expect(clippy::cast_precision_loss, reason = "an age is far below 2^53 µs")]
             let age_us = (scene.now_us - running.start_us) as f64;
-            if 0 < room && limit_us < age_us && !running.has_copy && !running.was_copied {
-                room -= 1;
-                flags.push(Flag::copy(position));
-            }
-        }
+            limit_us < age_us && !running.was_copied
+        });
     }
 
     fn reads_reports(&self, scene: &Scene<'_>) -> bool {

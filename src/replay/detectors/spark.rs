@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::support::{OrOff, first_of_age_us, whole, word};
+use super::support::{OrOff, copy_slow, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
@@ -192,15 +192,10 @@ impl Detector for Spark {
         // Finished tasks did all of their work: a progress of 1 each, in all of their time.
         let mean_s = scene.finished.mean_s().unwrap_or(f64::INFINITY);
         let average = if scene.finished.count() == 0 { f64::MAX } else { mean_s.recip() };
-        let mut room = scene.free_slots as usize;
-        for (position, running) in scene.running.iter().enumerate() {
+        copy_slow(scene, flags, |running| {
             let age_s = running.age_s(scene.now_us);
-            let rate = running.progress.value() / age_s;
-            if 0 < room && !running.has_copy && self.config.is_slow(age_s, limit, rate, average) {
-                room -= 1;
-                flags.push(Flag::copy(position));
-            }
-        }
+            self.config.is_slow(age_s, limit, running.progress.value() / age_s, average)
+        });
     }
 
     fn reads_reports(&self, scene: &Scene<'_>) -> bool {

@@ -47,6 +47,18 @@ pub(super) fn keep_first<T>(
     candidates.sort_unstable_by(compare);
 }
 
+/// Flags copies of the running attempts that are slow and have no copy, in their order, as far as
+/// there are free slots.
+pub(super) fn copy_slow(
+    scene: &Scene<'_>,
+    flags: &mut Vec<Flag>,
+    is_slow: impl Fn(&Running) -> bool,
+) {
+    let slow = |(_, running): &(usize, &Running)| !running.has_copy && is_slow(running);
+    let found = scene.running.iter().enumerate().filter(slow).take(scene.free_slots as usize);
+    flags.extend(found.map(|(position, _)| Flag::copy(position)));
+}
+
 /// When the first of the running attempts that are `open` to a flag and have run less than
 /// `age_s` is that old, µs; now, where one of them is that old already.
 pub(super) fn first_of_age_us(
