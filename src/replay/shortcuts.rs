@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::detectors::testing::tried;
+use super::detectors::tried;
 use super::drawn::drawn;
 use super::engine::{Outcome, Plan, replay};
 use super::policies::{Order, OrderPlan, Passing, PolicyPlan, sleepless};

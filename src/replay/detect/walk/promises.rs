@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use super::super::testing::{Story, group_of, plan};
 use super::*;
 use crate::facts::tasks::Window;
-use crate::replay::detectors::KINDS;
-use crate::replay::detectors::testing::tried;
+use crate::replay::detectors::{KINDS, tried};
 use crate::replay::drawn::drawn;
 
 const S: i64 = 1_000_000;
