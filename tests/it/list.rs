@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use jobfate::answers::analysis::Config;
 use jobfate::answers::list::{STUDIES, kinds, topics};
+use jobfate::replay::detectors::KINDS;
 
 use super::layering::sources;
 use super::support::{Place, commands, repository};
@@ -133,4 +134,34 @@ fn the_check_sees_a_name() {
     assert_eq!(uses("if name == \"machines\" { json[\"machines\"] }", "machines"), 1);
     assert_eq!(uses("json[\"load\"]", "load"), 0);
     assert_eq!(uses("// \"sweep\"\n#[cfg(test)]\nmod tests { \"sweep\" }", "sweep"), 0);
+}
+
+/// Whether a text lists the detectors: all of them, or all but two (some lists are of those that do
+/// something, and a new one may not be in yet).
+fn lists(text: &str, names: &[&str]) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
+    let words: BTreeSet<&str> = text.split(|letter| !is_part(letter)).collect();
+    names.iter().filter(|name| !words.contains(*name)).count() <= 2
+}
+
+/// A new detector is its own file and its line in the list. What else needs its name gets it from
+/// there: golden texts and pages show what the program prints.
+#[test]
+fn the_detectors_are_listed_once() {
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    let sources = sources().into_iter().map(|(path, ..)| path);
+    let folders = ["tests/it", "tests/bench", "tests/scripts", "examples"];
+    let others = folders.iter().flat_map(|folder| {
+        let files = std::fs::read_dir(repository().join(folder)).expect("a folder");
+        files.map(|file| file.expect("a file").path()).filter(|path| path.is_file())
+    });
+    let texts = sources.chain(others).filter_map(|path| {
+        let text = std::fs::read_to_string(&path).ok()?;
+        lists(&text, &names).then(|| path.strip_prefix(repository()).unwrap_or(&path).to_owned())
+    });
+    let found: Vec<String> = texts.map(|path| path.display().to_string()).collect();
+    // The other one shows with a drawing what rules do to one straggler.
+    assert_eq!(found, ["src/replay/detectors/mod.rs", "src/replay/tests.rs"]);
+    assert!(lists("`late`, spark and \"flink\"", &["late", "spark", "flink", "yarn", "mantri"]));
+    assert!(!lists("late, spark", &["late", "spark", "flink", "yarn", "late021"]));
 }
