@@ -179,15 +179,24 @@
 //!   of each user's usage divided by their share (such as `hoover.rs`); any other index implements
 //!   `Index` (such as `metered.rs`). Then its name in the help of `fairness`
 //!   (`src/cli/fairness/mod.rs`).
-//! - **A detector**: a file in `src/replay/detectors/` with its `KIND`, and its lines in `mod.rs`
-//!   there: `mod` and `KINDS`. The suite of that folder then tests it with the others. Then its
-//!   name in the help of `detect`. `flink.rs`, which looks only at ages, is a short example. By
-//!   default `detect` and `analyze` compare every detector: their golden answers and pages get a
-//!   row.
-//! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there.
+//! - **A detector** `foo`: two files. `cubed.rs`, which looks only at ages, is a short example.
+//!   1. `src/replay/detectors/foo.rs`: its `KIND` (name, a line for the help, curve, family in the
+//!      charts, variants that tests try), its `Plan` (parameters), its [`Detector`](prelude::Detector)
+//!      and, as a test, an example worked out by hand.
+//!   2. `src/replay/detectors/mod.rs`: `mod foo;`, and `foo::KIND` at the end of `KINDS`. Help,
+//!      errors, `all`, charts, replays and every property test follow: the future changes no flag
+//!      (`suite.rs` in that folder), and quiet detectors miss none (`detect/walk/promises.rs` and
+//!      `shortcuts.rs` in `src/replay`).
+//!
+//!   By default `detect` and `analyze` compare every detector: the golden help and the tables of
+//!   `reports/sessions/stragglers.md` get a line (`CONTRIBUTING.md` says how to rewrite both). Add
+//!   a rule of a few lines in plain Python to `tests/scripts/detect_crosscheck.py`.
+//! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there;
+//!   the property tests in `src/replay/properties.rs` then include it.
 //! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in
 //!   `src/sources/trace.rs`; its name in `src/schema/source.rs`, columns of its own in
-//!   `src/schema/columns.rs`, its defaults in `src/defaults.rs`.
+//!   `src/schema/columns.rs`, its defaults in `src/defaults.rs`; a fuzz target, and a session in
+//!   `reports/sessions/traces.md`.
 //! - **A study** `foo`: six files, of which two lists get a row each.
 //!   1. `src/studies/foo.rs`: the sums, from facts to plain structs.
 //!   2. `src/answers/foo.rs`: `FooPlan` (its doc comments are the help of the flags), which

@@ -5,6 +5,10 @@
 //! attempts that are worth a copy or a restart. A detector knows nothing of the future and never
 //! sees an attempt that has ended; whoever asks (a walk over history, or a simulated cluster)
 //! carries its flags out, or pretends to.
+//!
+//! A detector has to [judge](Detector::judge). To be skipped where it has nothing to say, it may also
+//! say until when it stays [quiet](Detector::quiet_until_us) and when it does not look at
+//! [reports](Detector::reads_reports); tests compare its flags with those at every heartbeat.
 
 use std::fmt;
 use std::sync::Arc;
@@ -235,20 +239,23 @@ pub trait Detector: Send {
     /// [`Finished`] holds it by then.
     fn ended(&mut self, _end: &Ended) {}
 
-    /// Judges the scene and adds its flags, the most urgent first, at most one per attempt. An
-    /// attempt that has a copy may be flagged again only to restart it.
+    /// Judges the scene and adds its flags, the most urgent first, at most one per attempt and no
+    /// more copies than [`free_slots`](Scene::free_slots). An attempt that has a copy may be flagged
+    /// again only to restart it.
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>);
 
     /// Whether it can ever flag the task of a group of one, or asks for probes. Where it does not,
-    /// such groups need no heartbeats.
+    /// such groups need no heartbeats in a replay.
     fn judges_lone_tasks(&self) -> bool {
         true
     }
 
     /// Until when the detector flags no attempt that it has not flagged by now, if nothing begins
     /// or ends: heartbeats before that time may be left out, and leaving them out changes nothing
-    /// later. `outlook` says how reports go on. Asked after [`judge`](Self::judge), whose flags
-    /// have been carried out; by default not beyond now.
+    /// later. The time now asks again at the next heartbeat, `i64::MAX` not before something begins
+    /// or ends. `outlook` says how reports go on: a rule about ages alone needs none of it, and is
+    /// quiet until the first attempt that it may flag is old enough. Asked after
+    /// [`judge`](Self::judge), whose flags have been carried out; by default not beyond now.
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         scene.now_us
     }
