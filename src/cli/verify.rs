@@ -33,8 +33,8 @@ use jobfate::sources::{RawPart, open_trace};
 /// Absent parts are listed but are not a failure. Data that looks wrong but could be right (the
 /// same file as two parts, every time 0, a log of one user) gives a warning.
 ///
-/// Memory, per thread: for a raw folder as much as `ingest`; for a lake about 60 bytes for each row
-/// of its largest bucket.
+/// Memory: for a raw folder as much as `ingest`; for a lake about 60 bytes for each row of its
+/// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
