@@ -159,6 +159,12 @@ pub(crate) struct ChartArgs {
     #[arg(long, value_name = "FORMAT,...", value_enum, value_delimiter = ',', requires = "out")]
     pub chart_format: Vec<ChartFormat>,
 
+    /// Also write the numbers that each chart draws
+    ///
+    /// A row for each bar, point, field or span, as `CHART.data.parquet`.
+    #[arg(long, requires = "out")]
+    pub chart_data: bool,
+
     /// Width of charts on paper, `3.3in` or `8.4cm`
     ///
     /// Text is 7.5 points high, whatever the width; a PNG has 384 dots per inch. By default charts
@@ -194,6 +200,7 @@ impl ChartArgs {
         }
         pictures.look = self.chart_width.unwrap_or_default();
         pictures.look.is_titled = !self.no_title;
+        pictures.has_data = self.chart_data;
         pictures
     }
 }

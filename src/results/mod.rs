@@ -24,6 +24,7 @@ pub mod frame;
 mod glossary;
 pub mod kind;
 pub mod marks;
+mod points;
 mod scope;
 pub mod shares;
 pub mod store;

@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use super::commit::{self, Earlier, WORK};
 use super::forms::{self, Made, parquet_writer};
 use super::kind::Kind;
+use super::points::points;
 use super::scope::{scope, tables_of};
 use super::stored::{RESULT_VERSION, ResultFile};
 use crate::charts::{Chart, ChartFormat, Look, file_of, telling};
@@ -186,6 +187,9 @@ pub struct Files {
     pictures: Pictures,
 }
 
+/// What follows the stem of a chart in the name of the file with its numbers, before the ending.
+const DATA: &str = ".data";
+
 /// How charts become files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pictures {
@@ -193,11 +197,13 @@ pub struct Pictures {
     pub look: Look,
     /// The kinds of files of each.
     pub formats: Vec<ChartFormat>,
+    /// Whether the numbers of each are stored too, as Parquet.
+    pub has_data: bool,
 }
 
 impl Default for Pictures {
     fn default() -> Self {
-        Self { look: Look::SCREEN, formats: ChartFormat::USUAL.to_vec() }
+        Self { look: Look::SCREEN, formats: ChartFormat::USUAL.to_vec(), has_data: false }
     }
 }
 
@@ -324,6 +330,9 @@ impl Files {
             for &format in &pictures.formats {
                 let bytes = file_of(chart, pictures.look, format)?;
                 self.put(format!("{stem}.{}", format.ending()), &bytes)?;
+            }
+            if pictures.has_data {
+                self.parquet(&format!("{stem}{DATA}"), &points(chart))?;
             }
         }
         let named = self.written.clone();

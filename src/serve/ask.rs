@@ -17,13 +17,14 @@ pub(super) const FORMS: [&str; 8] =
     ["sweep", "replay", "detect", "account", "classify", "describe", "load", "machines"];
 
 /// Flags that are not for strangers: where answers go and how they look, engines, and programs.
-const NOT_OFFERED: [&str; 16] = [
+const NOT_OFFERED: [&str; 17] = [
     "lake",
     "format",
     "columns",
     "sort",
     "width",
     "out",
+    "chart_data",
     "chart_format",
     "chart_width",
     "no_title",
