@@ -8,6 +8,13 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Names the variable of the environment with which another program asks to be told how far this
+/// one is.
+pub const TELL: &str = "JOBFATE_PROGRESS";
+
+/// Begins the lines of stderr that tell it: units done, units in all, and what is being done.
+pub const TOLD: &str = "\u{1}progress ";
+
 /// How far a call has come: rows of the lake for a question, bytes of raw files for an ingest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! The only place that writes to the user: data to stdout, everything else to stderr.
 //!
-//! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal. A
-//! reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. Where
+//! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal, or lines
+//! about the progress where the program that started this one asks for them. A reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. Where
 //! stdout is closed from the start no answer can be given, which is an error.
 
 use std::io::{self, IsTerminal, Write};
@@ -174,12 +174,20 @@ impl Bar {
     /// A bar that is brought up to date ten times a second.
     fn updated(bar: ProgressBar, update: impl Fn(&ProgressBar) + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        // If nothing is drawn, no thread has to follow the progress.
-        let follower = (!bar.is_hidden()).then(|| {
+        let is_told = std::env::var_os(progress::TELL).is_some();
+        // If nothing is drawn or told, no thread has to follow the progress.
+        let follower = (is_told || !bar.is_hidden()).then(|| {
             let (bar, is_over) = (bar.clone(), Arc::clone(&is_over));
             thread::spawn(move || {
+                let mut told = (0, 0);
                 while !is_over.load(Ordering::Relaxed) {
                     update(&bar);
+                    let now = (bar.position(), bar.length().unwrap_or(0));
+                    if is_told && now != told {
+                        let (done, total) = now;
+                        problem(format!("{}{done} {total} {}", progress::TOLD, bar.message()));
+                        told = now;
+                    }
                     thread::park_timeout(Duration::from_millis(100));
                 }
             })

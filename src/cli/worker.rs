@@ -1,4 +1,4 @@
-//! This process as a worker of the portal: it says how far it is, and ends when it should.
+//! This process as a worker of the portal: it ends when it should.
 //!
 //! In: the variable that the portal sets, and its end of stdin. Out: lines on stderr. A worker never
 //! outlives its portal, and takes no more memory than it was allowed.
@@ -12,8 +12,7 @@ use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 use super::console;
 use jobfate::fairness::program;
 use jobfate::faults::Code;
-use jobfate::progress;
-use jobfate::serve::{MEMORY, PROGRESS};
+use jobfate::serve::MEMORY;
 
 /// How often a worker looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -36,15 +35,9 @@ fn follow_stdin() {
 }
 
 fn look(limit: u64) {
-    let mut told = (0, 0);
     let (own, mut system) = (sysinfo::get_current_pid(), System::new());
     loop {
         thread::sleep(LOOK);
-        let now = progress::so_far();
-        if now != told {
-            console::problem(format!("{PROGRESS}{} {}", now.0, now.1));
-            told = now;
-        }
         let Ok(pid) = own else { continue };
         let about = ProcessRefreshKind::nothing().with_memory();
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), false, about);

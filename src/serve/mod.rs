@@ -55,7 +55,7 @@ mod worker;
 pub use config::{Config, Limits};
 pub use lakes::named;
 pub use secret::new_token;
-pub use worker::{MEMORY, PROGRESS};
+pub use worker::MEMORY;
 
 /// Serves until SIGINT or SIGTERM.
 ///

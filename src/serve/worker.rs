@@ -17,11 +17,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
+use crate::progress::{TELL, TOLD};
+
 /// Names the bytes that a worker may take.
 pub const MEMORY: &str = "JOBFATE_WORKER_MEMORY";
-
-/// Begins the lines of stderr that say how far a worker is: units done, and units in all.
-pub const PROGRESS: &str = "\u{1}progress ";
 
 /// No answer is longer, bytes.
 pub(super) const OUTPUT_MAX: u64 = 64 << 20;
@@ -184,6 +183,7 @@ fn begin(order: &Order) -> std::io::Result<Child> {
     }
     command
         .env(MEMORY, order.memory.to_string())
+        .env(TELL, "yes")
         .env("RAYON_NUM_THREADS", order.threads.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -197,7 +197,7 @@ async fn listen(stderr: impl AsyncRead + Unpin, meter: &Meter, said: &mut Vec<St
     let mut lines = BufReader::new(stderr).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
         let line = String::from_utf8_lossy(&line);
-        match line.strip_prefix(PROGRESS) {
+        match line.strip_prefix(TOLD) {
             Some(numbers) => meter.take(numbers),
             None if said.len() < SAID_MAX => said.push(line.chars().take(LINE_MAX).collect()),
             None => {}
