@@ -217,16 +217,7 @@ pub fn plan(
     choice: &IngestChoice,
     say: fn(&Said),
 ) -> Result<IngestPlan> {
-    check_table(choice.source, choice.table)?;
-    let source = match (choice.source, &choice.map) {
-        (None, Some(_)) => Some(Source::Mapped),
-        (Some(source), Some(_)) if source != Source::Mapped => {
-            return Err(Usage(format!("--map is for --source mapped, not {source}")).into());
-        }
-        (source, _) => source,
-    };
-    let mut folder = open_trace(trace, source, choice.table)?;
-    choice.tell(&mut folder)?;
+    let folder = choice.folder(trace)?;
     for name in &folder.ignored {
         say(&Said::warning(format!(
             "`{name}` is neither a table of the trace nor a part of one: skipped"
@@ -256,6 +247,24 @@ pub fn plan(
 }
 
 impl IngestChoice {
+    /// The parts of a trace, which know how they are to be read.
+    ///
+    /// # Errors
+    /// It is not a trace of this kind, or an option is for another kind.
+    pub fn folder(&self, trace: &Path) -> Result<TraceFolder> {
+        check_table(self.source, self.table)?;
+        let source = match (self.source, &self.map) {
+            (None, Some(_)) => Some(Source::Mapped),
+            (Some(source), Some(_)) if source != Source::Mapped => {
+                return Err(Usage(format!("--map is for --source mapped, not {source}")).into());
+            }
+            (source, _) => source,
+        };
+        let mut folder = open_trace(trace, source, self.table)?;
+        self.tell(&mut folder)?;
+        Ok(folder)
+    }
+
     /// Tells the parts how they are to be read.
     fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
         let source = folder.source;
@@ -340,7 +349,7 @@ fn check_columns(folder: &TraceFolder) -> Result<()> {
 ///
 /// # Errors
 /// A table is named for another kind of trace.
-pub fn check_table(source: Option<Source>, table: Option<Table>) -> Result<()> {
+fn check_table(source: Option<Source>, table: Option<Table>) -> Result<()> {
     match (source, table) {
         (Some(source), Some(_)) if source != Source::Google2011 => {
             Err(Usage(format!("--table is for google-2011; a {source} log is one file")).into())

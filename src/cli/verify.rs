@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
 use crate::cli::shown;
-use jobfate::answers::ingest::check_table;
+use jobfate::answers::ingest::IngestChoice;
 use jobfate::answers::verify::{
     KIND, Trust, absent, check_part, describe, lake_report, raw_table, same,
 };
@@ -20,8 +20,8 @@ use jobfate::lake::manifest::MANIFEST;
 use jobfate::results::forms::rows;
 use jobfate::results::store::{Answer, Origin};
 use jobfate::schema::{Source, Table};
+use jobfate::sources::RawPart;
 use jobfate::sources::checksums::Checksums;
-use jobfate::sources::{RawPart, open_trace};
 
 /// Check a downloaded trace or a lake
 ///
@@ -37,7 +37,7 @@ use jobfate::sources::{RawPart, open_trace};
 /// largest bucket, per thread.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
+    after_long_help = "Examples:\n  jobfate verify clusterdata-2011-2\n  jobfate verify jobs.csv --map jobs.toml\n  jobfate verify --lake lake\n  jobfate verify --lake lake --format json > quality.json"
 )]
 pub(crate) struct VerifyArgs {
     /// Folder or file of the trace; the lake by default
@@ -46,10 +46,16 @@ pub(crate) struct VerifyArgs {
 
     /// Kind of trace, by default recognised from its content
     ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018 or
-    /// kubernetes.
+    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018,
+    /// kubernetes, or mapped with --map.
     #[arg(long, value_name = "KIND", requires = "trace")]
     pub source: Option<Source>,
+
+    /// Map of the columns of any table of jobs or attempts
+    ///
+    /// The same as that of `ingest`: lines that would give no row are counted by reason.
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub map: Option<PathBuf>,
 
     /// The only table, if `TRACE_DIR` directly contains its parts
     #[arg(long, value_name = "TABLE", requires = "trace")]
@@ -68,8 +74,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<()> {
 }
 
 fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
-    check_table(args.source, args.table)?;
-    let folder = open_trace(trace, args.source, args.table)?;
+    let (source, table, map) = (args.source, args.table, args.map.clone());
+    let choice = IngestChoice { source, table, map, ..IngestChoice::default() };
+    let folder = choice.folder(trace)?;
     let sums = Checksums::of_folder(&folder.path)?;
     let files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let stop = stop_on_signal()?;

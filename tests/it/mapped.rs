@@ -293,6 +293,33 @@ fn rejects_have_line_column_and_reason() {
     "#);
 }
 
+/// Promise: before anything is written, `verify --map` counts the lines that `ingest` would reject.
+#[test]
+fn verify_counts_what_ingest_would_reject() {
+    let verify = ["verify", "trace/t.csv", "--map", "map.toml", "--format", "json"];
+    let place = with("j,a,b,n\n1,5,9,2\n2,x,9,2\n3,5\n4,5,9,two\n", MAP);
+    let run = place.run(&verify);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("3 lines would give no row (first: line 3, start"),
+        "{}",
+        run.stderr
+    );
+    for row in run.json()["rows"].as_array().unwrap() {
+        assert_eq!(row["lines_without_row"], 3, "{row}");
+    }
+    let good = with("j,a,b,n\n1,5,9,2\n", MAP).run(&verify).ok();
+    assert_eq!(good.json()["rows"][0]["lines_without_row"], 0);
+    // The same refusals as those of `ingest`.
+    let other = with("j,a,b\n1,5,9\n", MAP).run(&verify);
+    assert_eq!(other.code, Some(2), "{}", other.stderr);
+    assert!(other.stderr.contains("the table has no column `n`"), "{}", other.stderr);
+    let swf = with("", MAP).run(&[&verify[..], &["--source", "swf"]].concat());
+    assert!(swf.stderr.contains("--map is for --source mapped, not swf"), "{}", swf.stderr);
+    let none = with("j\n", MAP).run(&["verify", "trace/t.csv", "--source", "mapped"]);
+    assert_eq!(none.code, Some(2), "{}", none.stderr);
+}
+
 #[test]
 fn a_gzip_that_is_cut_or_damaged_leaves_nothing() {
     let rows: String = (0..500)
