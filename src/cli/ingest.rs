@@ -25,6 +25,9 @@ use jobfate::studies::checks;
 /// of Slurm (a file or a folder of files); plain or .gz. A log fills `job_events`, `task_events`
 /// and `machine_events`; each job of SWF, GWF and Slurm is one task.
 ///
+/// The trace of 2019 as one joined CSV (`borg_traces_data.csv`) is a sample: its rows are taken apart
+/// into events, usage windows and jobs, each kept once, and the cell is the last digit of every id.
+///
 /// Alibaba: the pods of the GPU cluster of 2023 (openb) with the list of nodes in the same folder;
 /// `batch_task.csv` of 2017; the folder of `batch_task.csv`, `batch_instance.csv` and
 /// `machine_meta.csv` of 2018, or one of the first two alone.
@@ -38,11 +41,11 @@ use jobfate::studies::checks;
 /// if the file has a header; without one, the 26 fields of Open `XDMoD` are expected. Missing
 /// values are derived from other columns where possible, and counted.
 ///
-/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large
-/// the trace is. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB
-/// for runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256
-/// MB), the Google trace of 2019 40 bytes for each collection, the trace of Alibaba of 2018 24
-/// bytes for each task and 150 for each job, and Kubernetes 300 bytes for each pod.
+/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large the
+/// trace is. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for runs
+/// that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB), the
+/// Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the trace of
+/// Alibaba of 2018 24 bytes for each task and 150 for each job, and Kubernetes 300 bytes for each pod.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {

@@ -68,6 +68,9 @@ pub(crate) fn parser_of(
     }
     Ok(match part.source {
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
+        Source::Google2019 | Source::Google2019AllocSets if google_2019::joined::is_seen(begin) => {
+            Box::new(google_2019::joined::Joined::new(part, begin)?)
+        }
         Source::Google2019 | Source::Google2019AllocSets => {
             Box::new(google_2019::Parser::new(part)?)
         }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
-use super::google_2019::files;
+use super::google_2019::{files, joined};
 use super::reading::{Files, Reading};
 use super::{
-    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, alibaba_2018, kubernetes,
-    openb, slurm, swf,
+    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, alibaba_2018, begin_of,
+    kubernetes, openb, slurm, swf,
 };
 use crate::schema::{Source, Table};
 
@@ -45,7 +45,7 @@ pub fn open_trace(
         None => table.is_none() && files::is_export(path)?,
         Some(source) => source.is_google() && source != Source::Google2011,
     };
-    if is_2019 {
+    if is_2019 && !(path.is_file() && joined::is_seen(&begin_of(path)?)) {
         return files::list(path, source.unwrap_or(Source::Google2019));
     }
     let is_google = source == Some(Source::Google2011)
@@ -224,7 +224,9 @@ fn log_parts(
     beside: Option<&Path>,
 ) -> Result<TraceFolder, SourceError> {
     let mut parts = BTreeMap::new();
-    for &table in source.tables() {
+    // Of Google only the joined file of 2019 is a log.
+    let tables = if source.is_google() { &joined::TABLES[..] } else { source.tables() };
+    for &table in tables {
         let (path, beside) = match (source, table) {
             (Source::Rumen | Source::Openb, Table::MachineEvents) => match beside {
                 Some(topology) => (topology.to_owned(), None),
@@ -279,6 +281,9 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     }
     if slurm::seen_as(text) {
         return Ok(FileKind::Log(Source::Slurm));
+    }
+    if joined::is_seen(text) {
+        return Ok(FileKind::Log(Source::Google2019));
     }
     if openb::are_pods(text) {
         return Ok(FileKind::Log(Source::Openb));

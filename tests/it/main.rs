@@ -113,6 +113,8 @@ mod help;
 #[cfg(test)]
 mod indices;
 #[cfg(test)]
+mod joined;
+#[cfg(test)]
 mod layering;
 #[cfg(test)]
 mod library;

@@ -15,7 +15,7 @@
 //! - QUEUE and ENABLE have no number in v2.1 and change nothing that its events tell: such rows
 //!   are left out, and counted. So are the rows of alloc sets in a lake of jobs, whose usage
 //!   is that of the jobs inside, and of jobs in a lake of alloc sets.
-//! - An instance does not name its user. `user` and `different_machines` (1 in `max_per_machine`)
+//! - An instance does not name its user but in a joined file ([`joined`]). `user` and `different_machines` (1 in `max_per_machine`)
 //!   of `task_events` are those of the collection, where `collection_events` lies beside.
 //! - 0 stands for no alloc set and for no machine, -1 for no part of an alloc set; those cells are
 //!   missing. -1 as a machine is a dedicated one, and stays.
@@ -39,8 +39,10 @@ use crate::schema::{Source, Table, row_id};
 
 mod cells;
 pub(super) mod files;
+pub(super) mod joined;
 mod line;
 pub(super) mod owners;
+mod python;
 pub(super) mod tables;
 #[cfg(test)]
 mod tests;
@@ -258,7 +260,10 @@ fn task<'c>(
     cells.put("task_index", must(small(&line.instance_index)).map(Cell::I32));
     cells.id_or("machine_id", &line.machine_id, 0);
     cells.event(event);
-    cells.put("user", Ok(owner.into()));
+    match owner {
+        Some(_) => cells.put("user", Ok(owner.into())),
+        None => cells.text("user", &line.user),
+    }
     cells.int("scheduling_class", &line.scheduling_class);
     cells.int("priority", &line.priority);
     cells.amount("cpu_request", &line.resource_request.cpus);

@@ -1,0 +1,369 @@
+//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`: its rows taken apart again.
+//!
+//! In: a table with a header. A row is an event of an instance, with its collection and one window of
+//! its usage beside it; events and windows come again in other rows. Out: the objects that the tables
+//! of the trace would hold, for [`super::Parser`]; whatever comes again is left out and counted.
+//!
+//! ```text
+//!  row ─┬─► collections_events_type, user, ...    ─► job_events
+//!       ├─► instance_events_type, request, ...    ─► task_events, task_constraints
+//!       └─► start_time, end_time, usage, ...      ─► task_usage
+//! ```
+//!
+//! - Ids get the cell as their last digit, since cells number their collections and machines alike.
+//! - Types are the numbers of v3. The column `event` names them in the order of the alphabet, which
+//!   contradicts the trace; it is not read, but the rows that it contradicts are counted.
+//! - The event of a collection has no time of its own: it gets that of the row.
+//! - Resources and lists are texts as Python prints them, with line ends inside quotes.
+//!
+//! The file is a sample: most events of an instance are not in it, so that sequences and totals are
+//! not those of the trace. A remark says so of every lake.
+
+use rustc_hash::FxHashSet;
+use sha2::{Digest, Sha256};
+
+use super::super::SourceError;
+use super::super::blocks::TextBlock;
+use super::super::fields;
+use super::super::folder::RawPart;
+use super::super::part::{HandOut, Notes, PartParser};
+use super::super::records::fields::{Fields, whole};
+use super::super::rows::{Reject, RejectReason, RowBlock, reject_text};
+use super::Parser;
+use super::cells::Fault;
+use super::python::to_json;
+use crate::schema::Table;
+
+/// The tables that it fills.
+pub(in super::super) const TABLES: [Table; 4] =
+    [Table::JobEvents, Table::TaskEvents, Table::TaskUsage, Table::TaskConstraints];
+
+/// What a header must have.
+const NEEDED: [&str; 4] = ["time", "instance_events_type", "collection_id", "instance_index"];
+
+/// A record that is longer is none, bytes: a quote is not closed.
+const RECORD_MAX: usize = 1 << 20;
+
+const SAMPLE: &str = "rows of a joined sample: sequences and totals are not those of the trace";
+const EVENT_AGAIN: &str = "the same event again, beside another window: left out";
+const WINDOW_AGAIN: &str = "the same window again, beside another event: left out";
+const CONTRADICTED: &str = "`event` contradicts `instance_events_type`: the number is read";
+const TIME_OF_ROW: &str = "events of collections without a time: that of the instance's event";
+
+/// The names of v3's types of events.
+const TYPES: [&str; 11] = [
+    "SUBMIT",
+    "QUEUE",
+    "ENABLE",
+    "SCHEDULE",
+    "EVICT",
+    "FAIL",
+    "FINISH",
+    "KILL",
+    "LOST",
+    "UPDATE_PENDING",
+    "UPDATE_RUNNING",
+];
+
+/// How a column becomes a field of an object.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// A number or a name.
+    Plain,
+    /// The id of something in a cell.
+    Id,
+    /// Ids between brackets.
+    Ids,
+    /// What Python prints of a dictionary or a list.
+    Literal,
+}
+
+/// The columns of a table: that of the file, the field of the object, and how one becomes the other.
+fn columns(table: Table) -> &'static [(&'static str, &'static str, Form)] {
+    use Form::{Id, Ids, Literal, Plain};
+    match table {
+        Table::JobEvents => &[
+            ("time", "time", Plain),
+            ("collections_events_type", "type", Plain),
+            ("collection_id", "collection_id", Id),
+            ("collection_type", "collection_type", Plain),
+            ("scheduling_class", "scheduling_class", Plain),
+            ("priority", "priority", Plain),
+            ("alloc_collection_id", "alloc_collection_id", Id),
+            ("user", "user", Plain),
+            ("collection_name", "collection_name", Plain),
+            ("collection_logical_name", "collection_logical_name", Plain),
+            ("start_after_collection_ids", "start_after_collection_ids", Ids),
+            ("vertical_scaling", "vertical_scaling", Plain),
+            ("scheduler", "scheduler", Plain),
+        ],
+        Table::TaskUsage => &[
+            ("start_time", "start_time", Plain),
+            ("end_time", "end_time", Plain),
+            ("collection_id", "collection_id", Id),
+            ("collection_type", "collection_type", Plain),
+            ("instance_index", "instance_index", Plain),
+            ("machine_id", "machine_id", Id),
+            ("alloc_collection_id", "alloc_collection_id", Id),
+            ("average_usage", "average_usage", Literal),
+            ("maximum_usage", "maximum_usage", Literal),
+            ("random_sample_usage", "random_sample_usage", Literal),
+            ("assigned_memory", "assigned_memory", Plain),
+            ("page_cache_memory", "page_cache_memory", Plain),
+            ("cycles_per_instruction", "cycles_per_instruction", Plain),
+            ("memory_accesses_per_instruction", "memory_accesses_per_instruction", Plain),
+            ("sample_rate", "sample_rate", Plain),
+            ("cpu_usage_distribution", "cpu_usage_distribution", Literal),
+            ("tail_cpu_usage_distribution", "tail_cpu_usage_distribution", Literal),
+        ],
+        _ => &[
+            ("time", "time", Plain),
+            ("instance_events_type", "type", Plain),
+            ("collection_id", "collection_id", Id),
+            ("collection_type", "collection_type", Plain),
+            ("scheduling_class", "scheduling_class", Plain),
+            ("priority", "priority", Plain),
+            ("alloc_collection_id", "alloc_collection_id", Id),
+            ("instance_index", "instance_index", Plain),
+            ("machine_id", "machine_id", Id),
+            ("user", "user", Plain),
+            ("resource_request", "resource_request", Literal),
+            ("constraint", "constraint", Literal),
+        ],
+    }
+}
+
+/// The header of a text, if it is that of a joined file.
+fn header(text: &[u8]) -> Option<Vec<String>> {
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut fields = Fields::default();
+    fields.split(line, b',');
+    let names: Vec<String> = (0..fields.len())
+        .map(|idx| String::from_utf8_lossy(fields.get(line, idx)).into_owned())
+        .collect();
+    NEEDED.iter().all(|name| names.iter().any(|known| known == name)).then_some(names)
+}
+
+/// Whether a text begins like a joined file.
+pub(in super::super) fn is_seen(text: &[u8]) -> bool {
+    header(text).is_some()
+}
+
+/// Parses the rows of the file for one of its tables.
+pub(in super::super) struct Joined {
+    inner: Parser,
+    names: Vec<String>,
+    fields: Fields,
+    /// The record that is being read, which may go on in the next block, the line in which it
+    /// begins, and whether what follows is inside quotes.
+    open: Vec<u8>,
+    begun: u64,
+    is_quoted: bool,
+    /// The keys of the rows so far.
+    seen: FxHashSet<[u8; 16]>,
+    /// The object of the record.
+    object: Vec<u8>,
+}
+
+impl Joined {
+    /// The parser of a part that begins so.
+    pub(in super::super) fn new(part: &RawPart, begin: &[u8]) -> Result<Self, SourceError> {
+        Ok(Self {
+            inner: Parser::new(part)?,
+            names: header(begin).unwrap_or_default(),
+            fields: Fields::default(),
+            open: Vec::new(),
+            begun: 0,
+            is_quoted: false,
+            seen: FxHashSet::default(),
+            object: Vec::new(),
+        })
+    }
+
+    /// Adds the rows of the record that is open, and closes it.
+    fn record(&mut self, rows: &mut RowBlock) {
+        let record = std::mem::take(&mut self.open);
+        self.is_quoted = false;
+        let text = record.strip_suffix(b"\r").unwrap_or(&record);
+        if !text.trim_ascii().is_empty()
+            && let Err((column, reason)) = self.rows_of(text, rows)
+        {
+            let text = reject_text(text);
+            rows.rejects.push(Reject { line: self.begun, column, reason, text });
+        }
+        self.open = record;
+        self.open.clear();
+    }
+
+    fn rows_of(&mut self, record: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
+        if self.begun == 1 {
+            return Ok(());
+        }
+        self.fields.split_into(self.names.len(), record)?;
+        let table = self.inner.table;
+        self.write_object(record, table)?;
+        if table == Table::TaskEvents {
+            self.inner.remark(SAMPLE);
+            if self.is_contradicted(record) {
+                self.inner.remark(CONTRADICTED);
+            }
+        }
+        let key = self.key(record, table);
+        if !self.seen.insert(key) {
+            let is_window = table == Table::TaskUsage;
+            self.inner.remark(if is_window { WINDOW_AGAIN } else { EVENT_AGAIN });
+            return Ok(());
+        }
+        if table == Table::JobEvents {
+            self.inner.remark(TIME_OF_ROW);
+        }
+        let object = std::mem::take(&mut self.object);
+        let done = self.inner.line(&object, self.begun, rows);
+        self.object = object;
+        done
+    }
+
+    /// A field by the name of its column; empty where the file has no such column.
+    fn field<'a>(&'a self, record: &'a [u8], name: &str) -> &'a [u8] {
+        let place = self.names.iter().position(|known| known == name);
+        place.map_or(&[][..], |place| self.fields.get(record, place))
+    }
+
+    /// Half of the SHA-256 of what makes a row of a table one of its own. The machine is that of the
+    /// event, so that one window may stand beside several.
+    fn key(&self, record: &[u8], table: Table) -> [u8; 16] {
+        let own: [&str; 3] = match table {
+            Table::JobEvents => ["time", "collections_events_type", ""],
+            Table::TaskUsage => ["start_time", "end_time", "instance_index"],
+            _ => ["time", "instance_events_type", "instance_index"],
+        };
+        let mut sum = Sha256::new();
+        for name in own.into_iter().chain(["collection_id", "cluster"]) {
+            sum.update(without_fraction(self.field(record, name)));
+            sum.update(b",");
+        }
+        let (sum, mut half) = (sum.finalize(), [0; 16]);
+        half.copy_from_slice(&sum[..16]);
+        half
+    }
+
+    /// Writes what a table holds of a record as an object.
+    fn write_object(&mut self, record: &[u8], table: Table) -> Result<(), Fault> {
+        let mut object = std::mem::take(&mut self.object);
+        object.clear();
+        object.push(b'{');
+        let cell = match self.field(record, "cluster") {
+            b"" => Ok(0),
+            text => whole(without_fraction(text))
+                .filter(|cell| (0..=9).contains(cell))
+                .ok_or(("cluster", RejectReason::OutOfRange)),
+        };
+        let written = cell.and_then(|cell| {
+            for &(column, key, form) in columns(table) {
+                let text = self.field(record, column);
+                if !is_missing(text) {
+                    put(&mut object, (key, form), text, cell).map_err(|reason| (key, reason))?;
+                }
+            }
+            Ok(())
+        });
+        object.push(b'}');
+        self.object = object;
+        written
+    }
+
+    /// Whether the column `event` names another type than the number.
+    fn is_contradicted(&self, record: &[u8]) -> bool {
+        let name = self.field(record, "event");
+        let number = whole(without_fraction(self.field(record, "instance_events_type")));
+        let named = number.and_then(|number| TYPES.get(usize::try_from(number).ok()?));
+        !name.is_empty() && named.is_some_and(|named| named.as_bytes() != name)
+    }
+}
+
+/// What pandas writes where nothing is.
+fn is_missing(text: &[u8]) -> bool {
+    matches!(text, b"" | b"nan" | b"NaN" | b"None" | b"<NA>" | b"null")
+}
+
+/// A whole number that was written as a fraction because another of its column is missing.
+fn without_fraction(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b".0").unwrap_or(text)
+}
+
+/// Writes a field of an object.
+fn put(
+    object: &mut Vec<u8>,
+    (key, form): (&str, Form),
+    text: &[u8],
+    cell: i64,
+) -> Result<(), RejectReason> {
+    let bad = RejectReason::BadValue;
+    if object.len() > 1 {
+        object.push(b',');
+    }
+    object.extend_from_slice(format!("\"{key}\":").as_bytes());
+    let id = |text: &[u8]| {
+        let text = str::from_utf8(without_fraction(text)).map_err(|_| bad)?;
+        let id = text.parse::<i64>().map_err(|_| bad)?;
+        // Those that stand for nothing are the same in every cell.
+        let in_cell = || id.checked_mul(10)?.checked_add(cell);
+        if id <= 0 { Ok(id) } else { in_cell().ok_or(RejectReason::OutOfRange) }
+    };
+    match form {
+        Form::Plain => {
+            let text = fields::careful_text(without_fraction(text)).ok_or(bad)?;
+            object.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+        }
+        Form::Id => object.extend_from_slice(id(text)?.to_string().as_bytes()),
+        Form::Ids => {
+            let digits = text.split(|byte| !byte.is_ascii_digit()).filter(|text| !text.is_empty());
+            let ids: Vec<String> =
+                digits.map(|text| Ok(id(text)?.to_string())).collect::<Result<_, _>>()?;
+            object.extend_from_slice(format!("[{}]", ids.join(",")).as_bytes());
+        }
+        Form::Literal => to_json(text, object).ok_or(bad)?,
+    }
+    Ok(())
+}
+
+impl PartParser for Joined {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) {
+        rows.clear();
+        let mut number = first_line;
+        let lines = text.text().strip_suffix(b"\n").unwrap_or_default();
+        for line in lines.split(|&byte| byte == b'\n') {
+            // A line end inside quotes does not end the record.
+            if self.is_quoted {
+                self.open.push(b'\n');
+            } else {
+                self.begun = number;
+            }
+            self.open.extend_from_slice(line);
+            number += 1;
+            self.is_quoted ^= memchr::memchr_iter(b'"', line).count() % 2 == 1;
+            if !self.is_quoted || RECORD_MAX < self.open.len() {
+                self.record(rows);
+            }
+        }
+        rows.line_count = number - first_line;
+    }
+
+    fn finish(&mut self, rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {
+        if !self.open.is_empty() {
+            self.record(rows);
+        }
+    }
+
+    fn notes(&mut self) -> Notes {
+        self.inner.notes()
+    }
+}
