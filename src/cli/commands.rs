@@ -10,8 +10,8 @@ use clap::Subcommand;
 #[cfg(feature = "serve")]
 use super::serve;
 use super::{
-    Form, account, analyze, classify, console, describe, detect, export, fairness, ingest, load,
-    machines, map, predict, query, replay, report, reproduce, setup, sweep, synth, verify,
+    Form, about, account, analyze, classify, console, describe, detect, export, fairness, ingest,
+    load, machines, map, predict, query, replay, report, reproduce, setup, sweep, synth, verify,
 };
 use jobfate::faults::Result;
 
@@ -111,6 +111,7 @@ commands! {
     Export(export::ExportArgs): reads export::run,
     Report(report::ReportArgs): results report::run,
     Query(query::QueryArgs): answer query::run,
+    About(about::AboutArgs): reads about::run,
     Reproduce(reproduce::ReproduceArgs): answer reproduce::run,
     Synth(synth::SynthArgs): plain synth::run,
     #[cfg(feature = "serve")]

@@ -25,6 +25,7 @@ use jobfate::schema::Table;
 use jobfate::sources::part::Progress;
 use jobfate::units::{micros_to_seconds, parse_micros};
 
+mod about;
 mod account;
 pub(crate) mod analyze;
 mod classify;
@@ -43,6 +44,8 @@ mod load;
 mod machines;
 mod map;
 mod predict;
+#[cfg(test)]
+mod python;
 mod query;
 mod replay;
 mod report;

@@ -112,6 +112,15 @@ fn the_python_page_is_what_it_says() {
     assert!(said.contains(" passed, 0 failed"), "{said}");
 }
 
+/// The Python module gives what the program gives, from each command, and says what goes wrong.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn the_python_module_gives_what_the_program_gives() {
+    let Some(python) = python("duckdb, pandas, polars, pyarrow") else { return };
+    let said = script(&python, "python_module.py", &[env!("CARGO_BIN_EXE_jobfate")]);
+    assert!(said.contains(" compared"), "{said}");
+}
+
 /// What the README and the pages that take up its session show is what the program prints, and the
 /// figures of the text stand in there.
 #[test]

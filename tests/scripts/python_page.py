@@ -7,7 +7,7 @@
 
 Usage: python_page.py JOBFATE [--update]
 
-In a folder of its own, with JOBFATE on the path as `jobfate`: first every `sh` block, then every
+In a folder of its own, with JOBFATE on the path as `jobfate` and the module of this repository: first every `sh` block, then every
 `python` block in order, in one process. What a block prints must be the `text` block that follows
 it, to the letter. Prints a line per block and `N passed, M failed`; exits with 1 if any failed.
 
@@ -87,6 +87,8 @@ def main() -> None:
         Path("bin").mkdir()
         Path("bin/jobfate").symlink_to(jobfate)
         os.environ["PATH"] = os.pathsep.join([f"{folder}/bin", os.environ["PATH"]])
+        os.environ["JOBFATE_PROGRAM"] = str(jobfate)
+        sys.path.insert(0, str(PAGE.parents[1] / "python"))
         os.environ["JOBFATE_QUERIES"] = str(PAGE.parent)
         passed = run_shell(page)
         renewed, of_python = run_python(page)

@@ -36,6 +36,9 @@ IN_CRATE = re.compile(
 )
 CRATE_BYTES_MAX = 10 << 20  # Of crates.io.
 
+# From `ingest` to a picture.
+NOTEBOOK = "reports/sessions/python/first-answer.ipynb"
+
 # Libraries that every image of Debian has.
 OF_THE_SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1"}
 
@@ -141,7 +144,33 @@ def wheel(source, out, package, work, maturin):
     version, *files = run(work / "venv/bin/python", "-c", look).split()
     check(version == package["version"], "pip knows the version")
     check(any(name.endswith("LICENSES-THIRD-PARTY.txt") for name in files), "the wheel holds the licences")
-    return f"{path.name}, {path.stat().st_size >> 20} MiB"
+    check("jobfate/py.typed" in files and "jobfate/_commands.py" in files, "the wheel holds the module")
+    said = use_module(source, work)
+    return f"{path.name}, {path.stat().st_size >> 20} MiB; {said}"
+
+
+def use_module(source, work):
+    """The installed module, with what its users have beside it: as a script, as types, as a notebook."""
+    python = work / "venv/bin/python"
+    packages = ["pyarrow", "polars", "pandas", "duckdb", "nbconvert", "ipykernel", "mypy"]
+    if subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], capture_output=True).returncode != 0:
+        return "SKIPPED: the module: pip finds no packages"
+    said = run(python, source / "tests/scripts/python_module.py", cwd=work)
+    mypy = [python, "-m", "mypy", "--ignore-missing-imports", "--disallow-untyped-defs"]
+    run(*mypy, "-p", "jobfate", cwd=work)
+    for word, is_right in [("task", True), ("tsk", False)]:
+        wrong = [*mypy, "-c", f"import jobfate; jobfate.classify('lake', by='{word}')"]
+        found = subprocess.run(wrong, cwd=work, capture_output=True)
+        check((found.returncode == 0) == is_right, f"types know which words an option takes: {word}")
+    # It runs where it lies.
+    notebook = shutil.copy(source / NOTEBOOK, work / "notebook.ipynb")
+    run(python, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", notebook, cwd=work,
+        env={**os.environ, "PATH": f"{work / 'venv/bin'}:{os.environ['PATH']}"})
+    cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+    shown = [output.get("data", {}) for cell in cells for output in cell["outputs"]]
+    check(any("image/svg+xml" in data for data in shown), "the notebook shows a picture")
+    check(any("text/html" in data for data in shown), "the notebook shows a table")
+    return said.strip().splitlines()[-1]
 
 
 def dockerfile(source, work):
