@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 mod cli;
+#[cfg(test)]
+mod python;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -44,8 +44,6 @@ mod load;
 mod machines;
 mod map;
 mod predict;
-#[cfg(test)]
-mod python;
 mod query;
 mod replay;
 mod report;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, Command};
 
-use super::command;
+use crate::cli::command;
 
 /// Where it lies.
 const FILE: &str = "python/jobfate/_commands.py";
