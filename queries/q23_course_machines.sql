@@ -13,7 +13,7 @@
 WITH last_said AS (
   SELECT machine_id, cpu_capacity,
          row_number() OVER (PARTITION BY machine_id
-                            ORDER BY CASE WHEN cpu_capacity IS NULL THEN 1 ELSE 0 END, time_us DESC, row_id DESC) AS place
+                            ORDER BY CASE WHEN cpu_capacity IS NULL THEN 0 ELSE 1 END DESC, time_us DESC, row_id DESC) AS place
   FROM machine_events
 ),
 at_start AS (
