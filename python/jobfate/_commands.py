@@ -316,7 +316,7 @@ def classify(
 def describe(
     lake: Place | None = None,
     *,
-    what: Literal["job-durations", "tasks-per-job", "events-per-task", "waiting", "attempts", "job-survival", "finish-given-events"] | None = None,
+    what: Literal["job-durations", "tasks-per-job", "events-per-task", "waiting", "attempts", "job-survival", "finish-given-events", "estimates"] | None = None,
     classes: Words | None = None,
     by_own_end: bool = False,
     censored: Literal["include", "exclude"] | None = None,
@@ -689,7 +689,7 @@ def predict(
     """Predict at submission whether jobs will finish.
 
     lake: Folder of the lake [default: lake]
-    rules: Rules to compare [default: last,last-or-rate,last-of-user,rate:half_life=5,class,overall]
+    rules: Rules to compare [default: last,last-or-rate,last-of-user,rate:half_life=5,class,overall,logistic:step=0.05]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -1163,7 +1163,7 @@ def query(
 
 
 def reproduce(
-    study: Literal["mandai", "ota", "tan", "asahara", "cui", "literature", "all"],
+    study: Literal["mandai", "ota", "tan", "asahara", "cui", "literature", "course", "all"],
     lake: Place | None = None,
     trace: Place | None = None,
     *,

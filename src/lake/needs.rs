@@ -128,8 +128,8 @@ mod tests {
             let error = needs.check(path, Needs { disk, memory }).unwrap_err();
             assert_eq!(error.kind.to_string(), expected);
         };
-        check(5 << 30, 0, "it needs about 10.7 GB of disk, and 5.4 GB are free");
-        check(0, 1 << 29, "it needs about 1.1 GB of memory, and 537 MB are free");
+        check(5 << 30, 0, "it needs about 10.7 GB of disk, but only 5.4 GB are free");
+        check(0, 1 << 29, "it needs about 1.1 GB of memory, but only 537 MB are free");
         let here = Needs::free(Path::new("no/such/folder/yet"));
         assert!(0 < here.disk && 0 < here.memory, "{here:?}");
     }

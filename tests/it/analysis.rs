@@ -440,7 +440,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     assert!(page.contains("No wait is known: the log has none for any of its 30 jobs"), "{page}");
     assert!(page.contains("Whether a job finished is unknown: the log has no status"), "{page}");
     let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
-    let unknown = "The log records no status: its 30 jobs ran to an end of which nothing is known";
+    let unknown = "The log records no status: how its 30 jobs ended is unknown";
     assert_eq!(index.matches(unknown).count(), 1, "{index}");
     // Every job has one task and never waits: a picture of that would pass for a result.
     for name in ["tasks-per-job", "attempts", "replay/replay-response", "replay/replay-queue"] {

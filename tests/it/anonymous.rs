@@ -141,7 +141,7 @@ fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
     for key in [Some("other-key"), None] {
         let run = ingest(log, "one", key);
         assert_eq!(run.code, Some(3), "{}", run.stderr);
-        assert!(run.stderr.contains("by another key"), "{}", run.stderr);
+        assert!(run.stderr.contains("with another key"), "{}", run.stderr);
     }
     let run = ingest(log, "four", Some("short-key"));
     assert_eq!(run.code, Some(2), "{}", run.stderr);

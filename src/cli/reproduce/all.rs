@@ -408,7 +408,7 @@ mod tests {
         std::fs::create_dir(&tan).unwrap();
         let count = || stored(folder.path(), StudyName::Tan);
         let missing = count().unwrap().unwrap_err();
-        assert!(missing.contains("tan.csv` is not there"), "{missing}");
+        assert!(missing.contains("tan.csv` does not exist"), "{missing}");
         let write = |text: &str| std::fs::write(tan.join("tan.csv"), text).unwrap();
         write(
             "verdict,decided_by\nreproduced,x\nfitted,y\nreproduced,\"a check of the formula, not of data\"\n",
