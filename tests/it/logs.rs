@@ -144,7 +144,7 @@ fn every_question_is_answered_or_refused_with_a_reason() {
         }
         let run = place.run(&["reproduce", "mandai"]);
         assert_eq!(run.code, Some(2), "{}", run.stderr);
-        assert!(run.stderr.contains("the study is of google-2011"), "{}", run.stderr);
+        assert!(run.stderr.contains("the study needs a lake of google-2011"), "{}", run.stderr);
         place.run(&["analyze", &path, "--out", "out", "--max-rejects", "100%"]).ok();
     }
 }

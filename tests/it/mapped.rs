@@ -306,7 +306,9 @@ fn verify_counts_what_ingest_would_reject() {
         run.stderr
     );
     for row in run.json()["rows"].as_array().unwrap() {
-        assert_eq!(row["lines_without_row"], 3, "{row}");
+        // A line that does not read may still name a machine.
+        let expected = if row["table"] == "machine_events" { 0 } else { 3 };
+        assert_eq!(row["lines_without_row"], expected, "{row}");
     }
     let good = with("j,a,b,n\n1,5,9,2\n", MAP).run(&verify).ok();
     assert_eq!(good.json()["rows"][0]["lines_without_row"], 0);

@@ -308,7 +308,7 @@ fn commands_without_a_log_take_what_their_help_says() {
     let (code, text, most) = peak(&place, &["reproduce", "mandai", "--lake", "lake"]);
     assert!(matches!(code, Some(0 | 1)), "{text}");
     let bound = 150 * MB + said(&reproduce, "bytes for each row") * rows;
-    assert!(reproduce.contains("mandai and ota 150 MB"), "{reproduce}");
+    assert!(reproduce.contains("mandai and ota take 150 MB"), "{reproduce}");
     assert!(most < bound, "reproduce mandai: {} MB of {}", most / MB, bound / MB);
 }
 
