@@ -234,13 +234,13 @@ impl Joined {
     /// Half of the SHA-256 of what makes a row of a table one of its own. The machine is that of the
     /// event, so that one window may stand beside several.
     fn key(&self, record: &[u8], table: Table) -> [u8; 16] {
-        let own: [&str; 3] = match table {
-            Table::JobEvents => ["time", "collections_events_type", ""],
-            Table::TaskUsage => ["start_time", "end_time", "instance_index"],
-            _ => ["time", "instance_events_type", "instance_index"],
+        let own: &[&str] = match table {
+            Table::JobEvents => &["time", "collections_events_type"],
+            Table::TaskUsage => &["start_time", "end_time", "instance_index"],
+            _ => &["time", "instance_events_type", "instance_index"],
         };
         let mut sum = Sha256::new();
-        for name in own.into_iter().chain(["collection_id", "cluster"]) {
+        for name in own.iter().chain(&["collection_id", "cluster"]) {
             sum.update(without_fraction(self.field(record, name)));
             sum.update(b",");
         }
