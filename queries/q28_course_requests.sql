@@ -59,17 +59,20 @@ sums AS (
   JOIN means AS m ON p.measure = m.measure
   GROUP BY p.measure
 ),
+used AS (
+  SELECT count(*) AS window_count, SUM(cpu_use * length_s) AS part, SUM(cpu * length_s) AS whole
+  FROM windows
+  WHERE cpu IS NOT NULL
+),
 found AS (
   SELECT measure, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
          CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
               THEN xy / SQRT(xx * yy) END AS value
   FROM sums
   UNION ALL
-  SELECT 'CPU used' AS measure, SUM(cpu_use * length_s) AS part, SUM(cpu * length_s) AS whole,
-         CASE WHEN 0 < SUM(cpu * length_s) THEN SUM(cpu_use * length_s) / SUM(cpu * length_s) END AS value
-  FROM windows
-  WHERE cpu IS NOT NULL
-  HAVING 0 < count(*)
+  SELECT 'CPU used' AS measure, part, whole, CASE WHEN 0 < whole THEN part / whole END AS value
+  FROM used
+  WHERE 0 < window_count
 )
 SELECT measure, CAST(-1 AS DOUBLE) AS group_key, part, whole, value
 FROM found
