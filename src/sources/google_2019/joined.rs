@@ -240,7 +240,7 @@ impl Joined {
             _ => &["time", "instance_events_type", "instance_index"],
         };
         let mut sum = Sha256::new();
-        for name in own.iter().chain(&["collection_id", "cluster"]) {
+        for name in own.iter().chain(&["collection_id", "collection_type", "cluster"]) {
             sum.update(without_fraction(self.field(record, name)));
             sum.update(b",");
         }
