@@ -104,8 +104,10 @@ pub struct ReplayPlan {
     ///
     /// `failures:from=machines`: machines leave and return as drawn with the seed from what
     /// `jobfate machines` finds: times up by its Weibull distribution, times away as recorded. The
-    /// recorded outages are left out, and all machines are there at the start. Failures are
-    /// independent of each other. With --cluster they come in place of the specification's.
+    /// recorded outages are left out, and all machines are there at the start, as if new: where the
+    /// shape is below 1 most failures fall into the first hours, and more work is lost than by the
+    /// recorded ones. Failures are independent of each other. With --cluster they come in place of
+    /// the specification's.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
     #[serde(with = "maybe", skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureSpec>,
