@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::support::{Place, options};
 
 /// Options about the lake, the engine and the form of the answer; they move no number.
-const OF_FORM: [&str; 19] = [
+const OF_FORM: [&str; 20] = [
     "lake",
     "format",
+    "chart-data",
     "chart-format",
     "chart-width",
     "no-title",
