@@ -109,7 +109,7 @@ pub struct ReplayPlan {
     /// recorded ones. Failures are independent of each other. With --cluster they come in place of
     /// the specification's.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
-    #[serde(with = "maybe", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "maybe")]
     pub failures: Option<FailureSpec>,
 
     /// Factor of the capacities of the lake's machines
@@ -145,7 +145,7 @@ pub struct ReplayPlan {
     /// the job that had to end first, the next one follows its end. `open,closed` replays every
     /// policy under both, and compares all of them with the first policy under the first.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...", value_delimiter = ','))]
-    #[serde(with = "texts", skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "texts")]
     pub arrivals: Vec<Arrivals>,
 
     /// Factor by which tasks arrive faster
