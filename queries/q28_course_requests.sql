@@ -7,6 +7,7 @@
 --                        how many values it is of
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 6
+-- A correlation has 13 decimals: those after them depend on the order in which an engine adds.
 -- A task asks for the largest request of its rows, and uses the mean of its usage windows, weighted by their
 -- lengths; a window without a rate is 0. Windows without length or with an end after the trace, tasks without a
 -- request and tasks without a window are left out.
@@ -67,7 +68,7 @@ used AS (
 found AS (
   SELECT measure, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
          CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-              THEN xy / SQRT(xx * yy) END AS value
+              THEN CAST(CAST(xy / SQRT(xx * yy) * 10000000000000 AS BIGINT) AS DOUBLE) / 10000000000000 END AS value
   FROM sums
   UNION ALL
   SELECT 'CPU used' AS measure, part, whole, CASE WHEN 0 < whole THEN part / whole END AS value

@@ -8,6 +8,7 @@
 --                        how many values it is of
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 7
+-- A correlation has 13 decimals: those after them depend on the order in which an engine adds.
 -- All three are Pearson's correlation.
 -- hours, requested: CPU requested of the cluster in an hour, and EVICT rows in it, over the hours of q18.
 -- hours, running: the same with the time that tasks run.
@@ -50,6 +51,6 @@ sums AS (
 )
 SELECT measure, CAST(-1 AS DOUBLE) AS group_key, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
        CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-            THEN xy / SQRT(xx * yy) END AS value
+            THEN CAST(CAST(xy / SQRT(xx * yy) * 10000000000000 AS BIGINT) AS DOUBLE) / 10000000000000 END AS value
 FROM sums
 ORDER BY measure, group_key;
