@@ -51,6 +51,8 @@ sums AS (
 )
 SELECT measure, CAST(-1 AS DOUBLE) AS group_key, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
        CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-            THEN CAST(CAST(xy / SQRT(xx * yy) * 10000000000000 AS BIGINT) AS DOUBLE) / 10000000000000 END AS value
+            THEN CAST(CAST(xy / SQRT(CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
+                                             THEN xx * yy ELSE CAST(1 AS DOUBLE) END)
+                        * 10000000000000 AS BIGINT) AS DOUBLE) / 10000000000000 END AS value
 FROM sums
 ORDER BY measure, group_key;

@@ -55,7 +55,8 @@ def correlation(pairs):
     xx, yy = math.fsum((one - x) ** 2 for one in xs), math.fsum((one - y) ** 2 for one in ys)
     xy = math.fsum((one - x) * (other - y) for one, other in pairs)
     flat = xx <= 1e-12 * math.fsum(one * one for one in xs) or yy <= 1e-12 * math.fsum(one * one for one in ys)
-    return None if flat else xy / math.sqrt(xx * yy)
+    # As in SQL: 13 decimals.
+    return None if flat else math.trunc(xy / math.sqrt(xx * yy) * 1e13) / 1e13
 
 
 class Answers:
