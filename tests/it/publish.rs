@@ -81,10 +81,10 @@ static WRITERS: [Writer; 15] = [
         ],
     ),
     writing(
-        "query all",
+        "query",
         [
-            "query all --thresholds 2 --out found",
-            "query all --thresholds 3 --lake lake2 --out found",
+            "query q03 --thresholds 2 --out found",
+            "query q03 --thresholds 3 --lake lake2 --out found",
         ],
     ),
     writing("account", ["account --cpu slots --out found", "account --cpu requested --out found"]),
@@ -112,7 +112,7 @@ static WRITERS: [Writer; 15] = [
 
 /// Commands that are killed, or whose calls fail, as they put their results in place.
 const DISTURBED: [&str; 7] =
-    ["sweep", "detect", "replay", "fairness", "query all", "report", "analyze"];
+    ["sweep", "detect", "replay", "fairness", "query", "report", "analyze"];
 
 const ONE_TOML: &str = "steps = [\"classify\", \"account\", \"sweep\", \"fairness\"]\n\
     [definitions]\ncpu = \"slots\"\n[sweep]\nrules = [\"events\"]\nthresholds = \"3,5\"\n";
