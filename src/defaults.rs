@@ -160,7 +160,7 @@ fn by_source(value: impl Fn(&Family) -> String) -> String {
 pub fn cpu_help() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
-        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without that record count as requested, and the share of the others is shown. Otherwise the default depends on the source: {known}. `published` is known per job, not over time."
+        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without that record count as requested, and the share of the others is shown. Otherwise the default depends on the source: {known}. `published` is known per job, not over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
     )
 }
 

@@ -62,18 +62,18 @@ pub fn answer<'a>(
         .into();
     }
     Answer {
-        kind: *kind_of(ledger.meter.resource()),
+        kind: *kind_of(ledger.meter),
         table,
         json,
         settings: settings(
             plan,
             json!({
-                ledger.meter.resource().name(): ledger.meter.to_string(),
+                ledger.meter.column(): ledger.meter.to_string(),
                 "classes": ledger.classes, "windows": windows,
             }),
         ),
         charts: vec![(
-            format!("{}-{}", kind_of(ledger.meter.resource()).name, ledger.meter),
+            format!("{}-{}", kind_of(ledger.meter).name, ledger.meter),
             chart(ledger, &plan.groups()),
         )],
     }
@@ -84,7 +84,7 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     let mut json = json!(ledger);
     let resource = ledger.meter.resource();
     json["resource"] = json!(resource);
-    json[format!("closed_with_job_{}", resource.name())] = json!(ledger.closed_with_job_sum);
+    json[format!("closed_with_job_{}", ledger.meter.column())] = json!(ledger.closed_with_job_sum);
     json["rows"] = Value::Array(rows(table));
     if !ledger.is_known {
         for sum in ["total", "unmatched", "outside_attempts"] {
@@ -97,9 +97,10 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
 
 /// Why nothing can be added up: the trace does not record it.
 fn unknown(ledger: &Ledger) -> String {
-    let (noun, what) = match ledger.meter {
-        Meter::Cpu(_) => ("CPU time", "CPUs or processors"),
-        Meter::Memory(_) => ("memory time", "memory"),
+    let (noun, what) = match ledger.meter.resource() {
+        Resource::Cpu => ("CPU time", "CPUs or processors"),
+        Resource::Memory => ("memory time", "memory"),
+        Resource::Gpu => ("GPU time", "GPUs"),
     };
     format!(
         "The {noun} ({}) of all jobs is unknown: the log does not record the {what} of any of {}.",
@@ -182,6 +183,11 @@ pub fn counts_line(ledger: &Ledger) -> Option<String> {
             digits::grouped(ledger.attempts),
             digits::grouped(ledger.attempts_without_request)
         )),
+        Meter::Cpu(CpuDefinition::GpuSlots) => Some(format!(
+            "{} attempts: {} without a record of GPUs, counted as 0",
+            digits::grouped(ledger.attempts),
+            digits::grouped(ledger.attempts_without_request)
+        )),
         Meter::Cpu(CpuDefinition::Slots) => None,
     }
 }
@@ -228,7 +234,7 @@ pub fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         .maybe_count("jobs", rows().map(|row| row.jobs))
         .maybe_count("jobs_with_tasks", rows().map(|row| row.jobs_with_tasks))
         .maybe_count("tasks", rows().map(|row| row.tasks))
-        .float(resource.name(), rows().map(|row| row.amount))
+        .float(ledger.meter.column(), rows().map(|row| row.amount))
         .about(&format!("{}, in the unit that `unit` names", resource.title()))
         .unit(ledger.unit)
         .text("unit", rows().map(|_| ledger.unit))
@@ -255,11 +261,11 @@ pub static KINDS: [Kind<'static>; 2] = [
     },
 ];
 
-/// The result of a resource.
-pub const fn kind_of(resource: Resource) -> &'static Kind<'static> {
-    match resource {
-        Resource::Cpu => &KINDS[0],
-        Resource::Memory => &KINDS[1],
+/// The result of what was added up.
+pub const fn kind_of(meter: Meter) -> &'static Kind<'static> {
+    match meter {
+        Meter::Cpu(_) => &KINDS[0],
+        Meter::Memory(_) => &KINDS[1],
     }
 }
 
@@ -314,7 +320,7 @@ fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
     outcomes
 }
 
-/// Bars of CPU time or memory time per outcome.
+/// Bars of CPU time, GPU time or memory time per outcome.
 pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     let mut outcomes = bars_of(ledger, groups);
     let mut add = |name: &str, sum| outcomes.push((name.to_owned(), name.to_owned(), sum));
@@ -460,6 +466,11 @@ impl AccountPlan {
             Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
             Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
             Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
+            Resource::Gpu if self.memory.is_some() => Err(refused("memory", Resource::Gpu)),
+            Resource::Gpu if cpu.is_some_and(|cpu| cpu != CpuDefinition::GpuSlots) => {
+                Err(refused("cpu", Resource::Gpu))
+            }
+            Resource::Gpu => Ok(Meter::Cpu(CpuDefinition::GpuSlots)),
             Resource::Memory => {
                 let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));
                 if memory == MemoryDefinition::Used && !tells_used_memory(lake).unwrap_or(false) {

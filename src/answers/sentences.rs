@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::digits::{counted, grouped, grouped_signed, six_digits};
 use crate::results::kind::Sentence;
+use crate::studies::meter::{CpuDefinition, Resource};
 
 /// Of the outcomes of jobs.
 pub(crate) const OUTCOMES: Sentence = |it| outcomes(&it["answer"], Ends::of(&it["answer"], it));
@@ -166,7 +167,7 @@ fn cpu(answer: &Value, ends: Ends) -> Option<String> {
     let (unit, cpu) = (answer["unit"].as_str()?, answer["cpu"].as_str()?);
     let total = answer["total"].as_f64()?;
     if total <= 0.0 {
-        return Some(format!("No CPU time is known ({cpu})"));
+        return Some(format!("No {} is known ({cpu})", noun_of(cpu)));
     }
     let amount = format!("{} {unit}, {cpu}{}", six_digits(total), told(answer));
     let unmatched = answer["unmatched"].as_f64().unwrap_or(0.0);
@@ -189,7 +190,14 @@ fn cpu(answer: &Value, ends: Ends) -> Option<String> {
         Ends::Assumed => ("Jobs that ran to an end that the log does not record", "what they used"),
     };
     let said = aside([Some(amount), most_of(&largest.into(), sum)]);
-    Some(format!("{who} used {} of the CPU time{jobs}{said}{rest}", percent(finished)))
+    let noun = noun_of(cpu);
+    Some(format!("{who} used {} of the {noun}{jobs}{said}{rest}", percent(finished)))
+}
+
+/// What a definition of `--cpu` counts.
+pub(crate) fn noun_of(cpu: &str) -> &'static str {
+    let is_of_gpus = cpu == CpuDefinition::GpuSlots.to_string();
+    if is_of_gpus { Resource::Gpu } else { Resource::Cpu }.noun()
 }
 
 /// The share of attempts whose CPU time a log tells, where it tells it of some.

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let asked = args.plan.asked(&lake)?;
-    let files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter.resource()).name)?;
+    let files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter).name)?;
     let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
     let groups = args.plan.groups();
     let table = table_of(&ledger, &groups);
@@ -99,6 +99,10 @@ pub(crate) fn study_of(
     if asked.meter == Meter::Memory(MemoryDefinition::Used) {
         let text =
             "no query gives the memory that a log records: use --memory requested, or no --engine";
+        return Err(Usage(text.to_owned()).into());
+    }
+    if asked.meter == Meter::Cpu(CpuDefinition::GpuSlots) {
+        let text = "no query gives the GPUs that tasks request: leave --engine out";
         return Err(Usage(text.to_owned()).into());
     }
     if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {

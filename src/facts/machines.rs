@@ -16,6 +16,9 @@ use super::FactError;
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
 
+/// The column of the GPUs of machines.
+pub const GPU_CAPACITY: &str = "gpu_capacity";
+
 /// What happened to a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineChange {

@@ -19,6 +19,8 @@ pub struct Attempt {
     /// The memory request on the SCHEDULE row, or the memory that a log says was used, where
     /// memory was asked for.
     pub memory: Option<f32>,
+    /// The GPUs requested on the SCHEDULE row, where they were asked for; 0.5 is half of one.
+    pub gpus: Option<f32>,
     /// Where it ran.
     pub machine_id: Option<i64>,
     /// The CPU time that a log says it used on all its processors together, where it was asked
@@ -69,6 +71,11 @@ impl Attempt {
     /// The memory that it asked for, or used, as a rate; nothing where that is not known.
     pub fn held_memory(&self) -> CpuRate {
         self.memory.map_or(CpuRate::ZERO, CpuRate::new)
+    }
+
+    /// The GPUs that it asked for, as a rate; nothing where it has none. A suspended job keeps them.
+    pub fn held_gpus(&self) -> CpuRate {
+        self.gpus.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
     /// The rate of the CPU time that a log says it used, spread over its run, and that of its

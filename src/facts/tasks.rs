@@ -45,6 +45,8 @@ pub struct Tasks {
     requests: Vec<Option<f32>>,
     /// Requested or used, by row; empty where it was not asked for.
     memory: Vec<Option<f32>>,
+    /// Requested, by row; empty where they were not asked for.
+    gpus: Vec<Option<f32>>,
     /// By row; empty where it was not asked for or no log says it.
     used: Vec<Option<CpuTime>>,
     machines: Vec<Option<i64>>,
@@ -77,6 +79,8 @@ pub enum Usage {
     MemoryRequests,
     /// The memory that a log says its jobs used.
     UsedMemory,
+    /// The requests of GPUs.
+    Gpus,
     /// The memory requests, and what is read for the use of CPU.
     ReadWithMemoryRequests,
 }
@@ -87,7 +91,7 @@ impl Usage {
         match self {
             Self::Read | Self::ReadWithMemoryRequests => Some("mean_cpu_rate"),
             Self::Memory(column) => Some(column),
-            Self::Skip | Self::MemoryRequests | Self::UsedMemory => None,
+            Self::Skip | Self::MemoryRequests | Self::UsedMemory | Self::Gpus => None,
         }
     }
 
@@ -124,11 +128,13 @@ impl Tasks {
         let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
         let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
         let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
+        let tells_gpus = usage == Usage::Gpus && tells(GPU_REQUEST);
         let mut columns = columns_of(lake, usage);
         let of_used = [(tells_memory, USED_MEMORY), (tells_used, CPU_TIME)];
         for (_, column) in of_used.into_iter().filter(|(is_told, _)| *is_told) {
             columns.extend([column, "processors", "requested_processors"]);
         }
+        columns.extend(Some(GPU_REQUEST).filter(|_| tells_gpus));
         for column in further {
             if !columns.contains(column) {
                 columns.push(column);
@@ -139,7 +145,7 @@ impl Tasks {
         let mut rows = Rows::with_room(count);
         let (mut requests, mut machines) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut priorities = Vec::with_capacity(count);
-        let (mut used, mut memory) = (Vec::new(), Vec::new());
+        let (mut used, mut memory, mut gpus) = (Vec::new(), Vec::new(), Vec::new());
         let (mut phases, mut requested_us) = (Phases::default(), Vec::new());
         let mut ran_us = Vec::new();
         // Without the table nothing is known of any task, but usage can still be counted.
@@ -154,6 +160,9 @@ impl Tasks {
             if usage.is_of_memory_requests() {
                 add_optional_cells::<Float32Type>(&mut memory, &batch, MEMORY_REQUEST);
             }
+            if tells_gpus {
+                add_optional_cells::<Float32Type>(&mut gpus, &batch, GPU_REQUEST);
+            }
             if tells_memory {
                 add_used_memory(&mut memory, &batch);
             }
@@ -167,6 +176,7 @@ impl Tasks {
         let mut tasks = Self {
             requests,
             memory,
+            gpus,
             used,
             machines,
             priorities,
@@ -327,6 +337,7 @@ impl Tasks {
                     ended_by,
                     cpu_request: self.requests[event.row as usize],
                     memory: self.memory.get(event.row as usize).copied().flatten(),
+                    gpus: self.gpus.get(event.row as usize).copied().flatten(),
                     cpu_used: self.used.get(event.row as usize).copied().flatten(),
                     ran_us: None,
                     machine_id: self.machines[event.row as usize],
@@ -395,6 +406,9 @@ pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
 
 /// The column of the memory that a task asks for.
 const MEMORY_REQUEST: &str = "memory_request";
+
+/// The column of the GPUs that a task asks for.
+pub const GPU_REQUEST: &str = "gpu_request";
 
 /// The column of logs with the running time that a job's user asked for.
 const REQUESTED_TIME: &str = "requested_time_us";
@@ -471,6 +485,7 @@ mod tests {
             ended_by: EndedBy::Event(EventType::Fail),
             cpu_request: Some(0.5),
             memory: None,
+            gpus: None,
             cpu_used: None,
             ran_us: None,
             machine_id: None,

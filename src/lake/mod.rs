@@ -230,6 +230,9 @@ pub enum LakeErrorKind {
         /// The kind of trace.
         kind: Source,
     },
+    /// GPUs are asked for, and this kind of trace records none.
+    #[error("a trace of kind {0} records no GPUs")]
+    NoGpus(Source),
     /// A raw part differs from the one that was stored under the same number.
     #[error(
         "part {part} of `{table}` is in the lake, but from another file ({stored}; now {found})"
@@ -338,6 +341,7 @@ impl LakeErrorKind {
                 Some("the lake has no measured usage: give `--cpu requested` or `--cpu slots`")
             }
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
+            Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),
             Self::OtherTrace {
                 kind:
                     Source::Swf

@@ -169,6 +169,18 @@ impl Lake {
         self.manifest.table(table).ok_or_else(|| LakeError::new(&self.path, self.without(table)))
     }
 
+    /// Refuses a lake of a kind of trace that records no GPUs.
+    ///
+    /// # Errors
+    /// It is one.
+    pub fn require_gpus(&self) -> Result<(), LakeError> {
+        self.require(Table::TaskEvents)?;
+        if self.has_column(Table::TaskEvents, "gpu_request") {
+            return Ok(());
+        }
+        Err(LakeError::new(&self.path, LakeErrorKind::NoGpus(self.source())))
+    }
+
     /// Why a table is not there.
     fn without(&self, table: Table) -> LakeErrorKind {
         let kind = self.source();

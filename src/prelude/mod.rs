@@ -92,6 +92,8 @@ pub enum Cpu {
     Requested,
     /// Time running.
     Slots,
+    /// GPUs requested times the time for which they were held.
+    GpuSlots,
 }
 
 impl Cpu {
@@ -103,6 +105,7 @@ impl Cpu {
             Self::Published => CpuDefinition::Published,
             Self::Requested => CpuDefinition::Requested,
             Self::Slots => CpuDefinition::Slots,
+            Self::GpuSlots => CpuDefinition::GpuSlots,
         }
     }
 }

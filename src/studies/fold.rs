@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub use super::asked::Asked;
 use super::asked::{JobRow, KillStep};
 use super::censoring::Censoring;
-use super::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
+use super::meter::{CpuDefinition, MemoryDefinition, Meter};
 use super::outcomes::Classes;
 use super::predict::past::Past;
 use super::predict::rules::Predictor;
@@ -146,10 +146,7 @@ impl Study {
     fn add_attempts(&mut self, attempts: &[Attempt], spent: &Spent, windows: Windows) {
         self.attempts += attempts.len() as u64;
         for attempt in attempts {
-            let request = match self.asked.meter.resource() {
-                Resource::Cpu => attempt.cpu_request,
-                Resource::Memory => attempt.memory,
-            };
+            let request = self.asked.meter.request_of(attempt);
             self.attempts_without_request += u64::from(request.is_none());
             self.attempts_with_cpu_time += u64::from(attempt.cpu_used.is_some());
             if attempt.start_us < i64::MAX {
@@ -230,7 +227,7 @@ impl Study {
     /// Whether any attempt says what is added up: a request, or what it used.
     pub fn knows_amounts(&self) -> bool {
         let is_of_requests = match self.asked.meter {
-            Meter::Cpu(CpuDefinition::Requested) => true,
+            Meter::Cpu(CpuDefinition::Requested | CpuDefinition::GpuSlots) => true,
             Meter::Memory(memory) => memory.usage_column().is_none(),
             Meter::Cpu(CpuDefinition::Measured) => self.source.is_log(),
             Meter::Cpu(_) => false,
@@ -412,12 +409,13 @@ struct Scratch {
 impl Scratch {
     /// Lays out over time what the attempts of a task spent.
     fn lay_out(&mut self, task: &TaskView<'_>, meter: Meter, source: Source) {
-        use CpuDefinition::{Measured, Published, Requested, Slots};
+        use CpuDefinition::{GpuSlots, Measured, Published, Requested, Slots};
         match meter {
             Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, Attempt::slot_rate),
             Meter::Cpu(Requested) => {
                 self.spent.of_attempts(task.attempts, Attempt::requested_rate);
             }
+            Meter::Cpu(GpuSlots) => self.spent.of_attempts(task.attempts, Attempt::held_gpus),
             Meter::Memory(MemoryDefinition::Requested | MemoryDefinition::Used) => {
                 self.spent.of_attempts(task.attempts, Attempt::held_memory);
             }

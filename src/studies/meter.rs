@@ -1,4 +1,4 @@
-//! What is added up over tasks: CPU time or memory time, under one of several definitions.
+//! What is added up over tasks: CPU time, GPU time or memory time, under one of several definitions.
 //!
 //! In: what was asked for. Out: a [`Meter`], which says what is read, which unit its sums have and
 //! whether a lake can answer. Definitions are never mixed within one sum. Whatever is added up per
@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::tasks::{Usage, tells_cpu_time};
+use crate::facts::tasks::{Attempt, Usage, tells_cpu_time};
 use crate::lake::{Lake, LakeError};
 use crate::schema::{Source, Table};
 
@@ -23,6 +23,8 @@ pub enum Resource {
     Cpu,
     /// Memory times the time for which it was requested or used
     Memory,
+    /// GPUs times the time for which they were held
+    Gpu,
 }
 
 impl Resource {
@@ -31,6 +33,7 @@ impl Resource {
         match self {
             Self::Cpu => "cpu",
             Self::Memory => "memory",
+            Self::Gpu => "gpu",
         }
     }
 
@@ -39,6 +42,7 @@ impl Resource {
         match self {
             Self::Cpu => "CPU time",
             Self::Memory => "memory time",
+            Self::Gpu => "GPU time",
         }
     }
 
@@ -47,6 +51,7 @@ impl Resource {
         match self {
             Self::Cpu => "CPU time",
             Self::Memory => "Memory time",
+            Self::Gpu => "GPU time",
         }
     }
 }
@@ -54,7 +59,7 @@ impl Resource {
 /// What CPU time means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CpuDefinition {
     /// Mean CPU rate times length of the usage windows, inside attempts; for a log the CPU time
@@ -67,6 +72,8 @@ pub enum CpuDefinition {
     Requested,
     /// Running time, in task-seconds
     Slots,
+    /// GPUs requested (0.5 is half of one) times the time held, in GPU-seconds
+    GpuSlots,
 }
 
 impl CpuDefinition {
@@ -74,6 +81,7 @@ impl CpuDefinition {
     pub const fn unit(self, source: Source) -> &'static str {
         match (self, source) {
             (Self::Slots, _) => "task-s",
+            (Self::GpuSlots, _) => "GPU-s",
             (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
             (
@@ -92,8 +100,12 @@ impl CpuDefinition {
     /// Refuses a lake without what the definition reads.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor a log that tells the CPU time of any job.
+    /// There is no `task_usage`, nor a log that tells the CPU time of any job; or its kind of trace
+    /// records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
+        if self == Self::GpuSlots {
+            return lake.require_gpus();
+        }
         if self.needs_usage() && !(self == Self::Measured && tells_cpu_time(lake)?) {
             lake.require(Table::TaskUsage)?;
         }
@@ -108,6 +120,7 @@ impl fmt::Display for CpuDefinition {
             Self::Published => "published",
             Self::Requested => "requested",
             Self::Slots => "slots",
+            Self::GpuSlots => "gpu-slots",
         })
     }
 }
@@ -189,8 +202,26 @@ impl Meter {
     /// What is added up.
     pub const fn resource(self) -> Resource {
         match self {
+            Self::Cpu(CpuDefinition::GpuSlots) => Resource::Gpu,
             Self::Cpu(_) => Resource::Cpu,
             Self::Memory(_) => Resource::Memory,
+        }
+    }
+
+    /// The name of the columns and keys of its sums: what `--cpu` or `--memory` chose.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Self::Cpu(_) => "cpu",
+            Self::Memory(_) => "memory",
+        }
+    }
+
+    /// What an attempt asks for of it, where that is known.
+    pub const fn request_of(self, attempt: &Attempt) -> Option<f32> {
+        match self.resource() {
+            Resource::Cpu => attempt.cpu_request,
+            Resource::Memory => attempt.memory,
+            Resource::Gpu => attempt.gpus,
         }
     }
 
@@ -213,6 +244,7 @@ impl Meter {
     /// What is read of each task besides its events.
     pub const fn usage(self) -> Usage {
         match self {
+            Self::Cpu(CpuDefinition::GpuSlots) => Usage::Gpus,
             Self::Cpu(cpu) if cpu.needs_usage() => Usage::Read,
             Self::Cpu(_) => Usage::Skip,
             Self::Memory(MemoryDefinition::Used) => Usage::UsedMemory,
@@ -226,7 +258,8 @@ impl Meter {
     /// Refuses a lake without what the definition reads.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor (for measured CPU) a log that tells what its jobs used.
+    /// There is no `task_usage`, nor (for measured CPU) a log that tells what its jobs used; or its
+    /// kind of trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         match self {
             Self::Cpu(cpu) => cpu.check(lake),

@@ -39,7 +39,7 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
     }
     match (asked.meter.resource(), asked.meter.needs_usage()) {
         (Resource::Cpu, true) => needed.push("q07"),
-        (Resource::Cpu, false) => {}
+        (Resource::Cpu | Resource::Gpu, _) => {}
         (Resource::Memory, true) => needed.extend(["q15", "q16"]),
         (Resource::Memory, false) => needed.push("q15"),
     }
@@ -160,13 +160,16 @@ fn columns_of(meter: Meter) -> Columns {
         measured: Some(Measured { query, outside, without }),
     };
     match meter {
-        Meter::Cpu(CpuDefinition::Slots) => of("q05", "slots_s", "closed_slots_s"),
+        // What no query tells is refused before any fact is asked for: GPUs, and below what a log
+        // tells was used.
+        Meter::Cpu(CpuDefinition::Slots | CpuDefinition::GpuSlots) => {
+            of("q05", "slots_s", "closed_slots_s")
+        }
         Meter::Cpu(CpuDefinition::Requested) => of("q05", "requested_s", "closed_requested_s"),
         Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => {
             let columns = ["measured_s", "closed_measured_s", "outside_s", "windows_without_rate"];
             measured("q07", columns)
         }
-        // What a log tells was used has no query; it is refused before any fact is asked for.
         Meter::Memory(MemoryDefinition::Requested | MemoryDefinition::Used) => {
             of("q15", "requested_memory_s", "closed_requested_memory_s")
         }
@@ -204,7 +207,7 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
     let sum = |name: &str| held.ints(name).iter().sum::<i64>().cast_unsigned();
     study.attempts = sum("attempt_count");
     study.attempts_without_request = match study.asked.meter.resource() {
-        Resource::Cpu => sum("attempts_without_request"),
+        Resource::Cpu | Resource::Gpu => sum("attempts_without_request"),
         Resource::Memory => {
             let held = facts.of("q15").ints("attempts_without_memory");
             held.iter().sum::<i64>().cast_unsigned()
@@ -232,7 +235,7 @@ fn add_kills(
     finishes: &FxHashMap<(i64, i64), i64>,
 ) {
     let (query, column) = match asked.meter {
-        Meter::Cpu(CpuDefinition::Slots) => ("q09", "saved_slots_s"),
+        Meter::Cpu(CpuDefinition::Slots | CpuDefinition::GpuSlots) => ("q09", "saved_slots_s"),
         Meter::Cpu(CpuDefinition::Requested) => ("q09", "saved_requested_s"),
         Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => {
             ("q12", "saved_measured_s")

@@ -475,6 +475,7 @@ mod tests {
             ended_by,
             cpu_request: None,
             memory: None,
+            gpus: None,
             machine_id: None,
             cpu_used: None,
             ran_us: None,

@@ -51,6 +51,7 @@
 //!  security   names that would be markup, formulas, paths or statements; programs of others
 //!  serve      the portal: answers of the commands, nobody who should not get in, nothing lost
 //!  spark      the queries and studies on a cluster of a master and two workers
+//!  gpus       GPUs as a resource: what is charged, its unit, which lakes have none
 //!  help       the help texts, and what every flag must say
 //!  options    every option of every command refuses what it cannot mean
 //!  layering   a layer uses only those before it
@@ -108,6 +109,8 @@ mod faults;
 mod formats;
 #[cfg(test)]
 mod google_2019;
+#[cfg(test)]
+mod gpus;
 #[cfg(test)]
 mod help;
 #[cfg(test)]

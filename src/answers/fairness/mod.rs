@@ -103,7 +103,7 @@ pub const MEMORY_KIND: Kind<'static> = Kind {
 /// The result of a resource.
 pub const fn kind_of(resource: Resource) -> Kind<'static> {
     match resource {
-        Resource::Cpu => KIND,
+        Resource::Cpu | Resource::Gpu => KIND,
         Resource::Memory => MEMORY_KIND,
     }
 }
@@ -235,6 +235,10 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         meter,
         Meter::Cpu(CpuDefinition::Requested) | Meter::Memory(MemoryDefinition::Requested)
     );
+    if meter == Meter::Cpu(CpuDefinition::GpuSlots) && 0 < counts.without_request {
+        let count = digits::grouped(counts.without_request);
+        notes.push(format!("{count} attempts without a record of GPUs, counted as 0"));
+    }
     if is_of_requests && 0 < counts.without_request {
         let count = digits::grouped(counts.without_request);
         notes.push(format!("{count} attempts without a request, counted as 0"));
@@ -285,9 +289,10 @@ fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
 }
 
 /// Why there is nothing to compare.
-pub fn warning(found: &Found) -> Option<&'static str> {
+pub fn warning(found: &Found) -> Option<String> {
     let is_unused = usage::total(&found.history) == CpuTime::ZERO;
-    is_unused.then_some("no CPU time was used in the span: there is nothing to compare")
+    let noun = found.span.plan.meter.resource().noun();
+    is_unused.then(|| format!("no {noun} was used in the span: there is nothing to compare"))
 }
 
 /// The whole answer as JSON.
@@ -343,15 +348,16 @@ fn json_of(found: &Found, wanted: &Wanted) -> Value {
 
 /// Why there are no users to compare.
 fn alone(found: &Found, users: &[UserUsage]) -> String {
-    match users {
-        [only] => format!(
+    if let [only] = users {
+        return format!(
             "The only user, {}, used {} {}: there is no other user to compare with.",
             known_name(&only.user).unwrap_or("without a name"),
             digits::six_digits(only.cpu_s),
             found.span.unit
-        ),
-        _ => "No user used any CPU time: there is nothing to compare.".to_owned(),
+        );
     }
+    let noun = found.span.plan.meter.resource().noun();
+    format!("No user used any {noun}: there is nothing to compare.")
 }
 
 /// The answer in all its forms.
@@ -375,7 +381,7 @@ pub fn origin(found: &Found) -> Origin {
 pub(crate) fn settings(found: &Found) -> Value {
     let (asked, plan) = (&found.asked, &found.span.plan);
     let resolved = json!({
-        plan.meter.resource().name(): plan.meter.to_string(),
+        plan.meter.column(): plan.meter.to_string(),
         "accrual": plan.accrual,
         "interval": plan.grid.length_s(),
         "index": found.series.iter().map(|series| &series.index).collect::<Vec<_>>(),

@@ -42,7 +42,7 @@ pub struct FairnessPlan {
     /// What is charged
     ///
     /// `memory` replaces CPU time by memory times the time for which it was requested or used: in
-    /// usage, waiting, capacity and every index.
+    /// usage, waiting, capacity and every index. `gpu` is the same as `--cpu gpu-slots`.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub resource: Resource,
 
@@ -311,6 +311,14 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
             return wrong(
                 "--memory is for --resource memory, and this is --resource cpu".to_owned(),
             );
+        }
+        Resource::Gpu if plan.memory.is_some() => {
+            return wrong(
+                "--memory is for --resource memory, and this is --resource gpu".to_owned(),
+            );
+        }
+        Resource::Gpu if plan.cpu.is_some_and(|cpu| cpu != CpuDefinition::GpuSlots) => {
+            return wrong("--cpu is for --resource cpu, and this is --resource gpu".to_owned());
         }
         Resource::Memory if plan.cpu.is_some() => {
             return wrong("--cpu is for --resource cpu, and this is --resource memory".to_owned());

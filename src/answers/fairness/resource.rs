@@ -1,7 +1,8 @@
-//! Memory in the place of CPU: the same tables and JSON under other names.
+//! Memory or GPUs in the place of CPU: the same tables and JSON in other words.
 //!
-//! In: a table or a value that speaks of CPU time. Out: the same, speaking of memory time where
-//! memory was charged.
+//! In: a table or a value that speaks of CPU time. Out: the same, speaking of memory time or GPU
+//! time where that was charged. Names of memory are its own; those of GPUs are those of what `--cpu`
+//! counts, in the unit that stands beside them.
 
 use std::sync::Arc;
 
@@ -19,13 +20,19 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 /// A name of a column or key.
-fn name_of(name: &str) -> String {
+fn name_of(name: &str, resource: Resource) -> String {
+    if resource != Resource::Memory {
+        return name.to_owned();
+    }
     let known = NAMES.iter().find(|(cpu, _)| name.contains(cpu));
     known.map_or_else(|| name.to_owned(), |(cpu, memory)| name.replace(cpu, memory))
 }
 
 /// A sentence about it.
-fn sentence(text: &str) -> String {
+fn sentence(text: &str, resource: Resource) -> String {
+    if resource == Resource::Gpu {
+        return text.replace("CPU time", "GPU time").replace("CPU in use", "GPUs in use");
+    }
     let text = text.replace("CPU time", "Memory time").replace("all Memory", "all memory");
     NAMES.iter().fold(text, |text, (cpu, memory)| text.replace(cpu, memory))
 }
@@ -36,8 +43,9 @@ pub(super) fn table(batch: RecordBatch, resource: Resource) -> RecordBatch {
         return batch;
     }
     let renamed = |field: &Arc<Field>| {
-        let mut field = field.as_ref().clone().with_name(name_of(field.name()));
-        let said = field.metadata().iter().map(|(key, text)| (key.clone(), sentence(text)));
+        let mut field = field.as_ref().clone().with_name(name_of(field.name(), resource));
+        let said =
+            field.metadata().iter().map(|(key, text)| (key.clone(), sentence(text, resource)));
         let said: Vec<(String, String)> = said.collect();
         for (key, text) in said {
             field.metadata_mut().insert(key, text);
@@ -60,8 +68,12 @@ pub(super) fn json(value: Value, resource: Resource) -> Value {
                 .into_iter()
                 .map(|(key, value)| {
                     let is_of_shares = key == "of" || key == "numerators";
-                    let value = if is_of_shares { sentences(value) } else { json(value, resource) };
-                    (name_of(&key), value)
+                    let value = if is_of_shares {
+                        sentences(value, resource)
+                    } else {
+                        json(value, resource)
+                    };
+                    (name_of(&key, resource), value)
                 })
                 .collect(),
         ),
@@ -70,13 +82,16 @@ pub(super) fn json(value: Value, resource: Resource) -> Value {
     }
 }
 
-/// The texts of an object, in the words of memory.
-fn sentences(value: Value) -> Value {
+/// The texts of an object, in the words of its resource.
+fn sentences(value: Value, resource: Resource) -> Value {
     match value {
         Value::Object(object) => Value::Object(
-            object.into_iter().map(|(key, value)| (name_of(&key), sentences(value))).collect(),
+            object
+                .into_iter()
+                .map(|(key, value)| (name_of(&key, resource), sentences(value, resource)))
+                .collect(),
         ),
-        Value::String(text) => Value::String(sentence(&text)),
+        Value::String(text) => Value::String(sentence(&text, resource)),
         other => other,
     }
 }
@@ -88,12 +103,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_has_names_of_its_own() {
+    fn memory_has_names_of_its_own_and_gpus_have_words() {
         let cpu = value!({"total_cpu_s": 1, "users": [{"user": "cpu_s", "ran_cpu_s": 2}], "of": {
             "share": "total_cpu_s: all CPU time charged in the span"}});
         assert_eq!(json(cpu.clone(), Resource::Cpu), cpu);
         let expected = value!({"total_memory_s": 1, "users": [{"user": "cpu_s", "ran_memory_s": 2}],
             "of": {"share": "total_memory_s: all memory time charged in the span"}});
-        assert_eq!(json(cpu, Resource::Memory), expected);
+        assert_eq!(json(cpu.clone(), Resource::Memory), expected);
+        let expected = value!({"total_cpu_s": 1, "users": [{"user": "cpu_s", "ran_cpu_s": 2}],
+            "of": {"share": "total_cpu_s: all GPU time charged in the span"}});
+        assert_eq!(json(cpu, Resource::Gpu), expected);
     }
 }

@@ -111,6 +111,7 @@ fn unit_of(clusters: &[Cluster], meter: Meter) -> Result<&'static str> {
     let (what, way) = match meter.resource() {
         Resource::Cpu => ("CPU", "; --cpu slots can"),
         Resource::Memory => ("memory", ""),
+        Resource::Gpu => ("GPUs", ""),
     };
     Err(Usage(format!(
         "`{}` counts {meter} {what} in {unit} and `{}` in {}: they cannot be added up{way}",
@@ -134,6 +135,7 @@ fn micros(value: f64, unit: i64) -> i64 {
 fn meter_of(asked: &FairnessPlan, usual: CpuDefinition, lakes: &[&Lake]) -> Result<Meter> {
     let meter = match asked.resource {
         Resource::Cpu => Meter::Cpu(asked.cpu.unwrap_or(usual)),
+        Resource::Gpu => Meter::Cpu(CpuDefinition::GpuSlots),
         Resource::Memory => Meter::Memory(match asked.memory {
             Some(memory) => memory,
             None if lakes.iter().all(|lake| lake.has(Table::TaskUsage)) => {

@@ -112,6 +112,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     let (sums, unit, title) = match resource {
         Resource::Cpu => (load.capacity.cpu.as_ref(), table::cpu_unit(load), "CPU"),
         Resource::Memory => (load.capacity.memory.as_ref(), table::memory_unit(load), "Memory"),
+        Resource::Gpu => (None, "GPUs", "GPUs"),
     };
     let capacity = table::capacity(load, sums);
     let values = |cells: &Cells| joined.means(loaded, &table::means(load, cells, amount));

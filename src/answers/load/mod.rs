@@ -271,6 +271,9 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
         By::User | By::Account => plan.groups + 1,
         _ => 9,
     };
+    if plan.resource == Some(Resource::Gpu) {
+        return Err(Usage("--resource gpu: load adds up CPU and memory".to_owned()).into());
+    }
     if plan.groups < 1 {
         return Err(Usage("--groups 0 leaves no group: give 1 or more".to_owned()).into());
     }

@@ -6,6 +6,7 @@ use crate::answers::edges;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};
+use crate::studies::meter::Resource;
 
 /// A point, with the bounds of its interval if it has one.
 type Bounded = (f64, Option<(f64, f64)>);
@@ -13,7 +14,8 @@ type Bounded = (f64, Option<(f64, f64)>);
 /// What each rule saves and harms side by side, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
-        "CPU time: {}; outcomes classified by {}.{}",
+        "{}: {}; outcomes classified by {}.{}",
+        study.asked.meter.resource().title(),
         study.asked.meter,
         study.asked.classes,
         edges::ending(&edges::of_study(study))
@@ -37,15 +39,16 @@ pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
 
 /// What each rule saves above what it harms, over its parameter.
 fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
+    let what = saved_of(study);
     let columns = sweeps.len().clamp(1, COLUMNS);
     let rows = sweeps.chunks(columns).flat_map(|row| {
         let saved = row.iter().map(|sweep| saved_plot(study, sweep));
         saved.chain(row.iter().map(harmed_plot)).collect::<Vec<LineChart>>()
     });
     Chart::Panels(PanelChart {
-        title: "CPU saved and finished jobs harmed, by rule".to_owned(),
+        title: format!("{what} saved and finished jobs harmed, by rule"),
         caption: format!(
-            "Above: CPU after the kill as a share of all CPU of jobs of that outcome. Below: \
+            "Above: {what} after the kill as a share of all {what} of jobs of that outcome. Below: \
              finished jobs with at least one condemned task.{} {definition}",
             sweeps.first().map_or("", band_note)
         ),
@@ -94,6 +97,11 @@ fn x_scale(sweep: &Sweep) -> Scale {
     if 0 < least && least.saturating_mul(15) < most { Scale::Log } else { Scale::Linear }
 }
 
+/// What a kill saves.
+fn saved_of(study: &Study) -> &'static str {
+    if study.asked.meter.resource() == Resource::Gpu { "GPU time" } else { "CPU" }
+}
+
 fn saved_plot(study: &Study, sweep: &Sweep) -> LineChart {
     let percent = |bounds: (f64, f64)| (bounds.0 * 100.0, bounds.1 * 100.0);
     let lines = ["failed", "killed", "running", "evicted", "other"]
@@ -107,7 +115,7 @@ fn saved_plot(study: &Study, sweep: &Sweep) -> LineChart {
             })
         })
         .collect();
-    plot(sweep, "CPU saved (%)", lines)
+    plot(sweep, &format!("{} saved (%)", saved_of(study)), lines)
 }
 
 fn harmed_plot(sweep: &Sweep) -> LineChart {
@@ -132,6 +140,7 @@ fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
 }
 
 fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
+    let what = saved_of(study);
     let points = plane(study, sweeps);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let at =
@@ -167,12 +176,12 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         ""
     };
     Chart::Lines(LineChart {
-        title: "CPU saved against finished jobs harmed".to_owned(),
+        title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
-            "Net CPU saved as a share of the CPU of jobs that did not finish; each point is one parameter of a rule.{note} {definition}"
+            "Net {what} saved as a share of the {what} of jobs that did not finish; each point is one parameter of a rule.{note} {definition}"
         ),
         x_axis: "finished jobs harmed".to_owned(),
-        y_axis: "net CPU saved (%)".to_owned(),
+        y_axis: format!("net {what} saved (%)"),
         x_scale: Scale::Linear,
         lines,
     })

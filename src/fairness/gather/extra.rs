@@ -4,15 +4,19 @@ use arrow::array::AsArray;
 use arrow::datatypes::Float32Type;
 use arrow::record_batch::RecordBatch;
 
-use super::By;
+use super::{By, Plan};
 use crate::facts::FactError;
+use crate::facts::tasks::GPU_REQUEST;
 use crate::lake::Lake;
 use crate::schema::{ROW_ID, Table};
+use crate::studies::meter::Resource;
 
 /// The columns of a bucket's `task_events` that only some questions need, row by row.
 pub(super) struct Extra {
     pub(super) cpu: Vec<Option<f32>>,
     pub(super) memory: Vec<Option<f32>>,
+    /// Nothing where GPUs are not charged.
+    pub(super) gpus: Vec<Option<f32>>,
     pub(super) user: Option<Vec<Option<String>>>,
     pub(super) group: Option<Vec<Option<String>>>,
     pub(super) site: Option<Vec<Option<String>>>,
@@ -20,19 +24,22 @@ pub(super) struct Extra {
 }
 
 impl Extra {
-    pub(super) fn read(lake: &Lake, bucket: u32, by: By) -> Result<Self, FactError> {
+    pub(super) fn read(lake: &Lake, bucket: u32, plan: &Plan) -> Result<Self, FactError> {
+        let (by, charges_gpus) = (plan.by, plan.meter.resource() == Resource::Gpu);
         let has = |column: &&'static str| lake.has_column(Table::TaskEvents, column);
         let user = Some("user").filter(|_| by == By::User && !lake.has(Table::JobEvents));
         let group = Some("user_group").filter(has);
         let site = ["last_run_site", "partition"].into_iter().find(|column| has(column));
         let queue = Some("queue").filter(|column| by == By::Queue && has(column));
         let mut columns = vec![ROW_ID, "cpu_request", "memory_request"];
-        columns.extend([user, group, site, queue].into_iter().flatten());
+        let gpus = Some(GPU_REQUEST).filter(|_| charges_gpus);
+        columns.extend([user, group, site, queue, gpus].into_iter().flatten());
         let batches = lake.read(Table::TaskEvents, Some(bucket), &columns)?;
         let texts = |column: Option<&str>| column.map(|column| texts(&batches, column));
         Ok(Self {
             cpu: floats(&batches, "cpu_request"),
             memory: floats(&batches, "memory_request"),
+            gpus: gpus.map_or_else(Vec::new, |column| floats(&batches, column)),
             user: texts(user),
             group: texts(group),
             site: texts(site),

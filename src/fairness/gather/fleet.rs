@@ -8,8 +8,10 @@ use rustc_hash::FxHashMap;
 
 use super::Cluster;
 use crate::facts::FactError;
+use crate::facts::machines::GPU_CAPACITY;
 use crate::fairness::history::{Capacity, Grid, Machine};
 use crate::schema::{ROW_ID, Table};
+use crate::studies::meter::Resource;
 
 /// The machines of a lake.
 pub(super) struct Fleet {
@@ -22,12 +24,15 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    pub(super) fn read(cluster: &Cluster) -> Result<Self, FactError> {
+    /// Reads them; their capacity is that of `charged` in the place of CPU where that is GPUs.
+    pub(super) fn read(cluster: &Cluster, charged: Resource) -> Result<Self, FactError> {
         let lake = &cluster.lake;
         if !lake.has(Table::MachineEvents) {
             return Ok(Self { known: BTreeMap::new(), alike: FxHashMap::default(), events: None });
         }
-        let columns = [
+        let of_gpus = charged == Resource::Gpu;
+        let tells_gpus = of_gpus && lake.has_column(Table::MachineEvents, GPU_CAPACITY);
+        let mut columns = vec![
             ROW_ID,
             "time_us",
             "machine_id",
@@ -36,6 +41,7 @@ impl Fleet {
             "cpu_capacity",
             "memory_capacity",
         ];
+        columns.extend(Some(GPU_CAPACITY).filter(|_| tells_gpus));
         let mut known: BTreeMap<i64, Machine> = BTreeMap::new();
         let mut events = Vec::new();
         for batch in lake.read(Table::MachineEvents, None, &columns)? {
@@ -51,15 +57,18 @@ impl Fleet {
                 machine.platform = machine.platform.take().or(platform);
                 machine.cpu = machine.cpu.or(cell(5));
                 machine.memory = machine.memory.or(cell(6));
+                let gpus = || batch.column(7).as_primitive::<Int32Type>();
+                let gpus = || gpus().is_valid(row).then(|| f64::from(gpus().value(row)));
                 let there = (types.value(row) != 1).then(|| Capacity {
-                    cpu: cell(5).map_or(0.0, f64::from),
+                    cpu: if tells_gpus { gpus() } else { cell(5).map(f64::from) }.unwrap_or(0.0),
                     memory: cell(6).map_or(0.0, f64::from),
                 });
                 events.push((long(1).value(row), long(0).value(row), id, there));
             }
         }
         let alike = alike(&known);
-        if known.values().all(|machine| machine.cpu.is_none()) {
+        let is_known = known.values().any(|machine| machine.cpu.is_some());
+        if !is_known || of_gpus && !tells_gpus {
             return Ok(Self { known, alike, events: None });
         }
         events.sort_by_key(|event| (event.0, event.1));

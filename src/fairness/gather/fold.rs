@@ -26,7 +26,7 @@ pub(super) fn fold_bucket(
     let needs_jobs = matches!(plan.by, By::User | By::Class) && lake.has(Table::JobEvents);
     let jobs = if needs_jobs { Jobs::read(lake, bucket)? } else { Jobs::default() };
     let tasks = Tasks::read(lake, bucket, cluster.windows, plan.meter.usage())?;
-    let extra = Extra::read(lake, bucket, plan.by)?;
+    let extra = Extra::read(lake, bucket, plan)?;
     let cluster_idx = u32::try_from(idx).expect("a few clusters");
     let mut part = Part { cluster: cluster_idx, ..Part::default() };
     let mut fold = Fold { plan, fleet, cluster, jobs: &jobs, extra: &extra, part: &mut part };
@@ -137,6 +137,7 @@ impl Fold<'_> {
                 let asked = match self.plan.meter.resource() {
                     Resource::Cpu => &self.extra.cpu,
                     Resource::Memory => &self.extra.memory,
+                    Resource::Gpu => &self.extra.gpus,
                 };
                 request = asked[event.row as usize].or(request);
                 since = Some((event.time_us, since.map_or(event.row, |(_, row)| row)));
@@ -194,16 +195,13 @@ impl Fold<'_> {
         let counts = &mut self.part.counts;
         counts.attempts += 1;
         counts.open_attempts += u64::from(is_open);
-        let request = match plan.meter.resource() {
-            Resource::Cpu => attempt.cpu_request,
-            Resource::Memory => attempt.memory,
-        };
-        counts.without_request += u64::from(request.is_none());
+        counts.without_request += u64::from(plan.meter.request_of(attempt).is_none());
         counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
         counts.without_name += u64::from(self.part.people.is_nobody(who));
         let memory = self.extra.memory[attempt.row as usize].map_or(CpuRate::ZERO, CpuRate::new);
         let rate = match plan.meter {
             Meter::Cpu(CpuDefinition::Slots) => attempt.slot_rate(),
+            Meter::Cpu(CpuDefinition::GpuSlots) => attempt.held_gpus(),
             Meter::Cpu(CpuDefinition::Measured) => attempt.used_rate(self.cluster.lake.source()),
             Meter::Cpu(_) => attempt.requested_rate(),
             // What is measured stands in windows.

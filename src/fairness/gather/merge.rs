@@ -172,7 +172,8 @@ fn cells(sums: FxHashMap<Key, Sums>, people: &[u32], machines: &[u32]) -> Vec<Ce
 /// The capacity of what is charged, in the place of that of CPU.
 fn charged(capacity: Vec<Capacity>, resource: Resource) -> Vec<Capacity> {
     let of = |own: Capacity| match resource {
-        Resource::Cpu => own,
+        // Of GPUs, machines were read with theirs.
+        Resource::Cpu | Resource::Gpu => own,
         Resource::Memory => Capacity { cpu: own.memory, ..own },
     };
     capacity.into_iter().map(of).collect()

@@ -271,7 +271,11 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Ga
     if clusters.is_empty() {
         return Err(GatherError::NoLake);
     }
-    let fleets: Vec<Fleet> = clusters.iter().map(Fleet::read).collect::<Result<_, _>>()?;
+    let fleets: Vec<Fleet> = {
+        let charged = plan.meter.resource();
+        let read = clusters.iter().map(|cluster| Fleet::read(cluster, charged));
+        read.collect::<Result<_, _>>()?
+    };
     let buckets: Vec<(usize, u32)> = clusters
         .iter()
         .enumerate()

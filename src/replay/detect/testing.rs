@@ -97,6 +97,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
                     ended_by: EndedBy::Nothing,
                     cpu_request: None,
                     memory: None,
+                    gpus: None,
                     cpu_used: None,
                     ran_us: None,
                     machine_id: Some(i64::from(story.index.rem_euclid(3))),

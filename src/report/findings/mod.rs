@@ -26,6 +26,7 @@
 use serde_json::Value;
 
 use super::text::caption;
+use crate::answers::sentences::noun_of;
 use crate::answers::study::Topic;
 use crate::answers::{account, detect, fairness, list, load, replay, sweep};
 use crate::digits::counted;
@@ -165,7 +166,7 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
 fn scope(result: &Stored, kind: &Kind<'_>) -> String {
     let answer = result.answer();
     let cpu = answer["cpu"].as_str().or_else(|| result.value["settings"]["cpu"].as_str());
-    let cpu = cpu.map(|cpu| format!("CPU time as defined by \"{cpu}\""));
+    let cpu = cpu.map(|cpu| format!("{} as defined by \"{cpu}\"", noun_of(cpu)));
     let censoring = &answer["censoring"];
     let of = censoring["of"].as_str().unwrap_or("jobs");
     let edge = |name: &str, said: &str| {

@@ -438,6 +438,7 @@ mod tests {
                 ended_by: EndedBy::Event(pair[1].event_type),
                 cpu_request: None,
                 memory: None,
+                gpus: None,
                 cpu_used: None,
                 ran_us: None,
                 machine_id: None,

@@ -1,0 +1,161 @@
+//! GPUs as a resource: what is charged, its unit, and which lakes have none.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+
+use super::support::Place;
+
+const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
+    creation_time,deletion_time,scheduled_time";
+
+/// A lake of pods, and of nodes if there are any.
+fn of_pods(pods: &[String], nodes: &[String]) -> Place {
+    let place = Place::new();
+    place.raw("openb_pod_list.csv", format!("{PODS}\n{}\n", pods.join("\n")));
+    if !nodes.is_empty() {
+        let nodes = format!("sn,cpu_milli,memory_mib,gpu,model\n{}\n", nodes.join("\n"));
+        place.raw("openb_node_list.csv", nodes);
+    }
+    place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    place
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    // A request is stored as f32.
+    (one - other).abs() <= 1e-6 * other.abs()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: `account`, `sweep` and `fairness` charge a pod its GPUs, or its share of one, times
+    /// the time that it held them; so a sum over the lines says, by phase and in all.
+    #[test]
+    fn pods_are_charged_the_gpus_that_they_hold(
+        pods in prop::collection::vec((0_i64..500, 0_i64..2_000, 0_i64..9, 1_i64..=1_000, 0..4_usize), 1..40),
+    ) {
+        let phases = ["Succeeded", "Failed", "Running", "Pending"];
+        let (mut lines, mut milli_s) = (Vec::new(), [0_i64; 4]);
+        for (id, &(wait, run, gpus, milli, phase)) in pods.iter().enumerate() {
+            // A share is one of a single GPU.
+            let milli = match gpus { 0 => 0, 1 => milli, _ => 1_000 };
+            let (start, end) = (100 + wait, 100 + wait + run);
+            let scheduled = if phase == 3 { String::new() } else { start.to_string() };
+            lines.push(format!(
+                "pod-{id},1000,1,{gpus},{milli},,LS,{},100,{end},{scheduled}", phases[phase]
+            ));
+            milli_s[phase] += if phase == 3 { 0 } else { gpus * milli * run };
+        }
+        #[expect(clippy::cast_precision_loss, reason = "small sums")]
+        let gpu_s = milli_s.map(|sum| sum as f64 / 1_000.0);
+        let total: f64 = gpu_s[..3].iter().sum();
+        let place = of_pods(&lines, &[]);
+        let asked = |command: &str, more: &[&str]| {
+            let args = [&[command, "--cpu", "gpu-slots", "--format", "json"][..], more].concat();
+            place.run(&args).ok().json()
+        };
+        let account = asked("account", &[]);
+        prop_assert_eq!(&account["unit"], "GPU-s");
+        prop_assert!(is_near(account["total"].as_f64().unwrap(), total), "{}, not {total}", account["total"]);
+        let of = |name: &str| {
+            let row = account["rows"].as_array().unwrap().iter().find(|row| row["outcome"] == name);
+            row.unwrap()["cpu"].as_f64().unwrap()
+        };
+        for (name, expected) in [("finished", gpu_s[0]), ("failed", gpu_s[1]), ("killed", gpu_s[2])] {
+            prop_assert!(is_near(of(name), expected), "{name}: {}, not {expected}", of(name));
+        }
+        let fairness = asked("fairness", &[]);
+        prop_assert_eq!(&fairness["unit"], "GPU-s");
+        prop_assert!(is_near(fairness["total_cpu_s"].as_f64().unwrap(), total));
+        // Whoever is condemned at its SCHEDULE gives back all that it held.
+        let sweep = asked("sweep", &["--thresholds", "1"]);
+        prop_assert_eq!(&sweep["unit"], "GPU-s");
+        for (name, expected) in [("failed", gpu_s[1]), ("killed", gpu_s[2])] {
+            let saved = sweep["rows"][0]["saved_cpu"][name].as_f64().unwrap();
+            prop_assert!(is_near(saved, expected), "{name}: {saved}, not {expected}");
+        }
+    }
+
+    /// Promise: a job of Slurm that is suspended keeps its GPUs, and is charged for them.
+    #[test]
+    fn a_suspended_job_keeps_its_gpus(
+        jobs in prop::collection::vec((1_i32..5_000, 0_i32..3_000, 0_i32..9), 1..30),
+    ) {
+        let (mut lines, mut gpu_s) = (String::new(), 0);
+        for (id, &(run, suspended, gpus)) in jobs.iter().enumerate() {
+            let end = 1_000 + run + suspended;
+            let tres = if gpus == 0 { String::new() } else { format!(",gres/gpu:a100={gpus}") };
+            writeln!(lines, "{id}|u|COMPLETED|1000|1000|{end}|{run}|4|cpu=4{tres}").unwrap();
+            gpu_s += (run + suspended) * gpus;
+        }
+        let place = Place::new();
+        let header = "JobID|User|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES";
+        place.raw("log.sacct", format!("{header}\n{lines}"));
+        place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+        let run = place.run(&["account", "--resource", "gpu", "--format", "json"]).ok().json();
+        if gpu_s == 0 {
+            // Where no job names any, it is not known whether there were none.
+            let found = run["total"].as_f64();
+            prop_assert!(found.is_none_or(|found| found == 0.0), "{found:?}");
+        } else {
+            prop_assert_eq!(run["total"].as_f64().unwrap(), f64::from(gpu_s));
+        }
+    }
+}
+
+/// Promise: the unit of GPU time stands with every sum, in text and charts, and no other does.
+#[test]
+fn gpu_time_is_said_in_gpu_seconds() {
+    let pods = ["a,4000,1,1,500,,LS,Succeeded,0,110,10", "b,4000,1,2,1000,,LS,Failed,0,110,10"];
+    let place = of_pods(&pods.map(str::to_owned), &["n,8000,9,4,T4".to_owned()]);
+    for command in ["account", "sweep", "fairness"] {
+        let run =
+            place.run(&[command, "--cpu", "gpu-slots", "--out", command, "--format", "json"]).ok();
+        let mut said = vec![run.text()];
+        for entry in std::fs::read_dir(place.path(command)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|end| end == "svg" || end == "json") {
+                said.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+        assert!(said.iter().any(|text| text.contains("GPU-s")), "{command}");
+        for text in &said {
+            for other in ["NCU-s", "core-s", "task-s", "CPU time:", "CPU saved", "the CPU time"] {
+                assert!(!text.contains(other), "{command} says {other}: {text}");
+            }
+        }
+    }
+    // 2.5 GPUs for 100 s of an interval of 200 s, of a node with 4.
+    let args = ["fairness", "--cpu", "gpu-slots", "--interval", "200", "--show", "clusters"];
+    let json = place.run(&[&args[..], &["--format", "json"]].concat()).ok().json();
+    assert_eq!(json["total_cpu_s"], 250.0);
+    assert_eq!(json["load"][0], 0.3125);
+}
+
+/// Promise: lakes of a kind of trace that records no GPUs are refused with one sentence.
+#[test]
+fn traces_without_gpus_are_refused() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for command in ["account", "sweep", "fairness"] {
+        let run = place.run(&[command, "--cpu", "gpu-slots"]);
+        assert_eq!(run.code, Some(3), "{command}: {}", run.text());
+        let sentence = "a trace of kind google-2011 records no GPUs";
+        assert!(run.stderr.contains(sentence), "{command}: {}", run.stderr);
+        assert!(run.stdout.is_empty(), "{command}");
+    }
+    for (more, said) in [
+        (&["--cpu", "slots"][..], "--cpu is for --resource cpu, and this is --resource gpu"),
+        (
+            &["--memory", "requested"],
+            "--memory is for --resource memory, and this is --resource gpu",
+        ),
+    ] {
+        for command in ["account", "fairness"] {
+            let run = place.run(&[&[command, "--resource", "gpu"][..], more].concat());
+            assert_eq!(run.code, Some(2), "{command}: {}", run.text());
+            assert!(run.stderr.contains(said), "{command}: {}", run.stderr);
+        }
+    }
+}
