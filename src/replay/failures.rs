@@ -1,14 +1,21 @@
 //! Failures of machines, drawn from what the machines of a trace went through.
 //!
 //! In: the outages that [`studies::machines`](crate::studies::machines) finds. Out: a
-//! [`FailureModel`], and a cluster whose machines leave and return as it draws. Times up follow the
-//! Weibull distribution fitted there; times away are drawn from the curve of Kaplan and Meier, whose
-//! tail never ends: those machines do not return. Every machine fails by itself, on the same draws
-//! under every policy.
+//! [`FailureModel`], and a cluster whose machines leave and return as it draws. Times away are drawn
+//! from the curve of Kaplan and Meier, whose tail never ends: those machines do not return. Every
+//! machine fails by itself, on the same draws under every policy.
+//!
+//! Times up follow two Weibull distributions. The age of a machine that is there at the start is
+//! unknown: its first time up is what is left of a longer one (the forward recurrence time of a
+//! renewal process), and is fitted to the same of the trace's machines, from the start of the window
+//! on. Later times up begin with a return, and are fitted to those. One distribution for both would
+//! take every machine at the start for one that has just come.
 //!
 //! ```text
-//!  recorded   up ====|....|=========|..| ===   replaced by
-//!  drawn      up =========|..|======|......|== the same laws, at other times, under a seed
+//!             start                        end
+//!  recorded   ..====|....|=========|..|====..  replaced by
+//!  drawn        =========|..|======|......|==  the same laws, at other times, under a seed
+//!               | first  |  | later|      |
 //! ```
 //! What the trace has of outages together (racks, upgrades) is lost: the drawn ones are independent.
 
@@ -50,8 +57,10 @@ impl fmt::Display for FailureSpec {
 /// When machines leave, and for how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailureModel {
-    /// Times up.
-    pub up: Weibull,
+    /// First times up, from the start of the window.
+    pub first_up: Weibull,
+    /// Times up from a return.
+    pub later_up: Weibull,
     /// Times away, as a survival curve.
     pub away: Vec<Point>,
     /// Outages that it is made of.
@@ -64,30 +73,28 @@ impl FailureModel {
     /// The model of a fleet; none where too few machines failed to fit one.
     pub fn fit(fleet: &Fleet) -> Option<Self> {
         let away = curve(&fleet.away_spells);
-        let up = weibull(&fleet.up_spells).filter(|_| !away.is_empty())?;
+        let first_up = weibull(&fleet.start_spells).filter(|_| !away.is_empty())?;
+        let later_up = weibull(&fleet.return_spells)?;
         let outages = fleet.outages.len() as u64;
-        Some(Self { up, away, outages, machines: fleet.machines })
+        Some(Self { first_up, later_up, away, outages, machines: fleet.machines })
     }
 
     /// What is assumed, in words.
     pub fn told(&self) -> String {
-        let Weibull { shape, scale_s, .. } = self.up;
+        let of = |fit: &Weibull| {
+            format!("shape {} and scale {} s", six_digits(fit.shape), grouped_s(fit.scale_s))
+        };
         let lasting = self.away.last().map_or(0.0, |point| point.share);
         format!(
-            "Machines fail by a model of {} of {}: times up follow a Weibull distribution of shape \
-            {} and scale {} s, times away the recorded ones; {} % of the outages never end. All \
-            machines are there at the start.",
+            "Machines fail by a model of {} of {}: all machines are there at the start; times up \
+            follow Weibull distributions, the first of {}, later ones of {}; times away follow the \
+            recorded ones; {} % of the outages never end.",
             counted(self.outages, "outage"),
             counted(self.machines, "machine"),
-            six_digits(shape),
-            grouped_s(scale_s),
+            of(&self.first_up),
+            of(&self.later_up),
             six_digits(100.0 * lasting)
         )
-    }
-
-    /// A time up, s, for a share of the machines from above 0 to 1.
-    fn up_s(&self, share: f64) -> f64 {
-        self.up.scale_s * (-share.ln()).powf(1.0 / self.up.shape)
     }
 
     /// A time away, s, for a share from 0 to below 1; none for one that does not end.
@@ -115,7 +122,8 @@ impl FailureModel {
             let place = cluster.id(machine).cast_unsigned();
             let mut at_s = micros_to_seconds(from_us);
             for number in 0.. {
-                at_s += self.up_s(1.0 - times.uniform(place, 2 * number));
+                let up = if number == 0 { &self.first_up } else { &self.later_up };
+                at_s += outlasted_s(up, 1.0 - times.uniform(place, 2 * number));
                 if end <= at_s {
                     break;
                 }
@@ -132,6 +140,11 @@ impl FailureModel {
     }
 }
 
+/// The time that a share outlasts, from above 0 to 1, s.
+fn outlasted_s(fit: &Weibull, share: f64) -> f64 {
+    fit.scale_s * (-share.ln()).powf(1.0 / fit.shape)
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "a trace is far shorter than 2^63 µs")]
 fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
@@ -144,7 +157,14 @@ fn grouped_s(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
+    use crate::facts::machines::{
+        MachineChange as MachineEventChange, MachineEvent, MachineEvents,
+    };
+    use crate::studies::machines::fleet;
     use crate::studies::machines::survival::Spell;
 
     /// Spells of these lengths that ended, and one that did not.
@@ -158,7 +178,8 @@ mod tests {
     fn model() -> FailureModel {
         let fleet = Fleet {
             machines: 5,
-            up_spells: spells([1_000, 5_000, 20_000, 90_000], 500_000),
+            start_spells: spells([40_000, 50_000, 70_000], 90_000),
+            return_spells: spells([1_000, 5_000, 20_000, 90_000], 500_000),
             away_spells: spells([10, 20, 30], 40),
             ..Fleet::default()
         };
@@ -189,7 +210,27 @@ mod tests {
         assert_eq!(FailureModel::fit(&Fleet::default()), None);
     }
 
-    /// Many machines under the model: the distribution fitted to what they went through is its own.
+    /// The times up and away of a drawn cluster: the first up, later ones up, and those away that
+    /// ended.
+    fn passed(cluster: &Cluster, until_us: i64) -> [Vec<Spell>; 3] {
+        let mut found = [Vec::new(), Vec::new(), Vec::new()];
+        let mut since = vec![(0_i64, 0_usize); cluster.machine_count()];
+        for change in &cluster.changes {
+            let (from_us, changes) = &mut since[change.machine as usize];
+            assert_eq!(*changes % 2 == 0, change.change == Change::Leaves, "they take turns");
+            let kind = if *changes % 2 == 1 { 2 } else { usize::from(0 < *changes) };
+            let length_us = change.at_us - *from_us;
+            found[kind].push(Spell { length_us, is_censored: false });
+            (*from_us, *changes) = (change.at_us, *changes + 1);
+        }
+        for (from_us, changes) in since.into_iter().filter(|(_, changes)| changes % 2 == 0) {
+            let length_us = until_us - from_us;
+            found[usize::from(0 < changes)].push(Spell { length_us, is_censored: true });
+        }
+        found
+    }
+
+    /// Many machines under the model: the distributions fitted to what they went through are its own.
     #[test]
     fn what_is_drawn_gives_back_the_model() {
         let model = model();
@@ -198,32 +239,15 @@ mod tests {
         let until_us = 200_000_000_000;
         let (cluster, remarks) = model.draw(cluster, (0, until_us), 7).unwrap();
         assert!(remarks.is_empty());
-        let (mut up, mut away) = (Vec::new(), Vec::new());
-        let mut since = vec![(0_i64, true); count as usize];
-        for change in &cluster.changes {
-            let (from_us, is_up) = &mut since[change.machine as usize];
-            assert_eq!(*is_up, change.change == Change::Leaves, "they take turns");
-            let spell = Spell { length_us: change.at_us - *from_us, is_censored: false };
-            if *is_up {
-                up.push(spell);
-            } else {
-                away.push(spell.length_us);
-            }
-            (*from_us, *is_up) = (change.at_us, !*is_up);
-        }
-        let ended = up.len();
-        up.extend(
-            since
-                .iter()
-                .filter(|(_, is_up)| *is_up)
-                .map(|(from_us, _)| Spell { length_us: until_us - from_us, is_censored: true }),
-        );
-        let fit = weibull(&up).unwrap();
-        assert!(3_000 < ended, "{ended}");
+        let [first, later, away] = passed(&cluster, until_us);
         let is_in = |value: f64, low: f64, high: f64| low * 0.98 <= value && value <= high * 1.02;
-        assert!(is_in(model.up.shape, fit.shape_low, fit.shape_high), "{fit:?} {model:?}");
-        assert!(is_in(model.up.scale_s, fit.scale_s_low, fit.scale_s_high), "{fit:?} {model:?}");
-        let tens = away.iter().filter(|&&length_us| length_us == 10_000_000).count();
+        for (own, spells) in [(&model.first_up, first), (&model.later_up, later)] {
+            let fit = weibull(&spells).unwrap();
+            assert!(is_in(own.shape, fit.shape_low, fit.shape_high), "{fit:?} {model:?}");
+            assert!(is_in(own.scale_s, fit.scale_s_low, fit.scale_s_high), "{fit:?} {model:?}");
+        }
+        assert!(3_000 < away.len(), "{}", away.len());
+        let tens = away.iter().filter(|spell| spell.length_us == 10_000_000).count();
         let off = (3 * tens).abs_diff(away.len());
         assert!(100 * off < 9 * away.len(), "a third of those that end: {tens} of {}", away.len());
         // One more machine changes nothing for the others, and another seed everything.
@@ -232,5 +256,87 @@ mod tests {
         let own: Vec<&MachineChange> =
             more.changes.iter().filter(|change| change.machine < count).collect();
         assert!(own.into_iter().eq(&cluster.changes));
+    }
+
+    /// When the machines of a stationary fleet leave and return in its window, s: they have left and
+    /// returned since long before, with times up of this shape and scale.
+    fn stationary(
+        rng: &mut ChaCha8Rng,
+        (count, window_s): (i64, f64),
+        (shape, scale_s): (f64, f64),
+    ) -> MachineEvents {
+        let mut events = Vec::new();
+        for machine_id in 0..count {
+            let mut event = |at_s, change| {
+                events.push(MachineEvent {
+                    time_us: micros(at_s),
+                    row_id: 0,
+                    machine_id,
+                    change,
+                    platform: None,
+                    cpu: None,
+                    memory: None,
+                });
+            };
+            let mut at_s = -400.0 * window_s * (1.0 + rng.random::<f64>());
+            loop {
+                let up_s = scale_s * (-(1.0 - rng.random::<f64>()).ln()).powf(1.0 / shape);
+                if at_s + up_s >= 0.0 {
+                    event(at_s.max(0.0), MachineEventChange::Add);
+                }
+                at_s += up_s;
+                if window_s <= at_s {
+                    break;
+                }
+                if 0.0 <= at_s {
+                    event(at_s, MachineEventChange::Remove);
+                }
+                at_s += 0.02 * window_s * rng.random::<f64>();
+                if window_s <= at_s {
+                    break;
+                }
+            }
+        }
+        events.sort_by_key(|event| event.time_us);
+        MachineEvents { events, platforms: Vec::new() }
+    }
+
+    /// Machines that leave until a time: how many, and the variance of their sum.
+    fn leave(times: &[(i64, i64)], until_us: i64) -> [f64; 2] {
+        let mut counts = std::collections::BTreeMap::new();
+        for (machine, _) in times.iter().filter(|(_, at_us)| *at_us <= until_us) {
+            *counts.entry(machine).or_insert(0.0) += 1.0;
+        }
+        let sum: f64 = counts.values().sum();
+        [sum, counts.values().map(|count: &f64| count * count).sum()]
+    }
+
+    /// Fleets whose failures cluster, do not, and come when they are due.
+    #[test]
+    fn as_many_fail_as_in_the_fleet() {
+        let window_s = 1e6;
+        for (seed, shape, scale) in [(1, 0.4, 0.1), (2, 0.5, 1.0), (3, 1.0, 1.0), (4, 2.0, 1.5)] {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let count = 3_000;
+            let events = stationary(&mut rng, (count, window_s), (shape, scale * window_s));
+            let seen = events.events.iter().filter(|own| own.change == MachineEventChange::Remove);
+            let seen: Vec<(i64, i64)> = seen.map(|own| (own.machine_id, own.time_us)).collect();
+            let fleet = fleet(&events, micros(window_s));
+            let model = FailureModel::fit(&fleet).unwrap();
+            let cluster = Cluster::of_speeds(vec![1.0; usize::try_from(count).unwrap()]);
+            let (cluster, _) = model.draw(cluster, (0, micros(window_s)), seed).unwrap();
+            let drawn: Vec<(i64, i64)> = cluster
+                .changes
+                .iter()
+                .filter(|own| own.change == Change::Leaves)
+                .map(|own| (i64::from(own.machine), own.at_us))
+                .collect();
+            for part in [0.05, 0.3, 1.0] {
+                let [[expected, one], [found, other]] =
+                    [&seen, &drawn].map(|times| leave(times, micros(part * window_s)));
+                let off = (found - expected) / (one + other).sqrt();
+                assert!(off.abs() < 3.0, "shape {shape}, {part}: {found} of {expected}, {off}");
+            }
+        }
     }
 }

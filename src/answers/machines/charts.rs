@@ -25,7 +25,7 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
     if studied.fleet.outages.is_empty() {
         return Vec::new();
     }
-    let [up, returned, away] = &studied.spells;
+    let [up, _, returned, away] = &studied.spells;
     vec![
         ("machines-away".to_owned(), away_over_time(studied)),
         (

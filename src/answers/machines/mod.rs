@@ -107,7 +107,7 @@ pub struct Studied {
     plan: MachinesPlan,
     fleet: Fleet,
     ran: Option<Running>,
-    spells: [Spells; 3],
+    spells: [Spells; 4],
     table: RecordBatch,
 }
 
@@ -126,6 +126,7 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
     let ran = running(lake, windows, &fleet.outages)?;
     let spells = [
         Spells::of("up", &fleet.up_spells),
+        Spells::of("up_from_start", &fleet.start_spells),
         Spells::of("up_after_return", &fleet.return_spells),
         Spells::of("away", &fleet.away_spells),
     ];
@@ -240,7 +241,7 @@ impl Studied {
         let at = |share: f64| rows().map(|own| quantile(&own.points, share)).collect::<Vec<_>>();
         Frame::default()
             .text("spell", rows().map(|own| own.kind))
-            .about("`up`: from when a machine is first seen or comes back until it leaves; `up_after_return`: only those after a return; `away`: from REMOVE to ADD")
+            .about("`up`: from when a machine is first seen or comes back until it leaves; `up_from_start`: from the first of all events, of machines that were there, whose age is unknown; `up_after_return`: only those after a return; `away`: from REMOVE to ADD")
             .count("count", rows().map(|own| own.count as u64))
             .count("censored", rows().map(|own| own.censored as u64))
             .about("Spells that are cut off by the end of the window")
@@ -272,7 +273,7 @@ impl Studied {
             || self.spells.iter().flat_map(|own| own.points.iter().map(|point| (own.kind, point)));
         Frame::default()
             .text("spell", rows().map(|(kind, _)| kind))
-            .about("What lasts: `up`, `up_after_return` or `away`")
+            .about("What lasts: `up`, `up_from_start`, `up_after_return` or `away`")
             .float("time_s", rows().map(|(_, point)| Some(point.time_s)))
             .float("share", rows().map(|(_, point)| Some(point.share)))
             .about("Share of the spells that last longer (Kaplan-Meier)")

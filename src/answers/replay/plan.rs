@@ -103,11 +103,10 @@ pub struct ReplayPlan {
     /// Draw failures of machines from a model of the lake's
     ///
     /// `failures:from=machines`: machines leave and return as drawn with the seed from what
-    /// `jobfate machines` finds: times up by its Weibull distribution, times away as recorded. The
-    /// recorded outages are left out, and all machines are there at the start, as if new: where the
-    /// shape is below 1 most failures fall into the first hours, and more work is lost than by the
-    /// recorded ones. Failures are independent of each other. With --cluster they come in place of
-    /// the specification's.
+    /// `jobfate machines` finds. The first time up of a machine follows the Weibull distribution
+    /// `up_from_start`, later ones follow `up_after_return`, times away are the recorded ones. The
+    /// recorded outages are left out, and all machines are there at the start. Failures are
+    /// independent of each other. With --cluster they come in place of the specification's.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
     #[serde(with = "maybe")]
     pub failures: Option<FailureSpec>,

@@ -109,6 +109,9 @@ pub struct Fleet {
     pub memory: [CpuTime; 3],
     /// Spells for which machines were up.
     pub up_spells: Vec<Spell>,
+    /// Those of machines that were up at the first of all events, from there on: their age is
+    /// unknown.
+    pub start_spells: Vec<Spell>,
     /// Those that begin with a return.
     pub return_spells: Vec<Spell>,
     /// Spells for which they were away.
@@ -129,10 +132,21 @@ struct Machine {
     /// Since when it has its configuration, µs.
     spell_from_us: i64,
     is_up: bool,
-    has_returned: bool,
+    begin: Begin,
     was_down: bool,
     first: Key,
     open_outage: Option<usize>,
+}
+
+/// With what a spell up begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    /// The first of all events: it was there before.
+    Start,
+    /// Its own first event.
+    First,
+    /// Its return.
+    Return,
 }
 
 /// Platform, and the bits of CPU and memory.
@@ -158,6 +172,7 @@ pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
 /// Follows all machines to the end of the window.
 pub fn fleet(events: &MachineEvents, end_us: i64) -> Fleet {
     let mut fold = Fold { end_us, ..Fold::default() };
+    let start_us = events.events.first().map_or(0, |event| event.time_us);
     for event in &events.events {
         fold.fleet.without_capacity += u64::from(event.cpu.is_none());
         let at_us = event.time_us.min(end_us);
@@ -170,7 +185,7 @@ pub fn fleet(events: &MachineEvents, end_us: i64) -> Fleet {
             since_us: at_us,
             spell_from_us: at_us,
             is_up: event.change != MachineChange::Remove,
-            has_returned: false,
+            begin: if event.time_us == start_us { Begin::Start } else { Begin::First },
             was_down: false,
             first: (None, None, None),
             open_outage: None,
@@ -241,7 +256,7 @@ impl Machine {
                 }
                 let length_us = at_us - self.since_us;
                 fleet.away_spells.push(Spell { length_us, is_censored: false });
-                (self.is_up, self.has_returned) = (true, true);
+                (self.is_up, self.begin) = (true, Begin::Return);
                 (self.since_us, self.spell_from_us) = (at_us, at_us);
             }
             _ => {}
@@ -254,8 +269,10 @@ impl Machine {
     fn spell(&self, fleet: &mut Fleet, at_us: i64, is_censored: bool) {
         let spell = Spell { length_us: at_us - self.spell_from_us, is_censored };
         fleet.up_spells.push(spell);
-        if self.has_returned {
-            fleet.return_spells.push(spell);
+        match self.begin {
+            Begin::Start => fleet.start_spells.push(spell),
+            Begin::First => {}
+            Begin::Return => fleet.return_spells.push(spell),
         }
     }
 }
@@ -359,6 +376,7 @@ mod tests {
         use MachineChange::{Add, Remove, Update};
         //  1  0.5 ====== 1 CPU ====|....|=====|      end 100: 10×0.5 + 30×1 + 10 lost + 50×1
         //  2  0.5 ======|.........................   30×0.5, then gone for 70×0.5
+        //  3                            no CPU |==   comes at 90
         let event = |time_us, machine_id, change, cpu| MachineEvent {
             time_us,
             row_id: time_us,
@@ -375,16 +393,18 @@ mod tests {
             event(30, 2, Remove, Some(0.5)),
             event(40, 1, Remove, None),
             event(50, 1, Add, None),
+            event(90, 3, Add, None),
         ];
         let found = fleet(&MachineEvents { events, platforms: vec!["a".to_owned()] }, 100);
         let micros = |time: CpuTime| (time.seconds() * 1e6).round();
-        assert_eq!((found.machines, found.machines_down, found.outages.len()), (2, 2, 2));
+        assert_eq!((found.machines, found.machines_down, found.outages.len()), (3, 2, 2));
         assert_eq!([found.up, found.lost, found.gone].map(micros), [100.0, 10.0, 35.0]);
         assert_eq!(found.lengths_us(), [10]);
         let spells = |all: &[Spell]| {
             all.iter().map(|own| (own.length_us, own.is_censored)).collect::<Vec<_>>()
         };
-        assert_eq!(spells(&found.up_spells), [(30, false), (40, false), (50, true)]);
+        assert_eq!(spells(&found.up_spells), [(30, false), (40, false), (50, true), (10, true)]);
+        assert_eq!(spells(&found.start_spells), [(30, false), (40, false)]);
         assert_eq!(spells(&found.return_spells), [(50, true)]);
         assert_eq!(spells(&found.away_spells), [(10, false), (70, true)]);
         let counts: Vec<_> = found
@@ -392,7 +412,8 @@ mod tests {
             .iter()
             .map(|own| (own.cpu, own.machines, own.machines_first, own.outages))
             .collect();
-        assert_eq!(counts, [(Some(0.5), 1, 2, 1), (Some(1.0), 1, 0, 1)]);
+        let expected = [(Some(0.5), 1, 2, 1), (None, 1, 1, 0), (Some(1.0), 1, 0, 1)];
+        assert_eq!(counts, expected);
         assert_eq!(found.together(10).iter().map(|own| own.machines).collect::<Vec<_>>(), [2]);
         assert!(found.together(9).is_empty());
     }
