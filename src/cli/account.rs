@@ -11,14 +11,13 @@ use jobfate::answers::account::{
 use jobfate::answers::edges;
 use jobfate::facts::query::Settings;
 use jobfate::facts::window::Windows;
-use jobfate::faults::{Result, Usage};
+use jobfate::faults::Result;
 use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::schema::Table;
 use jobfate::studies::fold::{Asked, Study, fold};
-use jobfate::studies::ledger::{CpuDefinition, GroupBy, ledger};
-use jobfate::studies::meter::{MemoryDefinition, Meter};
+use jobfate::studies::ledger::{GroupBy, ledger};
 use jobfate::studies::of_facts;
 
 /// How it is called.
@@ -87,28 +86,7 @@ pub(crate) fn study_of(
 ) -> Result<Study> {
     let _bar = console::Bar::of_work("fold", "rows");
     let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
-    if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
-        let text =
-            "no query gives the CPU time that a log records: use --cpu requested, or no --engine";
-        return Err(Usage(text.to_owned()).into());
-    }
-    if asked.groups.contains(&GroupBy::Reason) {
-        let text = "no query gives the reason why a job ended: leave --engine out";
-        return Err(Usage(text.to_owned()).into());
-    }
-    if asked.meter == Meter::Memory(MemoryDefinition::Used) {
-        let text =
-            "no query gives the memory that a log records: use --memory requested, or no --engine";
-        return Err(Usage(text.to_owned()).into());
-    }
-    if asked.meter == Meter::Cpu(CpuDefinition::GpuSlots) {
-        let text = "no query gives the GPUs that tasks request: leave --engine out";
-        return Err(Usage(text.to_owned()).into());
-    }
-    if let Some(rule) = asked.rules.iter().find(|rule| !of_facts::can_tell(rule)) {
-        let text = format!("`{rule}` has no query: with --engine only `events` can be swept");
-        return Err(Usage(text).into());
-    }
+    of_facts::check(lake, asked)?;
     if lake.source().suspends() {
         let text = "the queries charge each attempt from its start to its end, also the time for \
             which it was suspended: leave --engine out for the time that it ran";

@@ -7,11 +7,8 @@ use clap::Args;
 use super::{Form, Format, ViewArgs, console};
 use crate::cli::shown;
 use jobfate::faults::Result;
-use jobfate::report::{check_place, largest, write, write_comparison};
-use jobfate::results::frame::Frame;
-use jobfate::results::{
-    COMPARE_LIMITS, Limits, PAGE_LIMITS, ResultChange, Side, Stored, compare, read_all, store,
-};
+use jobfate::report::{check_place, comparison_table, write, write_comparison};
+use jobfate::results::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, compare, read_all, store};
 
 /// Write stored results as pages for a browser
 ///
@@ -74,7 +71,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
             console::note(format!("wrote {}", page.display()));
         }
         let json = serde_json::json!({ "results": changes });
-        return shown::show(&table(&changes), &args.form(), &json, &store::made());
+        return shown::show(&comparison_table(&changes), &args.form(), &json, &store::made());
     }
     let out = args.out.clone().unwrap_or_else(|| args.results[0].join("report"));
     check(Some(&out))?;
@@ -100,54 +97,4 @@ fn read(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>> {
         console::warn(format!("left out: `{}`, which is {of}", left_out.path.display()));
     }
     Ok(chosen.results)
-}
-
-/// A row per table, and per result that only one of the two has.
-fn table(changes: &[ResultChange]) -> arrow::record_batch::RecordBatch {
-    let (mut results, mut files, mut counts, mut most) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for change in changes {
-        let missing = match change.side {
-            Side::First => Some("only in the first"),
-            Side::Second => Some("only in the second"),
-            Side::Both => None,
-        };
-        if let Some(missing) = missing {
-            results.push(change.name.as_str());
-            files.push(missing);
-            counts.push([0; 5]);
-            most.push(String::new());
-        }
-        let no_table = change.side == Side::Both && change.tables.is_empty();
-        let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), why.as_str()));
-        for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
-            results.push(change.name.as_str());
-            files.push(file);
-            counts.push([change.made_from.len() as u64, 0, 0, 0, 0]);
-            most.push(why.to_owned());
-        }
-        for table in &change.tables {
-            results.push(change.name.as_str());
-            files.push(table.file.as_str());
-            counts.push([
-                change.made_from.len() as u64,
-                table.rows as u64,
-                table.changed_rows as u64,
-                table.only_first.len() as u64,
-                table.only_second.len() as u64,
-            ]);
-            most.push(largest(table));
-        }
-    }
-    let count = |place: usize| counts.iter().map(move |counts| counts[place]);
-    Frame::default()
-        .text("result", results)
-        .text("table", files)
-        .count("settings_differ", count(0))
-        .count("rows", count(1))
-        .count("changed", count(2))
-        .count("only_first", count(3))
-        .count("only_second", count(4))
-        .text("largest_change", most)
-        .batch()
 }

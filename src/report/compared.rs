@@ -3,10 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use arrow::record_batch::RecordBatch;
+
 use super::ReportError;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
 use super::text::{caption, escape};
+use crate::results::frame::Frame;
 use crate::results::{ResultChange, Side, TableChange};
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
@@ -99,7 +102,7 @@ fn overview(changes: &[ResultChange]) -> String {
 }
 
 /// The largest relative change of a table, in words; where units differ, these.
-pub fn largest(table: &TableChange) -> String {
+fn largest(table: &TableChange) -> String {
     if let Some((first, second)) = &table.units {
         let columns = table.other_unit.join(", ");
         let rest = if columns.is_empty() { "" } else { " not compared" };
@@ -108,6 +111,56 @@ pub fn largest(table: &TableChange) -> String {
     let Some(cell) = table.largest() else { return String::new() };
     let share = cell.relative.map_or_else(String::new, |share| format!(" {:+.3} %", share * 100.0));
     format!("{} of {}{share}", cell.column, cell.key.join(" "))
+}
+
+/// A row per table, and per result that only one of the two has.
+pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
+    let (mut results, mut files, mut counts, mut most) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for change in changes {
+        let missing = match change.side {
+            Side::First => Some("only in the first"),
+            Side::Second => Some("only in the second"),
+            Side::Both => None,
+        };
+        if let Some(missing) = missing {
+            results.push(change.name.as_str());
+            files.push(missing);
+            counts.push([0; 5]);
+            most.push(String::new());
+        }
+        let no_table = change.side == Side::Both && change.tables.is_empty();
+        let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), why.as_str()));
+        for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
+            results.push(change.name.as_str());
+            files.push(file);
+            counts.push([change.made_from.len() as u64, 0, 0, 0, 0]);
+            most.push(why.to_owned());
+        }
+        for table in &change.tables {
+            results.push(change.name.as_str());
+            files.push(table.file.as_str());
+            counts.push([
+                change.made_from.len() as u64,
+                table.rows as u64,
+                table.changed_rows as u64,
+                table.only_first.len() as u64,
+                table.only_second.len() as u64,
+            ]);
+            most.push(largest(table));
+        }
+    }
+    let count = |place: usize| counts.iter().map(move |counts| counts[place]);
+    Frame::default()
+        .text("result", results)
+        .text("table", files)
+        .count("settings_differ", count(0))
+        .count("rows", count(1))
+        .count("changed", count(2))
+        .count("only_first", count(3))
+        .count("only_second", count(4))
+        .text("largest_change", most)
+        .batch()
 }
 
 fn section(change: &ResultChange) -> String {

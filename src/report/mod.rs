@@ -40,7 +40,7 @@ mod place;
 pub(crate) mod tables;
 mod text;
 
-pub use compared::{largest, write_comparison};
+pub use compared::{comparison_table, write_comparison};
 pub use place::check_place;
 
 use html::{Navigation, Page};

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::asked::{Asked, JobRow, KillStep};
+use super::asked::{Asked, GroupBy, JobRow, KillStep};
 use super::counted::{Edges, Value};
 use super::fold::{Study, republish, row_of};
 use super::ledger::CpuDefinition;
@@ -18,13 +18,44 @@ use crate::facts::jobs::{Jobs, terminal_of_name};
 use crate::facts::tables::{Fact, Facts};
 use crate::facts::task_values::{Wait, WaitEnd};
 use crate::facts::window::Windows;
+use crate::faults::Usage;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::CpuTime;
 
 /// Whether the facts are enough to apply a rule: only the rule of events, without spared groups.
-pub fn can_tell(rule: &RuleGrid) -> bool {
+fn can_tell(rule: &RuleGrid) -> bool {
     rule.rule == Rule::Events && rule.and.is_empty() && rule.spare.is_empty()
+}
+
+/// Refuses what no query of the facts answers.
+///
+/// # Errors
+/// Something of that kind is asked.
+pub fn check(lake: &Lake, asked: &Asked) -> Result<(), Usage> {
+    let refused = |text: &str| Err(Usage(text.to_owned()));
+    if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
+        return refused(
+            "no query gives the CPU time that a log records: use --cpu requested, or no --engine",
+        );
+    }
+    if asked.groups.contains(&GroupBy::Reason) {
+        return refused("no query gives the reason why a job ended: leave --engine out");
+    }
+    if asked.meter == Meter::Memory(MemoryDefinition::Used) {
+        return refused(
+            "no query gives the memory that a log records: use --memory requested, or no --engine",
+        );
+    }
+    if asked.meter == Meter::Cpu(CpuDefinition::GpuSlots) {
+        return refused("no query gives the GPUs that tasks request: leave --engine out");
+    }
+    match asked.rules.iter().find(|rule| !can_tell(rule)) {
+        Some(rule) => {
+            refused(&format!("`{rule}` has no query: with --engine only `events` can be swept"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The queries whose facts [`study`] needs.
@@ -53,7 +84,7 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
     needed
 }
 
-/// A study of the facts of [`queries_of_study`]; its rules are such as [`can_tell`] allows, and
+/// A study of the facts of [`queries_of_study`]; its rules are such as [`check`] allows, and
 /// their grids the thresholds of the queries.
 pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Study {
     let known = if facts.has("q01") { Jobs::of_facts(facts.of("q01")) } else { Jobs::default() };
