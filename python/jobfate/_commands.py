@@ -19,6 +19,7 @@ __all__ = [
     "load",
     "machines",
     "account",
+    "monthly",
     "sweep",
     "predict",
     "detect",
@@ -568,6 +569,63 @@ def account(
             "--spark-home": spark_home,
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
+            "--columns": Each(columns),
+            "--sort": sort,
+            "--top": top,
+            "--out": out,
+            "--chart-format": Each(chart_format),
+            "--chart-width": chart_width,
+            "--no-title": no_title,
+            "--window-end": window_end,
+        },
+    )
+
+
+def monthly(
+    lake: Place | None = None,
+    *,
+    cpu: Literal["measured", "published", "requested", "slots", "gpu-slots"] | None = None,
+    timezone: Words | None = None,
+    late: Words | None = None,
+    users: Number | None = None,
+    open_attempts: Literal["job-end", "window-end"] | None = None,
+    columns: Words | None = None,
+    sort: Word | None = None,
+    top: Number | None = None,
+    out: Place | None = None,
+    chart_format: Words | None = None,
+    chart_width: Words | None = None,
+    no_title: bool = False,
+    window_end: Number | None = None,
+) -> Result:
+    """Show use, waste, waits and limits by account and month.
+
+    lake: Folder of the lake [default: lake]
+    cpu: What CPU time means
+    timezone: Time zone of the months
+    late: Running time from which on a failure is late [default: 1h]
+    users: Number of users in the table of users [default: 10]
+    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    columns: Columns to show: `all`, or a list of names
+    sort: Column to sort the rows by, `NAME` or `NAME:desc`
+    top: Rows to show, after --sort
+    out: Folder for result.json, data and charts
+    chart_format: Formats of charts: svg, png, pdf
+    chart_width: Width of charts on paper, `3.3in` or `8.4cm`
+    no_title: Draw charts without title and caption, for papers
+    window_end: End of the window in seconds of the trace clock
+
+    `jobfate monthly --help` says more.
+    """
+    return draw(
+        "monthly",
+        {
+            "--lake": lake,
+            "--cpu": cpu,
+            "--timezone": timezone,
+            "--late": late,
+            "--users": users,
+            "--open-attempts": open_attempts,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,

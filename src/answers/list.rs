@@ -7,8 +7,8 @@
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
 use crate::answers::{
-    account, classify, describe, detect, fairness, load, machines, predict, replay, reproduce,
-    sweep,
+    account, classify, describe, detect, fairness, load, machines, monthly, predict, replay,
+    reproduce, sweep,
 };
 use crate::results::kind::Kind;
 
@@ -20,7 +20,7 @@ const OUTCOMES: Topic = Topic {
 
 /// All of them. Steps run in this order, after those that check the lake; pages follow in the order
 /// in which they first occur.
-pub static STUDIES: [Study; 12] = [
+pub static STUDIES: [Study; 13] = [
     Study {
         name: "classify",
         answers: "jobs or tasks by event sequence or last terminal event",
@@ -47,6 +47,18 @@ pub static STUDIES: [Study; 12] = [
         topic: &OUTCOMES,
         results: &account::KINDS,
         step: Some(account::STEP),
+    },
+    Study {
+        name: "monthly",
+        answers: "a log by account and calendar month: CPU and GPU time, waste, waits by queue and \
+        size, reasons of ends, what time limits left unused; top users",
+        topic: &Topic {
+            file: "months.html",
+            title: "Months and accounts",
+            question: "Which account and user used how much in which month, and what was wasted?",
+        },
+        results: &[monthly::KIND],
+        step: Some(monthly::STEP),
     },
     Study {
         name: "load",

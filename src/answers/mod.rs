@@ -14,6 +14,7 @@ pub mod ingest;
 pub mod list;
 pub mod load;
 pub mod machines;
+pub mod monthly;
 pub mod predict;
 pub mod replay;
 pub mod reproduce;

@@ -29,6 +29,8 @@ pub(crate) const MACHINES: Sentence = |it| machines(&it["answer"]);
 pub(crate) const STRAGGLERS: Sentence = |it| stragglers(&it["answer"]);
 /// Of policies.
 pub(crate) const POLICIES: Sentence = |it| replay(&it["answer"]);
+/// Of months and accounts.
+pub(crate) const MONTHS: Sentence = |it| months(&it["answer"]);
 /// Of users.
 pub(crate) const USERS: Sentence = |it| fairness(&it["answer"], &it["settings"]);
 /// Of checks.
@@ -404,6 +406,38 @@ fn fairness(answer: &Value, settings: &Value) -> Option<String> {
         answer["unit"].as_str()?,
         short(heaviest["user"].as_str().unwrap_or("(unknown)")),
         percent(heaviest["share"].as_f64()?),
+    ))
+}
+
+/// What accounts used, what of it was wasted, how long jobs waited, and what limits left unused.
+fn months(answer: &Value) -> Option<String> {
+    let total = answer["total"].as_f64().filter(|&total| 0.0 < total)?;
+    let first = answer["accounts"].as_array()?.first()?;
+    let count = |list: &str, noun: &str| Some(counted(answer[list].as_array()?.len() as u64, noun));
+    let wait = answer["wait_s_median"].as_f64().map_or_else(String::new, |median| {
+        format!("; half of the jobs waited for at most {} s", six_digits(median))
+    });
+    let limits = share_of_sum(answer, "total_used_of_asked", "total_asked");
+    let limits = limits.map_or_else(String::new, |share| {
+        format!("; {} of what time limits asked for was used", percent(share))
+    });
+    let wasted = answer["total_wasted"].as_f64().filter(|&wasted| 0.0 < wasted);
+    let wasted = wasted.map_or_else(String::new, |wasted| {
+        format!(
+            "; attempts that did not finish used {}, {} of it in runs of {} s or more",
+            percent(wasted / total),
+            percent(answer["total_late"].as_f64().unwrap_or(0.0) / wasted),
+            six_digits(answer["late_s"].as_f64().unwrap_or(0.0)),
+        )
+    });
+    Some(format!(
+        "In {}, {} used {} {}, {} {} of it{wasted}{wait}{limits}",
+        count("months", "month")?,
+        count("accounts", "account")?,
+        six_digits(total),
+        answer["unit"].as_str()?,
+        first["account"].as_str()?,
+        percent(first["share"].as_f64()?),
     ))
 }
 

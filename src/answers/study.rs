@@ -211,6 +211,21 @@ impl Open<'_> {
     }
 }
 
+/// What a study found: an answer, its further tables, and what is good to know about it.
+pub trait Found {
+    /// What is good to know about the sums.
+    fn notes(&self) -> Vec<String>;
+
+    /// Stores the further tables.
+    ///
+    /// # Errors
+    /// A file could not be written.
+    fn put_details(&self, files: &mut Files) -> Result<()>;
+
+    /// The answer in all its forms.
+    fn answer(&self, windows: Windows) -> Answer<'_>;
+}
+
 /// What is shown while a study runs, and where its answer goes.
 pub trait Screen {
     /// Says something beside the answer.
@@ -318,6 +333,27 @@ impl Work<'_> {
             self.note(note);
         }
         Files::within(&lock, name)
+    }
+
+    /// Runs a study, stores what it found, and says under a title what is good to know about it.
+    ///
+    /// # Errors
+    /// It fails, or its files cannot be written.
+    pub fn study<S: Found>(
+        &self,
+        title: &str,
+        kind: Kind<'_>,
+        study: impl FnOnce() -> Result<S>,
+    ) -> Result<Option<Verdict>> {
+        let bar = self.screen.follow(kind.name, "rows");
+        let studied = study()?;
+        drop(bar);
+        let mut files = self.files(kind.name)?;
+        studied.put_details(&mut files)?;
+        self.publish(&studied.answer(self.windows), files)?;
+        self.screen.line(&format!("\n{title}"))?;
+        studied.notes().iter().for_each(|note| self.note(note));
+        Ok(None)
     }
 
     /// Stores an answer under its name.

@@ -11,7 +11,8 @@ use clap::Subcommand;
 use super::serve;
 use super::{
     Form, about, account, analyze, classify, console, describe, detect, export, fairness, ingest,
-    load, machines, map, predict, query, replay, report, reproduce, setup, sweep, synth, verify,
+    load, machines, map, monthly, predict, query, replay, report, reproduce, setup, sweep, synth,
+    verify,
 };
 use jobfate::faults::Result;
 
@@ -102,6 +103,7 @@ commands! {
     Load(load::LoadArgs): answer load::run,
     Machines(machines::MachinesArgs): answer machines::run,
     Account(account::AccountArgs): answer account::run,
+    Monthly(monthly::MonthlyArgs): answer monthly::run,
     Sweep(sweep::SweepArgs): answer sweep::run,
     Predict(predict::PredictArgs): answer predict::run,
     Detect(detect::DetectArgs): answer detect::run,

@@ -2,13 +2,11 @@
 
 use clap::Args;
 
-use super::{AnswerArgs, AttemptArgs, console};
+use super::{AnswerArgs, AttemptArgs};
 use crate::cli::shown;
 use jobfate::answers::load::{KIND, LoadPlan, SHARES, load};
 use jobfate::faults::Result;
-use jobfate::lake::Lake;
 use jobfate::results::shares;
-use jobfate::results::store::Origin;
 
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --lake lake --interval 1h --by priority-band --format csv\n  jobfate load --lake lake --by user --groups 10 --out results\n  jobfate load --lake lake --resource memory --memory assigned";
@@ -50,15 +48,6 @@ pub(crate) struct LoadArgs {
 }
 
 pub(crate) fn run(args: &LoadArgs) -> Result<()> {
-    let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
-    let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
-    let bar = console::Bar::of_work("load", "rows");
-    let loaded = load(&lake, windows, &args.plan)?;
-    drop(bar);
-    loaded.notes().into_iter().for_each(console::note);
-    if let Some(files) = &mut files {
-        loaded.put_details(files)?;
-    }
-    shown::give(&loaded.answer(windows), files, &Origin::of(&lake), &args.answer.form())
+    let of = |lake: &_, windows| load(lake, windows, &args.plan);
+    shown::study(&KIND, &args.answer, args.attempts, of)
 }

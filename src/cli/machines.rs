@@ -2,13 +2,11 @@
 
 use clap::Args;
 
-use super::{AnswerArgs, AttemptArgs, console};
+use super::{AnswerArgs, AttemptArgs};
 use crate::cli::shown;
 use jobfate::answers::machines::{KIND, MachinesPlan, SHARES, study};
 use jobfate::faults::Result;
-use jobfate::lake::Lake;
 use jobfate::results::shares;
-use jobfate::results::store::Origin;
 
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate machines --lake lake --together 60 --out results\n  jobfate machines --lake lake --format json";
@@ -46,15 +44,6 @@ pub(crate) struct MachinesArgs {
 }
 
 pub(crate) fn run(args: &MachinesArgs) -> Result<()> {
-    let lake = Lake::open(&args.answer.lake)?;
-    let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
-    let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
-    let bar = console::Bar::of_work("machines", "rows");
-    let studied = study(&lake, windows, &args.plan)?;
-    drop(bar);
-    studied.notes().into_iter().for_each(console::note);
-    if let Some(files) = &mut files {
-        studied.put_details(files)?;
-    }
-    shown::give(&studied.answer(windows), files, &Origin::of(&lake), &args.answer.form())
+    let of = |lake: &_, windows| study(lake, windows, &args.plan);
+    shown::study(&KIND, &args.answer, args.attempts, of)
 }

@@ -43,6 +43,7 @@ mod ingest;
 mod load;
 mod machines;
 mod map;
+mod monthly;
 mod predict;
 mod query;
 mod replay;

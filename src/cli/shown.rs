@@ -10,12 +10,15 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use serde_json::Value;
 
-use super::{Form, Format, console};
+use super::{AnswerArgs, AttemptArgs, Form, Format, console};
 use jobfate::answers::Said;
-use jobfate::answers::study::Screen;
+use jobfate::answers::study::{Found, Screen};
+use jobfate::facts::window::Windows;
 use jobfate::faults::Result;
 use jobfate::files::FolderLock;
+use jobfate::lake::Lake;
 use jobfate::results::forms::{self, Made};
+use jobfate::results::kind::Kind;
 use jobfate::results::store::{
     self, Answer, Files, NOTHING, Origin, RESULT, made_from, with_table,
 };
@@ -32,6 +35,26 @@ pub(crate) fn lock(folder: &Path) -> Result<Arc<FolderLock>> {
     let (lock, note) = store::lock(folder)?;
     note.iter().for_each(console::note);
     Ok(lock)
+}
+
+/// Runs a study of a lake and gives what it found, as `--out` and the flags of the answer want it.
+pub(crate) fn study<S: Found>(
+    kind: &Kind<'_>,
+    args: &AnswerArgs,
+    attempts: AttemptArgs,
+    study: impl FnOnce(&Lake, Windows) -> Result<S>,
+) -> Result<()> {
+    let lake = Lake::open(&args.lake)?;
+    let windows = super::windows(&lake, args)?.closing(attempts.open_attempts);
+    let mut files = files(args.out.as_deref(), kind.name)?;
+    let bar = console::Bar::of_work(kind.name, "rows");
+    let studied = study(&lake, windows)?;
+    drop(bar);
+    studied.notes().into_iter().for_each(console::note);
+    if let Some(files) = &mut files {
+        studied.put_details(files)?;
+    }
+    give(&studied.answer(windows), files, &Origin::of(&lake), &args.form())
 }
 
 /// Stores the answer with its further files if there are any, as `--out` wants, and gives it on

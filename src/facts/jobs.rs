@@ -144,7 +144,8 @@ pub struct Names {
 }
 
 impl Names {
-    fn intern(&mut self, name: &str) -> u32 {
+    /// The position of a name, which is added if it is new.
+    pub(crate) fn intern(&mut self, name: &str) -> u32 {
         if let Some(&position) = self.index.get(name) {
             return position;
         }

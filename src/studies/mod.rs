@@ -16,6 +16,7 @@ pub mod load;
 pub mod machines;
 pub mod mandai;
 pub mod meter;
+pub mod monthly;
 pub mod of_facts;
 pub mod outcomes;
 pub mod predict;

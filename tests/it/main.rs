@@ -135,6 +135,8 @@ mod mapped;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod monthly;
+#[cfg(test)]
 mod options;
 #[cfg(test)]
 mod papers;

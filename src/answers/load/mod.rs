@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::answers::describe::assumed_waits;
-use crate::answers::study::{Definitions, Plan, settings};
+use crate::answers::study::{Definitions, Found, Plan, settings};
 use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -33,6 +33,8 @@ use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds, parse_micros};
 mod charts;
 pub(crate) mod step;
 mod table;
+
+pub(crate) use table::fate_columns;
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -317,28 +319,6 @@ impl Loaded {
         }
     }
 
-    /// What is good to know about the sums.
-    pub fn notes(&self) -> Vec<String> {
-        let counts = self.load.counts;
-        let mut notes = vec![self.total_line()];
-        let without = |count: u64, what: &str| {
-            let attempts = digits::grouped(counts.attempts);
-            let count_text = digits::grouped(count);
-            (0 < count).then(|| {
-                format!("{count_text} of {attempts} attempts without {what}, counted as 0")
-            })
-        };
-        notes.extend(without(counts.without_cpu_request, "a CPU request"));
-        let no_memory = counts.without_memory_request;
-        notes
-            .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
-        notes.extend(self.assumed.clone());
-        notes.push(edges::sentence(&self.censoring()));
-        notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));
-        notes.retain(|note| !note.is_empty());
-        notes
-    }
-
     /// What the intervals add up to, as `account` says it too.
     fn total_line(&self) -> String {
         let all = &self.load.all;
@@ -360,37 +340,6 @@ impl Loaded {
     fn knows(&self, amount: Amount) -> bool {
         let known = table::known(&self.load, amount);
         (0..self.load.asked.at.count()).any(known)
-    }
-
-    /// Further tables of the answer.
-    ///
-    /// # Errors
-    /// A file could not be written.
-    pub fn put_details(&self, files: &mut Files) -> Result<()> {
-        let by = self.load.asked.by.name().replace('_', "-");
-        if self.plan.by.is_none() {
-            files.table(&format!("load-by-{by}"), &self.stacked)?;
-        } else {
-            files.table("load-intervals", &self.intervals)?;
-        }
-        files.table("load-by-size", &self.sizes)?;
-        files.table("load-by-job-user", &self.users)?;
-        files.table("load-hours", &table::hours(&self.arrivals))?;
-        files.table("load-dispersion", &table::dispersion(&self.arrivals))
-    }
-
-    /// The answer in all its forms.
-    pub fn answer(&self, windows: Windows) -> Answer<'_> {
-        Answer {
-            kind: KIND,
-            table: if self.plan.by.is_some() { &self.stacked } else { &self.intervals },
-            json: self.json(),
-            settings: settings(
-                &self.plan,
-                json!({ "classes": self.plan.classes, "windows": windows }),
-            ),
-            charts: charts::all(self),
-        }
     }
 
     fn json(&self) -> Value {
@@ -441,6 +390,55 @@ impl Loaded {
             json[store::NOTHING] = "No task ran or waited in the loaded parts.".into();
         }
         json
+    }
+}
+
+impl Found for Loaded {
+    fn notes(&self) -> Vec<String> {
+        let counts = self.load.counts;
+        let mut notes = vec![self.total_line()];
+        let without = |count: u64, what: &str| {
+            let attempts = digits::grouped(counts.attempts);
+            let count_text = digits::grouped(count);
+            (0 < count).then(|| {
+                format!("{count_text} of {attempts} attempts without {what}, counted as 0")
+            })
+        };
+        notes.extend(without(counts.without_cpu_request, "a CPU request"));
+        let no_memory = counts.without_memory_request;
+        notes
+            .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
+        notes.extend(self.assumed.clone());
+        notes.push(edges::sentence(&self.censoring()));
+        notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));
+        notes.retain(|note| !note.is_empty());
+        notes
+    }
+
+    fn put_details(&self, files: &mut Files) -> Result<()> {
+        let by = self.load.asked.by.name().replace('_', "-");
+        if self.plan.by.is_none() {
+            files.table(&format!("load-by-{by}"), &self.stacked)?;
+        } else {
+            files.table("load-intervals", &self.intervals)?;
+        }
+        files.table("load-by-size", &self.sizes)?;
+        files.table("load-by-job-user", &self.users)?;
+        files.table("load-hours", &table::hours(&self.arrivals))?;
+        files.table("load-dispersion", &table::dispersion(&self.arrivals))
+    }
+
+    fn answer(&self, windows: Windows) -> Answer<'_> {
+        Answer {
+            kind: KIND,
+            table: if self.plan.by.is_some() { &self.stacked } else { &self.intervals },
+            json: self.json(),
+            settings: settings(
+                &self.plan,
+                json!({ "classes": self.plan.classes, "windows": windows }),
+            ),
+            charts: charts::all(self),
+        }
     }
 }
 

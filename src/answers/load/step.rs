@@ -31,13 +31,5 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: LoadPlan = work.plan()?;
-    let bar = work.screen.follow(KIND.name, "rows");
-    let loaded = load(work.lake, work.windows, &plan)?;
-    drop(bar);
-    let mut files = work.files(KIND.name)?;
-    loaded.put_details(&mut files)?;
-    work.publish(&loaded.answer(work.windows), files)?;
-    work.screen.line("\nthe cluster over time")?;
-    loaded.notes().iter().for_each(|note| work.note(note));
-    Ok(None)
+    work.study("the cluster over time", KIND, || load(work.lake, work.windows, &plan))
 }

@@ -247,15 +247,19 @@ fn viewed(frame: Frame) -> RecordBatch {
 
 /// Waits and slowdowns of jobs, by size or by user.
 pub(super) fn fates(key: &str, fates: &[FateRow]) -> RecordBatch {
-    let of = |value: fn(&FateRow) -> Option<f64>| fates.iter().map(value).collect::<Vec<_>>();
-    let counts = |value: fn(&FateRow) -> u64| fates.iter().map(value).collect::<Vec<_>>();
     let meaning = match key {
         "size" => "Tasks of the job; processors for a log",
         _ => "The user, as named in the trace",
     };
-    Frame::default()
-        .text(key, fates.iter().map(|row| row.name.as_str()))
-        .about(meaning)
+    let names = fates.iter().map(|row| row.name.as_str());
+    fate_columns(Frame::default().text(key, names).about(meaning), fates).batch()
+}
+
+/// Adds waits and slowdowns of jobs to what names them.
+pub(crate) fn fate_columns(frame: Frame, fates: &[FateRow]) -> Frame {
+    let of = |value: fn(&FateRow) -> Option<f64>| fates.iter().map(value).collect::<Vec<_>>();
+    let counts = |value: fn(&FateRow) -> u64| fates.iter().map(value).collect::<Vec<_>>();
+    frame
         .count("jobs", counts(|row| row.jobs))
         .count("jobs_with_wait", counts(|row| row.jobs_with_wait))
         .about("Jobs that were submitted in the window and started")
@@ -277,7 +281,6 @@ pub(super) fn fates(key: &str, fates: &[FateRow]) -> RecordBatch {
         .about("Wait plus run time over the run time (at least 10 s), at least 1; the median")
         .float("slowdown_p95", of(|row| row.slowdown_p95))
         .about("Wait plus run time over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
-        .batch()
 }
 
 /// Jobs by hour of the week.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answers::load::Length;
 use crate::answers::sentences;
-use crate::answers::study::{Plan, settings};
+use crate::answers::study::{Found, Plan, settings};
 use crate::digits::{self, shortest};
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
@@ -318,60 +318,6 @@ impl Studied {
             .batch()
     }
 
-    /// Further tables of the answer.
-    ///
-    /// # Errors
-    /// A file could not be written.
-    pub fn put_details(&self, files: &mut Files) -> Result<()> {
-        files.table("machines-outages", &self.outages())?;
-        files.table("machines-spells", &self.spells())?;
-        files.table("machines-survival", &self.survival())?;
-        files.table("machines-together", &self.together())?;
-        if self.ran.is_some() {
-            files.table("machines-ran", &self.ran())?;
-        }
-        Ok(())
-    }
-
-    /// What is good to know beside the table.
-    pub fn notes(&self) -> Vec<String> {
-        let fleet = &self.fleet;
-        let away = fleet.outages.len() - fleet.lengths_us().len();
-        let mut notes = vec![format!(
-            "{} of {} machines were away at least once; {} in all, after {} of which the machine did not come back",
-            digits::grouped(fleet.machines_down),
-            digits::grouped(fleet.machines),
-            digits::counted(fleet.outages.len() as u64, "outage"),
-            digits::grouped(away as u64),
-        )];
-        if let Some(share) = fleet.lost.share_of(fleet.lost + fleet.up) {
-            notes.push(format!(
-                "capacity lost in outages that ended: {} of {} CPU x s ({:.3} %)",
-                digits::six_digits(fleet.lost.seconds()),
-                digits::six_digits((fleet.lost + fleet.up).seconds()),
-                share * 100.0
-            ));
-        }
-        if 0 < fleet.without_capacity {
-            notes.push(format!(
-                "{} without a capacity: the last known capacity of the machine is taken",
-                digits::counted(fleet.without_capacity, "event")
-            ));
-        }
-        notes
-    }
-
-    /// The answer in all its forms.
-    pub fn answer(&self, windows: Windows) -> Answer<'_> {
-        Answer {
-            kind: KIND,
-            table: &self.table,
-            json: self.json(),
-            settings: settings(&self.plan, json!({ "windows": windows })),
-            charts: charts::all(self),
-        }
-    }
-
     fn json(&self) -> Value {
         let fleet = &self.fleet;
         let lengths = fleet.lengths_us();
@@ -416,5 +362,55 @@ impl Studied {
             json[store::NOTHING] = "The table `machine_events` has no rows.".into();
         }
         json
+    }
+}
+
+impl Found for Studied {
+    fn notes(&self) -> Vec<String> {
+        let fleet = &self.fleet;
+        let away = fleet.outages.len() - fleet.lengths_us().len();
+        let mut notes = vec![format!(
+            "{} of {} machines were away at least once; {} in all, after {} of which the machine did not come back",
+            digits::grouped(fleet.machines_down),
+            digits::grouped(fleet.machines),
+            digits::counted(fleet.outages.len() as u64, "outage"),
+            digits::grouped(away as u64),
+        )];
+        if let Some(share) = fleet.lost.share_of(fleet.lost + fleet.up) {
+            notes.push(format!(
+                "capacity lost in outages that ended: {} of {} CPU x s ({:.3} %)",
+                digits::six_digits(fleet.lost.seconds()),
+                digits::six_digits((fleet.lost + fleet.up).seconds()),
+                share * 100.0
+            ));
+        }
+        if 0 < fleet.without_capacity {
+            notes.push(format!(
+                "{} without a capacity: the last known capacity of the machine is taken",
+                digits::counted(fleet.without_capacity, "event")
+            ));
+        }
+        notes
+    }
+
+    fn put_details(&self, files: &mut Files) -> Result<()> {
+        files.table("machines-outages", &self.outages())?;
+        files.table("machines-spells", &self.spells())?;
+        files.table("machines-survival", &self.survival())?;
+        files.table("machines-together", &self.together())?;
+        if self.ran.is_some() {
+            files.table("machines-ran", &self.ran())?;
+        }
+        Ok(())
+    }
+
+    fn answer(&self, windows: Windows) -> Answer<'_> {
+        Answer {
+            kind: KIND,
+            table: &self.table,
+            json: self.json(),
+            settings: settings(&self.plan, json!({ "windows": windows })),
+            charts: charts::all(self),
+        }
     }
 }

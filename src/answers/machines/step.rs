@@ -18,13 +18,5 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: MachinesPlan = work.plan()?;
-    let bar = work.screen.follow(KIND.name, "rows");
-    let studied = study(work.lake, work.windows, &plan)?;
-    drop(bar);
-    let mut files = work.files(KIND.name)?;
-    studied.put_details(&mut files)?;
-    work.publish(&studied.answer(work.windows), files)?;
-    work.screen.line("\nmachines")?;
-    studied.notes().iter().for_each(|note| work.note(note));
-    Ok(None)
+    work.study("machines", KIND, || study(work.lake, work.windows, &plan))
 }

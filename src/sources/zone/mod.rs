@@ -14,9 +14,11 @@ use thiserror::Error;
 use crate::units::MICROS_PER_SECOND;
 
 mod civil;
+mod month;
 
 use civil::{DAY_S, day_of_civil, days_in, is_leap};
 pub(super) use civil::{civil_of_day, local_us};
+pub use month::Month;
 
 /// Where zone files lie.
 const FOLDERS: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"];

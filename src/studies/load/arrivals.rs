@@ -60,7 +60,7 @@ pub enum TimeOfDay {
 }
 
 /// A clock that has counted for so long at the first submission counts from 1970.
-const TWENTY_YEARS_US: i64 = 631_152_000 * MICROS_PER_SECOND;
+pub(in crate::studies) const TWENTY_YEARS_US: i64 = 631_152_000 * MICROS_PER_SECOND;
 
 impl Clock {
     /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in

@@ -364,7 +364,7 @@ impl Bucket<'_> {
 
 /// A number of processors, rounded up.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; saturates")]
-fn whole(processors: f64) -> u64 {
+pub(in crate::studies) fn whole(processors: f64) -> u64 {
     processors.ceil() as u64
 }
 

@@ -17,7 +17,7 @@ use crate::units::micros_to_seconds;
 const BOUND_US: i64 = 10_000_000;
 
 /// The largest size of each class, and its name.
-const CLASSES: [(u64, &str); 7] = [
+pub(in crate::studies) const CLASSES: [(u64, &str); 7] = [
     (1, "1"),
     (4, "2-4"),
     (16, "5-16"),
@@ -36,7 +36,7 @@ pub fn size_class(size: u64) -> (usize, &'static str) {
 
 /// Waits and runs of some jobs.
 #[derive(Clone, Debug, Default)]
-struct Fates {
+pub(in crate::studies) struct Fates {
     jobs: u64,
     waits_us: Vec<i64>,
     /// Wait and run of those that have ended.
@@ -45,21 +45,39 @@ struct Fates {
 }
 
 impl Fates {
-    fn add(&mut self, wait_us: Option<i64>, run_us: Option<i64>) {
+    /// How long a job waited and ran, µs, where that is known.
+    pub(in crate::studies) fn times_us(job: &Job, windows: Windows) -> [Option<i64>; 2] {
+        let begun_before = windows.has_begun_before(job.first_event_us);
+        let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
+        let wait_us = start_us.zip(job.first_submit_us).map(|(start, submit)| start - submit);
+        let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
+        [
+            wait_us.filter(|&wait| 0 <= wait && !begun_before),
+            start_us.filter(|_| has_ended).map(|start| job.last_event_us - start),
+        ]
+    }
+
+    pub(in crate::studies) fn add(&mut self, wait_us: Option<i64>, run_us: Option<i64>) {
         self.jobs += 1;
         self.waits_us.extend(wait_us);
         self.runs_us.extend(run_us);
         self.ended_us.extend(wait_us.zip(run_us).map(|(wait, run)| [wait, run]));
     }
 
-    fn merge(&mut self, other: Self) {
+    pub(in crate::studies) fn merge(&mut self, other: Self) {
         self.jobs += other.jobs;
         self.waits_us.extend(other.waits_us);
         self.runs_us.extend(other.runs_us);
         self.ended_us.extend(other.ended_us);
     }
 
-    fn row(&self, name: &str) -> FateRow {
+    /// Forgets all waits.
+    pub(in crate::studies) fn without_waits(&mut self) {
+        self.waits_us.clear();
+        self.ended_us.clear();
+    }
+
+    pub(in crate::studies) fn row(&self, name: &str) -> FateRow {
         let seconds = |values: &[i64]| ascending(values.iter().map(|&us| micros_to_seconds(us)));
         let waits = seconds(&self.waits_us);
         let runs = seconds(&self.runs_us);
@@ -139,12 +157,7 @@ impl JobSums {
         user: Option<&str>,
         size: Option<u64>,
     ) {
-        let begun_before = windows.has_begun_before(job.first_event_us);
-        let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
-        let wait_us = start_us.zip(job.first_submit_us).map(|(start, submit)| start - submit);
-        let wait_us = wait_us.filter(|&wait| 0 <= wait && !begun_before);
-        let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
-        let run_us = start_us.filter(|_| has_ended).map(|start| job.last_event_us - start);
+        let [wait_us, run_us] = Fates::times_us(job, windows);
         if let Some(size) = size {
             self.sizes[size_class(size).0].add(wait_us, run_us);
         }
@@ -165,10 +178,7 @@ impl JobSums {
 
     /// Forgets all waits, of a log that tells none.
     pub fn without_waits(&mut self) {
-        for fates in self.sizes.iter_mut().chain(self.users.values_mut()) {
-            fates.waits_us.clear();
-            fates.ended_us.clear();
-        }
+        self.sizes.iter_mut().chain(self.users.values_mut()).for_each(Fates::without_waits);
     }
 
     /// By class of sizes, those that occur.

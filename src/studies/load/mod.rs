@@ -29,6 +29,7 @@ pub mod groups;
 pub mod intervals;
 pub mod jobs;
 
+pub(in crate::studies) use fold::whole;
 pub use fold::{Asked, Counts, Load, Span, fold};
 pub use groups::{By, Groups};
 pub use intervals::Intervals;

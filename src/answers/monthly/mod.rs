@@ -1,0 +1,302 @@
+//! The answer of `monthly`: the report of a computing centre on its accounting log.
+//!
+//! In: the lake of a log, a zone, and from when on a failure is late. Out: use by account and month;
+//! accounts and users with what they wasted; waits by queue and size; how jobs ended, and why; and
+//! what time limits left unused.
+
+use arrow::record_batch::RecordBatch;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::answers::describe::assumed_waits;
+use crate::answers::load::Length;
+use crate::answers::sentences;
+use crate::answers::study::{Definitions, Found, Plan, Step, Verdict, Work, settings};
+use crate::answers::words::maybe;
+use crate::defaults::Defaults;
+use crate::digits;
+use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::results::forms::rows;
+use crate::results::kind::Kind;
+use crate::results::shares::{self, Share, share};
+use crate::results::store::{self, Answer, Files};
+use crate::schema::Table;
+use crate::sources::zone::Zone;
+use crate::studies::ledger::CpuDefinition;
+use crate::studies::monthly::{ACCOUNT, Asked, Calendar, Monthly, Sums, fold, month_count};
+use crate::units::{CpuTime, micros_to_seconds};
+
+mod charts;
+mod table;
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    tables: &[Table::JobEvents, Table::TaskEvents],
+    meters: true,
+    captions: &[
+        ("monthly-months", "All accounts, month by month"),
+        ("monthly-accounts", "Accounts over the whole log"),
+        ("monthly-users", "The users who used most, and what they wasted"),
+        ("monthly-waits", "Waits by queue and size of the job"),
+        ("monthly-ends", "How jobs ended, and why"),
+        ("monthly-limits", "Time limits: asked for against used"),
+    ],
+    remarks: &["status ", "wait ", "times "],
+    sentence: Some(sentences::MONTHS),
+    figure: Some("monthly-use"),
+    ..Kind::called("monthly", "Use by account and month")
+};
+
+/// The shares that are given.
+pub const SHARES: [Share; 4] = [
+    share("month_share", "cpu_h of the row", "cpu_h of all accounts in the month"),
+    share("share", "cpu_h of the row", "cpu_h of the whole log"),
+    share("wasted_share", "cpu_h of attempts that did not finish", "cpu_h of the row"),
+    share("used_share", "used_cpu_h", "asked_cpu_h: limit x CPUs of attempts with a limit"),
+];
+
+/// Months of a log at most: a hundred years.
+const MONTHS_MAX: i64 = 1200;
+
+/// What is asked of a log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MonthlyPlan {
+    /// What CPU time means
+    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
+    #[serde(skip)]
+    pub cpu: Option<CpuDefinition>,
+
+    /// Time zone of the months
+    ///
+    /// `UTC`, an offset such as `+01:00`, or a name such as `Europe/Berlin`. By default the zone of
+    /// the log, if it has one, and otherwise UTC.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
+    #[serde(with = "maybe")]
+    pub timezone: Option<Zone>,
+
+    /// Running time from which on a failure is late
+    ///
+    /// `late_cpu_h` is the CPU time of attempts that ran at least this long and did not finish:
+    /// `3600`, `90m`, `1h`, `1d`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "1h"))]
+    pub late: Length,
+
+    /// Number of users in the table of users
+    ///
+    /// The ones with the most CPU time have a row each; the rest share the row `(others)`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 10))]
+    pub users: usize,
+}
+
+impl Default for MonthlyPlan {
+    fn default() -> Self {
+        Self { cpu: None, timezone: None, late: Length::seconds(3600), users: 10 }
+    }
+}
+
+impl Plan for MonthlyPlan {
+    fn define(&mut self, definitions: &Definitions) {
+        // Published CPU is known per job and not over time; GPUs stand beside the CPU time.
+        let is_of_time = |cpu| cpu != CpuDefinition::Published && cpu != CpuDefinition::GpuSlots;
+        self.cpu = definitions.cpu.filter(|&cpu| is_of_time(cpu));
+    }
+}
+
+/// A log by month in all its forms.
+pub struct Months {
+    plan: MonthlyPlan,
+    cpu: CpuDefinition,
+    zone: Zone,
+    /// Units of a sum in seconds, and in hours.
+    units: [String; 2],
+    monthly: Monthly,
+    /// What is said where the log tells no wait.
+    assumed: Option<String>,
+    table: RecordBatch,
+}
+
+/// Why a lake has no months.
+fn lack(lake: &Lake) -> Option<String> {
+    if !lake.has_column(Table::TaskEvents, ACCOUNT) {
+        return Some(format!("the source `{}` has no accounts", lake.source().name()));
+    }
+    let no_date = || "the log does not record on which date it begins".to_owned();
+    Calendar::of(lake, None).is_none().then(no_date)
+}
+
+/// Adds up a log by month.
+///
+/// # Errors
+/// The lake has no accounts or no dates, or a table does not read.
+pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Months> {
+    let wrong = |text: String| Err(Usage(text).into());
+    lake.require(Table::TaskEvents)?;
+    if plan.cpu == Some(CpuDefinition::Published) {
+        return wrong(
+            "`published` CPU time is known per job, not over time; give --cpu measured, requested \
+            or slots"
+                .to_owned(),
+        );
+    }
+    if plan.cpu == Some(CpuDefinition::GpuSlots) {
+        return wrong(
+            "GPU time stands beside CPU time in any case: leave --cpu gpu-slots out".to_owned(),
+        );
+    }
+    if plan.users == 0 {
+        return wrong("--users 0 leaves no user: give 1 or more".to_owned());
+    }
+    let calendar = Calendar::of(lake, plan.timezone.as_ref());
+    let (Some(calendar), None) = (calendar, lack(lake)) else {
+        let why = lack(lake).unwrap_or_default();
+        return wrong(format!("no months of accounts are known: {why}"));
+    };
+    let months = month_count(lake, windows, &calendar);
+    if MONTHS_MAX < months {
+        return wrong(format!("the log spans {months} months: at most {MONTHS_MAX} are shown"));
+    }
+    let cpu = plan.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
+    let zone = calendar.zone.clone();
+    let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
+    let mut monthly = fold(lake, windows, &asked)?;
+    let assumed = assumed_waits(lake, monthly.attempts);
+    if assumed.is_some() {
+        monthly.without_waits();
+    }
+    let unit = cpu.unit(lake.source());
+    let units = [unit.to_owned(), format!("{}-h", unit.trim_end_matches("-s"))];
+    let table = table::use_of_months(&monthly, &units[1]);
+    Ok(Months { plan: plan.clone(), cpu, zone, units, monthly, assumed, table })
+}
+
+/// CPU time in hours.
+fn hours(cpu: CpuTime) -> f64 {
+    cpu.seconds() / 3600.0
+}
+
+impl Months {
+    /// What is good to know about the sums.
+    pub fn notes(&self) -> Vec<String> {
+        let (monthly, total) = (&self.monthly, self.monthly.total());
+        let without = monthly.without_request;
+        let no_request = (0 < without).then(|| {
+            format!(
+                "{} of {} without a CPU request, counted as 0",
+                digits::grouped(without),
+                digits::counted(monthly.attempts, "attempt")
+            )
+        });
+        let total = format!(
+            "{} in {}: {} {} ({}), the total of `account`; months in {}",
+            digits::counted(monthly.accounts.len() as u64, "account"),
+            digits::counted(monthly.by_month().len() as u64, "month"),
+            digits::six_digits(total.used.cpu.seconds()),
+            self.units[0],
+            self.cpu,
+            self.zone,
+        );
+        [Some(total), no_request, self.assumed.clone()].into_iter().flatten().collect()
+    }
+
+    /// The further tables: names and rows.
+    fn details(&self) -> [(&'static str, RecordBatch); 6] {
+        let (monthly, unit) = (&self.monthly, self.units[1].as_str());
+        [
+            ("months", table::months(monthly, unit)),
+            ("accounts", table::accounts(monthly, unit)),
+            ("users", table::users(monthly, unit, self.plan.users)),
+            ("waits", table::waits(monthly)),
+            ("ends", table::ends(monthly, unit)),
+            ("limits", table::limits(monthly, unit)),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let (monthly, total) = (&self.monthly, self.monthly.total());
+        let fate = total.fate();
+        let mut json = json!({
+            "cpu": self.cpu,
+            "unit": self.units[0],
+            "zone": self.zone.to_string(),
+            "late_s": micros_to_seconds(self.plan.late.micros()),
+            "total": total.used.cpu.seconds(),
+            "total_wasted": total.wasted.cpu.seconds(),
+            "total_late": total.late.cpu.seconds(),
+            "total_gpu_s": monthly.has_gpus.then(|| total.used.gpu.seconds()),
+            "total_asked": monthly.limits.values().map(|limits| limits.asked).sum::<CpuTime>().seconds(),
+            "total_used_of_asked": monthly.limits.values().map(|limits| limits.used).sum::<CpuTime>().seconds(),
+            "jobs": total.jobs,
+            "wait_s_median": fate.wait_s_median,
+            "wait_s_p95": fate.wait_s_p95,
+            "attempts": monthly.attempts,
+            "attempts_without_request": monthly.without_request,
+            "rows": rows(&self.table),
+        });
+        for (name, table) in self.details() {
+            json[name] = rows(&table).into();
+        }
+        shares::put(&mut json, &SHARES);
+        if total.used.cpu == CpuTime::ZERO {
+            json[store::NOTHING] =
+                format!("No CPU time ({}) is known of any job.", self.cpu).into();
+        }
+        json
+    }
+}
+
+impl Found for Months {
+    fn notes(&self) -> Vec<String> {
+        self.notes()
+    }
+
+    fn put_details(&self, files: &mut Files) -> Result<()> {
+        let mut put = |(name, table): (&str, RecordBatch)| {
+            if table.num_rows() == 0 {
+                Ok(())
+            } else {
+                files.table(&format!("monthly-{name}"), &table)
+            }
+        };
+        self.details().into_iter().try_for_each(&mut put)
+    }
+
+    fn answer(&self, windows: Windows) -> Answer<'_> {
+        Answer {
+            kind: KIND,
+            table: &self.table,
+            json: self.json(),
+            settings: settings(
+                &self.plan,
+                json!({ "cpu": self.cpu, "timezone": self.zone.to_string(), "windows": windows }),
+            ),
+            charts: charts::all(self),
+        }
+    }
+}
+
+/// The step of an analysis.
+pub(crate) const STEP: Step =
+    Step::of::<MonthlyPlan>(step, &["cpu", "window-end", "open-attempts"]);
+
+fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::JobEvents, KIND)? || work.is_missing(Table::TaskEvents, KIND)? {
+        return Ok(None);
+    }
+    if let Some(why) = lack(work.lake) {
+        work.leave_out(KIND, &why)?;
+        return Ok(None);
+    }
+    let plan: MonthlyPlan = work.plan()?;
+    work.study("use by account and month", KIND, || monthly(work.lake, work.windows, &plan))
+}
+
+/// Accounts or users, those with most CPU time first.
+fn by_use<'a>(all: impl IntoIterator<Item = (&'a str, Sums)>) -> Vec<(&'a str, Sums)> {
+    let mut all: Vec<(&str, Sums)> = all.into_iter().collect();
+    all.sort_by(|one, other| other.1.used.cpu.cmp(&one.1.used.cpu).then(one.0.cmp(other.0)));
+    all
+}

@@ -1,0 +1,249 @@
+//! What is added up of a log by month.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sources::zone::Month;
+use crate::studies::load::jobs::{CLASSES, FateRow, Fates};
+use crate::units::CpuTime;
+
+/// What was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU time.
+    pub cpu: CpuTime,
+    /// GPU time.
+    pub gpu: CpuTime,
+}
+
+impl Used {
+    pub(super) fn add(&mut self, other: Self) {
+        self.cpu += other.cpu;
+        self.gpu += other.gpu;
+    }
+}
+
+/// What jobs used, how many they were and how long they waited.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    /// Jobs whose last event is in the month.
+    pub jobs: u64,
+    /// Those of them that did not finish.
+    pub not_finished: u64,
+    /// All attempts.
+    pub used: Used,
+    /// Attempts that ended otherwise than with FINISH.
+    pub wasted: Used,
+    /// Those of them that ran for long.
+    pub late: Used,
+    /// Who used it.
+    pub users: BTreeSet<String>,
+    fates: Fates,
+}
+
+impl Sums {
+    /// Several together.
+    pub fn of<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut sum = Self::default();
+        all.into_iter().for_each(|sums| sum.merge(sums.clone()));
+        sum
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.jobs += other.jobs;
+        self.not_finished += other.not_finished;
+        self.used.add(other.used);
+        self.wasted.add(other.wasted);
+        self.late.add(other.late);
+        self.users.extend(other.users);
+        self.fates.merge(other.fates);
+    }
+
+    pub(super) fn add_piece(&mut self, piece: Piece, user: &str) {
+        self.used.add(piece.used);
+        if piece.is_wasted {
+            self.wasted.add(piece.used);
+        }
+        if piece.is_late {
+            self.late.add(piece.used);
+        }
+        self.name(user);
+    }
+
+    pub(super) fn add_job(&mut self, has_finished: bool, user: &str, times_us: [Option<i64>; 2]) {
+        self.jobs += 1;
+        self.not_finished += u64::from(!has_finished);
+        self.fates.add(times_us[0], times_us[1]);
+        self.name(user);
+    }
+
+    fn name(&mut self, user: &str) {
+        if !self.users.contains(user) {
+            self.users.insert(user.to_owned());
+        }
+    }
+
+    /// Waits and runs of its jobs.
+    pub fn fate(&self) -> FateRow {
+        self.fates.row("")
+    }
+}
+
+/// A part of an attempt in one month.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) used: Used,
+    pub(super) is_wasted: bool,
+    pub(super) is_late: bool,
+}
+
+/// Jobs that ended in one way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ends {
+    /// Jobs.
+    pub jobs: u64,
+    /// What they used.
+    pub used: Used,
+}
+
+/// Attempts with a time limit that ended.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Those that ran as long as their limit, or longer.
+    pub reached: u64,
+    /// Their CPU time.
+    pub reached_cpu: CpuTime,
+    /// Limits times what each asked for.
+    pub asked: CpuTime,
+    /// What they used.
+    pub used: CpuTime,
+    /// Limit and running time of each, µs.
+    pub times_us: Vec<[i64; 2]>,
+}
+
+impl Limits {
+    fn merge(&mut self, other: Self) {
+        self.reached += other.reached;
+        self.reached_cpu += other.reached_cpu;
+        self.asked += other.asked;
+        self.used += other.used;
+        self.times_us.extend(other.times_us);
+    }
+}
+
+/// A log by month.
+#[derive(Clone, Debug, Default)]
+pub struct Monthly {
+    /// By account and month.
+    pub accounts: BTreeMap<String, BTreeMap<Month, Sums>>,
+    /// By user, with what each used in each account.
+    pub users: BTreeMap<String, (Sums, BTreeMap<String, CpuTime>)>,
+    /// By queue and class of sizes.
+    pub(super) queues: BTreeMap<String, [Fates; CLASSES.len()]>,
+    /// By outcome (by the last terminal event) and reason.
+    pub ends: BTreeMap<(u8, String), Ends>,
+    /// By queue.
+    pub limits: BTreeMap<String, Limits>,
+    /// Attempts.
+    pub attempts: u64,
+    /// Attempts without a CPU request, counted as 0.
+    pub without_request: u64,
+    /// Whether a GPU was requested at all.
+    pub has_gpus: bool,
+}
+
+impl Monthly {
+    pub(super) fn merge(mut self, other: Self) -> Self {
+        for (account, months) in other.accounts {
+            let own = self.accounts.entry(account).or_default();
+            for (month, sums) in months {
+                own.entry(month).or_default().merge(sums);
+            }
+        }
+        for (user, (sums, accounts)) in other.users {
+            let own = self.users.entry(user).or_default();
+            own.0.merge(sums);
+            for (name, cpu) in accounts {
+                *own.1.entry(name).or_default() += cpu;
+            }
+        }
+        for (queue, classes) in other.queues {
+            let own = self.queues.entry(queue).or_default();
+            own.iter_mut().zip(classes).for_each(|(own, others)| own.merge(others));
+        }
+        for (key, ends) in other.ends {
+            let own = self.ends.entry(key).or_default();
+            own.jobs += ends.jobs;
+            own.used.add(ends.used);
+        }
+        for (queue, limits) in other.limits {
+            self.limits.entry(queue).or_default().merge(limits);
+        }
+        self.attempts += other.attempts;
+        self.without_request += other.without_request;
+        self.has_gpus |= other.has_gpus;
+        self
+    }
+
+    /// Everything together.
+    pub fn total(&self) -> Sums {
+        Sums::of(self.accounts.values().flat_map(BTreeMap::values))
+    }
+
+    /// Each account over all months.
+    pub fn by_account(&self) -> Vec<(&str, Sums)> {
+        let of = |months: &BTreeMap<Month, Sums>| Sums::of(months.values());
+        self.accounts.iter().map(|(name, months)| (name.as_str(), of(months))).collect()
+    }
+
+    /// The accounts of a month.
+    pub fn in_month(&self, month: Month) -> Vec<(&str, Sums)> {
+        let mut all = Vec::new();
+        for (name, months) in &self.accounts {
+            all.extend(months.get(&month).map(|sums| (name.as_str(), sums.clone())));
+        }
+        all
+    }
+
+    /// Each month over all accounts.
+    pub fn by_month(&self) -> BTreeMap<Month, Sums> {
+        let mut sums: BTreeMap<Month, Sums> = BTreeMap::new();
+        for (month, own) in self.accounts.values().flatten() {
+            sums.entry(*month).or_default().merge(own.clone());
+        }
+        sums
+    }
+
+    /// Waits and runs by queue and class of sizes, of the classes that occur.
+    pub fn waits(&self) -> Vec<(&str, FateRow)> {
+        let of = |(queue, classes): (_, &[Fates; CLASSES.len()])| -> Vec<(&str, FateRow)> {
+            let rows = classes.iter().zip(CLASSES).map(|(fates, class)| fates.row(class.1));
+            rows.filter(|row| 0 < row.jobs).map(|row| (queue, row)).collect()
+        };
+        self.queues.iter().flat_map(|(queue, classes)| of((queue.as_str(), classes))).collect()
+    }
+
+    /// Forgets all waits, of a log that tells none.
+    pub fn without_waits(&mut self) {
+        let accounts = self.accounts.values_mut().flat_map(BTreeMap::values_mut);
+        let users = self.users.values_mut().map(|user| &mut user.0);
+        let sums = accounts.chain(users).map(|sums| &mut sums.fates);
+        sums.chain(self.queues.values_mut().flatten()).for_each(Fates::without_waits);
+    }
+}
+
+/// The entry of a name, which is copied only where it is new.
+pub(super) fn entry<'a, V: Default>(map: &'a mut BTreeMap<String, V>, name: &str) -> &'a mut V {
+    if !map.contains_key(name) {
+        map.insert(name.to_owned(), V::default());
+    }
+    map.get_mut(name).expect("it was put there")
+}
+
+/// The sums of an account in a month.
+pub(super) fn month_of<'a>(
+    accounts: &'a mut BTreeMap<String, BTreeMap<Month, Sums>>,
+    account: &str,
+    month: Month,
+) -> &'a mut Sums {
+    entry(accounts, account).entry(month).or_default()
+}

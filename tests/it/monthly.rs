@@ -1,0 +1,179 @@
+//! `monthly`: drawn Slurm logs and the real one add up to what plain Python counts in their text, in
+//! any zone; the months add up to the ledger; and a log without accounts or dates is refused.
+
+use std::process::Command;
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::Value;
+
+use super::engines::python;
+use super::support::{Place, real_trace, repository, skipped};
+
+/// Drawn logs.
+const LOGS: u32 = 10;
+
+/// Zones with summer time on both halves of the earth, and with a part of an hour.
+const ZONES: [&str; 4] = ["UTC", "America/New_York", "Australia/Sydney", "Asia/Kathmandu"];
+
+const HEADER: &str = "JobID|Partition|Account|Group|User|Submit|Start|End|Elapsed|State|NCPUS|ReqCPUS|\
+                      AllocTRES|Timelimit|NodeList\n";
+
+/// `2024-01-15T00:00:00` and so many seconds, as `sacct` writes it.
+fn stamp(second: u64) -> String {
+    let days_in = [31, 29, 31, 30, 31, 30, 31, 31];
+    let (mut day, mut month) = (14 + second / 86_400, 0);
+    while days_in[month] <= day {
+        day -= days_in[month];
+        month += 1;
+    }
+    let of_day = second % 86_400;
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("2024-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}", month + 1, day + 1)
+}
+
+/// `D-HH:MM:SS`.
+fn span(second: u64) -> String {
+    let (days, of_day) = (second / 86_400, second % 86_400);
+    format!("{days}-{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)
+}
+
+/// A job: who, when, how long it waits and runs, how it ends, processors, GPUs and its limit.
+fn job() -> impl Strategy<Value = String> {
+    let who = (0_u8..4, 0_u8..3, prop::sample::select(vec!["short", "long"]));
+    let when = (0_u64..80 * 86_400, 0_u64..100_000, prop_oneof![0_u64..7200, 0..45 * 86_400_u64]);
+    let states =
+        ["COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "CANCELLED by 7", "waited"];
+    let what = (prop::sample::select(states.to_vec()), 1_u64..100, 0_u64..3, 60_u64..300_000);
+    (who, when, what).prop_map(
+        |((user, account, queue), (submit, wait, run), (state, cpus, gpus, limit))| {
+            let who = format!("{queue}|a{account}|g|u{user}|{}", stamp(submit));
+            if state == "waited" {
+                let end = stamp(submit + wait);
+                let times = format!("{end}|{end}|00:00:00|CANCELLED by 7");
+                return format!("{who}|{times}|0|{cpus}||{}|None assigned\n", span(limit));
+            }
+            let (start, end) = (submit + wait, submit + wait + run.max(1));
+            let times = format!("{}|{}|{}|{state}", stamp(start), stamp(end), span(run.max(1)));
+            let gpu = if gpus == 0 { String::new() } else { format!(",gres/gpu={gpus}") };
+            format!("{who}|{times}|{cpus}|{cpus}|cpu={cpus}{gpu}|{}|n{user}\n", span(limit))
+        },
+    )
+}
+
+/// What Python says of a lake and its log.
+fn crosscheck(place: &Place, lake: &str, log: &str, zone: &str) -> Option<(bool, String)> {
+    let python = python("zoneinfo")?;
+    let script = repository().join("tests/scripts/monthly_crosscheck.py");
+    let args = [env!("CARGO_BIN_EXE_jobfate"), lake, log, zone];
+    let run = Command::new(python).arg(script).args(args).current_dir(place.path(".")).output();
+    let run = run.expect("Python is there");
+    let said = [run.stdout, run.stderr].concat();
+    Some((run.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// The totals of `monthly` and `account`, by each definition of CPU time.
+fn totals(place: &Place) -> Vec<[Option<f64>; 2]> {
+    let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).ok().json();
+    let of = |cpu: &&str| {
+        [&["monthly", "--cpu", cpu][..], &["account", "--cpu", cpu]]
+            .map(|args| json(args)["total"].as_f64())
+    };
+    ["requested", "slots"].iter().map(of).collect()
+}
+
+proptest! {
+    #![proptest_config(Config { cases: LOGS, ..Config::default() })]
+
+    #[test]
+    fn months_are_those_of_the_text(
+        jobs in prop::collection::vec(job(), 1..40),
+        zone in prop::sample::select(ZONES.to_vec()),
+    ) {
+        let place = Place::new();
+        let lines = (1..).zip(&jobs).map(|(id, job)| format!("{id}|{job}"));
+        place.raw("log.sacct", HEADER.to_owned() + &lines.collect::<String>());
+        place.run(&["ingest", "trace/log.sacct", "--source", "slurm", "--lake", "lake"]).ok();
+        if let Some((is_same, said)) = crosscheck(&place, "lake", "trace/log.sacct", zone) {
+            prop_assert!(is_same, "{}", said);
+        }
+        for [monthly, account] in totals(&place) {
+            prop_assert_eq!(monthly, account);
+        }
+    }
+}
+
+#[test]
+fn the_months_of_a_real_cluster_are_those_of_its_text() {
+    let log = repository().join("../shared/data/slurm/pozidriv.sacct.gz");
+    if !log.exists() {
+        return skipped("there is no real log at `../shared/data/slurm/pozidriv.sacct.gz`");
+    }
+    let place = Place::new();
+    place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+    for zone in ZONES {
+        let checked = crosscheck(&place, "lake", &log.to_string_lossy(), zone);
+        let Some((is_same, said)) = checked else { return };
+        assert!(is_same, "{zone}: {said}");
+    }
+    let [monthly, account] = totals(&place)[0];
+    assert_eq!((monthly, account), (Some(259_143_395.0), Some(259_143_395.0)));
+}
+
+#[test]
+fn logs_with_dates_and_accounts_have_months_and_no_others() {
+    let place = Place::new();
+    let job = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 7 -1 -1 -1 -1 -1\n";
+    // 1 October 1993, 0:00:03 in Los Angeles.
+    let head = "; UnixStartTime: 749458803\n; TimeZoneString: US/Pacific\n; MaxProcs: 4\n";
+    place.raw("dated.swf", format!("{head}{job}"));
+    place.raw("undated.swf", format!("; MaxProcs: 4\n{job}"));
+    for name in ["dated", "undated"] {
+        place.run(&["ingest", &format!("trace/{name}.swf"), "--lake", name]).ok();
+    }
+    let found = place.run(&["monthly", "--lake", "dated", "--format", "json"]).ok().json();
+    let row = &found["rows"][0];
+    assert_eq!((&row["month"], &row["account"]), (&"1993-10".into(), &"7".into()));
+    assert_eq!((&found["zone"], found["total"].as_f64()), (&"US/Pacific".into(), Some(40.0)));
+    let undated = place.run(&["monthly", "--lake", "undated"]);
+    assert_eq!(undated.code, Some(2));
+    assert!(
+        undated.stderr.contains("does not record on which date it begins"),
+        "{}",
+        undated.stderr
+    );
+}
+
+#[test]
+fn the_google_trace_has_no_months() {
+    let Some(trace) = real_trace() else { return };
+    let place = Place::new();
+    let args = ["--tables", "job_events,task_events", "--parts", "0"];
+    let trace = trace.to_string_lossy().into_owned();
+    place.run(&[&["ingest", &trace, "--lake", "lake"][..], &args].concat()).ok();
+    let run = place.run(&["monthly"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("has no accounts"), "{}", run.stderr);
+}
+
+#[test]
+fn an_analysis_of_a_log_has_the_page_of_months() {
+    let place = Place::new();
+    let job = |id: u64, user: &str| {
+        let times = "2024-01-31T23:00:00|2024-01-31T23:00:00|2024-02-01T01:00:00|02:00:00";
+        format!("{id}|batch|physics|staff|{user}|{times}|COMPLETED|4|4|cpu=4|1-00:00:00|n1\n")
+    };
+    place.raw("log.sacct", HEADER.to_owned() + &job(1, "ada") + &job(2, "bob"));
+    place.run(&["analyze", "trace/log.sacct", "--out", "found", "--quiet"]).ok();
+    let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
+    assert!(
+        page.contains(
+            "In 2 months, 1 account used 57,600 processor-s, physics 100.0&nbsp;% of it;"
+        )
+    );
+    let found: Value =
+        serde_json::from_slice(&std::fs::read(place.path("found/monthly.json")).unwrap()).unwrap();
+    let rows = found["answer"]["rows"].as_array().unwrap();
+    let hours: Vec<f64> = rows.iter().map(|row| row["cpu_h"].as_f64().unwrap()).collect();
+    assert_eq!(hours, [8.0, 8.0]);
+}
