@@ -9,6 +9,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use super::gpus::Gpus;
 use super::random::{Draws, Purpose};
 use super::room::Room;
 use super::workload::Column;
@@ -143,6 +144,8 @@ pub struct Cluster {
     pub cpu: Vec<u64>,
     /// Memory, millionths; `None` where it is not known and so not checked.
     pub memory: Vec<Option<u64>>,
+    /// GPUs; empty where no machine says them, and so not checked.
+    pub gpus: Vec<Gpus>,
     /// Whether it is there from the start.
     pub is_present: Vec<bool>,
     /// Its name in the trace; empty where machines are made up.
@@ -201,6 +204,7 @@ impl Cluster {
             speed,
             cpu: vec![super::workload::UNITS; count],
             memory: vec![None; count],
+            gpus: Vec::new(),
             is_present: vec![true; count],
             ids: Vec::new(),
             shared_cores: None,
@@ -229,6 +233,7 @@ impl Cluster {
         let lengths = [
             ("cpu", self.cpu.len()),
             ("memory", self.memory.len()),
+            ("gpus", if self.gpus.is_empty() { count } else { self.gpus.len() }),
             ("is_present", self.is_present.len()),
         ];
         if let Some(&(column, _)) = lengths.iter().find(|(_, len)| *len != count) {
@@ -270,6 +275,31 @@ impl Cluster {
         }));
         found.sort_unstable();
         found.dedup();
+        found
+    }
+
+    /// The different capacities with GPUs that a machine ever has; none where no machine says its
+    /// GPUs.
+    pub fn capacities_with_gpus(&self) -> Vec<(Room, Gpus)> {
+        let is_of =
+            |machine: usize| move |change: &&MachineChange| change.machine as usize == machine;
+        let mut found: Vec<(Room, Gpus)> = Vec::new();
+        for (machine, &gpus) in self.gpus.iter().enumerate() {
+            let changes = || self.changes.iter().filter(is_of(machine));
+            if !self.is_present[machine] && changes().all(|own| own.change != Change::Joins) {
+                continue;
+            }
+            let first = Room { cpu: self.cpu[machine], memory: self.memory[machine] };
+            let rooms = changes().filter_map(|own| match own.change {
+                Change::Capacity(room) => Some(room),
+                _ => None,
+            });
+            for room in rooms.chain([first]) {
+                if !found.contains(&(room, gpus)) {
+                    found.push((room, gpus));
+                }
+            }
+        }
         found
     }
 

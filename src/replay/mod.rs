@@ -15,6 +15,7 @@ pub mod event;
 pub mod experiments;
 pub mod failures;
 pub mod feedback;
+pub mod gpus;
 pub mod history;
 pub mod inputs;
 pub mod journal;
@@ -36,6 +37,8 @@ pub mod workload;
 mod backfilling;
 #[cfg(test)]
 mod drawn;
+#[cfg(test)]
+mod gpu_tests;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 use super::cluster::{Change, Cluster, MachineChange, Notice};
 use super::engine::{Outcome, Plan, heartbeats, replay};
+use super::gpus::{ANY_MODEL, GpuAsk, Gpus};
 use super::inputs::Inputs;
 use super::journal::Kind;
 use super::metrics::measure;
@@ -19,7 +20,7 @@ use super::room::Room;
 use super::state::Phase;
 use super::workload::{Column, Failures, Fate, Reruns, Workload};
 
-/// Reads a case: lines `machine m1 speed=2 cpu=4 memory=8`, `task t1 at=0 runs=5 ...`,
+/// Reads a case: lines `machine m1 speed=2 cpu=4 memory=8 gpus=2 model=1`, `task t1 at=0 runs=5 ...`,
 /// `leave m1 at=3`, `join m1 at=9`, `speed m1 at=3 to=0.5`, `unnoticed`. Times are seconds.
 fn read(text: &str) -> (Cluster, Workload) {
     let mut cluster = Cluster::of_speeds(vec![]);
@@ -42,6 +43,8 @@ fn read(text: &str) -> (Cluster, Workload) {
                 cluster.speed.push(get("speed", 1.0));
                 cluster.cpu.push(units(get("cpu", 1.0)));
                 cluster.memory.push(memory(get("memory", -1.0)));
+                let (count, model) = (get("gpus", 0.0) as u8, get("model", 0.0) as u64);
+                cluster.gpus.push(Gpus { count, model });
                 cluster.is_present.push(true);
                 continue;
             }
@@ -65,6 +68,11 @@ fn read(text: &str) -> (Cluster, Workload) {
         };
         cluster.changes.push(MachineChange { at_us, machine: machine(), change });
     }
+    // What does not speak of GPUs has none that are checked.
+    if cluster.gpus.iter().all(|gpus| gpus.count == 0) {
+        cluster.gpus.clear();
+        columns.gpus.clear();
+    }
     (cluster.check().unwrap().0, columns.workload())
 }
 
@@ -84,6 +92,7 @@ fn units(amount: f64) -> u64 {
 #[derive(Default)]
 struct Columns {
     rows: Vec<[f64; 11]>,
+    gpus: Vec<GpuAsk>,
     failures: Vec<Vec<i64>>,
 }
 
@@ -103,6 +112,9 @@ impl Columns {
             get("killed", -1.0),
             get("fate", 4.0),
         ]);
+        let models = get("models", -1.0);
+        let models = if models < 0.0 { ANY_MODEL } else { models as u64 };
+        self.gpus.push(GpuAsk::new(get("gpus", 0.0) as u8, get("milli", 1000.0) as u16, models));
         let fails = fails.map(|text| text.split('/').map(|work| micros(work.parse().unwrap())));
         self.failures.push(fails.map_or(Vec::new(), Iterator::collect));
     }
@@ -114,6 +126,9 @@ impl Columns {
         workload.work_us = Column::Each(column(1).map(micros).collect());
         workload.cpu = Column::Each(column(2).map(units).collect());
         workload.memory = Column::Each(column(3).map(units).collect());
+        if !self.gpus.is_empty() {
+            workload.gpus = Column::Each(self.gpus.clone());
+        }
         workload.priority = Column::Each(column(4).map(|value| Some(value as i32)).collect());
         workload.user = Column::Each(column(5).map(|value| value as u32).collect());
         workload.job = Column::Each(column(6).map(|value| value as u32).collect());
@@ -144,7 +159,7 @@ fn run(text: &str, policy: &str) -> Outcome {
 }
 
 /// Replays a case and compares the journal, submits left out.
-fn check(text: &str, policy: &str, expected: &str) -> Outcome {
+pub(super) fn check(text: &str, policy: &str, expected: &str) -> Outcome {
     let outcome = run(text, policy);
     let journal = outcome.journal.as_ref().unwrap();
     let lines: Vec<String> = journal

@@ -15,6 +15,7 @@ use crate::faults::{Code, Fault};
 use thiserror::Error;
 
 pub use super::estimates::{ESTIMATES, Estimates, EstimatesError};
+use super::gpus::GpuAsk;
 use super::inputs::Inputs;
 
 /// CPU and memory are counted in millionths, so that sums are exact.
@@ -213,6 +214,9 @@ pub struct Workload {
     pub cpu: Column<u64>,
     /// Memory it asks for, millionths.
     pub memory: Column<u64>,
+    /// GPUs it asks for; only where machines say theirs. No order that reserves for every waiting
+    /// task ([`Backfill::Conservative`](super::policies::Backfill)) replays them.
+    pub gpus: Column<GpuAsk>,
     /// Higher goes first; one that is not known ranks below all others.
     pub priority: Column<Option<i32>>,
     /// Scheduling class, if it is known.
@@ -305,6 +309,7 @@ impl Workload {
             work_us,
             cpu: Column::Same(UNITS),
             memory: Column::Same(0),
+            gpus: Column::Same(GpuAsk::NONE),
             priority: Column::Same(None),
             class: Column::Same(None),
             user: Column::Same(0),
@@ -373,6 +378,7 @@ impl Workload {
             ("work_us", self.work_us.fits(task_count)),
             ("cpu", self.cpu.fits(task_count)),
             ("memory", self.memory.fits(task_count)),
+            ("gpus", self.gpus.fits(task_count)),
             ("priority", self.priority.fits(task_count)),
             ("class", self.class.fits(task_count)),
             ("user", self.user.fits(task_count)),
@@ -399,6 +405,7 @@ impl Workload {
         self.work_us.permute(&order);
         self.cpu.permute(&order);
         self.memory.permute(&order);
+        self.gpus.permute(&order);
         self.priority.permute(&order);
         self.class.permute(&order);
         self.user.permute(&order);
@@ -438,6 +445,11 @@ impl Workload {
     /// The least CPU and memory that any task asks for: a machine with less is full.
     pub fn least_demand(&self) -> [u64; 2] {
         [self.cpu.values().min().unwrap_or(0), self.memory.values().min().unwrap_or(0)]
+    }
+
+    /// Whether any task asks for GPUs.
+    pub fn has_gpus(&self) -> bool {
+        self.gpus.values().any(|ask| !ask.is_none())
     }
 
     /// CPU and memory that a task asks for.

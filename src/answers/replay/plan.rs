@@ -387,6 +387,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         (cluster, remarks) = model.draw(cluster, (plan.from_us, end_us), seed)?;
     }
     history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
+    history.assumptions.extend(history::of_gpus(&cluster, &history.workload));
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
     }

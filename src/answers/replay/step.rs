@@ -12,7 +12,7 @@ use crate::answers::study::{Open, Screen, Step, Verdict, Work, settings};
 use crate::answers::words::Setting as Word;
 use crate::defaults;
 use crate::facts::window::Windows;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::progress;
 use crate::replay::history::{self, History};
@@ -200,7 +200,15 @@ fn first_setting(
     first.history.assumptions.extend(assumed.into_iter().map(str::to_owned));
     screen.say_all(&tell(&first, started.elapsed().as_secs_f64()));
     screen.say_all(warning_of_apart(&first.history, &first.cluster).as_slice());
+    let checks_gpus = first.history.workload.has_gpus() && !first.cluster.gpus.is_empty();
     for (name, policy) in policies {
+        if checks_gpus && policy.order.1.books_ahead() {
+            let text = format!(
+                "policy `{name}` books CPU and memory for every waiting task, and not GPUs, which \
+                this lake has: give `easy`, or an order without `backfill=conservative`"
+            );
+            return Err(Usage(text).into());
+        }
         let note = check_heartbeats(name, &first.history.workload, policy)?.map(Said::Note);
         screen.say_all(note.as_slice());
     }

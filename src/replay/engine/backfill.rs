@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 
 use super::{Engine, Role};
+use crate::replay::gpus::{FreeGpus, GpuAsk};
 use crate::replay::line::{Ask, Line};
 use crate::replay::policies::Predict;
 use crate::replay::room::Room;
@@ -32,6 +33,8 @@ struct Reservation {
     elsewhere: Option<Room>,
     /// The job whose tasks must be gone from the machine by then, if the first keeps apart.
     apart_from: Option<u32>,
+    /// Whether the first waits for GPUs: no task with GPUs that ends later may begin there.
+    has_gpus: bool,
 }
 
 impl Reservation {
@@ -41,7 +44,11 @@ impl Reservation {
         let is_sibling = self.apart_from.is_some_and(|job| state.workload.job.get(task) == job);
         machine != self.machine
             || self.ends_before(state, &ask)
-            || (!is_sibling && self.spare.holds(ask.demand))
+            || (!is_sibling && self.spare.holds(ask.demand) && !self.takes_gpus(state, task))
+    }
+
+    fn takes_gpus(&self, state: &State<'_>, task: u32) -> bool {
+        self.has_gpus && !state.workload.gpus.get(task).is_none()
     }
 
     fn ends_before(&self, state: &State<'_>, ask: &Ask) -> bool {
@@ -276,6 +283,7 @@ impl Engine<'_> {
         self.speculation.is_none()
             && self.kill.is_none()
             && !workload.is_apart.get(task)
+            && workload.gpus.get(task).is_none()
             && held.apart_from != Some(workload.job.get(task))
     }
 
@@ -381,20 +389,24 @@ impl Engine<'_> {
             outlook.release(&self.state, slot);
             at_us = at_us.max(end_us);
         }
-        let Outlook { free, demand, apart_from, .. } = outlook;
-        let spare = outlook.is_enough().then(|| free.without(demand))?;
-        Some(Reservation { machine, at_us, spare, elsewhere: None, apart_from })
+        let is_enough = outlook.is_enough();
+        let Outlook { free, demand, apart_from, gpus, .. } = outlook;
+        let spare = is_enough.then(|| free.without(demand))?;
+        let has_gpus = gpus.is_some();
+        Some(Reservation { machine, at_us, spare, elsewhere: None, apart_from, has_gpus })
     }
 }
 
 /// What a task finds on a machine as attempts end there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Outlook {
     demand: [u64; 2],
     free: Room,
     /// The job that the task keeps apart from, and how many of its tasks are there.
     apart_from: Option<u32>,
     siblings: usize,
+    /// What it asks for of GPUs, and which are free; nothing where it asks for none.
+    gpus: Option<(GpuAsk, FreeGpus)>,
 }
 
 impl Outlook {
@@ -407,7 +419,13 @@ impl Outlook {
         }
         let free = state.machines.free[idx];
         let apart_from = workload.is_apart.get(task).then(|| workload.job.get(task));
-        let mut outlook = Self { demand, free, apart_from, siblings: 0 };
+        let ask = workload.gpus.get(task);
+        let gpus = state.machines.gpus.get(idx).filter(|_| !ask.is_none());
+        if gpus.is_some() && !FreeGpus::all(state.cluster.gpus[idx]).holds(ask) {
+            return None;
+        }
+        let gpus = gpus.map(|free| (ask, free.clone()));
+        let mut outlook = Self { demand, free, apart_from, siblings: 0, gpus };
         if apart_from.is_some() {
             let slots = state.on_machine(machine);
             outlook.siblings = slots.filter(|&slot| outlook.is_sibling(state, slot)).count();
@@ -423,9 +441,14 @@ impl Outlook {
     fn release(&mut self, state: &State<'_>, slot: u32) {
         self.free = self.free.with(state.workload.demand(state.attempts.task[slot as usize]));
         self.siblings -= usize::from(self.is_sibling(state, slot));
+        if let Some((_, free)) = &mut self.gpus {
+            let (idx, task) = (slot as usize, state.attempts.task[slot as usize]);
+            free.give_back(state.attempts.gpus[idx], state.workload.gpus.get(task));
+        }
     }
 
     fn is_enough(&self) -> bool {
-        self.siblings == 0 && self.free.holds(self.demand)
+        let has_gpus = self.gpus.as_ref().is_none_or(|(ask, free)| free.holds(*ask));
+        self.siblings == 0 && self.free.holds(self.demand) && has_gpus
     }
 }

@@ -134,6 +134,7 @@ impl Engine<'_> {
         let near = inputs.on(machine).iter().copied().find(|&near| {
             state.tasks.phase[near as usize] == Phase::Waiting
                 && state.fits(machine, state.workload.demand(near))
+                && state.holds_gpus(machine, near)
                 && rule.is_none_or(|rule| rule.allows(state, machine, near))
         });
         near.unwrap_or(task)

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::{Change, Notice};
 use super::event::{ARRIVAL_RANK, Event};
+use super::gpus::{FreeGpus, Gpus};
 use super::journal::{Entry, Journal, KINDS, Kind};
 use super::kill::KillWatch;
 use super::placement::Finder;
@@ -81,6 +82,8 @@ struct Engine<'a> {
     until_us: i64,
     events: u64,
     capacities: Vec<Room>,
+    /// The same with GPUs, where machines say theirs.
+    with_gpus: Vec<(Room, Gpus)>,
     /// Tasks held back, by the group they wait for; and tasks that are not over, by group.
     held: Vec<Vec<u32>>,
     group_left: Vec<u32>,
@@ -136,8 +139,15 @@ impl<'a> Engine<'a> {
         let Passing { preempts, backfill, predict, .. } = passing;
         state.last_two = (predict == Predict::LastTwo).then(|| LastTwo::new(plan.workload));
         let machines = plan.cluster.machine_count();
+        let checks_gpus = plan.workload.has_gpus() && !plan.cluster.gpus.is_empty();
+        assert!(
+            backfill != Backfill::Conservative || !checks_gpus,
+            "no order books GPUs for every waiting task"
+        );
         // A search for what is not there must not be left out where it draws.
-        if preempts == 0 && plan.policy.kill.is_none() && finder.most(&state).is_some() {
+        // Nor where tasks that are alike in CPU and memory may ask for different GPUs.
+        let is_searched = finder.most(&state).is_some() && !plan.workload.has_gpus();
+        if preempts == 0 && plan.policy.kill.is_none() && is_searched {
             order.room_only_shrinks();
         }
         Self {
@@ -164,6 +174,7 @@ impl<'a> Engine<'a> {
             until_us: plan.until_us,
             events: 0,
             capacities: plan.cluster.capacities(),
+            with_gpus: plan.cluster.capacities_with_gpus(),
             held: vec![Vec::new(); group_count],
             group_left,
             lost: BTreeSet::new(),
@@ -251,7 +262,15 @@ impl<'a> Engine<'a> {
     /// A task is submitted.
     fn arrive(&mut self, task: u32) {
         let demand = self.state.workload.demand(task);
-        if !self.capacities.iter().any(|capacity| capacity.holds(demand)) {
+        let ask = self.state.workload.gpus.get(task);
+        let is_too_large = if ask.is_none() || self.with_gpus.is_empty() {
+            !self.capacities.iter().any(|capacity| capacity.holds(demand))
+        } else {
+            let holds =
+                |(room, gpus): &(Room, Gpus)| room.holds(demand) && FreeGpus::all(*gpus).holds(ask);
+            !self.with_gpus.iter().any(holds)
+        };
+        if is_too_large {
             self.refused.push(task);
             self.note(Kind::Refuse, task, NONE, 0);
             self.conclude(task, Phase::Refused);

@@ -277,6 +277,10 @@ impl Preemption {
 impl Engine<'_> {
     /// Evicts attempts of lower priority until the task fits, where the least time is thrown away.
     pub(super) fn make_room(&mut self, task: u32) -> Option<u32> {
+        // Who would have to go for GPUs is not known here: tasks that ask for them evict nobody.
+        if !self.state.workload.gpus.get(task).is_none() && !self.state.machines.gpus.is_empty() {
+            return None;
+        }
         let preemption = self.preemption.as_mut()?;
         let wanted = Hopeless::of(&self.state, task);
         if !preemption.has_lower(wanted.priority)

@@ -7,7 +7,7 @@ use super::{Counts, HistoryPlan, KilledTasks, RerunWork};
 use crate::digits::{counted, grouped};
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::{Feedback, Followed};
-use crate::replay::workload::Estimates;
+use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Source;
 
 /// The assumptions of every replay of this history.
@@ -58,6 +58,27 @@ pub fn of_feedback(feedback: &Feedback) -> String {
         grouped(sessions),
         grouped(recorded)
     )
+}
+
+/// How GPUs are handed out, where machines say theirs and tasks ask for them.
+pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
+    if cluster.gpus.is_empty() || !workload.has_gpus() {
+        return None;
+    }
+    let asks = |task: &u32| !workload.gpus.get(*task).is_none();
+    let asking = (0..).take(workload.task_count).filter(asks).count() as u64;
+    let all: u64 = cluster.gpus.iter().map(|gpus| u64::from(gpus.count)).sum();
+    let with = cluster.gpus.iter().filter(|gpus| 0 < gpus.count).count() as u64;
+    let asking = match asking {
+        1 => "1 task asks".to_owned(),
+        _ => format!("{} tasks ask", grouped(asking)),
+    };
+    Some(format!(
+        "{asking} for GPUs: {} in {}. Shares lie on one GPU, and models that a task names are kept; \
+        GPUs are never overcommitted.",
+        grouped(all),
+        counted(with, "machine"),
+    ))
 }
 
 /// What is not known of the machines and how the replay goes on without it.

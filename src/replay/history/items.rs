@@ -11,6 +11,7 @@ use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 
+use super::gpus::{self, Models};
 use super::{Counts, HistoryPlan, KilledTasks};
 use crate::facts::FactError;
 use crate::facts::events::{Event, add_optional_cells};
@@ -18,6 +19,7 @@ use crate::facts::task_values::first_submit;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
 use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
+use crate::replay::gpus::GpuAsk;
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::workload::Fate;
 use crate::schema::{EventType, Table};
@@ -44,6 +46,7 @@ pub(super) struct Item {
     pub(super) failures: Range<u32>,
     pub(super) cpu: Option<f32>,
     pub(super) memory: Option<f32>,
+    pub(super) gpus: GpuAsk,
     pub(super) priority: Option<i32>,
     pub(super) class: Option<u8>,
     pub(super) user: Option<u32>,
@@ -90,6 +93,8 @@ impl Names {
 #[derive(Default)]
 struct Cells {
     memory: Vec<Option<f32>>,
+    /// Empty where GPUs are not known.
+    gpus: Vec<Option<GpuAsk>>,
     classes: Vec<Option<i32>>,
     /// Empty where the source knows no such times.
     requested: Vec<Option<i64>>,
@@ -114,7 +119,8 @@ impl Cells {
         }
     }
 
-    fn add(&mut self, batch: &RecordBatch) {
+    fn add(&mut self, batch: &RecordBatch, models: Option<&Models>) {
+        gpus::add_asks(&mut self.gpus, models, batch);
         add_optional_cells::<Float32Type>(&mut self.memory, batch, "memory_request");
         add_optional_cells::<Int32Type>(&mut self.classes, batch, "scheduling_class");
         if batch.column_by_name(REQUESTED).is_some() {
@@ -146,12 +152,14 @@ impl Items {
         bucket: u32,
         windows: Windows,
         plan: &HistoryPlan,
+        models: Option<&Models>,
     ) -> Result<Self, FactError> {
         let mut columns = vec!["memory_request", "scheduling_class", "different_machines", "user"];
         let known = [REQUESTED, PRECEDING].into_iter();
         columns.extend(known.filter(|column| lake.has_column(Table::TaskEvents, column)));
+        columns.extend(gpus::task_columns(lake, models));
         let mut cells = Cells::with_room(lake.rows_of(Table::TaskEvents, bucket));
-        let take = |batch: &RecordBatch| cells.add(batch);
+        let take = |batch: &RecordBatch| cells.add(batch, models);
         let tasks = Tasks::read_beside(lake, bucket, windows, Usage::Skip, &columns, take)?;
         let draws = Draws::new(plan.seed, Purpose::Sample);
         let mut all = Self::default();
@@ -247,6 +255,9 @@ impl Items {
             failures,
             cpu: events().find_map(|event| tasks.asked(event.row).0),
             memory: rows().find_map(|row| cells.memory[row]),
+            gpus: rows()
+                .find_map(|row| cells.gpus.get(row).copied().flatten())
+                .unwrap_or(GpuAsk::NONE),
             priority: events().find_map(|event| tasks.asked(event.row).1),
             class: rows()
                 .find_map(|row| cells.classes[row])

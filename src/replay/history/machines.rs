@@ -6,11 +6,13 @@
 use arrow::datatypes::Float32Type;
 use rustc_hash::FxHashMap;
 
+use super::gpus::{self, Models};
 use super::{HistoryPlan, Numbers, units};
 use crate::facts::FactError;
 use crate::facts::events::{i32_column, i64_column, optional_cells};
 use crate::lake::Lake;
 use crate::replay::cluster::{Change, Cluster, ClusterError, MachineChange, Remark};
+use crate::replay::gpus::Gpus;
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::room::Room;
 use crate::replay::workload::UNITS;
@@ -32,6 +34,7 @@ struct MachineEvent {
     event_type: i32,
     cpu: Option<f32>,
     memory: Option<f32>,
+    gpus: Gpus,
 }
 
 /// The machines of a lake.
@@ -48,14 +51,17 @@ pub struct Fleet {
 /// Reads the machines of a lake; what happened up to `from_us` is there from the start.
 pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterError>, FactError> {
     lake.require(Table::MachineEvents)?;
-    let columns =
-        [ROW_ID, "time_us", "machine_id", "event_type", "cpu_capacity", "memory_capacity"];
+    let models = Models::read(lake)?;
+    let mut columns =
+        vec![ROW_ID, "time_us", "machine_id", "event_type", "cpu_capacity", "memory_capacity"];
+    columns.extend(gpus::machine_columns(models.as_ref()));
     let batches = lake.read(Table::MachineEvents, None, &columns)?;
     let cpu = optional_cells::<Float32Type>(&batches, "cpu_capacity");
     let memory = optional_cells::<Float32Type>(&batches, "memory_capacity");
     let mut events = Vec::new();
     for batch in &batches {
         let (row_ids, times) = (i64_column(batch, ROW_ID), i64_column(batch, "time_us"));
+        let gpus = gpus::of_machines(models.as_ref(), batch);
         let (ids, types) = (i64_column(batch, "machine_id"), i32_column(batch, "event_type"));
         for row in 0..batch.num_rows() {
             let place = events.len();
@@ -66,10 +72,15 @@ pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterErr
                 event_type: types[row],
                 cpu: cpu[place],
                 memory: memory[place],
+                gpus: gpus[row],
             });
         }
     }
-    Ok(machines(events, plan, lake.source()))
+    let mut found = machines(events, plan, lake.source());
+    if let (Ok(fleet), None) = (&mut found, models) {
+        fleet.cluster.gpus.clear();
+    }
+    Ok(found)
 }
 
 fn machines(
@@ -102,6 +113,8 @@ fn machines(
             cluster.speed.push(1.0);
             cluster.cpu.push(cpu);
             cluster.memory.push(memory);
+            // A machine keeps the GPUs that it came with.
+            cluster.gpus.push(event.gpus);
             cluster.is_present.push(false);
             cluster.ids.push(event.id);
             lacks_cpu.push(false);
@@ -145,6 +158,7 @@ mod tests {
             event_type,
             cpu,
             memory: Some(0.25),
+            gpus: Gpus::default(),
         };
         let events = vec![
             event(50, 5, 0, Some(1.0)),

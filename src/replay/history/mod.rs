@@ -22,12 +22,14 @@ use crate::schema::{Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
 mod assumptions;
+mod gpus;
 mod items;
 mod machines;
 
+use self::gpus::Models;
 use self::items::{Item, Items};
 
-pub use self::assumptions::{of_estimates, of_feedback, of_machines};
+pub use self::assumptions::{of_estimates, of_feedback, of_gpus, of_machines};
 pub use self::machines::{Fleet, fleet};
 
 /// What of a history is replayed.
@@ -184,10 +186,11 @@ pub fn workload(
 ) -> Result<Result<History, WorkloadError>, FactError> {
     lake.require(Table::TaskEvents)?;
     let rows = lake.expect_rows(&[Table::TaskEvents]);
+    let models = Models::read(lake)?;
     let parts: Vec<Items> = (0..lake.bucket_count())
         .into_par_iter()
         .map(|bucket| {
-            let read = Items::read(lake, bucket, windows, plan)?;
+            let read = Items::read(lake, bucket, windows, plan, models.as_ref())?;
             lake.step(rows)?;
             Ok(read)
         })
@@ -301,6 +304,9 @@ fn columns(items: &[Item], failures: &[i64], plan: &HistoryPlan, source: Source)
     workload.work_us = each(items, |item| item.work_us);
     workload.cpu = each(items, |item| item.cpu.map_or(default_cpu, units));
     workload.memory = each(items, |item| item.memory.map_or(0, units));
+    if items.iter().any(|item| !item.gpus.is_none()) {
+        workload.gpus = each(items, |item| item.gpus);
+    }
     workload.priority = each(items, |item| item.priority);
     workload.class = each(items, |item| item.class);
     workload.requested_us = each(items, |item| item.requested_us);
@@ -336,6 +342,7 @@ fn scaled(micros: i64, load: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::gpus::GpuAsk;
     use crate::replay::workload::Fate;
 
     fn item(id: (i64, i32), arrival_us: i64) -> Item {
@@ -347,6 +354,7 @@ mod tests {
             failures: 0..0,
             cpu: Some(0.5),
             memory: None,
+            gpus: GpuAsk::NONE,
             priority: None,
             class: None,
             user: None,

@@ -1,7 +1,8 @@
 //! On which machine a task goes.
 //!
 //! In: a task, and what besides room a machine must offer. Out: a machine, or none. Each placement
-//! keeps the machines in an order of its own.
+//! keeps the machines in an order of its own. Room is of CPU and memory; that GPUs are free is asked of
+//! each machine that has room.
 //!
 //! Costs with M machines, of a search and of each change of a machine: `first-free` and
 //! `first-fit` log M, `first-free` 1 where all tasks ask for the same; `best-fit` and `worst-fit`
@@ -266,7 +267,8 @@ impl Finder {
                 met_sibling = true;
                 return false;
             }
-            let is_suited = suits.is_none_or(|suits| suits(machine));
+            let is_suited =
+                state.holds_gpus(machine, task) && suits.is_none_or(|suits| suits(machine));
             met_unsuited |= !is_suited;
             is_suited
         };

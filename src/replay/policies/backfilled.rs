@@ -96,6 +96,10 @@ impl OrderPlan for Plan {
         true
     }
 
+    fn books_ahead(&self) -> bool {
+        self.backfill == Backfill::Conservative
+    }
+
     fn assumes(&self) -> Option<&'static str> {
         self.inner.assumes()
     }

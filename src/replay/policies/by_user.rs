@@ -7,10 +7,13 @@ use std::fmt;
 use super::{Depth, Order, Passing};
 use crate::replay::state::{Phase, State};
 
+/// What a user holds: CPU and memory, millionths, and GPUs, thousandths.
+pub(super) type Held = [u128; 3];
+
 /// What decides which user is next.
 pub(super) trait Score: fmt::Debug + Send {
-    /// The score of a user who holds `in_use` (CPU and memory, millionths); the lowest goes first.
-    fn score(&self, user: usize, in_use: [u128; 2]) -> f64;
+    /// The score of a user who holds `in_use`; the lowest goes first.
+    fn score(&self, user: usize, in_use: Held) -> f64;
 
     /// How often the score changes by itself, µs.
     fn period_us(&self) -> Option<i64> {
@@ -18,7 +21,7 @@ pub(super) trait Score: fmt::Debug + Send {
     }
 
     /// Some periods are over in which no user's usage has changed.
-    fn reorder(&mut self, _in_use: &[[u128; 2]], _periods: i64) {}
+    fn reorder(&mut self, _in_use: &[Held], _periods: i64) {}
 }
 
 /// An order by user.
@@ -29,7 +32,7 @@ pub(super) struct ByUser<S> {
     /// Users with tasks in their line, without an order.
     active: Vec<u32>,
     /// Sums of demands; memory that is not checked may pass 2^64.
-    in_use: Vec<[u128; 2]>,
+    in_use: Vec<Held>,
     /// When the score last changed by itself, µs.
     reordered_us: Option<i64>,
     /// Position in `active` of the user whose turn it is, until something changes.
@@ -43,7 +46,7 @@ impl<S: Score> ByUser<S> {
             score,
             waiting: vec![VecDeque::new(); user_count],
             active: Vec::new(),
-            in_use: vec![[0, 0]; user_count],
+            in_use: vec![[0; 3]; user_count],
             reordered_us: None,
             turn: None,
             passing: Passing { depth, ..Passing::default() },
@@ -128,7 +131,8 @@ impl<S: Score> Order for ByUser<S> {
     }
 
     fn usage(&mut self, state: &State<'_>, task: u32, begins: bool) {
-        let demand = state.workload.demand(task).map(u128::from);
+        let [cpu, memory] = state.workload.demand(task);
+        let demand = [cpu, memory, state.workload.gpus.get(task).total_milli()].map(u128::from);
         let in_use = &mut self.in_use[state.workload.user.get(task) as usize];
         for (held, demand) in in_use.iter_mut().zip(demand) {
             *held = if begins { *held + demand } else { *held - demand };

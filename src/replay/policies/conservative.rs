@@ -44,4 +44,8 @@ impl OrderPlan for Plan {
     fn uses_estimates(&self) -> bool {
         true
     }
+
+    fn books_ahead(&self) -> bool {
+        true
+    }
 }

@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use super::by_user::{ByUser, Score};
+use super::by_user::{ByUser, Held, Score};
 use super::{Depth, Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
 use crate::notation::{Notation, NotationError};
+use crate::replay::gpus::{FreeGpus, MILLI};
 use crate::replay::state::State;
 
 pub(super) const KIND: Kind = Kind {
     name: "drf",
-    about: "Dominant resource fairness over CPU and memory; depth=N as for fifo",
+    about: "Dominant resource fairness: CPU, memory, known GPUs; depth=N as for fifo",
     read: Read::Order(read),
 };
 
@@ -28,7 +29,13 @@ impl OrderPlan for Plan {
         let all = || state.machines.capacity.iter();
         let cpu = all().map(|capacity| u128::from(capacity.cpu)).sum();
         let memory = all().map(|capacity| capacity.memory.map(u128::from)).sum();
-        Box::new(ByUser::new(Dominant { cpu, memory }, state.workload.user_count(), self.depth))
+        let gpus = state.machines.gpus.iter().flat_map(FreeGpus::milli).count() as u128;
+        let gpus = gpus * u128::from(MILLI);
+        Box::new(ByUser::new(
+            Dominant { cpu, memory, gpus },
+            state.workload.user_count(),
+            self.depth,
+        ))
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
@@ -37,18 +44,22 @@ impl OrderPlan for Plan {
 }
 
 /// Shares are of the capacity of all machines that the cluster ever has. Where the memory of one of
-/// them is not known, CPU alone counts.
+/// them is not known, memory does not count; nor do GPUs where no machine says its own.
 #[derive(Debug)]
 struct Dominant {
     cpu: u128,
     memory: Option<u128>,
+    /// Thousandths of GPUs; 0 where no machine says its own.
+    gpus: u128,
 }
 
 impl Score for Dominant {
     #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
-    fn score(&self, _user: usize, in_use: [u128; 2]) -> f64 {
+    fn score(&self, _user: usize, in_use: Held) -> f64 {
         let share = |in_use: u128, total: u128| in_use as f64 / total.max(1) as f64;
         let of_cpu = share(in_use[0], self.cpu);
-        self.memory.map_or(of_cpu, |memory| of_cpu.max(share(in_use[1], memory)))
+        let of_gpus = if self.gpus == 0 { 0.0 } else { share(in_use[2], self.gpus) };
+        let of_memory = self.memory.map_or(0.0, |memory| share(in_use[1], memory));
+        of_cpu.max(of_memory).max(of_gpus)
     }
 }

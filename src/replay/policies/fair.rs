@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::by_user::{ByUser, Score};
+use super::by_user::{ByUser, Held, Score};
 use super::{Depth, Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
 use crate::fairness::indices::rup_after;
 use crate::notation::{Notation, NotationError};
@@ -69,7 +69,7 @@ struct Priorities {
 
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 impl Score for Priorities {
-    fn score(&self, user: usize, in_use: [u128; 2]) -> f64 {
+    fn score(&self, user: usize, in_use: Held) -> f64 {
         // One millionth keeps users apart who hold nothing yet.
         (in_use[0] as f64 + 1.0) * self.real[user]
     }
@@ -80,7 +80,7 @@ impl Score for Priorities {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 periods")]
-    fn reorder(&mut self, in_use: &[[u128; 2]], periods: i64) {
+    fn reorder(&mut self, in_use: &[Held], periods: i64) {
         let interval_s = self.plan.interval_s * periods as f64;
         let half_life_s = self.plan.half_life_s;
         for (real, in_use) in self.real.iter_mut().zip(in_use) {
@@ -98,9 +98,9 @@ mod tests {
     fn a_priority_halves_in_a_day_of_rest() {
         let plan = Plan { half_life_s: 86_400.0, interval_s: 86_400.0, depth: Depth::First };
         let mut priorities = Priorities { plan, real: vec![10.0, 0.6] };
-        priorities.reorder(&[[0, 0]; 2], 1);
+        priorities.reorder(&[[0; 3]; 2], 1);
         assert_eq!(priorities.real, [5.0, 0.5]);
-        priorities.reorder(&[[0, 0]; 2], 1);
+        priorities.reorder(&[[0; 3]; 2], 1);
         assert_eq!(priorities.real, [2.5, 0.5]);
     }
 
@@ -108,7 +108,7 @@ mod tests {
     fn many_periods_at_once_are_as_many_one_by_one() {
         let plan = Plan { half_life_s: 86_400.0, interval_s: 60.0, depth: Depth::First };
         let real = vec![10.0, 0.6, 700.0];
-        let in_use = [[UNITS.into(), 0], [0, 0], [u128::from(30 * UNITS), 0]];
+        let in_use = [[UNITS.into(), 0, 0], [0; 3], [u128::from(30 * UNITS), 0, 0]];
         let mut one_by_one = Priorities { plan: plan.clone(), real: real.clone() };
         (0..5000).for_each(|_| one_by_one.reorder(&in_use, 1));
         let mut at_once = Priorities { plan, real };

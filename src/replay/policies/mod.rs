@@ -271,6 +271,10 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
     fn uses_estimates(&self) -> bool {
         false
     }
+    /// Whether it books machines for every waiting task, which it does by CPU and memory alone.
+    fn books_ahead(&self) -> bool {
+        false
+    }
     /// What it assumes besides, in words.
     fn assumes(&self) -> Option<&'static str> {
         None

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use crate::replay::cluster::Drawn;
+use crate::replay::gpus::FreeGpus;
 use crate::replay::room::Room;
 use crate::replay::workload::NONE;
 
@@ -61,6 +62,8 @@ pub struct Machines {
     pub capacity: Vec<Room>,
     /// What of it is free; nothing while it is gone.
     pub free: Vec<Room>,
+    /// What is free of its GPUs; empty where no machine says them.
+    pub gpus: Vec<FreeGpus>,
     /// Work per µs of an attempt that runs alone.
     pub speed: Vec<f64>,
     /// Cores to share.
@@ -96,6 +99,8 @@ pub struct Attempts {
     /// What is known of that time already; of another attempt if it begins elsewhere.
     pub(super) drawn: Vec<Cell<Drawn>>,
     pub(in crate::replay) generation: Vec<u32>,
+    /// The GPUs that it has, a bit each.
+    pub(in crate::replay) gpus: Vec<u64>,
     /// Next and previous on the same machine.
     pub(in crate::replay) next: Vec<u32>,
     pub(in crate::replay) previous: Vec<u32>,
@@ -139,6 +144,7 @@ impl Attempts {
         self.rate.push(0.0);
         self.drawn.push(Cell::default());
         self.generation.push(0);
+        self.gpus.push(0);
         self.next.push(NONE);
         self.previous.push(NONE);
         self.sister.push(NONE);

@@ -8,6 +8,7 @@ use std::cell::Cell;
 
 use super::cluster::{Cluster, Drawn};
 use super::detectors::Progress;
+use super::gpus::{FreeGpus, GpuAsk};
 use super::line::Ask;
 use super::placement::steps::{Need, Steps};
 use super::random::{Draws, Purpose};
@@ -89,6 +90,7 @@ impl<'a> State<'a> {
                 is_present: cluster.is_present.clone(),
                 capacity,
                 free,
+                gpus: cluster.gpus.iter().map(|&gpus| FreeGpus::all(gpus)).collect(),
                 speed: cluster.speed.clone(),
                 cores: cores.collect(),
                 running: vec![0; count],
@@ -189,6 +191,33 @@ impl<'a> State<'a> {
             && self.machines.free[machine as usize].holds(demand)
     }
 
+    /// Whether a machine has the GPUs free that a task asks for; yes where no machine says its GPUs.
+    #[inline]
+    pub fn holds_gpus(&self, machine: u32, task: u32) -> bool {
+        let ask = self.workload.gpus.get(task);
+        let free = self.machines.gpus.get(machine as usize);
+        ask.is_none() || free.is_none_or(|free| free.holds(ask))
+    }
+
+    /// Takes the GPUs of a task that begins on a machine.
+    fn take_gpus(&mut self, slot: u32, machine: usize, task: u32) {
+        let ask = self.workload.gpus.get(task);
+        let Some(free) = self.machines.gpus.get_mut(machine).filter(|_| !ask.is_none()) else {
+            return;
+        };
+        let picked = free.pick(ask).expect("a task begins where its GPUs are free");
+        free.take(picked, ask);
+        self.attempts.gpus[slot as usize] = picked;
+    }
+
+    /// Gives back the GPUs of an attempt that leaves its machine.
+    fn give_back_gpus(&mut self, slot: u32, machine: usize, task: u32) {
+        let picked = std::mem::take(&mut self.attempts.gpus[slot as usize]);
+        if picked != 0 {
+            self.machines.gpus[machine].give_back(picked, self.workload.gpus.get(task));
+        }
+    }
+
     /// The attempts on a machine.
     pub fn on_machine(&self, machine: u32) -> impl Iterator<Item = u32> + '_ {
         follow(self.machines.first[machine as usize], &self.attempts.next)
@@ -216,7 +245,9 @@ impl<'a> State<'a> {
 
     /// Whether all tasks ask for the same.
     pub fn is_uniform(&self) -> bool {
-        matches!((&self.workload.cpu, &self.workload.memory), (Column::Same(_), Column::Same(_)))
+        let Workload { cpu, memory, gpus, .. } = self.workload;
+        let is_same = matches!((cpu, memory), (Column::Same(_), Column::Same(_)));
+        is_same && *gpus == Column::Same(GpuAsk::NONE)
     }
 
     /// Whether an attempt of the task is on the machine.
@@ -347,6 +378,7 @@ impl<'a> State<'a> {
         let demand = self.workload.demand(task);
         let free = self.machines.free[machine_idx];
         self.set_free(machine, free.without(demand), true);
+        self.take_gpus(slot, machine_idx, task);
         self.live += 1;
         if !self.siblings.keeps_apart.is_empty() {
             let job = self.workload.job.get(task);
@@ -382,6 +414,7 @@ impl<'a> State<'a> {
         let demand = self.workload.demand(task);
         let free = self.machines.free[machine];
         self.set_free(self.attempts.machine[idx], free.with(demand), true);
+        self.give_back_gpus(slot, machine, task);
     }
 
     /// Unlinks an attempt from its task and empties the slot.

@@ -1,0 +1,269 @@
+//! GPUs in a replay: small cases drawn by hand, and drawn ones against a plain scan.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::cluster::{Change, Cluster, MachineChange};
+use super::engine::{Plan, replay};
+use super::gpus::{ANY_MODEL, GpuAsk, Gpus};
+use super::journal::{Entry, Kind};
+use super::policies::PolicyPlan;
+use super::tests::check;
+use super::workload::{Column, UNITS, Workload};
+
+#[test]
+fn shares_lie_on_one_gpu_and_whole_ones_stay_whole() {
+    //  GPU 0   |---- t1 .6 ----|---- t4 .5 ----|
+    //          |---- t2 .4 ------------|
+    //  GPU 1   |---- t3 1 ---------------------------|
+    //          0               5       9  10        20
+    check(
+        "machine m1 cpu=8 gpus=2
+         task t1 runs=5 gpus=1 milli=600
+         task t2 runs=9 gpus=1 milli=400
+         task t3 runs=20 gpus=1
+         task t4 at=1 runs=5 gpus=1 milli=500",
+        "fifo",
+        "0 start t1 m1
+         0 start t2 m1
+         0 start t3 m1
+         5 finish t1 m1
+         5 start t4 m1
+         9 finish t2 m1
+         10 finish t4 m1
+         20 finish t3 m1",
+    );
+}
+
+#[test]
+fn two_halves_are_no_whole_gpu() {
+    //  GPU 0   |-- t1 .5 --|--- t3 1 ---|       GPU 1 has .5 free as well, t3 waits all the same
+    //  GPU 1   |-- t2 .6 ----------|
+    check(
+        "machine m1 cpu=8 gpus=2
+         task t1 runs=4 gpus=1 milli=500
+         task t2 runs=9 gpus=1 milli=600
+         task t3 runs=3 gpus=1",
+        "fifo",
+        "0 start t1 m1
+         0 start t2 m1
+         4 finish t1 m1
+         4 start t3 m1
+         7 finish t3 m1
+         9 finish t2 m1",
+    );
+}
+
+#[test]
+fn a_task_waits_for_the_models_that_it_takes() {
+    //  m1 (model 1)  |--- t2 ---|
+    //  m2 (model 2)  |--- t1 ---|--- t3 ---|   t3 takes model 2 only, t4 none that is there
+    let outcome = check(
+        "machine m1 cpu=8 gpus=1 model=1
+         machine m2 cpu=8 gpus=1 model=2
+         task t1 runs=5 gpus=1 models=2
+         task t2 runs=5 gpus=1 models=3
+         task t3 runs=5 gpus=1 models=2
+         task t4 runs=5 gpus=1 models=4
+         task t5 runs=5 gpus=2",
+        "fifo:depth=9",
+        "0 refuse t4
+         0 refuse t5
+         0 start t1 m2
+         0 start t2 m1
+         5 finish t1 m2
+         5 finish t2 m1
+         5 start t3 m2
+         10 finish t3 m2",
+    );
+    assert_eq!(outcome.refused, [3, 4]);
+}
+
+#[test]
+fn gpus_are_a_dominant_resource() {
+    //  10 CPU, 4 GPUs. User 0 asks for 1 CPU and 1 GPU (a quarter of them), user 1 for 2 CPU (a fifth).
+    //  shares   user 0: 1/4       1/2       3/4
+    //           user 1:    1/5 2/5      3/5
+    check(
+        "machine m1 cpu=10 gpus=4
+         task t1 user=0 runs=9 gpus=1
+         task t2 user=0 runs=9 gpus=1
+         task t3 user=0 runs=9 gpus=1
+         task t4 user=1 runs=9 cpu=2
+         task t5 user=1 runs=9 cpu=2
+         task t6 user=1 runs=9 cpu=2",
+        "drf",
+        "0 start t1 m1
+         0 start t4 m1
+         0 start t5 m1
+         0 start t2 m1
+         0 start t6 m1
+         0 start t3 m1
+         9 finish t1 m1
+         9 finish t4 m1
+         9 finish t5 m1
+         9 finish t2 m1
+         9 finish t6 m1
+         9 finish t3 m1",
+    );
+}
+
+#[test]
+fn backfilling_does_not_delay_who_waits_for_gpus() {
+    //  GPU 0   |---- t1 ----|---- t2 ----
+    //  GPU 1        t3      |---- t2 ----   t3 would hold it until 12; t4 ends in time
+    //          0            10
+    check(
+        "machine m1 cpu=8 gpus=2
+         task t1 runs=10 gpus=1
+         task t2 runs=5 gpus=2
+         task t3 runs=12 gpus=1
+         task t4 runs=6 gpus=1
+         task t5 runs=30",
+        "easy",
+        "0 start t1 m1
+         0 start t4 m1
+         0 start t5 m1
+         6 finish t4 m1
+         10 finish t1 m1
+         10 start t2 m1
+         15 finish t2 m1
+         15 start t3 m1
+         27 finish t3 m1
+         30 finish t5 m1",
+    );
+}
+
+/// GPUs in use on a machine, thousandths, as anyone would count them.
+struct Scan {
+    model: u64,
+    used: Vec<u32>,
+    cpu: u64,
+    all_cpu: u64,
+}
+
+impl Scan {
+    /// The GPUs that a task gets: of those with enough left the fullest.
+    fn gpus_for(&self, ask: GpuAsk) -> Option<Vec<usize>> {
+        if ask.models != ANY_MODEL && ask.models & self.model == 0 {
+            return None;
+        }
+        let fits = |idx: &usize| self.used[*idx] + u32::from(ask.milli) <= 1000;
+        let mut open: Vec<usize> = (0..self.used.len()).filter(fits).collect();
+        open.sort_by_key(|&idx| (std::cmp::Reverse(self.used[idx]), idx));
+        open.truncate(usize::from(ask.count));
+        (open.len() == usize::from(ask.count)).then_some(open)
+    }
+}
+
+/// Follows a journal GPU by GPU.
+fn follow(entries: &[Entry], cluster: &Cluster, workload: &Workload, is_fifo: bool) {
+    let machines = cluster.gpus.iter().zip(&cluster.cpu);
+    let mut machines: Vec<Scan> = machines
+        .map(|(gpus, &all_cpu)| Scan {
+            model: gpus.model,
+            used: vec![0; usize::from(gpus.count)],
+            cpu: 0,
+            all_cpu,
+        })
+        .collect();
+    let mut held: BTreeMap<(u32, u16), Vec<usize>> = BTreeMap::new();
+    let mut waiting: Vec<u32> = Vec::new();
+    let mut is_there = vec![true; machines.len()];
+    for (place, entry) in entries.iter().enumerate() {
+        let (ask, key) = (|| workload.gpus.get(entry.task), (entry.task, entry.attempt));
+        if entry.kind == Kind::Submit {
+            waiting.push(entry.task);
+        } else if entry.kind.is_begin() {
+            let machine = &mut machines[entry.machine as usize];
+            assert!(is_there[entry.machine as usize]);
+            let gpus = machine.gpus_for(ask()).expect("no GPU is ever over-committed");
+            for &idx in &gpus {
+                machine.used[idx] += u32::from(ask().milli);
+            }
+            machine.cpu += workload.cpu.get(entry.task);
+            assert!(machine.cpu <= machine.all_cpu);
+            assert!(held.insert(key, gpus).is_none());
+            waiting.retain(|&task| task != entry.task);
+        } else if entry.kind.is_end()
+            && let Some(gpus) = held.remove(&key)
+        {
+            let machine = &mut machines[entry.machine as usize];
+            for idx in gpus {
+                machine.used[idx] -= u32::from(ask().milli);
+            }
+            machine.cpu -= workload.cpu.get(entry.task);
+        } else if entry.kind == Kind::MachineLeave {
+            is_there[entry.machine as usize] = false;
+        } else if entry.kind == Kind::MachineJoin {
+            is_there[entry.machine as usize] = true;
+        } else if entry.kind == Kind::Refuse {
+            let could = |machine: &Scan| {
+                let empty = Scan { used: vec![0; machine.used.len()], cpu: 0, ..*machine };
+                empty.gpus_for(ask()).is_some() && workload.cpu.get(entry.task) <= machine.all_cpu
+            };
+            assert!(!machines.iter().any(could), "only what fits nowhere is refused");
+        }
+        // At the end of an instant nobody waits first in line beside what would do.
+        let is_over = entries.get(place + 1).is_none_or(|next| entry.at_us < next.at_us);
+        if let Some(&first) = waiting.first().filter(|_| is_over && is_fifo) {
+            let (ask, cpu) = (workload.gpus.get(first), workload.cpu.get(first));
+            let fits = |(machine, is_there): (&Scan, &bool)| {
+                *is_there && machine.cpu + cpu <= machine.all_cpu && machine.gpus_for(ask).is_some()
+            };
+            assert!(!machines.iter().zip(&is_there).any(fits), "the first in line starts");
+        }
+    }
+    assert!(machines.iter().all(|machine| machine.used.iter().all(|&used| used == 0)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: whatever the policy and the placement, no GPU is ever handed out beyond 1, nobody
+    /// gets a model that it does not take, and first come, first served lets nobody wait for nothing.
+    #[test]
+    fn no_gpu_is_ever_over_committed(
+        machines in prop::collection::vec((1_u64..6, 0_u8..5, 0_u32..3), 1..8),
+        tasks in prop::collection::vec((0_i64..40, 1_i64..30, 0_u64..5, 0_u8..4, 1_u16..=1000, prop::option::weighted(0.3, 0_u64..8), 0_u32..4), 1..60),
+        changes in prop::collection::vec((0_i64..60, 0_u32..8, any::<bool>()), 0..6),
+        policy in prop::sample::select(vec![
+            "fifo", "fifo+first-fit", "fifo+best-fit", "fifo+worst-fit", "fifo+random-fit",
+            "fifo:depth=3", "drf", "drf:depth=5", "fair", "easy", "sjf", "sjf:backfill=easy", "priority",
+            "priority:depth=4+best-fit", "wqr:copies=2", "fifo+late:heartbeat_s=5", "easy:predict=last2",
+        ]),
+        wholes in any::<bool>(),
+    ) {
+        let mut workload = Workload::plain(tasks.len(), Column::Same(0));
+        workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
+        workload.work_us = Column::Each(tasks.iter().map(|task| task.1 * 1_000_000).collect());
+        workload.cpu = Column::Each(tasks.iter().map(|task| task.2 * UNITS / 2).collect());
+        let ask = |task: &(i64, i64, u64, u8, u16, Option<u64>, u32)| {
+            let milli = if wholes || 1 < task.3 { 1000 } else { task.4 };
+            GpuAsk::new(task.3, milli, task.5.unwrap_or(ANY_MODEL))
+        };
+        workload.gpus = Column::Each(tasks.iter().map(ask).collect());
+        workload.user = Column::Each(tasks.iter().map(|task| task.6).collect());
+        workload.job = Column::Each(tasks.iter().map(|task| task.6).collect());
+        let priority = |task: &(i64, i64, u64, u8, u16, Option<u64>, u32)| Some(i32::from(task.4 < 500));
+        workload.priority = Column::Each(tasks.iter().map(priority).collect());
+        let workload = workload.check().expect("made to be valid");
+        let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
+        cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
+        cluster.gpus = machines.iter().map(|machine| Gpus { count: machine.1, model: 1 << machine.2 }).collect();
+        for &(at_s, machine, leaves) in &changes {
+            let change = if leaves { Change::Leaves } else { Change::Joins };
+            let machine = machine % u32::try_from(machines.len()).expect("a few");
+            cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
+        }
+        let cluster = cluster.check().expect("made to be valid").0;
+        let plan: PolicyPlan = policy.parse().expect("made to be valid");
+        let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) });
+        let entries: Vec<Entry> = outcome.journal.as_ref().expect("kept").entries().collect();
+        // Who loses a machine comes back before the others, without a line that says so.
+        let is_fifo = cluster.changes.is_empty()
+            && (policy == "fifo" || policy.starts_with("fifo+") && policy.ends_with("-fit"));
+        follow(&entries, &cluster, &workload, is_fifo);
+    }
+}
