@@ -7,14 +7,15 @@
 --                        how many values it is of
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 6
--- A correlation has 13 decimals: those after them depend on the order in which an engine adds.
+-- A correlation has 6 decimals, since those far behind depend on the order in which an engine adds; it is null
+--   where the differences from the mean are below a thousandth of the values (root mean squares).
 -- A task asks for the largest request of its rows, and uses the mean of its usage windows, weighted by their
 -- lengths; a window without a rate is 0. Windows without length or with an end after the trace, tasks without a
 -- request and tasks without a window are left out.
 -- CPU, memory: Pearson's correlation of request and use over tasks.
 -- CPU by row: the same over the rows of task_usage.
 -- CPU over request: the correlation of the request with use over request, of tasks that ask for more than 0.
--- CPU used: use of CPU times time, over requests times time.
+-- CPU used: use of CPU times time, over requests times time; each has 6 decimals.
 WITH requests AS (
   SELECT job_id, task_index,
          MAX(CAST(cpu_request AS DOUBLE)) AS cpu, MAX(CAST(memory_request AS DOUBLE)) AS memory
@@ -61,16 +62,17 @@ sums AS (
   GROUP BY p.measure
 ),
 used AS (
-  SELECT count(*) AS window_count, SUM(cpu_use * length_s) AS part, SUM(cpu * length_s) AS whole
+  SELECT count(*) AS window_count,
+         CAST(FLOOR(SUM(cpu_use * length_s) * 1000000 + CAST(0.5 AS DOUBLE)) AS DOUBLE) / 1000000 AS part,
+         CAST(FLOOR(SUM(cpu * length_s) * 1000000 + CAST(0.5 AS DOUBLE)) AS DOUBLE) / 1000000 AS whole
   FROM windows
   WHERE cpu IS NOT NULL
 ),
 found AS (
   SELECT measure, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
-         CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-              THEN CAST(CAST(xy / SQRT(CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-                                             THEN xx * yy ELSE CAST(1 AS DOUBLE) END)
-                        * 10000000000000 AS BIGINT) AS DOUBLE) / 10000000000000 END AS value
+         CASE WHEN x_squares * 0.000001 < xx AND y_squares * 0.000001 < yy
+              THEN CAST(FLOOR(xy / NULLIF(SQRT(xx * yy), CAST(0 AS DOUBLE)) * 1000000 + CAST(0.5 AS DOUBLE)) AS DOUBLE)
+                   / 1000000 END AS value
   FROM sums
   UNION ALL
   SELECT 'CPU used' AS measure, part, whole, CASE WHEN 0 < whole THEN part / whole END AS value

@@ -8,7 +8,8 @@
 --                        how many values it is of
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 7
--- A correlation has 13 decimals: those after them depend on the order in which an engine adds.
+-- A correlation has 6 decimals, since those far behind depend on the order in which an engine adds; it is null
+--   where the differences from the mean are below a thousandth of the values (root mean squares).
 -- All three are Pearson's correlation.
 -- hours, requested: CPU requested of the cluster in an hour, and EVICT rows in it, over the hours of q18.
 -- hours, running: the same with the time that tasks run.
@@ -50,9 +51,8 @@ sums AS (
   GROUP BY p.measure
 )
 SELECT measure, CAST(-1 AS DOUBLE) AS group_key, CAST(NULL AS DOUBLE) AS part, pair_count AS whole,
-       CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-            THEN CAST(CAST(xy / SQRT(CASE WHEN x_squares * 0.000000000001 < xx AND y_squares * 0.000000000001 < yy
-                                             THEN xx * yy ELSE CAST(1 AS DOUBLE) END)
-                        * 10000000000000 AS BIGINT) AS DOUBLE) / 10000000000000 END AS value
+       CASE WHEN x_squares * 0.000001 < xx AND y_squares * 0.000001 < yy
+            THEN CAST(FLOOR(xy / NULLIF(SQRT(xx * yy), CAST(0 AS DOUBLE)) * 1000000 + CAST(0.5 AS DOUBLE)) AS DOUBLE)
+                 / 1000000 END AS value
 FROM sums
 ORDER BY measure, group_key;

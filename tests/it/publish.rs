@@ -83,8 +83,8 @@ static WRITERS: [Writer; 15] = [
     writing(
         "query",
         [
-            "query q03 --thresholds 2 --out found",
-            "query q03 --thresholds 3 --lake lake2 --out found",
+            "query all --thresholds 2 --out found",
+            "query all --thresholds 3 --lake lake2 --out found",
         ],
     ),
     writing("account", ["account --cpu slots --out found", "account --cpu requested --out found"]),

@@ -54,9 +54,13 @@ def correlation(pairs):
     x, y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
     xx, yy = math.fsum((one - x) ** 2 for one in xs), math.fsum((one - y) ** 2 for one in ys)
     xy = math.fsum((one - x) * (other - y) for one, other in pairs)
-    flat = xx <= 1e-12 * math.fsum(one * one for one in xs) or yy <= 1e-12 * math.fsum(one * one for one in ys)
-    # As in SQL: 13 decimals.
-    return None if flat else math.trunc(xy / math.sqrt(xx * yy) * 1e13) / 1e13
+    flat = xx <= 1e-6 * math.fsum(one * one for one in xs) or yy <= 1e-6 * math.fsum(one * one for one in ys)
+    return None if flat else six_decimals(xy / math.sqrt(xx * yy))
+
+
+def six_decimals(value):
+    """As in SQL."""
+    return math.floor(value * 1e6 + 0.5) / 1e6
 
 
 class Answers:
@@ -274,7 +278,7 @@ def of_usage(rows, requests, evicted, answers):
     answers.correlated(6, "CPU by row", lines)
     answers.correlated(6, "CPU over request", [(own[0], cpu / own[0]) for own, cpu, _ in tasks if own[0]])
     if lines:
-        answers.share(6, "CPU used", -1, spent, asked_for)
+        answers.share(6, "CPU used", -1, six_decimals(spent), six_decimals(asked_for))
     answers.correlated(7, "machines, five minutes", [(peak, evicted[cell]) for cell, peak in peaks.items()])
 
 

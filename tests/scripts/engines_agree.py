@@ -54,6 +54,12 @@ QUERIES = {path.stem: path.read_text().rstrip().rstrip(";") for path in sorted((
 READ = {name for sql in QUERIES.values() for line in re.findall(r"^-- (?:Tables|Optional):\s*(.*)$", sql, re.M)
         for name in line.split(", ")}
 
+# An optional table that a lake lacks is empty: the columns of it that are read.
+EMPTY = {
+    "task_usage": "SELECT * FROM (SELECT CAST(NULL AS BIGINT) AS machine_id, CAST(NULL AS BIGINT) AS start_time_us, "
+                  "CAST(NULL AS FLOAT) AS max_cpu_rate) AS nothing WHERE machine_id IS NOT NULL",
+}
+
 # Columns of a raw table of 2011: times, event type, names, and what else may be missing.
 ROUGH = {
     "job_events": ([0], 3, [4, 6], [5]),
@@ -103,7 +109,7 @@ class Made(NamedTuple):
     seed: int
     folder: Path
     files: dict  # of the lake, by table
-    parameters: dict  # SQL of settings and thresholds
+    parameters: dict  # SQL of settings, thresholds and tables that the lake lacks
     queries: dict  # the text of those that the source allows, by name
 
 
@@ -204,12 +210,13 @@ def make(jobfate, seed, folder):
     jobfate_does("query", "all", "--lake", lake, "--out", folder / "facts", *asked)
     settings = values("job_window_end_us, task_window_end_us, first_us", [[*ends, int(not is_log)]])
     parameters = {"settings": f"SELECT *, '{open_attempts}' AS open_attempts FROM ({settings}) AS ends",
-                  "thresholds": values("threshold", [[one] for one in thresholds])}
+                  "thresholds": values("threshold", [[one] for one in thresholds]),
+                  **{table: sql for table, sql in EMPTY.items() if table not in files}}
     # Queries of what a log has no tables of are not asked.
-    queries = {}
+    given, queries = {*files, "settings", "thresholds"}, {}
     for name, sql in QUERIES.items():
         needs = re.findall(r"^-- Tables:\s*(.*)$", sql, re.M)[0].split(", ")
-        if is_for(manifest["source"], sql) and all(need in {*files, *parameters, *queries} for need in needs):
+        if is_for(manifest["source"], sql) and all(need in {*given, *queries} for need in needs):
             queries[name] = sql
     return Made(seed, folder, files, parameters, queries)
 

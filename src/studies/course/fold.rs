@@ -9,7 +9,7 @@ use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::sums::{Correlation, Shares, Waits};
+use super::sums::{Correlation, Shares, Waits, six_decimals};
 use super::{ALL, COUNT, HourRow, Row, UNKNOWN};
 use crate::facts::FactError;
 use crate::facts::events::{add_optional_cells, i32_column, i64_column};
@@ -378,7 +378,8 @@ impl Sums {
         let found = names.iter().zip(&self.requests);
         let mut rows: Vec<Row> = found.filter_map(|(name, own)| own.row(name)).collect();
         if 0 < self.used_windows {
-            rows.push(Row::share("CPU used", -1.0, self.used_s[0], self.used_s[1]));
+            let [used, requested] = self.used_s.map(six_decimals);
+            rows.push(Row::share("CPU used", -1.0, used, requested));
         }
         rows
     }
