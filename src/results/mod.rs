@@ -23,6 +23,7 @@ pub mod forms;
 pub mod frame;
 mod glossary;
 pub mod kind;
+mod layout;
 pub mod marks;
 mod points;
 mod scope;

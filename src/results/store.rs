@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use super::commit::{self, Earlier, WORK};
 use super::forms::{self, Made, parquet_writer};
 use super::kind::Kind;
+use super::layout::laid_out;
 use super::points::points;
 use super::scope::{scope, tables_of};
 use super::stored::{RESULT_VERSION, ResultFile};
@@ -449,7 +450,7 @@ fn text_of(
         "files": named,
         "answer": answer.json,
     });
-    let text = serde_json::to_string_pretty(&result).context("an answer is plain data")?;
+    let text = laid_out(&result).context("an answer is plain data")?;
     Ok(files::sealed(&match ANALYSIS.get() {
         Some(analysis) => with_analysis(&text, analysis)?,
         None => text,
