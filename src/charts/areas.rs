@@ -78,6 +78,7 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
     let heights = stacked(chart);
     let frame = frame(chart, &heights, canvas);
     let below = frame.draw(canvas);
+    let first = canvas.marks.len();
     let middle = |idx: usize| f64::midpoint(chart.edges[idx], chart.edges[idx + 1]);
     for (area, heights) in chart.areas.iter().zip(&heights) {
         let points = outline(heights, &chart.edges).into_iter().map(|(x, y)| frame.at(x, y));
@@ -103,6 +104,7 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
             canvas.marks.push(Mark::Path { points, width, dash, ink });
         }
     }
+    frame.close(first, canvas);
     canvas.height = frame.bottom() + below;
     // From top to bottom, as they are stacked.
     let areas = chart.areas.iter().rev().map(|one| (one, None));

@@ -9,7 +9,7 @@
 //!        0      100   title
 //! ```
 
-use super::canvas::{Align, At, Canvas, count, lines_of, width_of};
+use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
 use super::theme::Ink;
 
 /// How an axis is spread.
@@ -20,6 +20,20 @@ pub enum Scale {
     /// By powers of ten; points at or below 0 are put at the left edge.
     Log,
 }
+
+/// Titles of axes along the time of a trace. Charts of a page with such axes show a window together.
+pub const HOURS_OF_TRACE: &str = "time since the start of the trace (h)";
+/// The same in days.
+pub const DAYS_OF_TRACE: &str = "time since the start of the trace (d)";
+/// The same of a span within the trace.
+pub const DAYS_OF_SPAN: &str = "time since the start of the span (d)";
+
+/// Those titles: since when, in which unit, and how many seconds that is.
+const TIMES: [(&str, &str, &str, f64); 3] = [
+    (HOURS_OF_TRACE, "trace", "h", 3600.0),
+    (DAYS_OF_TRACE, "trace", "d", 86_400.0),
+    (DAYS_OF_SPAN, "span", "d", 86_400.0),
+];
 
 /// One axis: its range, and what is written at it.
 #[derive(Clone, Debug, PartialEq)]
@@ -266,6 +280,7 @@ impl Frame {
         let size = canvas.look.text;
         let thin = size / 15.0;
         let below = self.bottom();
+        let first = canvas.marks.len();
         for (value, text) in &self.x.ticks {
             let (x, _) = self.at(*value, self.y.low());
             canvas.line(vec![(x, self.top), (x, below)], thin, Ink::GRID);
@@ -277,11 +292,33 @@ impl Frame {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
             }
         }
+        if self.time().is_some() {
+            canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: None });
+        }
         canvas.line(vec![(self.left, below), (self.left + self.width, below)], thin, Ink::TEXT);
         let lines = lines_of(&self.x.title, self.width, size);
         for (idx, line) in (0_u32..).zip(&lines) {
             let y = below + (2.4 + 1.3 * f64::from(idx)) * size;
             canvas.text(line, (self.left + self.width / 2.0, y), Align::Middle, size, Ink::TEXT);
+        }
+    }
+
+    /// The time that the plot shows, if its lower axis is one of the time of a trace.
+    pub(super) fn time(&self) -> Option<TimeSpan> {
+        let (_, since, unit, unit_s) = TIMES.into_iter().find(|time| time.0 == self.x.title)?;
+        Some(TimeSpan {
+            since,
+            unit,
+            seconds: [self.x.low * unit_s, self.x.high * unit_s],
+            across: [self.left, self.left + self.width],
+            down: [self.top, self.bottom()],
+        })
+    }
+
+    /// Says that all marks from one on lie within the plot.
+    pub(super) fn close(&self, first: usize, canvas: &mut Canvas) {
+        if let Some(time) = self.time() {
+            canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: Some(time) });
         }
     }
 

@@ -3,6 +3,7 @@
 //! In: charts put marks on it. Out: one list that every format draws, so that SVG, PNG and PDF show
 //! the same. Text is measured with the font that is compiled in.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use ttf_parser::{Face, GlyphId};
@@ -59,6 +60,30 @@ pub(super) struct Place {
     pub says: String,
 }
 
+/// What a page has to know of a plot over time to narrow it to a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TimeSpan {
+    /// Since when: `trace`, `span`.
+    pub since: &'static str,
+    /// The unit of the axis.
+    pub unit: &'static str,
+    /// Where the plot begins and ends, s.
+    pub seconds: [f64; 2],
+    /// Where that is on the canvas.
+    pub across: [f64; 2],
+    /// Its upper and its lower edge.
+    pub down: [f64; 2],
+}
+
+/// Marks that belong together: what lies within a plot over time, or the ticks of its axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Layer {
+    /// Their places among all marks.
+    pub marks: Range<usize>,
+    /// What the plot shows; none for ticks.
+    pub time: Option<TimeSpan>,
+}
+
 /// A picture that is being made. Title and caption are above the rest, at negative heights.
 #[derive(Debug)]
 pub(super) struct Canvas {
@@ -69,6 +94,8 @@ pub(super) struct Canvas {
     pub head_height: f64,
     /// All else.
     pub marks: Vec<Mark>,
+    /// Which of these a page may narrow to a window of time, from the first.
+    pub layers: Vec<Layer>,
     /// What tells its value under the pointer.
     pub places: Vec<Place>,
     /// Pixels below the head that are in use.
@@ -77,8 +104,8 @@ pub(super) struct Canvas {
 
 impl Canvas {
     pub(super) fn new(look: Look) -> Self {
-        let (head, marks, places) = Default::default();
-        Self { look, head, head_height: 0.0, marks, places, height: 0.0 }
+        let (head, marks, layers, places) = Default::default();
+        Self { look, head, head_height: 0.0, marks, layers, places, height: 0.0 }
     }
 
     /// Writes title and caption above the picture.

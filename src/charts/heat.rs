@@ -70,6 +70,7 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
+    let first = canvas.marks.len();
     let columns = chart.rows.iter().map(|row| row.values.len()).max().unwrap_or(0).max(1);
     let (wide, high) = (width / count(columns), height / rows);
     // Fields of a few pixels touch.
@@ -99,8 +100,11 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
             let says = says(&row.name, &amounts);
             canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });
         }
+    }
+    frame.close(first, canvas);
+    for (row_idx, row) in chart.rows.iter().enumerate() {
         let name = shortened(&row.name, names, size);
-        let at = (left - 0.5 * size, y + high / 2.0);
+        let at = (left - 0.5 * size, top + (count(row_idx) + 0.5) * high);
         canvas.text(&name, at, Align::Right, size, Ink::TEXT);
     }
     for (idx, line) in titles.iter().enumerate() {

@@ -214,6 +214,7 @@ fn frame(
 
 /// Draws what lies within the axes.
 fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
+    let first = canvas.marks.len();
     for line in &chart.lines {
         let ink = line.tone.ink();
         if !line.band.is_empty() {
@@ -226,6 +227,7 @@ fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
         tell(chart, line, frame, canvas);
         curve(line, &points, canvas);
     }
+    frame.close(first, canvas);
 }
 
 /// Draws one curve through its places.

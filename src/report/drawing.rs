@@ -11,7 +11,7 @@ const ELEMENTS: [&str; 9] =
     ["svg", "g", "rect", "circle", "line", "polyline", "polygon", "text", "title"];
 
 /// Their attributes.
-const ATTRIBUTES: [&str; 27] = [
+const ATTRIBUTES: [&str; 32] = [
     "x",
     "y",
     "x1",
@@ -39,6 +39,11 @@ const ATTRIBUTES: [&str; 27] = [
     "font-size",
     "font-weight",
     "transform",
+    "data-since",
+    "data-unit",
+    "data-seconds",
+    "data-across",
+    "data-down",
 ];
 
 /// The drawing with a label for those who do not see it, without the title and the caption that the

@@ -16,7 +16,7 @@ use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::text::{escape, figure_text};
 use crate::answers::sentences::short;
-use crate::charts::{Chart, Line, LineChart, Scale, Tone, svg_of};
+use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
@@ -282,7 +282,7 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
             "Sums over intervals of {} s, charged as in the settings.",
             figure_text(interval_s)
         ),
-        x_axis: "days from the start of the span".to_owned(),
+        x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: text(answer, "unit").to_owned(),
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],

@@ -49,7 +49,15 @@ use place::NewFolder;
 
 /// How pages look, and what makes their tables and charts answer.
 pub(crate) const STYLE: &str = include_str!("style.css");
-pub(crate) const SCRIPT: &str = include_str!("script.js");
+pub(crate) const SCRIPT: &str = concat!(
+    include_str!("script/tables.js"),
+    "\n",
+    include_str!("script/window.js"),
+    "\n",
+    include_str!("script/values.js"),
+    "\n",
+    include_str!("script/what_if.js"),
+);
 
 /// The files of a report with their sizes, as its manifest lists them; none of another folder.
 #[cfg(feature = "serve")]

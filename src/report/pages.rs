@@ -8,10 +8,10 @@ use super::ReportError;
 use super::findings::{Findings, answer, findings, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
-use super::tables::stored_table;
+use super::tables::{stored_table, what_if};
 use super::text::{caption, escape, figure_text, sentence};
-use crate::answers::list;
 use crate::answers::study::Topic;
+use crate::answers::{list, sweep};
 use crate::results::kind::Kind;
 use crate::results::store::NOTHING;
 use crate::results::{Stored, missing, scope};
@@ -204,6 +204,15 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     if nothing.is_none() {
         for table in &result.tables {
             let caption = caption(table.file.trim_end_matches(".csv"));
+            if result.name == sweep::KIND.name && table.file == "sweep.csv" {
+                let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
+                let price = number(&result.value["settings"], "price");
+                body.push_str(&what_if(
+                    table,
+                    result.answer()["unit"].as_str().unwrap_or_default(),
+                    price,
+                ));
+            }
             body.push_str(&stored_table(&caption, table, "", links));
         }
         let json = format!("{}.json", result.name);

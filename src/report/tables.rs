@@ -4,6 +4,8 @@
 //! value, units that are the same in all rows (the caption has them), and rows whose every number is
 //! zero or unknown; how many is said. The file has all of it.
 
+use std::collections::BTreeSet;
+
 use super::html::{self, Cell};
 use super::links::Links;
 use super::text::escape;
@@ -116,6 +118,21 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     )
 }
 
+/// Where the script offers a price of a harmed job and a threshold, above the table of a sweep that
+/// the page holds whole: what it says is read from the rows.
+pub(crate) fn what_if(table: &Table, unit: &str, price: f64) -> String {
+    let at = |column: &str| table.header.iter().position(|name| name == column);
+    let keys = ["rule", "threshold"].map(at);
+    let of = |row: &[String]| keys.map(|idx| idx.and_then(|idx| row.get(idx).cloned()));
+    let settings: BTreeSet<[Option<String>; 2]> = table.rows.iter().map(|row| of(row)).collect();
+    let is_whole = table.rows.len() == table.row_count && table.row_count <= 2 * FOLDED_ROWS;
+    if !is_whole || keys.contains(&None) || settings.len() < table.row_count {
+        return String::new();
+    }
+    let unit = escape(unit);
+    format!("<div class=\"what-if\" data-unit=\"{unit}\" data-price=\"{price}\"></div>\n")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -162,6 +179,22 @@ mod tests {
         let rows: Vec<&[&str]> = vec![&["1"]; FOLDED_ABOVE + 1];
         let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default());
         assert!(html.starts_with("<details class=\"long\"><summary>Jobs: 41 rows<"), "{html}");
+    }
+
+    #[test]
+    fn a_price_is_offered_above_the_whole_of_a_sweep_alone() {
+        let header = ["rule", "threshold", "net_cpu"];
+        let rows: [&[&str]; 3] =
+            [&["events", "10", "5"], &["events", "20", "3"], &["x", "10", "1"]];
+        let whole = table(&header, &rows);
+        let offered = "<div class=\"what-if\" data-unit=\"NCU-s\" data-price=\"3600\"></div>\n";
+        assert_eq!(what_if(&whole, "NCU-s", 3600.0), offered);
+        let cut = Table { row_count: 4, ..whole.clone() };
+        assert_eq!(what_if(&cut, "NCU-s", 3600.0), "");
+        // By groups a rule and a threshold name several rows.
+        let twice = table(&header, &[rows[0], rows[0]]);
+        assert_eq!(what_if(&twice, "NCU-s", 3600.0), "");
+        assert_eq!(what_if(&table(&["rule"], &[&["x"]]), "NCU-s", 3600.0), "");
     }
 
     proptest! {

@@ -13,6 +13,7 @@ Every page of the folder and the first of its users, machines and jobs, opened f
 4. Tables sort both ways and filter; charts show their values to mouse, finger and arrow keys.
 5. Without scripting the same text is there; in light and dark all of it has contrast enough.
 6. axe-core finds nothing, in light and in dark.
+7. What can be chosen is right, and stands in the address (report_live.py).
 --shots keeps pictures of the pages. The browser is JOBFATE_CHROMIUM or one on the PATH; without it
 or Playwright a line says SKIPPED. Exits with 1 if a page fails.
 """
@@ -34,6 +35,7 @@ except ImportError:
     sys.exit(0)
 
 import accessible
+import report_live
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -245,7 +247,8 @@ def check(contexts, path, report, shots):
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 note("the page scrolls sideways")
             steps = {"desktop": [structure(page), links(page, path, report), filters(page), sorts(page),
-                                 charts(page), contrast(page), accessible.faults(page)],
+                                 charts(page), contrast(page), accessible.faults(page),
+                                 report_live.faults(page, path, report)],
                      "phone": [narrow(page)], "dark": [contrast(page), accessible.faults(page)]}
             for fault in itertools.chain(*steps.get(kind, [])):
                 note(fault)

@@ -7,7 +7,7 @@
 use crate::digits::grouped;
 
 use super::Lineup;
-use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Bar, BarChart, Chart, HOURS_OF_TRACE, Line, LineChart, Scale, Stroke, Tone};
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
 
@@ -198,7 +198,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
             "{caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out.",
             shifts.plan.factor, shifts.plan.hours_before, shifts.plan.tasks_min
         ),
-        x_axis: "time (h since time 0)".to_owned(),
+        x_axis: HOURS_OF_TRACE.to_owned(),
         y_axis: "median length of tasks finished in the hour (s)".to_owned(),
         x_scale: Scale::Linear,
         lines,

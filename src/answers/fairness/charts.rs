@@ -2,7 +2,7 @@
 
 use super::Found;
 use crate::answers::edges;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
@@ -180,7 +180,7 @@ pub(crate) fn of_users(
     LineChart {
         title: format!("{} of the heaviest users ({})", in_words(column), series.index),
         caption: caption(found),
-        x_axis: "days".to_owned(),
+        x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: if series.index.starts_with("metered") {
             format!("{column} ({})", found.span.unit)
         } else {
@@ -225,7 +225,7 @@ fn of_all(found: &Found, series: &Series) -> Chart {
     Chart::Lines(LineChart {
         title: series.index.clone(),
         caption: caption(found),
-        x_axis: "days".to_owned(),
+        x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: series.overall[0].clone(),
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],

@@ -6,8 +6,8 @@
 use super::{Length, Loaded, table};
 use crate::answers::edges;
 use crate::charts::{
-    Area, AreaChart, Bar, BarChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke,
-    Tone, outcome_tone,
+    Area, AreaChart, Bar, BarChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line,
+    LineChart, Scale, Stroke, Tone, outcome_tone,
 };
 use crate::digits;
 use crate::studies::load::arrivals::{DAYS, TimeOfDay};
@@ -63,9 +63,9 @@ impl Joined {
         let each = at.count().div_ceil(COLUMNS_MAX);
         let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
         let (axis, unit_s) = if days < HOURS_BELOW_DAYS {
-            ("time since the start of the trace (h)", 3600.0)
+            (HOURS_OF_TRACE, 3600.0)
         } else {
-            ("time since the start of the trace (d)", 86_400.0)
+            (DAYS_OF_TRACE, 86_400.0)
         };
         let starts = (0..at.count()).step_by(each).map(|idx| at.start_of(idx));
         let ends = starts.chain([at.end_of(at.count() - 1)]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Spells, Studied};
 use crate::charts::{
-    Area, AreaChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
+    Area, AreaChart, Chart, DAYS_OF_TRACE, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
 };
 use crate::digits;
 use crate::studies::load::Intervals;
@@ -91,7 +91,7 @@ fn away_over_time(studied: &Studied) -> Chart {
             digits::grouped(fleet.outages.len() as u64),
             digits::grouped((fleet.outages.len() - fleet.lengths_us().len()) as u64),
         ),
-        x_axis: "time since the start of the trace (d)".to_owned(),
+        x_axis: DAYS_OF_TRACE.to_owned(),
         y_axis: "machines".to_owned(),
         edges: edges.map(|us| micros_to_seconds(us) / DAY_S).collect(),
         areas: vec![
@@ -189,7 +189,7 @@ fn strips(studied: &Studied) -> Chart {
             longest.first().map_or(0, |own| own.1.1.len()),
             longest.last().map_or(0, |own| own.1.1.len()),
         ),
-        x_axis: "time since the start of the trace (d)".to_owned(),
+        x_axis: DAYS_OF_TRACE.to_owned(),
         x: 0.0..(micros_to_seconds(at.end_us) / DAY_S),
         y_axis: "machines".to_owned(),
         rows: longest.iter().map(row).collect(),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Run, Setting};
 use crate::charts::{
-    Bar, BarChart, Chart, GanttChart, GanttSpan, Line, LineChart, Scale, Stroke, Tone,
+    Bar, BarChart, Chart, GanttChart, GanttSpan, HOURS_OF_TRACE, Line, LineChart, Scale, Stroke,
+    Tone,
 };
 use crate::digits;
 use crate::replay::journal::Kind;
@@ -40,7 +41,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         Chart::Lines(LineChart {
             title: title.to_owned(),
             caption: caption.clone(),
-            x_axis: "hours of the trace".to_owned(),
+            x_axis: HOURS_OF_TRACE.to_owned(),
             y_axis: axis.to_owned(),
             x_scale: Scale::Linear,
             lines: lines.collect(),

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::charts::canvas::{Align, At, Canvas, Mark, Place, Shape};
+use crate::charts::canvas::{Align, At, Canvas, Layer, Mark, Place, Shape, TimeSpan};
 use crate::charts::theme::Ink;
 
 /// How the group of title and caption begins.
@@ -29,7 +29,7 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
         text.extend(canvas.head.iter().map(mark));
         text.push_str("</g>\n");
     }
-    text.extend(canvas.marks.iter().map(mark));
+    layers(canvas, &mut text);
     if !canvas.places.is_empty() {
         text.push_str("<g class=\"values\" fill=\"transparent\">\n");
         text.extend(canvas.places.iter().map(place));
@@ -37,6 +37,32 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
     }
     text.push_str("</svg>\n");
     text
+}
+
+/// All marks; those that a page may narrow to a window of time are in groups.
+fn layers(canvas: &Canvas, text: &mut String) {
+    let mut drawn = 0;
+    for Layer { marks, time } in &canvas.layers {
+        text.extend(canvas.marks[drawn..marks.start].iter().map(mark));
+        match time {
+            None => text.push_str("<g class=\"ticks\">\n"),
+            Some(TimeSpan { since, unit, seconds, across, down }) => {
+                let pair = |pair: &[f64; 2]| format!("{} {}", number(pair[0]), number(pair[1]));
+                let _ = writeln!(
+                    text,
+                    "<g class=\"plot\" data-since=\"{since}\" data-unit=\"{unit}\" \
+                     data-seconds=\"{}\" data-across=\"{}\" data-down=\"{}\">",
+                    pair(seconds),
+                    pair(across),
+                    pair(down),
+                );
+            }
+        }
+        text.extend(canvas.marks[marks.clone()].iter().map(mark));
+        text.push_str("</g>\n");
+        drawn = marks.end;
+    }
+    text.extend(canvas.marks[drawn..].iter().map(mark));
 }
 
 /// A length or a place, to a hundredth.
@@ -203,6 +229,7 @@ mod tests {
 
     use super::*;
     use crate::charts::Look;
+    use crate::charts::axes::{Axis, Frame, HOURS_OF_TRACE, Room, Scale};
 
     proptest! {
         /// No point is farther from the line that is drawn than an eye could tell, and both ends
@@ -247,6 +274,34 @@ mod tests {
         assert_eq!(telling(&all), [(0.0, 2.0), (999.0, 2.0), (999.0, 501.0)]);
         assert_eq!(telling(&[]), []);
         assert_eq!(telling(&[(1.0, 1.0)]), [(1.0, 1.0)]);
+    }
+
+    /// A page narrows a plot over time to a window: what lies in it and its ticks are groups.
+    #[test]
+    fn plots_over_time_say_what_they_show_and_others_do_not() {
+        let svg_of = |title: &str| {
+            let mut canvas = Canvas::new(Look::default());
+            let room = Room::Across(100.0, 12.0);
+            let x = Axis::new(title, 1.0, 3.0, Scale::Linear, room);
+            let y = Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(50.0, 12.0));
+            let frame = Frame { left: 10.0, top: 5.0, width: 100.0, height: 50.0, x, y };
+            frame.draw_x(&mut canvas);
+            let first = canvas.marks.len();
+            canvas.line(vec![frame.at(1.0, 0.0), frame.at(3.0, 1.0)], 1.0, Ink::TEXT);
+            frame.close(first, &mut canvas);
+            canvas.line(vec![(0.0, 0.0), (1.0, 1.0)], 1.0, Ink::GRID);
+            svg(&canvas)
+        };
+        let text = svg_of(HOURS_OF_TRACE);
+        let plot = "<g class=\"plot\" data-since=\"trace\" data-unit=\"h\" data-seconds=\"3600 10800\" \
+                    data-across=\"10 110\" data-down=\"5 55\">\n<polyline";
+        assert_eq!(text.matches(plot).count(), 1, "{text}");
+        assert!(text.find("<g class=\"ticks\">").unwrap() < text.find(plot).unwrap());
+        assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
+        let lines = |text: &str| text.matches("<polyline").count();
+        let other = svg_of("CPU");
+        assert!(!other.contains("<g"), "{other}");
+        assert_eq!(lines(&text), lines(&other));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! A picture for each question: the answer beside the other readings of the same words.
 
 use super::words::Question;
-use crate::charts::{Bar, BarChart, Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone};
+use crate::charts::{
+    Bar, BarChart, Chart, HOURS_OF_TRACE, Line, LineChart, PanelChart, Scale, Stroke, Tone,
+};
 use crate::digits::six_digits;
 use crate::studies::course::{HourRow, Row};
 
@@ -101,7 +103,7 @@ fn over_time(hours: &[HourRow], title: String, caption: String) -> Chart {
     let panel = |name: &str, y_axis: &str, tone: Tone, value: fn(&HourRow) -> f64| LineChart {
         title: name.to_owned(),
         caption: String::new(),
-        x_axis: "hour of the trace".to_owned(),
+        x_axis: HOURS_OF_TRACE.to_owned(),
         y_axis: y_axis.to_owned(),
         x_scale: Scale::Linear,
         lines: vec![Line::steps(

@@ -1,91 +1,3 @@
-"use strict";
-// Without scripting everything is read as it is; with it, tables sort by column and filter, and
-// charts show values under the pointer.
-for (const table of document.querySelectorAll("table.data")) {
-  const body = table.tBodies[0];
-  const rows = Array.from(body.rows);
-  const headers = Array.from(table.tHead.rows[0].cells);
-  const value = (row, column) => {
-    const cell = row.cells[column];
-    return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
-  };
-  const compare = (one, other, sign) => {
-    // What is no number comes after what is one, in either order.
-    if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
-    if (typeof one === "number") return sign * (one - other);
-    return sign * one.localeCompare(other, "en", { numeric: true });
-  };
-  const caption = table.caption ? table.caption.textContent : "";
-  headers.forEach((header, column) => {
-    const isNumber = rows.some((row) => typeof value(row, column) === "number");
-    // Above its numbers, which stand to the right.
-    header.classList.toggle("number", isNumber);
-    if (rows.length < 2) return;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = header.textContent;
-    header.textContent = "";
-    header.append(button);
-    header.setAttribute("aria-sort", "none");
-    button.addEventListener("click", () => {
-      // Numbers from the largest first, names from the first.
-      const before = header.getAttribute("aria-sort");
-      const first = isNumber ? "descending" : "ascending";
-      const second = isNumber ? "ascending" : "descending";
-      const order = before === first ? second : first;
-      headers.forEach((other) => other.setAttribute("aria-sort", "none"));
-      header.setAttribute("aria-sort", order);
-      const sign = order === "ascending" ? 1 : -1;
-      rows.sort((one, other) => compare(value(one, column), value(other, column), sign));
-      body.append(...rows);
-    });
-  });
-  if (rows.length > 12) {
-    const filter = document.createElement("div");
-    filter.className = "filter";
-    const label = document.createElement("label");
-    label.textContent = "Show rows with ";
-    const input = document.createElement("input");
-    input.type = "search";
-    // A page may have several: heard alone, each says which table it is for.
-    input.setAttribute("aria-label", `Show rows with, in the table: ${caption}`);
-    const count = document.createElement("span");
-    count.setAttribute("role", "status");
-    label.append(input);
-    filter.append(label, " ", count);
-    table.parentElement.before(filter);
-    const texts = rows.map((row) => row.textContent.toLowerCase());
-    const places = new Map(rows.map((row, place) => [row, place]));
-    input.addEventListener("input", () => {
-      const wanted = input.value.toLowerCase();
-      let shown = 0;
-      for (const row of rows) {
-        row.hidden = !texts[places.get(row)].includes(wanted);
-        shown += row.hidden ? 0 : 1;
-      }
-      count.textContent = wanted === "" ? "" : `${shown} of ${rows.length}`;
-    });
-  }
-}
-
-// A box that scrolls is a stop of the tab key, so that arrow keys reach what it hides; a box that
-// shows all of its table is none.
-const sizes = new ResizeObserver((entries) => {
-  for (const box of new Set(entries.map((entry) => entry.target.closest(".table")))) {
-    const hides = box.clientWidth < box.scrollWidth || box.clientHeight < box.scrollHeight;
-    const caption = box.querySelector("caption");
-    const said = { tabindex: "0", role: "region", "aria-label": caption ? caption.textContent : "Table" };
-    for (const [name, text] of Object.entries(said)) {
-      if (hides) box.setAttribute(name, text);
-      else box.removeAttribute(name);
-    }
-  }
-});
-for (const box of document.querySelectorAll(".table")) {
-  sizes.observe(box);
-  sizes.observe(box.firstElementChild);
-}
-
 // Values of a chart: `g.values` holds a circle or a rectangle for each, in the order in which the
 // arrow keys go. Lengths are in units of the drawing.
 const CIRCLE_REACH = 40;
@@ -178,8 +90,25 @@ const read = (shape) => {
 };
 
 for (const svg of document.querySelectorAll("figure svg")) {
-  const values = Array.from(svg.querySelectorAll("g.values > circle, g.values > rect"), read);
-  if (values.length === 0) continue;
+  const everything = Array.from(svg.querySelectorAll("g.values > circle, g.values > rect"), read);
+  if (everything.length === 0) continue;
+  const own = timed.filter((plot) => plot.svg === svg);
+  const plotOf = (value) => own.find(({ left, right, top, bottom }) => {
+    const x = (value.left + value.right) / 2, y = (value.top + value.bottom) / 2;
+    return left - 1 <= x && x <= right + 1 && top - 1 <= y && y <= bottom + 1;
+  });
+  const homes = new Map(everything.map((value) => [value, plotOf(value)]));
+  // Where values are within the window.
+  const inWindow = () => everything.flatMap((value) => {
+    const plot = homes.get(value);
+    if (plot === undefined || span === whole) return [value];
+    const moved = (x) =>
+      across(plot, plot.from + ((x - plot.left) / (plot.right - plot.left)) * (plot.until - plot.from));
+    const [left, right] = [moved(value.left), moved(value.right)];
+    if (right < plot.left || plot.right < left) return [];
+    return [{ ...value, left: Math.max(left, plot.left), right: Math.min(right, plot.right) }];
+  });
+  let values = everything;
   const marks = document.createElementNS(svg.namespaceURI, "g");
   marks.setAttribute("class", "marks");
   svg.append(marks);
@@ -218,6 +147,47 @@ for (const svg of document.querySelectorAll("figure svg")) {
     if (event.pointerType !== "touch") point(event);
   });
   svg.addEventListener("click", point);
+
+  // A drag over time chooses the window of the page.
+  let drag = null;
+  const placeOf = (event) =>
+    new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch" || event.button !== 0) return;
+    const { x, y } = placeOf(event);
+    const plot = own.find(({ left, right, top, bottom }) =>
+      left <= x && x <= right && top <= y && y <= bottom);
+    if (plot === undefined) return;
+    const rect = document.createElementNS(SVG, "rect");
+    rect.setAttribute("class", "drag");
+    drag = { plot, from: x, to: x, rect };
+    event.preventDefault();
+    svg.setPointerCapture(event.pointerId);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (drag === null) return;
+    const { plot, from, rect } = drag;
+    drag.to = Math.max(plot.left, Math.min(placeOf(event).x, plot.right));
+    const measures = { x: Math.min(from, drag.to), y: plot.top, width: Math.abs(drag.to - from),
+      height: plot.bottom - plot.top };
+    for (const [key, measure] of Object.entries(measures)) rect.setAttribute(key, measure);
+    svg.append(rect);
+  });
+  svg.addEventListener("pointerup", () => {
+    if (drag === null) return;
+    const { plot, from, to, rect } = drag;
+    drag = null;
+    rect.remove();
+    if (Math.abs(to - from) < 6) return;
+    const second = (x) =>
+      span[0] + ((x - plot.left) / (plot.right - plot.left)) * (span[1] - span[0]);
+    choose(second(Math.min(from, to)), second(Math.max(from, to)));
+  });
+  document.addEventListener("window", () => {
+    hide();
+    current = -1;
+    values = inWindow();
+  });
   svg.addEventListener("pointerleave", (event) => {
     if (event.pointerType !== "touch") hide();
   });
@@ -263,3 +233,6 @@ document.addEventListener("pointerdown", (event) => {
 // The tip stays with its value when the page, or the box of the chart, moves below it.
 document.addEventListener("scroll", place, { capture: true, passive: true });
 window.addEventListener("resize", place);
+
+const asked = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(chosen.get("window") ?? "");
+if (whole !== null && asked !== null) choose(Number(asked[1]), Number(asked[2]));

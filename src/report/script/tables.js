@@ -1,0 +1,132 @@
+"use strict";
+// Without scripting everything is read as it is; with it, tables sort by column and filter, and
+// charts show values under the pointer, a window of time is chosen for all charts of a page, and a
+// kill rule is chosen by its price. What was chosen stands in the address, to be passed on.
+const chosen = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+const remember = (key, text) => {
+  if (text === "") chosen.delete(key);
+  else chosen.set(key, text);
+  history.replaceState(null, "", `#${chosen}`);
+};
+// Another address of the same page, typed or gone back to.
+window.addEventListener("hashchange", () => {
+  if (location.hash.includes("=") && location.hash.slice(1) !== `${chosen}`) location.reload();
+});
+
+const element = (name, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
+
+// The rows of a table that are shown, as a file.
+const download = (table, name) => {
+  const cell = ({ dataset, textContent }) => {
+    const text = dataset.value ?? textContent;
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const rows = [table.tHead.rows[0], ...Array.from(table.tBodies[0].rows).filter((row) => !row.hidden)];
+  const text = rows.map((row) => Array.from(row.cells, cell).join(",") + "\n").join("");
+  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  element("a", { href, download: `${name}.csv` }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+};
+
+Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
+  const body = table.tBodies[0];
+  const rows = Array.from(body.rows);
+  const headers = Array.from(table.tHead.rows[0].cells);
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
+  };
+  const compare = (one, other, sign) => {
+    // What is no number comes after what is one, in either order.
+    if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
+    if (typeof one === "number") return sign * (one - other);
+    return sign * one.localeCompare(other, "en", { numeric: true });
+  };
+  const caption = table.caption ? table.caption.textContent : "";
+  headers.forEach((header, column) => {
+    const isNumber = rows.some((row) => typeof value(row, column) === "number");
+    // Above its numbers, which stand to the right.
+    header.classList.toggle("number", isNumber);
+    if (rows.length < 2) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = header.textContent;
+    header.textContent = "";
+    header.append(button);
+    header.setAttribute("aria-sort", "none");
+    const sort = (direction) => {
+      headers.forEach((other) => other.setAttribute("aria-sort", "none"));
+      header.setAttribute("aria-sort", direction);
+      const sign = direction === "ascending" ? 1 : -1;
+      // From the order of the page, so that an address gives one order.
+      const order = [...rows];
+      order.sort((one, other) => compare(value(one, column), value(other, column), sign));
+      body.append(...order);
+    };
+    const key = `sort${number}`;
+    button.addEventListener("click", () => {
+      // Numbers from the largest first, names from the first.
+      const before = header.getAttribute("aria-sort");
+      const first = isNumber ? "descending" : "ascending";
+      const second = isNumber ? "ascending" : "descending";
+      const order = before === first ? second : first;
+      sort(order);
+      remember(key, `${column}-${order}`);
+    });
+    const before = /^(\d+)-((?:as|des)cending)$/.exec(chosen.get(key) ?? "");
+    if (before !== null && Number(before[1]) === column) sort(before[2]);
+  });
+  if (rows.length < 2) return;
+  const tools = element("div", { className: "filter" });
+  table.parentElement.before(tools);
+  if (rows.length > 12) {
+    const input = element("input", { type: "search" });
+    // A page may have several: heard alone, each says which table it is for.
+    input.setAttribute("aria-label", `Show rows with, in the table: ${caption}`);
+    const count = element("span");
+    count.setAttribute("role", "status");
+    tools.append(element("label", {}, "Show rows with ", input), " ", count, " ");
+    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    const filter = () => {
+      const wanted = input.value.toLowerCase();
+      for (const row of rows) row.hidden = !texts.get(row).includes(wanted);
+      const shown = rows.filter((row) => !row.hidden).length;
+      count.textContent = wanted === "" ? "" : `${shown} of ${rows.length}`;
+    };
+    const key = `rows${number}`;
+    input.addEventListener("input", () => {
+      filter();
+      remember(key, input.value);
+    });
+    input.value = chosen.get(key) ?? "";
+    filter();
+  }
+  const save = element("button", { type: "button", textContent: "Download these rows" });
+  save.setAttribute("aria-label", `Download these rows as CSV: ${caption}`);
+  const name = caption.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
+  save.addEventListener("click", () => download(table, name || "table"));
+  tools.append(save);
+});
+
+// A box that scrolls is a stop of the tab key, so that arrow keys reach what it hides; a box that
+// shows all of its table is none.
+const sizes = new ResizeObserver((entries) => {
+  for (const box of new Set(entries.map((entry) => entry.target.closest(".table")))) {
+    const hides = box.clientWidth < box.scrollWidth || box.clientHeight < box.scrollHeight;
+    const caption = box.querySelector("caption");
+    const said = { tabindex: "0", role: "region", "aria-label": caption ? caption.textContent : "Table" };
+    for (const [name, text] of Object.entries(said)) {
+      if (hides) box.setAttribute(name, text);
+      else box.removeAttribute(name);
+    }
+  }
+});
+for (const box of document.querySelectorAll(".table")) {
+  sizes.observe(box);
+  sizes.observe(box.firstElementChild);
+}

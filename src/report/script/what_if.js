@@ -1,0 +1,101 @@
+// What is to be had at a price: every row of a sweep is on the page, with all digits.
+for (const box of document.querySelectorAll(".what-if")) {
+  const follows = (table) => box.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const table = Array.from(document.querySelectorAll("table.data")).find(follows);
+  const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
+  const rows = Array.from(table.tBodies[0].rows, (row) => {
+    const cell = (name) => row.cells[names.indexOf(name)];
+    const number = (name) => (cell(name)?.dataset.value === undefined ? null : Number(cell(name).dataset.value));
+    return { row, rule: cell("rule").textContent, threshold: number("threshold"),
+      unit: cell("threshold unit")?.textContent ?? "", net: number("net cpu"),
+      share: number("net share"), low: number("net share low"), high: number("net share high"),
+      harmed: number("harmed jobs"), condemned: number("condemned tasks") };
+  }).filter((one) => one.net !== null && one.harmed !== null && one.threshold !== null);
+  if (rows.length < 2) continue;
+  const unit = box.dataset.unit;
+  const named = ({ rule, threshold, unit: own }) => `${rule} at T = ${amount(threshold)} ${own}`.trim();
+  const said = (one) => {
+    const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
+    const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
+    const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of jobs that did not finish${interval})`;
+    const tasks = one.condemned === null ? "" : ` It condemns ${amount(one.condemned)} tasks.`;
+    return `a net ${amount(one.net)} ${unit} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
+  };
+  const output = () => {
+    const made = element("div", { className: "said" });
+    made.setAttribute("role", "status");
+    return made;
+  };
+
+  // The price of a harmed job, from 1 to 10^7 and as any number.
+  const price = element("input", { type: "number", min: 0, step: "any", value: box.dataset.price });
+  price.setAttribute("aria-label", `Price of a harmed finished job, ${unit}`);
+  const slide = element("input", { type: "range", min: 0, max: 7, step: 0.05 });
+  slide.setAttribute("aria-label", `Price of a harmed finished job, ${unit}, from 1 to ten million`);
+  const best = output();
+  const show = () => {
+    const cost = price.valueAsNumber;
+    if (!(0 <= cost && Number.isFinite(cost))) {
+      best.textContent = "A price is a number of 0 or more.";
+      return;
+    }
+    slide.value = Math.log10(Math.max(cost, 1));
+    const worth = (one) => one.net - cost * one.harmed;
+    const found = rows.reduce((one, other) => (worth(one) < worth(other) ? other : one));
+    rows.forEach((one) => one.row.classList.toggle("best", one === found && 0 < worth(found)));
+    best.textContent = worth(found) <= 0
+      ? `At ${amount(cost)} ${unit} for a harmed job none of ${rows.length} settings is worth it: kill nothing.`
+      : `At ${amount(cost)} ${unit} for a harmed job the best of ${rows.length} settings in hindsight is ` +
+        `${named(found)}: ${said(found)} Worth ${amount(worth(found))} ${unit}.`;
+  };
+  price.addEventListener("input", () => {
+    show();
+    remember("price", price.value);
+  });
+  slide.addEventListener("input", () => {
+    price.value = Number((10 ** slide.valueAsNumber).toPrecision(2));
+    show();
+    remember("price", price.value);
+  });
+
+  // A rule, and its threshold among those that were computed.
+  const rules = [...new Set(rows.map((one) => one.rule))];
+  const rule = element("select", {}, ...rules.map((name) => element("option", { textContent: name })));
+  rule.setAttribute("aria-label", "Kill rule");
+  const threshold = element("input", { type: "range", min: 0, step: 1 });
+  threshold.setAttribute("aria-label", "Threshold T, among those computed");
+  const at = output();
+  const ofRule = () => rows.filter((one) => one.rule === rule.value).sort((a, b) => a.threshold - b.threshold);
+  const mark = () => {
+    const one = ofRule()[threshold.valueAsNumber];
+    rows.forEach((other) => other.row.classList.toggle("at", other === one));
+    at.textContent = `${named(one)}: ${said(one)}`;
+    threshold.setAttribute("aria-valuetext", `T = ${amount(one.threshold)} ${one.unit}`);
+  };
+  const restart = () => {
+    threshold.max = ofRule().length - 1;
+    threshold.value = 0;
+  };
+  const keep = () => {
+    mark();
+    remember("rule", rule.value);
+    remember("threshold", `${ofRule()[threshold.valueAsNumber].threshold}`);
+  };
+  rule.addEventListener("input", () => {
+    restart();
+    keep();
+  });
+  threshold.addEventListener("input", keep);
+  if (chosen.has("price")) price.value = chosen.get("price");
+  if (rules.includes(chosen.get("rule"))) rule.value = chosen.get("rule");
+  restart();
+  threshold.value = Math.max(0, ofRule().findIndex((one) => `${one.threshold}` === chosen.get("threshold")));
+  show();
+  mark();
+  box.append(
+    element("div", { className: "filter" }, element("label", {}, "A harmed finished job costs ", price, ` ${unit} `), slide),
+    best,
+    element("div", { className: "filter" }, element("label", {}, "Rule ", rule), " ", element("label", {}, "T ", threshold)),
+    at,
+  );
+}

@@ -1,0 +1,116 @@
+const SVG = "http://www.w3.org/2000/svg";
+const pairOf = (text) => text.split(" ").map(Number);
+
+// Plots over time, each with the ticks of its axis, which come before it.
+const plots = [];
+for (const svg of document.querySelectorAll("figure svg")) {
+  const ticks = Array.from(svg.querySelectorAll("g.ticks"));
+  Array.from(svg.querySelectorAll("g.plot")).forEach((group, place) => {
+    const { since, unit } = group.dataset;
+    const [[from, until], [left, right], [top, bottom]] =
+      ["seconds", "across", "down"].map((name) => pairOf(group.dataset[name]));
+    plots.push({ svg, group, ticks: ticks[place], since, unit, from, until, left, right, top, bottom });
+  });
+}
+// Those with the same beginning show one window; others stay as they are.
+const SECONDS = new Map([["h", 3600], ["d", 86400]]);
+const timed = plots.filter((plot) => plot.since === plots[0].since);
+const whole = timed.length === 0 ? null
+  : [Math.min(...timed.map((plot) => plot.from)), Math.max(...timed.map((plot) => plot.until))];
+let span = whole;
+
+const across = (plot, second) =>
+  plot.left + ((second - span[0]) / (span[1] - span[0])) * (plot.right - plot.left);
+
+// The finest round steps of which at most eight fit.
+const roundTicks = (low, high) => {
+  const least = (high - low) / 8;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => least <= one);
+  const count = Math.floor(high / step + 1e-9) - Math.ceil(low / step - 1e-9);
+  return Array.from({ length: count + 1 }, (_, place) => (Math.ceil(low / step - 1e-9) + place) * step);
+};
+
+let plotCount = 0;
+const drawPlot = (plot) => {
+  const { svg, group, ticks, left, right, top, bottom } = plot;
+  const isWhole = span === whole;
+  plot.own?.remove();
+  ticks.style.display = isWhole ? "" : "none";
+  if (isWhole) {
+    group.removeAttribute("transform");
+    group.removeAttribute("clip-path");
+    return;
+  }
+  if (plot.clip === undefined) {
+    plot.clip = document.createElementNS(SVG, "rect");
+    const path = document.createElementNS(SVG, "clipPath");
+    path.id = `plot${(plotCount += 1)}`;
+    path.append(plot.clip);
+    svg.append(path);
+    plot.id = path.id;
+  }
+  // What was drawn from `from` to `until` is spread so that the window fills the plot.
+  const scale = (plot.until - plot.from) / (span[1] - span[0]);
+  const place = (second) => left + ((second - plot.from) / (plot.until - plot.from)) * (right - left);
+  group.setAttribute("transform", `translate(${left - scale * place(span[0])} 0) scale(${scale} 1)`);
+  const measures = { x: place(span[0]), y: top - 4, width: (right - left) / scale, height: bottom - top + 8 };
+  for (const [key, measure] of Object.entries(measures)) plot.clip.setAttribute(key, measure);
+  group.setAttribute("clip-path", `url(#${plot.id})`);
+  const unit = SECONDS.get(plot.unit);
+  plot.own = document.createElementNS(SVG, "g");
+  const [grid, tick] = ticks.querySelectorAll("polyline"), text = ticks.querySelector("text");
+  for (const value of roundTicks(span[0] / unit, span[1] / unit)) {
+    const x = across(plot, value * unit);
+    for (const [shape, from, to] of [[grid, top, bottom], [tick, bottom, bottom + 3.6]]) {
+      const line = shape.cloneNode(true);
+      line.setAttribute("points", `${x},${from} ${x},${to}`);
+      plot.own.append(line);
+    }
+    const label = text.cloneNode(true);
+    label.setAttribute("x", x);
+    label.textContent = amount(value);
+    plot.own.append(label);
+  }
+  ticks.before(plot.own);
+};
+
+// A window in numbers, for fingers and keys; a mouse draws it on a chart.
+const choose = (from, until, isTyped = false) => {
+  const inside = [Math.max(whole[0], from), Math.min(whole[1], until)];
+  const isPart = inside[0] < inside[1] && (whole[0] < inside[0] || inside[1] < whole[1]);
+  span = isPart ? inside : whole;
+  timed.forEach(drawPlot);
+  document.dispatchEvent(new Event("window"));
+  remember("window", isPart ? span.map((second) => Number(second.toFixed(3))).join("-") : "");
+  if (!isTyped) showWindow();
+};
+let showWindow = () => {};
+if (0 < timed.length) {
+  const { unit, svg } = timed[0];
+  const [from, until] = ["from", "to"].map((name) => {
+    const input = element("input", { type: "number", step: "any", min: whole[0] / SECONDS.get(unit),
+      max: whole[1] / SECONDS.get(unit) });
+    input.setAttribute("aria-label", `Window of time, ${name}, in ${unit}`);
+    return input;
+  });
+  const all = element("button", { type: "button", textContent: "Show all" });
+  const box = element("div", { className: "filter window" }, "Window of time: ", from, " to ", until,
+    ` ${unit} `, all, element("span", { className: "source" },
+      ` Also: drag across a chart over time. ${timed.length < 2 ? "" : `All ${timed.length} follow.`}`));
+  const section = svg.closest(".figures") ?? svg.closest("figure");
+  section.before(box);
+  showWindow = () => {
+    [from.value, until.value] = span.map((second) => Number((second / SECONDS.get(unit)).toFixed(4)));
+    all.disabled = span === whole;
+  };
+  const typed = () => {
+    const seconds = [from, until].map((input) => input.valueAsNumber * SECONDS.get(unit));
+    if (seconds.every(Number.isFinite) && seconds[0] < seconds[1]) choose(...seconds, true);
+    all.disabled = span === whole;
+  };
+  from.addEventListener("input", typed);
+  until.addEventListener("input", typed);
+  all.addEventListener("click", () => choose(...whole));
+  showWindow();
+}

@@ -1,0 +1,153 @@
+"""What a reader can choose on a page of a report, and that it is in the address.
+
+`faults(page, path, report)` yields what is wrong on an open page:
+1. A window of time, typed or drawn by the mouse: every chart over time shows it, its ticks lie
+   within it, values outside it are not found, and all of it is shown again.
+2. Of a sweep: the best setting at a price, and a setting of a rule, are those of the stored result.
+3. Another page with the same address shows the same; rows are downloaded as they are shown.
+"""
+
+import csv
+import io
+import json
+
+# Each plot over time: the numbers under it, and the shares of the plot where they stand.
+TICKS = """() => [...document.querySelectorAll("g.plot")].map((plot) => {
+  let ticks = plot.previousElementSibling;
+  while (!ticks.matches("g.ticks")) ticks = ticks.previousElementSibling;
+  const own = ticks.style.display === "none" ? ticks.previousElementSibling : ticks;
+  const [left, right] = plot.dataset.across.split(" ").map(Number);
+  const [from, until] = plot.dataset.seconds.split(" ").map(Number);
+  const unit = { h: 3600, d: 86400 }[plot.dataset.unit];
+  return { from: from / unit, until: until / unit, unit,
+    labels: [...own.querySelectorAll("text")].map((text) =>
+      [Number(text.textContent.replaceAll(",", "")), (text.getAttribute("x") - left) / (right - left)]) };
+})"""
+
+
+def faults(page, path, report):
+    yield from windows(page, path)
+    if path.stem == "sweep":
+        yield from prices(page, path, report)
+    yield from rows(page, path)
+
+
+def shown(page, from_s, until_s):
+    """Whether all plots show a window, by their ticks."""
+    for number, plot in enumerate(page.evaluate(TICKS)):
+        if not plot["labels"]:
+            yield f"plot {number + 1} has no ticks from {from_s} to {until_s} s"
+        for value, share in plot["labels"]:
+            expected = (value * plot["unit"] - from_s) / (until_s - from_s)
+            # Ticks are written with six digits, places with two decimals.
+            if not -0.002 <= share <= 1.002 or 0.005 < abs(share - expected):
+                yield f"plot {number + 1}: {value} stands at {share}, not {expected}"
+
+
+def windows(page, path):
+    inputs = page.locator(".window input").all()
+    plots = page.evaluate(TICKS)
+    if len({plot["from"] * plot["unit"] for plot in plots}) > 1:
+        yield "plots over time begin at different times"
+    if bool(plots) != bool(inputs):
+        yield f"{len(plots)} plots over time, {len(inputs)} fields of a window"
+    if not plots or not inputs:
+        return
+    low = min(plot["from"] * plot["unit"] for plot in plots)
+    high = max(plot["until"] * plot["unit"] for plot in plots)
+    unit = plots[0]["unit"]
+    begin, end = (low + (high - low) * share for share in (0.25, 0.55))
+    for field, second in zip(inputs, (begin, end)):
+        field.fill(repr(second / unit))
+    yield from shown(page, begin, end)
+    # Values to be stepped through are those inside.
+    chart = page.locator("figure svg:has(g.plot):has(g.values)").first
+    if chart.count():
+        chart.focus()
+        page.keyboard.press("Home")
+        said = page.locator(".tip").text_content()
+        first = next(line for line in said.split("\n") if line.startswith("time since")).rsplit(" ", 1)[1]
+        if not begin - 1e-3 * high <= float(first.replace(",", "")) * unit <= end + 1e-3 * high:
+            yield f"Home says {said} in a window from {begin / unit} to {end / unit}"
+        page.keyboard.press("Escape")
+    address = page.url
+    other = page.context.new_page()
+    other.goto(address)
+    yield from shown(other, begin, end)
+    # By mouse: from a quarter to a half of what is shown.
+    box = other.locator("g.plot").first.evaluate("""(plot) => {
+      const svg = plot.ownerSVGElement, [left, right] = plot.dataset.across.split(" ").map(Number);
+      svg.scrollIntoView({ block: "center" });
+      const [top, bottom] = plot.dataset.down.split(" ").map(Number);
+      const at = (x) => new DOMPoint(x, (top + bottom) / 2).matrixTransform(svg.getScreenCTM());
+      return [at(left + (right - left) / 4), at((left + right) / 2)].map(({ x, y }) => [x, y]);
+    }""")
+    other.mouse.move(*box[0])
+    other.mouse.down()
+    other.mouse.move(*box[1], steps=4)
+    other.mouse.up()
+    wide = end - begin
+    yield from shown(other, begin + wide / 4, begin + wide / 2)
+    other.close()
+    page.get_by_role("button", name="Show all").click()
+    if page.evaluate(TICKS) != plots or "window" in page.url:
+        yield "not all is shown again"
+
+
+def prices(page, path, report):
+    box = page.locator(".what-if")
+    result = json.loads((report / "data" / "sweep.json").read_text())
+    table = list(csv.DictReader((report / "data" / "sweep.csv").open()))
+    if box.count() != 1:
+        yield f"{box.count()} choices of a price"
+        return
+    number = lambda text: f"{float(f'{text:.6g}'):,.6f}".rstrip("0").rstrip(".")
+    for price in (0, 1, result["settings"]["price"], 12345.678, 1e12):
+        box.get_by_label("Price of a harmed finished job").first.fill(repr(price))
+        said = box.locator(".said").first.text_content()
+        worth = lambda row: float(row["net_cpu"]) - price * float(row["harmed_jobs"])
+        best = max(table, key=worth)
+        expected = [f"{best['rule']} at T = {number(float(best['threshold']))}", f"{number(float(best['harmed_jobs']))} finished"]
+        if worth(best) <= 0:
+            expected = ["kill nothing"]
+        if not all(text in said for text in expected):
+            yield f"at a price of {price}: `{said}`, not {expected}"
+    rules = {row["rule"] for row in table}
+    rule = max(sorted(rules), key=lambda rule: sum(row["rule"] == rule for row in table))
+    own = sorted((row for row in table if row["rule"] == rule), key=lambda row: float(row["threshold"]))
+    own = [row for row in own if page.locator("tr", has_text=rule).count()]
+    box.get_by_label("Kill rule").select_option(rule)
+    box.get_by_label("Threshold T").evaluate("""(slide) => {
+      slide.value = 1; slide.dispatchEvent(new Event("input"));
+    }""")
+    said = box.locator(".said").last.text_content()
+    if not any(said.startswith(f"{rule} at T = {number(float(row['threshold']))} ")
+               and f", {number(float(row['harmed_jobs']))} finished job" in said for row in own[1:2]):
+        yield f"the second threshold of {rule}: `{said}`"
+    other = page.context.new_page()
+    other.goto(page.url)
+    if other.locator(".what-if .said").all_text_contents() != box.locator(".said").all_text_contents():
+        yield "the same address says something else"
+    other.close()
+
+
+def rows(page, path):
+    """Sorting and filtering stay; a download holds what is shown."""
+    table = page.locator("table.data:has(th button)").first
+    if not table.count():
+        return
+    table.locator("th button").first.click()
+    read = "(table) => [...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.textContent)"
+    sorted_rows = table.evaluate(read)
+    other = page.context.new_page()
+    other.goto(page.url)
+    if other.locator("table.data:has(th button)").first.evaluate(read) != sorted_rows:
+        yield "another page with the same address is not sorted so"
+    other.close()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download these rows").first.click()
+    found = list(csv.reader(io.StringIO(open(download.value.path()).read())))
+    values = table.evaluate("(table) => [...table.rows].filter((row) => !row.hidden)"
+                            ".map((row) => [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent))")
+    if found != values:
+        yield f"a download of {len(found)} rows is not the table of {len(values)}"
