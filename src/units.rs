@@ -143,7 +143,7 @@ impl CpuTime {
 const TWO_POW_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// A CPU rate in units of 2^-64, ready to be multiplied by microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CpuRate(i128);
 
 impl CpuRate {

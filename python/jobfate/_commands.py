@@ -401,6 +401,7 @@ def load(
     classes: Words | None = None,
     resource: Literal["cpu", "memory", "gpu"] | None = None,
     memory: Literal["canonical", "assigned"] | None = None,
+    fragmentation: bool = False,
     open_attempts: Literal["job-end", "window-end"] | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
@@ -420,6 +421,7 @@ def load(
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     resource: Only the columns and charts of one resource
     memory: What used memory means: canonical or assigned [default: canonical]
+    fragmentation: Also the free capacity that no waiting task fits
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
@@ -442,6 +444,7 @@ def load(
             "--classes": classes,
             "--resource": resource,
             "--memory": memory,
+            "--fragmentation": fragmentation,
             "--open-attempts": open_attempts,
             "--columns": Each(columns),
             "--sort": sort,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::drawn::{Job, attempts, end_of, jobs, lake, window_end};
 use super::engines::python;
-use super::support::{Place, repository, skipped};
+use super::support::{Place, real_trace, repository, skipped};
 
 /// Drawn traces.
 const TRACES: u32 = 12;
@@ -156,6 +156,61 @@ fn check_raw(trace: &str, more: &[&str]) {
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn raw_files_of_the_real_trace_say_the_same() {
     check_raw("clusterdata-2011-2", &["--tables", "job_events,task_events"]);
+}
+
+/// Compares free capacity that no waiting task fits with a search of the raw files.
+fn check_fragmentation(place: &Place, raw: &str, drawn: [&str; 2]) {
+    let Some(python) = python("numpy") else { return };
+    let run = Command::new(python)
+        .arg(repository().join("tests/scripts/fragmentation_crosscheck.py"))
+        .args([env!("CARGO_BIN_EXE_jobfate"), place.path("lake").to_str().unwrap(), raw])
+        .args(drawn)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    let all = format!("{} of {}", drawn[1], drawn[1]);
+    assert!(run.status.success() && said.contains(&all), "{said}");
+}
+
+#[test]
+fn fragmentation_is_that_of_the_raw_files() {
+    let place = Place::new();
+    place.run(&["synth", "trace", "--jobs", "200", "--days", "1", "--seed", "5"]).ok();
+    place.ingest(&[]).ok();
+    check_fragmentation(&place, place.path("trace").to_str().unwrap(), ["600", "40"]);
+    let load = json(&place, &["load", "--interval", "600", "--fragmentation"]);
+    let totals = &load["totals"];
+    let share = |name: &str| totals[name].as_f64().unwrap();
+    assert!(0.0 < share("cpu_fragmented_s") && 0.0 < share("memory_fragmented_s"), "{totals}");
+    for (name, total) in
+        [("cpu_fragmented", "cpu_fragmented_s"), ("memory_fragmented", "memory_fragmented_s")]
+    {
+        assert!(close(integral(&load["rows"], name), share(total)), "{name}");
+    }
+}
+
+#[test]
+fn fragmentation_is_unknown_without_machines() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&["--tables", "job_events,task_events"]).ok();
+    let load = json(&place, &["load", "--fragmentation"]);
+    assert!(load["totals"]["cpu_fragmented_s"].is_null(), "{}", load["totals"]);
+    for row in load["rows"].as_array().unwrap() {
+        assert!(row["cpu_free_on_machines"].is_null() && row["memory_fragmented"].is_null());
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn fragmentation_of_the_real_trace_is_that_of_the_raw_files() {
+    let Some(trace) = real_trace() else {
+        return skipped("the real trace is not beside this repository");
+    };
+    let place = Place::new();
+    let raw = trace.to_str().unwrap();
+    let tables = "job_events,task_events,machine_events";
+    place.run(&["ingest", raw, "--lake", "lake", "--tables", tables]).ok();
+    check_fragmentation(&place, raw, ["1", "4"]);
 }
 
 #[test]

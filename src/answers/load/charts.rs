@@ -14,7 +14,7 @@ use crate::studies::load::arrivals::{DAYS, TimeOfDay};
 use crate::studies::load::jobs::FateRow;
 use crate::studies::load::{Amount, By, Cells};
 use crate::studies::meter::Resource;
-use crate::units::micros_to_seconds;
+use crate::units::{CpuTime, micros_to_seconds};
 
 /// Intervals that a chart shows at most; more are joined.
 const COLUMNS_MAX: usize = 360;
@@ -38,6 +38,15 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
             if loaded.knows(amount) {
                 let stem = format!("load-{}-{name}", resource.name());
                 charts.push((stem, areas(loaded, resource, amount)));
+            }
+        }
+    }
+    if let Some(known) = loaded.fragmentation.as_ref() {
+        let all = [Resource::Cpu, Resource::Memory].into_iter().zip(0..);
+        for (resource, idx) in all.filter(|(resource, _)| wants(*resource)) {
+            if let (Some(free), Some(part)) = (&known.free[idx], &known.fragmented[idx]) {
+                let stem = format!("load-{}-fragmented", resource.name());
+                charts.push((stem, fragmented(loaded, resource, [free, part])));
             }
         }
     }
@@ -146,6 +155,42 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
             })
             .collect(),
         lines,
+        edges: joined.edges,
+    })
+}
+
+/// Free capacity: what no waiting task fits below, the rest above.
+fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>; 2]) -> Chart {
+    let load = &loaded.load;
+    let joined = Joined::of(loaded);
+    let rest: Vec<CpuTime> = free.iter().zip(part).map(|(&free, &part)| free - part).collect();
+    let (unit, title) = match resource {
+        Resource::Cpu => (table::cpu_unit(load), "CPU"),
+        Resource::Memory | Resource::Gpu => (table::memory_unit(load), "memory"),
+    };
+    let area = |name: &str, sums: &Vec<CpuTime>, tone| Area {
+        name: name.to_owned(),
+        values: joined.means(loaded, &table::capacity(load, Some(sums))),
+        tone,
+    };
+    let sum = |sums: &[CpuTime]| sums.iter().copied().sum::<CpuTime>();
+    let share = sum(part).share_of(sum(free)).map_or_else(String::new, |share| {
+        format!(" {:.1} % of it is on machines that no waiting task fits.", share * 100.0)
+    });
+    Chart::Areas(AreaChart {
+        title: format!("Free {title} over time, and what no waiting task fits"),
+        caption: format!(
+            "Capacity minus requests, machine by machine; each value is the mean over {}.{share}{}",
+            joined.length(loaded),
+            edges::ending(&edges::sentence(&loaded.censoring()))
+        ),
+        x_axis: joined.axis.to_owned(),
+        y_axis: format!("free {} ({unit})", resource.name()),
+        areas: vec![
+            area("fragmented", part, Tone::Vermilion),
+            area("fits a waiting task, or none waits", &rest, Tone::Sky),
+        ],
+        lines: Vec::new(),
         edges: joined.edges,
     })
 }

@@ -25,6 +25,7 @@ use crate::results::store::{self, Answer, Files};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::load::arrivals::{ArrivalStudy, Clock};
+use crate::studies::load::fragmentation::{Fragmentation, fragmentation};
 use crate::studies::load::{Amount, Asked, By, Intervals, Load, fold, span_of};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::studies::outcomes::Classes;
@@ -194,6 +195,15 @@ pub struct LoadPlan {
         arg(long, value_name = "MEMORY", value_enum, default_value = "canonical")
     )]
     pub memory: UsedMemory,
+
+    /// Also the free capacity that no waiting task fits
+    ///
+    /// Free capacity is that of machines minus the requests of the attempts that run there, machine
+    /// by machine and at least 0. It is fragmented while tasks wait of which none fits the machine:
+    /// each requests more CPU or more memory than is free there. Constraints other than these are
+    /// not considered; waiting tasks without a recorded request are left out. Takes another pass.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub fragmentation: bool,
 }
 
 impl Default for LoadPlan {
@@ -205,6 +215,7 @@ impl Default for LoadPlan {
             classes: Classes::default(),
             resource: None,
             memory: UsedMemory::default(),
+            fragmentation: false,
         }
     }
 }
@@ -240,6 +251,8 @@ impl UsedMemory {
 pub struct Loaded {
     plan: LoadPlan,
     load: Load,
+    /// Free capacity that no waiting task fits, where it was asked for.
+    fragmentation: Option<Fragmentation>,
     /// What is said where the log tells no wait.
     assumed: Option<String>,
     arrivals: ArrivalStudy,
@@ -300,11 +313,23 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
         load.knows_waits = false;
         load.job_sums.without_waits();
     }
+    let fragmentation = plan.fragmentation.then(|| free_of(lake, windows, &load)).transpose()?;
     let arrivals = load.arrivals.study(Clock::of(lake), windows);
-    let (intervals, stacked) = (table::intervals(plan, &load), table::stacked(plan, &load));
+    let intervals = table::intervals(plan, &load, fragmentation.as_ref());
+    let stacked = table::stacked(plan, &load);
     let sizes = table::fates("size", &load.job_sums.by_size());
     let users = table::fates("user", &load.job_sums.by_user());
-    Ok(Loaded { plan: plan.clone(), load, assumed, arrivals, intervals, stacked, sizes, users })
+    let plan = plan.clone();
+    Ok(Loaded { plan, load, fragmentation, assumed, arrivals, intervals, stacked, sizes, users })
+}
+
+/// Free capacity over time; none of it where it is not known when tasks wait.
+fn free_of(lake: &Lake, windows: Windows, load: &Load) -> Result<Fragmentation> {
+    if !load.knows_waits {
+        return Ok(Fragmentation::default());
+    }
+    let has_memory = load.counts.without_memory_request < load.counts.attempts;
+    Ok(fragmentation(lake, windows, (load.asked.at, has_memory))?)
 }
 
 impl Loaded {
@@ -382,6 +407,13 @@ impl Loaded {
             let share = sentences::share_of_sum(&json["totals"], part, "cpu_capacity_s");
             json["totals"][format!("cpu_{name}_of_capacity_share")] = share.into();
         }
+        if let Some(known) = &self.fragmentation {
+            for (idx, name) in ["cpu", "memory"].into_iter().enumerate() {
+                json["totals"][format!("{name}_free_on_machines_s")] = json!(of(&known.free[idx]));
+                json["totals"][format!("{name}_fragmented_s")] = json!(of(&known.fragmented[idx]));
+            }
+            json["waits_without_request"] = known.without_request.into();
+        }
         if plan.by.is_some() {
             json["stacked"] = rows(&self.stacked).into();
         }
@@ -408,6 +440,15 @@ impl Found for Loaded {
         let no_memory = counts.without_memory_request;
         notes
             .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
+        if let Some(known) = &self.fragmentation {
+            let unknown = "when tasks wait, what machines have or where tasks run is not recorded: \
+                free capacity that no task fits is not known";
+            notes.extend(known.free[0].is_none().then(|| unknown.to_owned()));
+            notes.extend((0 < known.without_request).then(|| {
+                let waits = digits::counted(known.without_request, "wait");
+                format!("{waits} of tasks without a recorded request: no capacity counts as free for them")
+            }));
+        }
         notes.extend(self.assumed.clone());
         notes.push(edges::sentence(&self.censoring()));
         notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));

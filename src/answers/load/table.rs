@@ -7,6 +7,7 @@ use arrow::record_batch::RecordBatch;
 use super::LoadPlan;
 use crate::results::frame::Frame;
 use crate::studies::load::arrivals::ArrivalStudy;
+use crate::studies::load::fragmentation::Fragmentation;
 use crate::studies::load::jobs::FateRow;
 use crate::studies::load::{Amount, By, Cells, Event, Load};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
@@ -110,7 +111,11 @@ fn by_row<T: Copy>(columns: &[Vec<T>]) -> Vec<T> {
 }
 
 /// A row per interval.
-pub(super) fn intervals(plan: &LoadPlan, load: &Load) -> RecordBatch {
+pub(super) fn intervals(
+    plan: &LoadPlan,
+    load: &Load,
+    fragmentation: Option<&Fragmentation>,
+) -> RecordBatch {
     let (starts, ends) = keys(load, 1);
     let mut frame = Frame::default()
         .float("start_s", starts.into_iter().map(Some))
@@ -137,6 +142,9 @@ pub(super) fn intervals(plan: &LoadPlan, load: &Load) -> RecordBatch {
             .unit(unit)
             .about("Capacity minus what was used");
     }
+    if let Some(known) = fragmentation {
+        frame = fragmentation_columns(frame, (plan, load), known);
+    }
     frame = frame
         .float("machines", capacity(load, load.capacity.machines.as_ref()))
         .about("Machines in service, the mean over the interval");
@@ -151,6 +159,28 @@ pub(super) fn intervals(plan: &LoadPlan, load: &Load) -> RecordBatch {
         )
         .about("Jobs that were submitted (first SUBMIT)");
     viewed(frame)
+}
+
+fn fragmentation_columns(
+    mut frame: Frame,
+    (plan, load): (&LoadPlan, &Load),
+    known: &Fragmentation,
+) -> Frame {
+    for (name, _, _, unit) in resources(plan, load) {
+        let idx = usize::from(name == "memory");
+        let [free, fragmented] =
+            [&known.free, &known.fragmented].map(|sums| capacity(load, sums[idx].as_ref()));
+        frame = frame
+            .float(&format!("{name}_free_on_machines"), free.iter().copied())
+            .unit(unit)
+            .about("Capacity minus requests of running attempts, machine by machine and at least 0")
+            .float(&format!("{name}_fragmented"), fragmented.iter().copied())
+            .unit(unit)
+            .about("The part of it on machines that no waiting task fits, while tasks wait")
+            .float(&format!("{name}_fragmented_share"), over(&fragmented, &free))
+            .about("What is fragmented over what is free on machines");
+    }
+    frame
 }
 
 fn amount_columns(frame: Frame, name: &str, unit: &str, all: [&[Option<f64>]; 3]) -> Frame {

@@ -266,7 +266,7 @@ impl Bucket<'_> {
                 counts.censored += u64::from(attempt.is_open());
             }
         }
-        self.waits(tasks, task, |time, [cpu, memory]| {
+        waits(self.windows, tasks, task, |time, [cpu, memory]| {
             let rate = |request: Option<f32>| request.map_or(CpuRate::ZERO, CpuRate::new);
             let mut add = |amount: Amount, rate| sums.amounts[amount as usize].add(at, time, rate);
             add(Amount::CpuPending, rate(cpu));
@@ -280,39 +280,6 @@ impl Bucket<'_> {
             }
         }
         counts
-    }
-
-    /// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
-    /// at the requests that are known by then.
-    fn waits(
-        self,
-        tasks: &Tasks,
-        task: &TaskView<'_>,
-        mut wait: impl FnMut([i64; 2], [Option<f32>; 2]),
-    ) {
-        let mut since: Option<i64> = None;
-        let mut request = [None; 2];
-        for event in task.events {
-            let kind = event.event_type;
-            let is_update = kind == EventType::UpdatePending;
-            if let Some(from_us) = since
-                && (kind.is_deciding() || is_update)
-            {
-                wait([from_us, event.time_us], request);
-            }
-            if kind == EventType::Submit || is_update && since.is_some() {
-                let now = tasks.requests_of(event.row);
-                request = [now[0].or(request[0]), now[1].or(request[1])];
-                since = Some(event.time_us);
-            } else if kind.is_deciding() {
-                (since, request) = (None, [None; 2]);
-            }
-        }
-        if let Some(from_us) = since {
-            let end_us = self.windows.task_end_us;
-            let until_us = task.job_end_us.unwrap_or(end_us).min(end_us);
-            wait([from_us, until_us.max(from_us)], request);
-        }
     }
 
     /// Adds the windows of usage of a task, as far as they lie inside of attempts.
@@ -359,6 +326,39 @@ impl Bucket<'_> {
             }
         });
         Ok(())
+    }
+}
+
+/// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
+/// at the requests that are known by then.
+pub(super) fn waits(
+    windows: Windows,
+    tasks: &Tasks,
+    task: &TaskView<'_>,
+    mut wait: impl FnMut([i64; 2], [Option<f32>; 2]),
+) {
+    let mut since: Option<i64> = None;
+    let mut request = [None; 2];
+    for event in task.events {
+        let kind = event.event_type;
+        let is_update = kind == EventType::UpdatePending;
+        if let Some(from_us) = since
+            && (kind.is_deciding() || is_update)
+        {
+            wait([from_us, event.time_us], request);
+        }
+        if kind == EventType::Submit || is_update && since.is_some() {
+            let now = tasks.requests_of(event.row);
+            request = [now[0].or(request[0]), now[1].or(request[1])];
+            since = Some(event.time_us);
+        } else if kind.is_deciding() {
+            (since, request) = (None, [None; 2]);
+        }
+    }
+    if let Some(from_us) = since {
+        let end_us = windows.task_end_us;
+        let until_us = task.job_end_us.unwrap_or(end_us).min(end_us);
+        wait([from_us, until_us.max(from_us)], request);
     }
 }
 

@@ -25,6 +25,7 @@ use crate::units::{CpuRate, CpuTime};
 
 pub mod arrivals;
 mod fold;
+pub mod fragmentation;
 pub mod groups;
 pub mod intervals;
 pub mod jobs;
@@ -34,6 +35,7 @@ pub use fold::{Asked, Counts, Load, Span, fold};
 pub use groups::{By, Groups};
 pub use intervals::Intervals;
 
+use fold::waits;
 use intervals::Amounts;
 
 /// What is added up over time.
