@@ -19,7 +19,14 @@ TICKS = """() => [...document.querySelectorAll("g.plot")].map((plot) => {
   const [left, right] = plot.dataset.across.split(" ").map(Number);
   const [from, until] = plot.dataset.seconds.split(" ").map(Number);
   const unit = { h: 3600, d: 86400 }[plot.dataset.unit];
-  return { from: from / unit, until: until / unit, unit,
+  // Where a second of the trace is drawn, as a share of the plot.
+  const [, shift, scale] = (plot.getAttribute("transform") ?? "translate(0 0) scale(1 1)")
+    .match(/^translate\((\S+) 0\) scale\((\S+) 1\)$/).map(Number);
+  const drawn = [from, until].map((second) => {
+    const x = left + ((second - from) / (until - from)) * (right - left);
+    return (shift + scale * x - left) / (right - left);
+  });
+  return { from: from / unit, until: until / unit, unit, drawn,
     labels: [...own.querySelectorAll("text")].map((text) =>
       [Number(text.textContent.replaceAll(",", "")), (text.getAttribute("x") - left) / (right - left)]) };
 })"""
@@ -37,6 +44,10 @@ def shown(page, from_s, until_s):
     for number, plot in enumerate(page.evaluate(TICKS)):
         if not plot["labels"]:
             yield f"plot {number + 1} has no ticks from {from_s} to {until_s} s"
+        for second, share in zip((plot["from"] * plot["unit"], plot["until"] * plot["unit"]), plot["drawn"]):
+            expected = (second - from_s) / (until_s - from_s)
+            if 0.005 < abs(share - expected):
+                yield f"plot {number + 1}: {second} s is drawn at {share}, not {expected}"
         for value, share in plot["labels"]:
             expected = (value * plot["unit"] - from_s) / (until_s - from_s)
             # Ticks are written with six digits, places with two decimals.
@@ -144,8 +155,21 @@ def rows(page, path):
     if other.locator("table.data:has(th button)").first.evaluate(read) != sorted_rows:
         yield "another page with the same address is not sorted so"
     other.close()
+    tools = page.locator(".filter:has(input[type=search])").first
+    if tools.count():
+        table = tools.locator("xpath=following-sibling::div[1]").locator("table.data")
+        # A text that not every row has.
+        tools.locator("input").fill(table.evaluate("""(table) => {
+          const rows = [...table.tBodies[0].rows].map((row) => row.textContent.toLowerCase());
+          const cells = [...table.tBodies[0].rows].at(-1).cells;
+          return [...cells].map((cell) => cell.textContent)
+            .find((text) => text && !rows.every((row) => row.includes(text.toLowerCase()))) ?? "";
+        }"""))
+    else:
+        tools = page.locator(".filter:has(button)").last
+        table = tools.locator("xpath=following-sibling::div[1]").locator("table.data")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download these rows").first.click()
+        tools.get_by_role("button", name="Download these rows").click()
     found = list(csv.reader(io.StringIO(open(download.value.path()).read())))
     values = table.evaluate("(table) => [...table.rows].filter((row) => !row.hidden)"
                             ".map((row) => [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent))")
