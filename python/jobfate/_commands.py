@@ -880,6 +880,7 @@ def fairness(
     formula: Words | None = None,
     index_program: Words | None = None,
     time_limit: Number | None = None,
+    slurm_conf: Place | None = None,
     accounts: Place | None = None,
     same_users: Words | None = None,
     align: Literal["clock", "start"] | None = None,
@@ -915,6 +916,7 @@ def fairness(
     formula: A custom index: NAME=FILE with a formula
     index_program: A custom index: NAME=PROGRAM with arguments
     time_limit: Longest run of an index program, in seconds [default: 60]
+    slurm_conf: Rule of fair share of a site, from its `slurm.conf`
     accounts: File of accounts with shares, lines `ACCOUNT/USER SHARES`
     same_users: Whether the same name in two lakes is the same user [default: yes]
     align: How the clocks of several lakes are aligned [default: clock]
@@ -953,6 +955,7 @@ def fairness(
             "--formula": Each(formula),
             "--index-program": Each(index_program),
             "--time-limit": time_limit,
+            "--slurm-conf": slurm_conf,
             "--accounts": accounts,
             "--same-users": same_users,
             "--align": align,

@@ -19,6 +19,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use super::site::Shares;
+use super::site::{Association, associations};
 use super::{FairnessError, read_text};
 
 /// A user, or whatever else usage is told apart by.
@@ -66,25 +68,6 @@ pub struct Node {
     pub since: u32,
 }
 
-/// What a node is entitled to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shares {
-    /// So many, compared with those of its siblings.
-    Own(f64),
-    /// Those of its account.
-    Parent,
-}
-
-impl Shares {
-    /// The number; 1 for [`Shares::Parent`].
-    pub fn number(self) -> f64 {
-        match self {
-            Self::Own(shares) => shares,
-            Self::Parent => 1.0,
-        }
-    }
-}
-
 /// Accounts with their users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
@@ -94,6 +77,8 @@ pub struct Tree {
     pub leaf_of: Vec<usize>,
     /// Users whom no file named.
     pub unlisted: usize,
+    /// Users with several accounts, who are put in that of their first submission.
+    pub in_several: usize,
     /// Whether somebody wrote down who is entitled to what.
     pub is_given: bool,
 }
@@ -109,7 +94,13 @@ impl Tree {
             who: None,
             since: 0,
         };
-        Self { nodes: vec![root], leaf_of: vec![0; people], unlisted: 0, is_given: false }
+        Self {
+            nodes: vec![root],
+            leaf_of: vec![0; people],
+            unlisted: 0,
+            in_several: 0,
+            is_given: false,
+        }
     }
 
     /// Adds an account that is there from an interval on.
@@ -134,6 +125,12 @@ impl Tree {
         self.nodes[idx].is_user = true;
         self.nodes[idx].who = Some(who);
         self.leaf_of[who] = idx;
+    }
+
+    /// Puts a person on a leaf.
+    fn put(&mut self, who: usize, leaf: usize) {
+        self.nodes[leaf].who = Some(who);
+        self.leaf_of[who] = leaf;
     }
 
     /// Everybody directly below the root with one share.
@@ -177,6 +174,9 @@ impl Tree {
     }
 
     pub(super) fn read(text: &str, people: &[Person]) -> Result<Self, (usize, String)> {
+        if let Some(found) = associations(text) {
+            return Self::of_associations(&found?, people);
+        }
         let mut tree = Self { is_given: true, ..Self::with_root(people.len()) };
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         // The line of each node; the root has none.
@@ -217,30 +217,65 @@ impl Tree {
                 return Err(fail(format!("`{path}` is listed twice")));
             }
         }
-        tree.seat(people).map_err(|(leaf, problem)| (lines[leaf], problem))?;
+        let leaves = (1..tree.nodes.len()).filter(|&idx| tree.nodes[idx].children.is_empty());
+        let leaves: Vec<usize> = leaves.collect();
+        for &leaf in &leaves {
+            tree.nodes[leaf].is_user = true;
+        }
+        let named = |leaf| (lines[leaf], Choice::Refused);
+        tree.seat(people, &leaves, named)?;
         Ok(tree)
     }
 
-    /// Puts each person on the leaf of that name; an error is that of a leaf.
-    fn seat(&mut self, people: &[Person]) -> Result<(), (usize, String)> {
-        let leaves: Vec<usize> =
-            (1..self.nodes.len()).filter(|&idx| self.nodes[idx].children.is_empty()).collect();
-        for &leaf in &leaves {
-            self.nodes[leaf].is_user = true;
+    /// The tree of a site's associations.
+    fn of_associations(all: &[Association], people: &[Person]) -> Result<Self, (usize, String)> {
+        let mut tree = Self { is_given: true, ..Self::with_root(people.len()) };
+        let mut leaves = Vec::new();
+        for one in all {
+            // The root is node 0.
+            let idx = tree.add(one.above.map_or(0, |above| above + 1), &one.name, one.shares, 0);
+            tree.nodes[idx].is_user = one.is_user;
+            leaves.extend(one.is_user.then_some(idx));
+        }
+        tree.seat(people, &leaves, |leaf| (all[leaf - 1].line, Choice::OfGroup))?;
+        Ok(tree)
+    }
+
+    /// Puts each person on the leaf of that name; `line_of` says where a leaf was written, and what
+    /// of several leaves of a name is taken.
+    fn seat(
+        &mut self,
+        people: &[Person],
+        leaves: &[usize],
+        line_of: impl Fn(usize) -> (usize, Choice),
+    ) -> Result<(), (usize, String)> {
+        let mut of_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let names: Vec<String> = leaves.iter().map(|&leaf| self.nodes[leaf].name.clone()).collect();
+        for (name, &leaf) in names.iter().zip(leaves) {
+            of_name.entry(name).or_default().push(leaf);
         }
         let mut others = None;
         for (who, person) in people.iter().enumerate() {
-            let mut own = leaves.iter().filter(|&&leaf| self.nodes[leaf].name == person.name);
-            match (own.next(), own.next()) {
-                (Some(&leaf), None) => {
-                    self.nodes[leaf].who = Some(who);
-                    self.leaf_of[who] = leaf;
+            let own = of_name.get(person.name.as_str()).map_or(&[][..], Vec::as_slice);
+            match *own {
+                [leaf] => self.put(who, leaf),
+                [_, second, ..] => {
+                    let (line, choice) = line_of(second);
+                    let is_of_group = |leaf: &&usize| {
+                        let account =
+                            self.nodes[**leaf].parent.map(|above| &self.nodes[above].name);
+                        account == person.group.as_ref()
+                    };
+                    let of_group = own.iter().find(is_of_group).copied();
+                    let Some(leaf) = of_group.filter(|_| choice == Choice::OfGroup) else {
+                        let problem =
+                            format!("user `{}` is listed under two accounts", person.name);
+                        return Err((line, problem));
+                    };
+                    self.put(who, leaf);
+                    self.in_several += 1;
                 }
-                (Some(_), Some(&second)) => {
-                    let problem = format!("user `{}` is listed under two accounts", person.name);
-                    return Err((second, problem));
-                }
-                (None, _) => {
+                [] => {
                     let account = *others
                         .get_or_insert_with(|| self.add(0, OTHERS, Shares::Own(1.0), person.since));
                     self.nodes[account].since = person.since.min(self.nodes[account].since);
@@ -251,6 +286,15 @@ impl Tree {
         }
         Ok(())
     }
+}
+
+/// What of several leaves of one name is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// None: the name stands for one user.
+    Refused,
+    /// That in the account of the user's first submission.
+    OfGroup,
 }
 
 /// A tree as it stands in an interval: without those who are not there yet, and with accounts that

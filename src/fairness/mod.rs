@@ -32,6 +32,7 @@ pub mod rank;
 #[cfg(test)]
 mod samples;
 pub mod series;
+pub mod site;
 #[cfg(test)]
 mod slurm_vectors;
 pub mod suggestions;

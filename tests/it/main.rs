@@ -170,6 +170,8 @@ mod shares;
 #[cfg(test)]
 mod shipping;
 #[cfg(test)]
+mod site;
+#[cfg(test)]
 mod spark;
 #[cfg(test)]
 mod studies;

@@ -16,6 +16,7 @@ use crate::fairness::history::History;
 use crate::fairness::indices::{self, Formulated, Index};
 use crate::fairness::program::Program;
 use crate::fairness::series::{Series, evaluate};
+use crate::fairness::site::Rule;
 use crate::fairness::{formula, template};
 use crate::faults::{Result, Usage};
 use crate::progress;
@@ -49,7 +50,7 @@ pub fn gather_all(
     say: &dyn Fn(&Said),
 ) -> Result<Gathered> {
     check(plan)?;
-    let indices = indices_of(plan)?;
+    let indices = indices_of(plan, say)?;
     let mut span = span::plan(plan, until)?;
     span.plan.keeps_ends =
         ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
@@ -61,6 +62,12 @@ pub fn gather_all(
         if 0 < history.tree.unlisted {
             let count = digits::counted(history.tree.unlisted as u64, "user");
             say(&Said::warning(format!("{count} not among the accounts, put under (others)")));
+        }
+        if 0 < history.tree.in_several {
+            let count = digits::counted(history.tree.in_several as u64, "user");
+            say(&Said::warning(format!(
+                "{count} with several accounts: all usage counts in that of the first submission"
+            )));
         }
     }
     Ok(Gathered { asked: plan.clone(), span, history, counts, indices })
@@ -87,8 +94,13 @@ impl Gathered {
 }
 
 /// The indices that were asked for, built-in ones first.
-fn indices_of(plan: &FairnessPlan) -> Result<Vec<(String, Box<dyn Index>)>> {
-    let mut texts: Vec<&str> = plan.index.iter().map(String::as_str).collect();
+fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Vec<(String, Box<dyn Index>)>> {
+    let rule = plan.slurm_conf.as_deref().map(Rule::load).transpose()?;
+    let mut texts: Vec<&str> = rule.iter().map(|rule| rule.index.as_str()).collect();
+    for remark in rule.iter().flat_map(|rule| &rule.remarks) {
+        say(&Said::note(format!("slurm.conf: {remark}")));
+    }
+    texts.extend(plan.index.iter().map(String::as_str));
     let has_own = 0 < plan.own_count();
     if texts.is_empty() && plan.what_if {
         texts.extend(what_if::DEFAULT);

@@ -139,7 +139,19 @@ pub struct FairnessPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 60.0))]
     pub time_limit: f64,
 
+    /// Rule of fair share of a site, from its `slurm.conf`
+    ///
+    /// Adds the index that the file describes, before those of --index: fair-tree, or slurm with
+    /// `PriorityFlags=NO_FAIR_TREE`, with `PriorityDecayHalfLife`, `PriorityUsageResetPeriod` (by the
+    /// UTC calendar) and `FairShareDampeningFactor`. A rule that is not computed is an error with its
+    /// line.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    pub slurm_conf: Option<PathBuf>,
+
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
+    ///
+    /// Or what `sshare -a -l -P` or `sacctmgr dump CLUSTER` wrote, recognised by itself. A user with
+    /// several accounts there counts in that of the first submission.
     ///
     /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
     /// and users in the file exist from the start; a line without lines below it is a user. SHARES
@@ -226,6 +238,7 @@ impl Default for FairnessPlan {
             formula: Vec::new(),
             index_program: Vec::new(),
             time_limit: 60.0,
+            slurm_conf: None,
             accounts: None,
             same_users: true,
             align: Align::default(),

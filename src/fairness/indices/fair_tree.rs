@@ -46,9 +46,9 @@ impl FairTree {
 impl fmt::Display for FairTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reading = READINGS.iter().find(|known| known.1 == self.reading).map_or("", |one| one.0);
-        let [half_life, decay] = self.usage.parameters();
-        let parameters: [(&str, &dyn fmt::Display); 3] =
-            [(half_life.0, &half_life.1), (decay.0, &decay.1), ("reading", &reading)];
+        let own = self.usage.parameters(("reading", reading.to_owned()));
+        let parameters: Vec<(&str, &dyn fmt::Display)> =
+            own.iter().map(|(key, value)| (*key, value as &dyn fmt::Display)).collect();
         write_notation(f, "fair-tree", &parameters)
     }
 }

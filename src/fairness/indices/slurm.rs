@@ -13,6 +13,8 @@ use crate::fairness::FairnessError;
 use crate::fairness::accounts::{Shares, Standing, Tree};
 use crate::fairness::history::{History, Step};
 use crate::notation::{Notation, write_notation};
+use crate::sources::zone::Zone;
+use crate::units::MICROS_PER_DAY;
 
 /// The classic factor.
 #[derive(Debug)]
@@ -27,22 +29,72 @@ pub struct Slurm {
 pub(super) struct Decaying {
     half_life_s: f64,
     decay: Decay,
+    reset: Option<Period>,
+    /// The period of the last interval.
+    period: Option<i64>,
     pub(super) raw: Vec<f64>,
+}
+
+/// How often usage is set to 0, by the UTC calendar (`PriorityUsageResetPeriod`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Period {
+    Daily,
+    Weekly,
+    Monthly,
+    Quarterly,
+    Yearly,
+}
+
+const PERIODS: [(&str, Option<Period>); 6] = [
+    ("none", None),
+    ("daily", Some(Period::Daily)),
+    ("weekly", Some(Period::Weekly)),
+    ("monthly", Some(Period::Monthly)),
+    ("quarterly", Some(Period::Quarterly)),
+    ("yearly", Some(Period::Yearly)),
+];
+
+impl Period {
+    /// The number of the period that an instant lies in; weeks begin on Sunday.
+    fn of(self, unix_us: i64) -> i64 {
+        let day = unix_us.div_euclid(MICROS_PER_DAY);
+        let month = Zone::utc().month_of(unix_us).number();
+        match self {
+            Self::Daily => day,
+            // 1 January 1970 was a Thursday.
+            Self::Weekly => (day + 4).div_euclid(7),
+            Self::Monthly => month,
+            Self::Quarterly => month.div_euclid(3),
+            Self::Yearly => month.div_euclid(12),
+        }
+    }
 }
 
 impl Decaying {
     pub(super) fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
         let expected = "a number of seconds, 0 for no decay";
         let half_life_s = notation.number("half_life_s", expected, 604_800.0, 0.0..)?;
-        Ok(Self { half_life_s, decay: Decay::read(notation)?, raw: Vec::new() })
+        let decay = Decay::read(notation)?;
+        let expected = "`none`, `daily`, `weekly`, `monthly`, `quarterly` or `yearly`";
+        let reset = notation.choice("reset", expected, None, &PERIODS)?;
+        Ok(Self { half_life_s, decay, reset, period: None, raw: Vec::new() })
     }
 
-    pub(super) fn parameters(&self) -> [(&'static str, String); 2] {
-        [("half_life_s", self.half_life_s.to_string()), ("decay", self.decay.word().to_owned())]
+    /// Its parameters with what follows them; `reset` only where usage is reset.
+    pub(super) fn parameters(&self, more: (&'static str, String)) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("half_life_s", self.half_life_s.to_string()),
+            ("decay", self.decay.word().to_owned()),
+            more,
+        ];
+        let word = PERIODS.iter().find(|known| known.1.is_some() && known.1 == self.reset);
+        all.extend(word.map(|(word, _)| ("reset", (*word).to_owned())));
+        all
     }
 
     pub(super) fn begin(&mut self, history: &History) {
         self.raw = vec![0.0; history.people.len()];
+        self.period = None;
     }
 
     /// What is left of usage after a time, never less than the smallest normal number.
@@ -57,8 +109,18 @@ impl Decaying {
         .max(f64::MIN_POSITIVE)
     }
 
-    /// Adds the usage of an interval, decayed over that interval as Slurm does.
+    /// Adds the usage of an interval, decayed over that interval as Slurm does. If a new period has
+    /// begun by its end, all usage before it is forgotten.
     pub(super) fn add(&mut self, step: &Step<'_>) {
+        if let Some(reset) = self.reset {
+            let grid = &step.history.grid;
+            let ends = i64::from(step.idx) + 1;
+            let end_us = grid.start_us.saturating_add(grid.interval_us.saturating_mul(ends));
+            let period = reset.of(end_us);
+            if self.period.replace(period).is_some_and(|last| last != period) {
+                self.raw.fill(0.0);
+            }
+        }
         let left = self.left_after(step.length_s);
         for (raw, used) in self.raw.iter_mut().zip(step.used) {
             *raw = *raw * left + used.cpu_s * left;
@@ -77,9 +139,9 @@ impl Slurm {
 
 impl fmt::Display for Slurm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [half_life, decay] = self.usage.parameters();
-        let parameters: [(&str, &dyn fmt::Display); 3] =
-            [(half_life.0, &half_life.1), (decay.0, &decay.1), ("dampening", &self.dampening)];
+        let own = self.usage.parameters(("dampening", self.dampening.to_string()));
+        let parameters: Vec<(&str, &dyn fmt::Display)> =
+            own.iter().map(|(key, value)| (*key, value as &dyn fmt::Display)).collect();
         write_notation(f, "slurm", &parameters)
     }
 }
@@ -161,12 +223,18 @@ mod tests {
 
     #[test]
     fn decay_is_to_first_order_as_coded() {
-        let of = |decay| Decaying { half_life_s: 604_800.0, decay, raw: Vec::new() };
+        let of = |decay| Decaying {
+            half_life_s: 604_800.0,
+            decay,
+            reset: None,
+            period: None,
+            raw: Vec::new(),
+        };
         assert_eq!(format!("{:.7}", of(Decay::Coded).left_after(604_800.0)), "0.5000734");
         assert_eq!(of(Decay::Exact).left_after(604_800.0), 0.5);
         // A whole period of one core, as charged.
         assert_eq!(format!("{:.4}", 300.0 * of(Decay::Coded).left_after(300.0)), "299.8969");
-        let never = Decaying { half_life_s: 0.0, decay: Decay::Coded, raw: Vec::new() };
+        let never = Decaying { half_life_s: 0.0, ..of(Decay::Coded) };
         assert_eq!(never.left_after(1e9), 1.0);
     }
 }

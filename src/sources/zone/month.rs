@@ -22,6 +22,11 @@ impl Month {
         Self(self.0 + 1)
     }
 
+    /// Months since January of the year 0.
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+
     /// Months from `earlier` to this one, both included.
     pub const fn count_from(self, earlier: Self) -> i64 {
         self.0 - earlier.0 + 1
