@@ -11,8 +11,10 @@
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
+use std::process::Command;
 
-use super::support::{Place, Run, floats, ints, texts};
+use super::engines::python;
+use super::support::{Place, Run, floats, ints, repository, texts};
 
 fn history() -> Place {
     let place = Place::new();
@@ -404,6 +406,20 @@ fn nothing_is_refused_for_memory_that_nobody_knows() {
         "assumed: The memory of any machine is unknown: requests for memory are not checked there.";
     assert!(told.contains(expected), "{told}");
     assert!(told.contains("No task has a known priority"), "{told}");
+}
+
+#[test]
+fn a_script_schedules_a_drawn_log_alike() {
+    let Some(python) = python("csv") else { return };
+    for seed in ["1", "2"] {
+        let run = Command::new(&python)
+            .arg(repository().join("tests/scripts/policies_crosscheck.py"))
+            .args([env!("CARGO_BIN_EXE_jobfate"), seed, "150"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status.success() && said.contains("33 of 33 policies equal"), "{said}");
+    }
 }
 
 #[test]
