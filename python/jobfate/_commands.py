@@ -738,6 +738,7 @@ def predict(
     lake: Place | None = None,
     *,
     rules: Words | None = None,
+    age: Words | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -751,6 +752,7 @@ def predict(
 
     lake: Folder of the lake [default: lake]
     rules: Rules to compare [default: last,last-or-rate,last-of-user,rate:half_life=5,class,overall,logistic:step=0.05]
+    age: Predict when jobs reach this age, not at submission
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -767,6 +769,7 @@ def predict(
         {
             "--lake": lake,
             "--rules": Each(rules),
+            "--age": age,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,

@@ -274,7 +274,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
         _ => None,
     };
     let chances = if asked.rules.iter().any(RuleGrid::asks_history) {
-        predict::chances(&Past::read(lake, windows)?, Predictor::USUAL)
+        predict::chances(&Past::read(lake, windows, 0)?, Predictor::USUAL)
     } else {
         Chances::default()
     };

@@ -22,6 +22,7 @@ import sys
 SUBMIT, FAIL, FINISH, KILL = "0", "3", "4", "5"
 RULES = "last,last-of-user,last-or-rate"
 LEARNT = "logistic:step=0.05"
+AGE_S = 3600
 
 
 def events(folder):
@@ -123,11 +124,60 @@ def regression(rows, step=0.05):
     return counts
 
 
+def aged(rows):
+    """Counts of the rule `hazard` for jobs that have not ended AGE_S after their first SUBMIT."""
+    jobs, keep = {}, 0.5 ** (1 / 5)
+    for row in rows:
+        jobs.setdefault(row[3], []).append(row)
+    steps = []
+    for history in jobs.values():
+        submit = next((row for row in history if row[4] == SUBMIT), history[0])
+        asked = submit[0] + AGE_S * 10**6
+        last = history[-1][4]
+        if last in (FAIL, FINISH, KILL) and history[0][0] > 0:
+            known = [row[4] for row in history if row[0] <= asked]
+            if known[-1] not in (FAIL, FINISH, KILL):
+                steps.append((asked, *submit[1:3], None, last != FINISH, submit[5:7]))
+        for row in history:
+            if row[4] in (FAIL, FINISH, KILL):
+                steps.append((*row[:3], row[0] - submit[0] > AGE_S * 10**6, row[4] != FINISH, row[5:7]))
+    steps.sort(key=lambda step: step[:3])
+    weights = {}  # By key: ended jobs, and those that did not finish; older ones weigh less.
+
+    def drawn(key, before):
+        ended, lost = weights.get(key, (0.0, 0.0))
+        return (lost + before) / (ended + 1)
+
+    def add(key, value, keep):
+        ended, lost = weights.get(key, (0.0, 0.0))
+        weights[key] = (ended * keep + 1, lost * keep + value)
+
+    counts = [0, 0, 0, 0]
+    for _, _, _, lasted, lost, (user, name) in steps:
+        pair = (user, name)
+        if lasted is None:
+            ended, bad = weights.get("all", (0.0, 0.0))
+            rate = drawn(pair, drawn((user,), bad / ended if ended else 0.0))
+            one, other = rate * drawn("lost", 1.0), (1 - rate) * drawn("finished", 1.0)
+            chance = drawn(("lasting", *pair), one / (one + other))
+            counts[(0 if lost else 1) if 0.5 < chance else (3 if lost else 2)] += 1
+            continue
+        add(pair, lost, keep)
+        add((user,), lost, keep)
+        add("all", lost, 1.0)
+        add("lost" if lost else "finished", lasted, 1.0)
+        if lasted:
+            add(("lasting", *pair), lost, keep)
+    return counts
+
+
 def main(program, lake, trace):
     command = [program, "predict", "--lake", lake, "--rules", f"{RULES},{LEARNT}", "--format", "json", "-q"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     rows = events(pathlib.Path(trace) / "job_events")
-    counts = {**expected(rows), LEARNT: regression(rows)}
+    later = [program, "predict", "--lake", lake, "--rules", "hazard", "--age", f"{AGE_S}s", "--format", "json", "-q"]
+    found["rules"] += json.loads(subprocess.run(later, check=True, capture_output=True).stdout)["rules"]
+    counts = {**expected(rows), LEARNT: regression(rows), "hazard": aged(rows)}
     wrong = 0
     names = ["true_positives", "false_positives", "true_negatives", "false_negatives"]
     for score in found["rules"]:

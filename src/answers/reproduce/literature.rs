@@ -276,7 +276,7 @@ fn tasks(lake: &Lake, windows: Windows) -> Result<Vec<Claim>> {
 /// What published predictors and kill rules reach, compared with the rule `last` of `predict`.
 fn predictions(lake: &Lake, windows: Windows) -> Result<Vec<Claim>> {
     let basis = basis(lake, &[Table::JobEvents]);
-    let plan = PredictPlan { rules: vec![Predictor::Last] };
+    let plan = PredictPlan { rules: vec![Predictor::Last], ..PredictPlan::default() };
     let is_known = !matches!(basis, Basis::Missing(_));
     let found = is_known.then(|| predicted(lake, windows, &plan)).transpose()?;
     let score = found.as_ref().and_then(|found| found.scores.first());

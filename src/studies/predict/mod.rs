@@ -9,6 +9,9 @@
 //!  same user and logical name:   job a  |-- FINISH       job b  |-------- KILL
 //!                                job c    ^ no past: it finishes      job d  ^ as b: it does not
 //! ```
+//! Asked about later than at its submission, only jobs that have not ended by then are counted, and
+//! rules know what had ended by then.
+//!
 //! A job is counted where it was submitted within the window and its last event is FINISH, FAIL or
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
 
@@ -31,7 +34,7 @@ pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
         match step.what {
             Happens::Ends(end) => {
                 for mind in &mut minds {
-                    mind.learn(step.who, end);
+                    mind.learn(step, end);
                 }
             }
             Happens::Submits { truth, .. } => {
@@ -52,7 +55,7 @@ pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
     let mut chances = FxHashMap::default();
     for step in &past.steps {
         match step.what {
-            Happens::Ends(end) => mind.learn(step.who, end),
+            Happens::Ends(end) => mind.learn(step, end),
             Happens::Submits { job_id, .. } => {
                 chances.insert(job_id, mind.chance(step.who));
             }
@@ -79,6 +82,7 @@ mod tests {
             at_us,
             row_id: at_us,
             who: Who { user, name, class: Some(i32::from(name == 1)) },
+            age_us: at_us % 4,
             what: match end {
                 Some(end) => Happens::Ends(ENDS[end]),
                 None => Happens::Submits {
@@ -87,7 +91,8 @@ mod tests {
                 },
             },
         });
-        Past { steps: steps.collect(), user_count: 3, name_count: 3, ..Past::default() }
+        let steps = steps.collect();
+        Past { steps, user_count: 3, name_count: 3, age_us: 1, ..Past::default() }
     }
 
     /// What a rule says at each submission.
@@ -96,7 +101,7 @@ mod tests {
         let mut said = Vec::new();
         for step in &past.steps {
             match step.what {
-                Happens::Ends(end) => mind.learn(step.who, end),
+                Happens::Ends(end) => mind.learn(step, end),
                 Happens::Submits { .. } => said.push(mind.chance(step.who)),
             }
         }
@@ -156,6 +161,38 @@ mod tests {
                 prop_assert_eq!(said(rule, &past), expected, "{}", rule);
             }
         }
+    }
+
+    /// Half of the jobs that do not finish outlast the age, and a tenth of those that finish.
+    #[test]
+    fn age_speaks_for_those_that_last() {
+        let end = |at_us: i64, user, end, age_us| Step {
+            at_us,
+            row_id: at_us,
+            who: Who { user, name: user, class: None },
+            age_us,
+            what: Happens::Ends(end),
+        };
+        let mut steps = Vec::new();
+        for round in 0..100 {
+            let outlasts = |share: i64| if round % share == 0 { 20 } else { 5 };
+            steps.push(end(2 * round, 0, End::Finished, outlasts(10)));
+            steps.push(end(2 * round + 1, 0, End::Failed, outlasts(2)));
+        }
+        let past = Past { steps, user_count: 2, name_count: 2, age_us: 10, ..Past::default() };
+        let chance = |rule: Predictor, user: u32| {
+            let mut mind = rule.mind(&past);
+            for step in &past.steps {
+                let Happens::Ends(end) = step.what else { continue };
+                mind.learn(step, end);
+            }
+            mind.chance(Who { user, name: user, class: None })
+        };
+        let hazard = Predictor::Hazard;
+        // An unknown user: one half of all, and of those that last 51 / 101 against 11 / 101.
+        let expected = 51.0 / 62.0;
+        assert!((chance(hazard, 1) - expected).abs() < 1e-12, "{}", chance(hazard, 1));
+        assert!((chance(Predictor::USUAL, 1) - 0.5).abs() < 1e-12);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct Who {
 /// What becomes known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happens {
-    /// A job is submitted, for the first time.
+    /// A job is submitted, for the first time, or reaches the age at which it is asked about.
     Submits {
         /// The job.
         job_id: i64,
@@ -83,6 +83,8 @@ pub struct Step {
     pub row_id: i64,
     /// Whose job.
     pub who: Who,
+    /// How long after the first submission of the job, µs.
+    pub age_us: i64,
     /// What happens.
     pub what: Happens,
 }
@@ -96,6 +98,10 @@ pub struct Past {
     pub user_count: u32,
     /// Logical names.
     pub name_count: u32,
+    /// The age at which is asked about jobs, µs: 0 for their submission.
+    pub age_us: i64,
+    /// Jobs that are not counted since they had ended before they reached it.
+    pub jobs_too_short: u64,
     /// Jobs.
     pub jobs: u64,
     /// Jobs that ended but are not counted, since they were submitted before the window.
@@ -177,7 +183,7 @@ impl Part {
     }
 
     /// The submissions and ends of the jobs of this part, which has all their rows.
-    fn past(&mut self, windows: Windows) -> Past {
+    fn past(&mut self, windows: Windows, age_us: i64) -> Past {
         self.rows.sort_unstable_by_key(|row| (row.job_id, row.at_us, row.file_order));
         let mut past = Past::default();
         for rows in self.rows.chunk_by(|one, other| one.job_id == other.job_id) {
@@ -188,26 +194,35 @@ impl Part {
             past.jobs += 1;
             past.jobs_without_end += u64::from(end.is_none());
             past.jobs_before_window += u64::from(end.is_some() && is_before);
-            let step = |row: &Row, what| Step {
-                at_us: row.at_us,
+            let step = |row: &Row, at_us: i64, what| Step {
+                at_us,
                 row_id: row.file_order,
                 who: row.who,
+                age_us: at_us.saturating_sub(submit.at_us),
                 what,
             };
-            past.steps.push(step(submit, Happens::Submits { job_id: submit.job_id, truth }));
+            // Whether it is over is what was known then: it may still come back.
+            let asked_us = submit.at_us.saturating_add(age_us);
+            let until = rows.partition_point(|row| row.at_us <= asked_us);
+            let is_over = 0 < age_us && End::of(rows[until - 1].event).is_some();
+            past.jobs_too_short += u64::from(is_over && truth.is_some());
+            if !is_over {
+                let asked = Happens::Submits { job_id: submit.job_id, truth };
+                past.steps.push(step(submit, asked_us, asked));
+            }
             let ends = rows.iter().filter_map(|row| Some((row, End::of(row.event)?)));
-            past.steps.extend(ends.map(|(row, end)| step(row, Happens::Ends(end))));
+            past.steps.extend(ends.map(|(row, end)| step(row, row.at_us, Happens::Ends(end))));
         }
         past
     }
 }
 
 impl Past {
-    /// Reads a lake.
+    /// Reads a lake, to ask about jobs that reach an age, µs.
     ///
     /// # Errors
     /// The lake has no `job_events`, or they do not read.
-    pub fn read(lake: &Lake, windows: Windows) -> Result<Self, FactError> {
+    pub fn read(lake: &Lake, windows: Windows, age_us: i64) -> Result<Self, FactError> {
         lake.require(Table::JobEvents)?;
         let rows = lake.expect_rows(&[Table::JobEvents]);
         let columns = [
@@ -226,10 +241,11 @@ impl Past {
                 let mut part = Part::default();
                 lake.scan(Table::JobEvents, Some(bucket), &columns, |batch| part.add(&batch))?;
                 lake.step(rows)?;
-                Ok((part.past(windows), part.users, part.names))
+                Ok((part.past(windows, age_us), part.users, part.names))
             })
             .collect::<Result<_, FactError>>()?;
-        let (mut all, mut users, mut names) = (Self::default(), Names::default(), Names::default());
+        let mut all = Self { age_us, ..Self::default() };
+        let (mut users, mut names) = (Names::default(), Names::default());
         for (part, own_users, own_names) in parts {
             let (own_users, own_names) = (users.take(&own_users), names.take(&own_names));
             all.steps.extend(part.steps.into_iter().map(|step| {
@@ -240,10 +256,62 @@ impl Past {
             all.jobs += part.jobs;
             all.jobs_before_window += part.jobs_before_window;
             all.jobs_without_end += part.jobs_without_end;
+            all.jobs_too_short += part.jobs_too_short;
         }
         all.steps.par_sort_unstable_by_key(|step| (step.at_us, step.row_id));
         let count = |names: &Names| u32::try_from(names.texts.len()).expect("fewer than 2^32");
         (all.user_count, all.name_count) = (count(&users), count(&names));
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_asked_about_where_it_had_not_ended_by_then() {
+        use EventType::{Fail, Finish, Kill, Submit};
+
+        //  job 1  SUBMIT 10 ------------ KILL 40
+        //  job 2  SUBMIT 10 -- FAIL 20, SUBMIT 25, FINISH 90     over at 25, as far as is known
+        //  job 3  SUBMIT 10 -- FAIL 20 ----- SUBMIT 31, FINISH 90
+        //  asked at the age of 20: at 30
+        let row = |job_id, at_us, event| Row {
+            job_id,
+            at_us,
+            file_order: at_us,
+            event,
+            who: Who { user: 0, name: 0, class: None },
+        };
+        let rows = vec![
+            row(1, 10, Submit),
+            row(1, 40, Kill),
+            row(2, 10, Submit),
+            row(2, 20, Fail),
+            row(2, 25, Submit),
+            row(2, 90, Finish),
+            row(3, 10, Submit),
+            row(3, 20, Fail),
+            row(3, 31, Submit),
+            row(3, 90, Finish),
+        ];
+        let windows = Windows {
+            job_end_us: 100,
+            task_end_us: 100,
+            first_us: 0,
+            open_attempts: crate::facts::window::OpenAttempts::JobEnd,
+        };
+        let asked = |age_us| {
+            let mut own = Part { rows: rows.clone(), ..Part::default() };
+            let past = own.past(windows, age_us);
+            let asked = past.steps.iter().filter_map(|step| match step.what {
+                Happens::Submits { job_id, .. } => Some((job_id, step.at_us)),
+                Happens::Ends(_) => None,
+            });
+            (asked.collect::<Vec<_>>(), past.jobs_too_short)
+        };
+        assert_eq!(asked(0), (vec![(1, 10), (2, 10), (3, 10)], 0));
+        assert_eq!(asked(20), (vec![(1, 30), (2, 30)], 1));
     }
 }

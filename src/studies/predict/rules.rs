@@ -10,7 +10,7 @@ use std::str::FromStr;
 use rustc_hash::FxHashMap;
 
 use super::logistic::{Features, Known, Logistic};
-use super::past::{End, Past, Who};
+use super::past::{End, Past, Step, Who};
 use crate::notation::{Notation, NotationError, write_notation};
 
 /// Ends after which half of what was learnt before is forgotten, where nothing else is said.
@@ -35,6 +35,10 @@ pub enum Predictor {
     Class,
     /// The rate among all earlier jobs.
     Overall,
+    /// The same as `Rate` at its default, weighed by how often jobs that finish and jobs that do
+    /// not have lasted longer than the age that is asked about, and by those of the same user and
+    /// name that have.
+    Hazard,
     /// Logistic regression on all of these, learnt as jobs end.
     Logistic {
         /// How far each end moves the weights.
@@ -47,7 +51,7 @@ const STEP: f64 = 0.05;
 
 impl Predictor {
     /// All of them, with their usual parameters.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Last,
         Self::LastOrRate,
         Self::LastOfUser,
@@ -55,7 +59,13 @@ impl Predictor {
         Self::Class,
         Self::Overall,
         Self::Logistic { step: STEP },
+        Self::Hazard,
     ];
+
+    /// Those that are compared where nothing else is said: at submission `Hazard` adds nothing.
+    pub fn usual() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|rule| *rule != Self::Hazard).collect()
+    }
 
     /// The one that kill rules follow.
     pub const USUAL: Self = Self::Rate { half_life: HALF_LIFE };
@@ -68,6 +78,7 @@ impl Predictor {
             Self::Rate { .. } => "rate",
             Self::Class => "class",
             Self::Overall => "overall",
+            Self::Hazard => "hazard",
             Self::Logistic { .. } => "logistic",
         }
     }
@@ -84,6 +95,9 @@ impl Predictor {
             by_class: FxHashMap::default(),
             overall: Rate::default(),
             logistic: Logistic::default(),
+            age_us: past.age_us,
+            lasting: FxHashMap::default(),
+            survival: [Rate::default(); 2],
         }
     }
 }
@@ -158,6 +172,12 @@ pub(super) struct Mind {
     by_class: FxHashMap<Option<i32>, Rate>,
     overall: Rate,
     logistic: Logistic,
+    /// The age that is asked about, µs.
+    age_us: i64,
+    /// Of the user and name: those that lasted longer.
+    lasting: FxHashMap<(u32, u32), Rate>,
+    /// Of all that finished, and of all that did not: how many, and how many lasted longer.
+    survival: [Rate; 2],
 }
 
 /// What is left of a job's weight when the next one ends.
@@ -167,7 +187,8 @@ fn keep(half_life: f64) -> f64 {
 
 impl Mind {
     /// A job has ended.
-    pub(super) fn learn(&mut self, who: Who, end: End) {
+    pub(super) fn learn(&mut self, step: &Step, end: End) {
+        let who = step.who;
         let is_lost = end != End::Finished;
         let pair = (who.user, who.name);
         match self.rule {
@@ -183,6 +204,14 @@ impl Mind {
             }
             Predictor::Class => self.by_class.entry(who.class).or_default().add(is_lost, 1.0),
             Predictor::Overall => self.overall.add(is_lost, 1.0),
+            Predictor::Hazard => {
+                self.add_rates(who, is_lost, keep(HALF_LIFE));
+                let lasted = self.age_us < step.age_us;
+                self.survival[usize::from(is_lost)].add(lasted, 1.0);
+                if lasted {
+                    self.lasting.entry(pair).or_default().add(is_lost, keep(HALF_LIFE));
+                }
+            }
             Predictor::Logistic { step } => {
                 let features = self.features(who);
                 self.logistic.learn(&features, is_lost, step);
@@ -198,6 +227,13 @@ impl Mind {
         self.rates.entry((who.user, who.name)).or_default().add(is_lost, keep);
         self.rate_of_user[who.user as usize].add(is_lost, keep);
         self.overall.add(is_lost, 1.0);
+    }
+
+    /// The rate of the user and name, drawn to that of the user, and that to the overall one.
+    fn rate(&self, who: Who) -> f64 {
+        let of_pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
+        let of_user = self.rate_of_user[who.user as usize];
+        of_pair.drawn_to(of_user.drawn_to(self.overall.plain()))
     }
 
     /// What the regression knows of a job.
@@ -227,10 +263,15 @@ impl Mind {
             Predictor::Last => of_pair.map_or(0.0, number),
             Predictor::LastOfUser => of_user.map_or(0.0, number),
             Predictor::LastOrRate => of_pair.or(of_user).map_or(self.overall.plain(), number),
-            Predictor::Rate { .. } => {
-                let of_pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
-                let of_user = self.rate_of_user[who.user as usize];
-                of_pair.drawn_to(of_user.drawn_to(self.overall.plain()))
+            Predictor::Rate { .. } => self.rate(who),
+            Predictor::Hazard => {
+                // Bayes' rule, with the shares of both kinds that last longer.
+                let [finished, lost] = self.survival.map(|kind| kind.drawn_to(1.0));
+                let before = self.rate(who);
+                let (one, other) = (before * lost, (1.0 - before) * finished);
+                let of_age = one / (one + other);
+                let lasting = self.lasting.get(&(who.user, who.name)).copied();
+                lasting.unwrap_or_default().drawn_to(of_age)
             }
             Predictor::Class => self.by_class.get(&who.class).copied().unwrap_or_default().plain(),
             Predictor::Overall => self.overall.plain(),
